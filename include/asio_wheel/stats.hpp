@@ -1,0 +1,76 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_STATS_HPP
+#define ASIO_WHEEL_STATS_HPP
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace asio_wheel {
+
+/// How late things happened: counts of durations on a log-linear scale.
+///
+/// Every power of two is divided into eight equal cells, so a quantile is at most 12.5 % above the
+/// true value, from 1 ns to 292 years, in 4 kB. Adding is a few instructions and never allocates.
+/// Not synchronised.
+class lateness_histogram {
+public:
+    /// Counts `value`; a negative one counts as zero.
+    void add(std::chrono::nanoseconds value) noexcept {
+        const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0));
+        ++cells_[cell_of(ns)];
+        ++count_;
+        max_ = std::max(max_, ns);
+    }
+
+    /// How many values were counted.
+    [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+    /// The largest value, exactly; zero if there is none.
+    [[nodiscard]] std::chrono::nanoseconds max() const noexcept {
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(max_));
+    }
+
+    /// The value that a share of `q` (0 … 1, clamped) of all values does not exceed; zero if there
+    /// is none.
+    [[nodiscard]] std::chrono::nanoseconds quantile(double q) const noexcept;
+
+private:
+    static constexpr unsigned cell_bits = 3;
+
+    [[nodiscard]] static constexpr std::size_t cell_of(std::uint64_t ns) noexcept {
+        if (ns < (1U << cell_bits)) {
+            return static_cast<std::size_t>(ns);
+        }
+        const auto shift = static_cast<unsigned>(std::bit_width(ns)) - 1 - cell_bits;
+        return (std::size_t{shift} << cell_bits) + static_cast<std::size_t>(ns >> shift);
+    }
+
+    std::array<std::uint64_t, ((64 - cell_bits) << cell_bits)> cells_{};
+    std::uint64_t count_ = 0;
+    std::uint64_t max_ = 0;
+};
+
+/// What a wheel has done since it was made. All counts, but for `pending`, only grow.
+struct wheel_stats {
+    std::uint64_t pending = 0;      ///< Waits that have neither expired nor been cancelled, now.
+    std::uint64_t peak_pending = 0; ///< The most there ever were at once.
+    std::uint64_t scheduled = 0;    ///< Waits accepted.
+    std::uint64_t fired = 0;        ///< Waits delivered because their deadline had passed.
+    std::uint64_t cancelled = 0;    ///< Waits delivered with operation_aborted.
+    std::uint64_t postponed = 0;    ///< Waits moved to another deadline without completing.
+    std::uint64_t rejected = 0;     ///< Waits refused because of max_pending or after drain().
+    std::uint64_t cascaded = 0;     ///< Entries filed again while time advanced.
+    std::uint64_t wake_ups = 0;     ///< Times the one Asio timer expired.
+    std::uint64_t spurious_wake_ups = 0; ///< Those of them that found nothing due.
+    lateness_histogram lateness;         ///< From a wait's deadline to the tick that found it due.
+};
+
+} // namespace asio_wheel
+
+#endif

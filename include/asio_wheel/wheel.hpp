@@ -1,0 +1,239 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The wheel: a priority queue for deadlines, in which filing, moving and removing an entry take
+// constant time.
+//
+// After G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels" (1987): with one level it
+// is their scheme 6, a hash table keyed by deadline; with several it is their scheme 7, where each
+// level is a hashed wheel whose slots are as wide as one whole turn of the level below.
+//
+// The rule.    An entry is filed on the level of the highest group of bits in which its deadline
+// differs from now(),
+//              in the slot which that group of the deadline names. So everything on a level is due
+//              before anything on the level above it, and, below the top level, a slot before the
+//              slots after it. The top level has no level above: deadlines beyond its reach are
+//              hashed into it and wait there for their round.
+// The reason.  The next deadline is found by looking for the first set bit of a bitmap: an idle
+// stretch costs nothing,
+//              however long, and a lone entry is looked at once, when it is due, whatever its
+//              distance.
+// The price.   When time enters a slot of a higher level its entries are filed again, further down:
+// each entry at most
+//              levels - 1 times, and only if it lives that long.
+//
+// Three things are done lazily, and none of them can be observed but by its cost:
+//  - Postponing an entry only stores its new deadline; it is filed again when its old slot comes
+//  up.
+//  - A slot remembers the earliest deadline put into it; taking an entry out does not raise it.
+//  next_expiry() may
+//    therefore be too early, never too late, and advance() puts it right.
+//  - now() stays behind the slot that is next to be opened, so that the rule above always holds.
+//
+// A slot is not one list but four, filled in turn and emptied from all eight ends in turn. One list
+// would be walked at the speed of one cache miss after the other; eight independent ends overlap
+// theirs.
+
+#ifndef ASIO_WHEEL_WHEEL_HPP
+#define ASIO_WHEEL_WHEEL_HPP
+
+#include <asio_wheel/tick.hpp>
+
+#include <boost/intrusive/link_mode.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace asio_wheel {
+
+/// What a wheel holds: derive from it. An entry must not move or end while it is filed, other than
+/// by wheel::replace() or wheel::erase().
+class wheel_entry : public boost::intrusive::list_base_hook<
+                        boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+public:
+    wheel_entry() noexcept = default;
+    wheel_entry(const wheel_entry&) = delete;
+    wheel_entry& operator=(const wheel_entry&) = delete;
+
+    /// True between insert() and erase() or expiry.
+    [[nodiscard]] bool filed() const noexcept { return slot_ != unfiled; }
+
+    /// The tick at which the entry is due; meaningful while it is filed.
+    [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
+
+protected:
+    ~wheel_entry() = default;
+
+private:
+    friend class wheel;
+    friend struct wheel_inspector; // Defined by the tests, to check the invariants.
+
+    static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
+
+    tick_t deadline_ = 0;
+    std::uint32_t slot_ = unfiled;
+};
+
+/// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
+///
+/// It knows no clock: time is what advance() is told. It is not synchronised, and allocates in its
+/// constructor only. Time and memory: insert, erase, postpone and reschedule O(1); next_expiry()
+/// O(1) amortised; advance() O(1) for each entry that it expires or files again, and O(levels) for
+/// each occupied slot, but nothing for empty ones.
+///
+///     struct alarm : asio_wheel::wheel_entry { int number = 0; };
+///
+///     asio_wheel::wheel wheel(256, 4);
+///     alarm a;
+///     wheel.insert(a, 1000);
+///     std::array<asio_wheel::wheel_entry*, 16> due;
+///     auto [expired, more] = wheel.advance(1000, 64, due);   // expired == 1, due[0] == &a, more
+///     == false
+class wheel {
+public:
+    /// `slots` (rounded up to a power of two, at least 2) on each of `levels` >= 1 levels; both as
+    /// validated by asio_wheel::validate().
+    wheel(std::size_t slots, unsigned levels);
+
+    wheel(const wheel&) = delete;
+    wheel& operator=(const wheel&) = delete;
+    ~wheel() = default; // Entries that are still filed are simply forgotten.
+
+    /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
+    /// advance().
+    void insert(wheel_entry& entry, tick_t deadline) noexcept;
+
+    /// Takes `entry`, which must be filed, out.
+    void erase(wheel_entry& entry) noexcept;
+
+    /// Moves the deadline of a filed `entry` later (or leaves it): one store.
+    void postpone(wheel_entry& entry, tick_t deadline) noexcept {
+        entry.deadline_ = deadline < last_tick ? deadline : last_tick;
+    }
+
+    /// Moves the deadline of a filed `entry` anywhere: one store if its slot comes up early enough,
+    /// else it is moved.
+    void reschedule(wheel_entry& entry, tick_t deadline) noexcept {
+        if (deadline >= entry.deadline_ || deadline >= earliest_[entry.slot_]) {
+            postpone(entry, deadline);
+        } else {
+            erase(entry);
+            insert(entry, deadline);
+        }
+    }
+
+    /// Puts `fresh`, which must not be filed, in the place of `old`, which then is not. Does
+    /// nothing if `old` is not.
+    void replace(wheel_entry& old, wheel_entry& fresh) noexcept;
+
+    /// What a call of advance() did.
+    struct progress {
+        std::size_t expired; ///< How many elements of `due` it filled in.
+        bool more; ///< True if the budget, or the room in `due`, ended before the work did: call
+                   ///< again.
+    };
+
+    /// Lets time pass until `now`, and takes out what is due: in the order of deadlines, in no
+    /// particular order within one tick. Looks at no more than `budget` >= 1 entries, expired or
+    /// filed again, and expires no more than due.size() >= 1. A `now` that is not later than the
+    /// last one is allowed, and finds what is still due.
+    progress advance(tick_t now, std::size_t budget, std::span<wheel_entry*> due) noexcept;
+
+    /// No entry is due before this tick; no_tick if the wheel is empty. It is exact but for entries
+    /// that were erased or postponed since time last came by.
+    [[nodiscard]] tick_t next_expiry() const noexcept {
+        if (next_ == stale) {
+            next_ = earliest().expiry;
+        }
+        return next_;
+    }
+
+    /// The number of entries that are filed.
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+    /// How far time has come; it may be behind what advance() was told, never ahead.
+    [[nodiscard]] tick_t now() const noexcept { return now_; }
+
+    /// How many times an entry was filed again because time reached its slot.
+    [[nodiscard]] std::uint64_t cascaded() const noexcept { return cascaded_; }
+
+    /// Slots on each level, after rounding.
+    [[nodiscard]] std::size_t slots() const noexcept { return mask_ + 1; }
+    [[nodiscard]] unsigned levels() const noexcept { return levels_; }
+
+private:
+    friend struct wheel_inspector;
+
+    using entry_list =
+        boost::intrusive::list<wheel_entry, boost::intrusive::constant_time_size<false>>;
+
+    static constexpr unsigned stripes = 4;
+
+    struct alignas(64) slot {
+        std::array<entry_list, stripes> lists;
+
+        [[nodiscard]] bool empty() const noexcept;
+    };
+
+    // An occupied slot and the earliest deadline put into it.
+    struct position {
+        std::uint32_t slot;
+        tick_t expiry;
+    };
+
+    static constexpr tick_t stale =
+        0; // In next_: to be found anew. (A true 0 is found anew each time.)
+    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+
+    void file(wheel_entry& entry) noexcept;
+    void vacate(std::uint32_t slot) noexcept;
+    void open(std::uint32_t slot) noexcept;
+    [[nodiscard]] wheel_entry* take_opened() noexcept;
+    [[nodiscard]] bool opened_empty() const noexcept { return slots_[opened_].empty(); }
+    [[nodiscard]] position earliest() const noexcept;
+    [[nodiscard]] position earliest_of_top() const noexcept;
+    [[nodiscard]] std::size_t next_occupied(unsigned level, std::size_t from) const noexcept;
+    [[nodiscard]] unsigned shift(unsigned level) const noexcept { return level * bits_; }
+    void catch_up(tick_t now, const position& next) noexcept;
+
+    // Slot s of level l is number l * slots() + s in slots_, earliest_ and, as a bit, in occupied_.
+    // One more slot, number opened_, holds what is left of the slot that is being emptied: an
+    // advance() that ran out of budget goes on there.
+    //
+    // Invariants, between calls:
+    //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
+    //  n is empty.
+    //  - bit n of occupied_ is set if and only if slot n is not empty.
+    //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
+    //  where it was).
+    //  - below the top level, an occupied slot's index is greater than that of now_ (on level 0, or
+    //  equal).
+    //  - next_ is stale, or now_ while the opened slot is not empty, or the smallest of earliest_.
+    unsigned levels_;
+    unsigned bits_;     // log2 of the slots on a level
+    std::size_t mask_;  // slots on a level - 1
+    std::size_t words_; // 64-bit words of occupied_ for each level
+    std::uint32_t opened_;
+    unsigned stripe_ = 0; // where the next entry is filed
+    unsigned end_ = 0;    // from which end the next entry is taken
+    tick_t now_ = 0;
+    mutable tick_t next_ = no_tick;
+    std::size_t size_ = 0;
+    std::uint64_t cascaded_ = 0;
+    std::unique_ptr<slot[]> slots_;
+    std::vector<tick_t> earliest_;
+    std::vector<std::uint64_t> occupied_;
+    std::array<std::uint8_t, 64> level_of_bit_{};
+};
+
+} // namespace asio_wheel
+
+#endif

@@ -1,0 +1,54 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_WHEEL_OPTIONS_HPP
+#define ASIO_WHEEL_WHEEL_OPTIONS_HPP
+
+#include <chrono>
+#include <cstddef>
+
+namespace asio_wheel {
+
+/// How a wheel is built. Used with designated initialisers:
+///
+///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .slots = 512, .levels = 1});
+///
+/// The shape decides the cost and nothing else: every deadline is accepted by every shape, is never
+/// early and is at most one tick late.
+///
+/// | level | a slot spans        | the level reaches, with the default 1 ms × 256 slots |
+/// |------:|---------------------|-------------------------------------------------------|
+/// |     0 | one tick            | 256 ms                                                |
+/// |     1 | slots ticks         | 65.5 s                                                |
+/// |     2 | slots² ticks        | 4.66 h                                                |
+/// |     3 | slots³ ticks        | 49.7 days, and then round again                       |
+struct wheel_options {
+    /// Granularity: waits whose deadlines fall in one tick expire together. Greater than zero.
+    std::chrono::nanoseconds tick{std::chrono::milliseconds(1)};
+
+    /// Slots on each level, rounded up to a power of two. 1 … 2^20.
+    std::size_t slots = 256;
+
+    /// 1 is the classic hashed wheel, where a slot is visited once a round; n > 1 stacks n of them.
+    /// At least 1; all levels together must fit 64 bits of ticks.
+    unsigned levels = 4;
+
+    /// How many waits may be pending at once; one more completes with error::too_many_pending. 0 is
+    /// no limit.
+    std::size_t max_pending = 0;
+
+    /// False removes the lock, for a context that is used by one thread only.
+    bool locking = true;
+
+    /// How many entries one slice of a tick looks at before other work of the context has its turn.
+    /// 1 … 65536.
+    std::size_t budget = 256;
+};
+
+/// Throws std::invalid_argument, naming the option, its value and the allowed range, unless
+/// `options` are usable.
+void validate(const wheel_options& options);
+
+} // namespace asio_wheel
+
+#endif

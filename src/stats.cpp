@@ -1,0 +1,31 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#include <asio_wheel/stats.hpp>
+
+#include <cmath>
+
+namespace asio_wheel {
+
+std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
+    if (count_ == 0) {
+        return std::chrono::nanoseconds::zero();
+    }
+    const double share = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
+    const auto wanted = std::max<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(share)), 1);
+    std::uint64_t passed = 0;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+        passed += cells_[cell];
+        if (passed >= wanted) {
+            // The largest value the cell stands for, the inverse of cell_of().
+            constexpr std::size_t linear = std::size_t{1} << (cell_bits + 1);
+            const std::size_t shift = cell < linear ? 0 : (cell >> cell_bits) - 1;
+            const std::uint64_t base = cell - (shift << cell_bits);
+            const std::uint64_t upper = ((base + 1) << shift) - 1;
+            return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(upper, max_)));
+        }
+    }
+    return max();
+}
+
+} // namespace asio_wheel

@@ -1,0 +1,240 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#include <asio_wheel/wheel.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace asio_wheel {
+
+namespace {
+
+constexpr std::size_t bits_of_word = 64;
+
+} // namespace
+
+wheel::wheel(std::size_t slots, unsigned levels)
+    : levels_(levels),
+      bits_(static_cast<unsigned>(std::bit_width(std::bit_ceil(std::max<std::size_t>(slots, 2)))) -
+            1),
+      mask_((std::size_t{1} << bits_) - 1), words_((mask_ + bits_of_word) / bits_of_word),
+      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))),
+      slots_(std::make_unique<slot[]>(std::size_t{opened_} + 1)), earliest_(opened_, no_tick),
+      occupied_(levels * words_, 0) {
+    for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
+        level_of_bit_[bit] = static_cast<std::uint8_t>(std::min(bit / bits_, levels_ - 1));
+    }
+}
+
+bool wheel::slot::empty() const noexcept {
+    return std::all_of(lists.begin(), lists.end(), [](const auto& list) { return list.empty(); });
+}
+
+void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
+    entry.deadline_ = std::clamp(deadline, now_, last_tick);
+    file(entry);
+    ++size_;
+}
+
+void wheel::erase(wheel_entry& entry) noexcept {
+    using algorithms = entry_list::node_algorithms;
+    const auto node = entry_list::value_traits::to_node_ptr(entry);
+    // The only neighbour of a list's last node is the list: look at our own node, which is at hand,
+    // not at the others.
+    const bool last =
+        algorithms::node_traits::get_next(node) == algorithms::node_traits::get_previous(node);
+    algorithms::unlink(node);
+    if (last && slots_[entry.slot_].empty()) {
+        vacate(entry.slot_);
+    }
+    if (next_ == now_) {
+        next_ = stale; // It may have been the last entry of the opened slot.
+    }
+    entry.slot_ = wheel_entry::unfiled;
+    --size_;
+}
+
+void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
+    if (!old.filed()) {
+        return;
+    }
+    using algorithms = entry_list::node_algorithms;
+    const auto node = entry_list::value_traits::to_node_ptr(old);
+    algorithms::link_before(node, entry_list::value_traits::to_node_ptr(fresh));
+    algorithms::unlink(node);
+    fresh.deadline_ = old.deadline_;
+    fresh.slot_ = old.slot_;
+    old.slot_ = wheel_entry::unfiled;
+}
+
+wheel::progress wheel::advance(tick_t now, std::size_t budget,
+                               std::span<wheel_entry*> due) noexcept {
+    now = std::min(now, last_tick);
+    std::size_t expired = 0;
+    for (;;) {
+        while (!opened_empty()) {
+            if (budget == 0 || expired == due.size()) {
+                next_ = now_;
+                return {expired, true};
+            }
+            --budget;
+            wheel_entry* const entry = take_opened();
+            if (entry->deadline_ <= now_) {
+                entry->slot_ = wheel_entry::unfiled;
+                --size_;
+                due[expired++] = entry;
+            } else {
+                file(*entry);
+                ++cascaded_;
+            }
+        }
+        const position next = earliest();
+        next_ = next.expiry;
+        if (next.expiry > now) {
+            catch_up(now, next);
+            return {expired, false};
+        }
+        // Jump: nothing is due before. Entering the slot at its first deadline, not where it
+        // begins, expires that deadline's entries at once and files the others as low as possible.
+        now_ = next.expiry;
+        open(next.slot);
+    }
+}
+
+// Lets now_ follow the clock, but not into a slot that still has to be opened: an entry filed
+// thereafter would be put on a lower level than its elders, and overtake them.
+void wheel::catch_up(tick_t now, const position& next) noexcept {
+    tick_t limit = now;
+    if (next.expiry != no_tick) {
+        const unsigned low = shift(next.slot >> bits_);
+        const tick_t begin = (next.expiry >> low) << low;
+        limit = begin == 0 ? 0 : std::min(now, begin - 1);
+    }
+    now_ = std::max(now_, limit);
+}
+
+// Puts an entry, whose deadline is not before now_, where it belongs.
+void wheel::file(wheel_entry& entry) noexcept {
+    const tick_t deadline = entry.deadline_;
+    const tick_t differing = deadline ^ now_;
+    // Or-ing 1 makes an entry that is due now one that differs in the lowest bit: both live on
+    // level 0.
+    const unsigned level = level_of_bit_[std::bit_width(differing | 1) - 1U];
+    const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
+    const auto number = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
+    entry.slot_ = number;
+    slots_[number].lists[stripe_++ % stripes].push_back(entry);
+    if (deadline < earliest_[number]) {
+        earliest_[number] = deadline;
+        occupied_[level * words_ + index / bits_of_word] |= std::uint64_t{1}
+                                                            << (index % bits_of_word);
+        if (deadline < next_) {
+            next_ = deadline;
+        }
+    }
+}
+
+// Notes that a slot has become empty.
+void wheel::vacate(std::uint32_t number) noexcept {
+    if (earliest_[number] == next_) {
+        next_ = stale;
+    }
+    earliest_[number] = no_tick;
+    const std::size_t index = number & mask_;
+    occupied_[(number >> bits_) * words_ + index / bits_of_word] &=
+        ~(std::uint64_t{1} << (index % bits_of_word));
+}
+
+// Makes a slot's entries the opened ones, so that the slot can take new entries meanwhile.
+void wheel::open(std::uint32_t number) noexcept {
+    for (unsigned i = 0; i < stripes; ++i) {
+        slots_[opened_].lists[i].swap(slots_[number].lists[i]);
+    }
+    vacate(number);
+}
+
+// The next opened entry, from the next end that has one. Eight calls pass before an end is asked
+// again: time for the memory to bring the neighbour that becomes its end now.
+wheel_entry* wheel::take_opened() noexcept {
+    for (;;) {
+        const unsigned end = end_++;
+        entry_list& list = slots_[opened_].lists[(end / 2) % stripes];
+        if (list.empty()) {
+            continue;
+        }
+        if (end % 2 == 0) {
+            wheel_entry& entry = list.front();
+            list.pop_front();
+            return &entry;
+        }
+        wheel_entry& entry = list.back();
+        list.pop_back();
+        return &entry;
+    }
+}
+
+wheel::position wheel::earliest() const noexcept {
+    if (!opened_empty()) {
+        return {opened_, now_};
+    }
+    for (unsigned level = 0; level + 1 < levels_; ++level) {
+        const std::size_t index = next_occupied(level, 0);
+        if (index != none) {
+            const auto number = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
+            return {number, earliest_[number]};
+        }
+    }
+    return earliest_of_top();
+}
+
+// The top level is a ring, on which a slot may hold nothing but entries of later rounds. Goes once
+// round from now_, and stops as soon as no slot further on can hold anything earlier than what was
+// found.
+wheel::position wheel::earliest_of_top() const noexcept {
+    const unsigned level = levels_ - 1;
+    const unsigned low = shift(level);
+    const tick_t turn = now_ >> low;
+    const auto first = static_cast<std::size_t>(turn) & mask_;
+    const auto base = static_cast<std::uint32_t>(std::size_t{level} << bits_);
+    position best{opened_, no_tick};
+    // Visits the occupied slots in [from, to), of which slot `from` is `ahead` slots ahead of now_.
+    // True to stop.
+    const auto visit = [&](std::size_t from, std::size_t to, std::size_t ahead) {
+        for (std::size_t index = next_occupied(level, from); index < to;
+             index = next_occupied(level, index + 1)) {
+            const tick_t slots_ahead = ahead + (index - from);
+            if (best.expiry >> low < turn + slots_ahead) {
+                return true;
+            }
+            const auto number = base + static_cast<std::uint32_t>(index);
+            if (earliest_[number] < best.expiry) {
+                best = {number, earliest_[number]};
+            }
+        }
+        return false;
+    };
+    if (!visit(first, mask_ + 1, 0)) {
+        static_cast<void>(visit(0, first, mask_ + 1 - first));
+    }
+    return best;
+}
+
+// The first occupied slot of a level with an index of at least `from`, or `none`.
+std::size_t wheel::next_occupied(unsigned level, std::size_t from) const noexcept {
+    const std::uint64_t* const words = occupied_.data() + level * words_;
+    std::size_t word = from / bits_of_word;
+    if (word >= words_) {
+        return none;
+    }
+    std::uint64_t bits = words[word] & (~std::uint64_t{0} << (from % bits_of_word));
+    while (bits == 0) {
+        if (++word == words_) {
+            return none;
+        }
+        bits = words[word];
+    }
+    return word * bits_of_word + static_cast<std::size_t>(std::countr_zero(bits));
+}
+
+} // namespace asio_wheel
