@@ -1,0 +1,25 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// All of asio-wheel, from the ground up.
+
+#ifndef ASIO_WHEEL_HPP
+#define ASIO_WHEEL_HPP
+
+// The wheel: ticks, slots and levels. Knows neither Asio nor any clock.
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/tick.hpp>
+#include <asio_wheel/wheel.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+// The service: one wheel, and one Asio timer, for each context and clock.
+#include <asio_wheel/wheel_service.hpp>
+
+// What users hold.
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/high_resolution_timer.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/system_timer.hpp>
+
+#endif

@@ -1,0 +1,316 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
+#define ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
+
+#include <asio_wheel/detail/asio_compat.hpp>
+#include <asio_wheel/detail/start_wait.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel {
+
+/// A timer on the wheel of its context: a drop-in for boost::asio::basic_waitable_timer.
+///
+/// Everything written for Asio's timer works with this one, and means the same. Beyond that:
+///  - postpone() moves the expiry of waits that are pending, without completing them; remaining().
+///  - cancel(), expires_at(), expires_after(), destruction and cancellation slots reach a wait
+///  until its handler is about to
+///    be called. If one of them, on the timer's executor, has counted a wait as cancelled, that
+///    wait's handler gets operation_aborted, also if its expiry had passed already. (Asio's reach
+///    it until the context has seen it expire.)
+///  - A cancellation slot leads to the wait wherever the timer has been moved, and nowhere when the
+///  wait is over.
+///  - Destroying a timer whose context is gone is safe.
+///
+/// A wait is due at the first tick at or after its expiry: never early, at most one tick late.
+///
+/// Like Asio's, a timer that was never told its expiry has expired long ago.
+///
+/// Thread safety. Distinct timers: safe. One timer: unsafe, as with all I/O objects of Asio.
+///
+/// Cost. Starting, moving and cancelling a wait take constant time. A pending wait is one
+/// allocation with the handler's associated allocator; an expiry that is moved by expires_after()
+/// and waited for again finds its place on the wheel kept, and with postpone() nothing is
+/// allocated, freed or delivered at all.
+///
+///     asio_wheel::steady_timer timer(co_await boost::asio::this_coro::executor);
+///     timer.expires_after(30s);
+///     co_await timer.async_wait(boost::asio::use_awaitable);
+template <class Clock, class WaitTraits = boost::asio::wait_traits<Clock>,
+          class Executor = boost::asio::any_io_executor>
+class basic_waitable_timer {
+    template <class, class, class>
+    friend class basic_waitable_timer;
+
+    class initiate_async_wait;
+
+    template <class Context>
+    static constexpr bool is_context =
+        std::convertible_to<Context&, boost::asio::execution_context&>;
+
+public:
+    using executor_type = Executor;
+    using clock_type = Clock;
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using traits_type = WaitTraits;
+
+    /// The timer's type with another executor.
+    template <class Executor1>
+    struct rebind_executor {
+        using other = basic_waitable_timer<Clock, WaitTraits, Executor1>;
+    };
+
+    /// A timer that has expired. The first one on a context makes its wheel.
+    explicit basic_waitable_timer(const executor_type& ex)
+        : executor_(ex), service_(&use_wheel<Clock, WaitTraits>(
+                             boost::asio::query(executor_, boost::asio::execution::context))) {}
+
+    template <class ExecutionContext>
+        requires is_context<ExecutionContext>
+    explicit basic_waitable_timer(ExecutionContext& context)
+        : basic_waitable_timer(executor_type(context.get_executor())) {}
+
+    /// A timer that expires at `expiry`.
+    basic_waitable_timer(const executor_type& ex, const time_point& expiry)
+        : basic_waitable_timer(ex) {
+        state_.expiry = expiry;
+    }
+
+    template <class ExecutionContext>
+        requires is_context<ExecutionContext>
+    explicit basic_waitable_timer(ExecutionContext& context, const time_point& expiry)
+        : basic_waitable_timer(executor_type(context.get_executor()), expiry) {}
+
+    /// A timer that expires after `from_now`.
+    basic_waitable_timer(const executor_type& ex, const duration& from_now)
+        : basic_waitable_timer(ex) {
+        expires_after(from_now);
+    }
+
+    template <class ExecutionContext>
+        requires is_context<ExecutionContext>
+    explicit basic_waitable_timer(ExecutionContext& context, const duration& from_now)
+        : basic_waitable_timer(executor_type(context.get_executor()), from_now) {}
+
+    /// Takes over `other`'s expiry and pending waits. `other` is then as if it were new.
+    basic_waitable_timer(basic_waitable_timer&& other)
+        : executor_(other.executor_), service_(other.service_) {
+        core().move(other.state_, state_);
+    }
+
+    /// Aborts this timer's pending waits, then takes over `other`'s executor, expiry and pending
+    /// waits.
+    basic_waitable_timer& operator=(basic_waitable_timer&& other) {
+        if (this != &other) {
+            cancel();
+            executor_ = other.executor_;
+            service_ = other.service_;
+            core().move(other.state_, state_);
+        }
+        return *this;
+    }
+
+    /// Moves from a timer with another executor.
+    template <class Executor1>
+        requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
+    basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other)
+        : executor_(other.executor_), service_(other.service_) {
+        core().move(other.state_, state_);
+    }
+
+    template <class Executor1>
+        requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
+    basic_waitable_timer& operator=(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other) {
+        return *this = basic_waitable_timer(std::move(other));
+    }
+
+    basic_waitable_timer(const basic_waitable_timer&) = delete;
+    basic_waitable_timer& operator=(const basic_waitable_timer&) = delete;
+
+    /// Aborts all pending waits; their handlers are called later, by the context. Safe after the
+    /// context's end.
+    ~basic_waitable_timer() { core().cancel(state_); }
+
+    /// The executor that handlers without one of their own are called through.
+    [[nodiscard]] const executor_type& get_executor() noexcept { return executor_; }
+
+    /// Aborts all pending waits: their handlers are called with operation_aborted, as if by post().
+    /// Returns how many these are. The expiry stays as it is.
+    std::size_t cancel() {
+        BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer", &state_, 0, "cancel"));
+        return core().cancel(state_);
+    }
+
+    /// Aborts the pending wait that was started first, if any. Returns how many were aborted, 0
+    /// or 1.
+    std::size_t cancel_one() {
+        BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer", &state_, 0, "cancel_one"));
+        return core().cancel_one(state_);
+    }
+
+    /// When the timer expires, or has expired. Neither expiry nor cancel() changes it.
+    [[nodiscard]] time_point expiry() const { return state_.expiry; }
+
+    /// How long it is until the expiry; zero when it has passed.
+    [[nodiscard]] duration remaining() const {
+        const time_point now = service_->now();
+        return state_.expiry <= now ? duration::zero() : until(now);
+    }
+
+    /// Sets the expiry, and aborts all pending waits as cancel() does. Returns how many these are.
+    std::size_t expires_at(const time_point& expiry) { return core().set_expiry(state_, expiry); }
+
+    /// Sets the expiry to `from_now` after now, or to the end of the clock's range. Aborts all
+    /// pending waits, as cancel() does. Returns how many these are.
+    std::size_t expires_after(const duration& from_now) {
+        return expires_at(detail::add_saturating(service_->now(), from_now));
+    }
+
+    /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
+    /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
+    /// means that nobody waits, or that it is too late.
+    ///
+    /// This is what an idle timeout does on each message. Moving to a later time is a few stores.
+    std::size_t postpone_until(const time_point& expiry) { return core().postpone(state_, expiry); }
+
+    /// Moves the expiry to `from_now` after now, as postpone_until().
+    std::size_t postpone(const duration& from_now) {
+        return postpone_until(detail::add_saturating(service_->now(), from_now));
+    }
+
+    /// Blocks the calling thread until the timer has expired. Pending waits are none of its
+    /// concern, nor is it of theirs.
+    void wait() {
+        using nanoseconds = std::chrono::nanoseconds;
+        for (time_point now = service_->now(); now < state_.expiry; now = service_->now()) {
+            // Paused time is moved by another thread: look now and then. A day is long enough for
+            // one sleep.
+            const auto left =
+                service_->paused()
+                    ? std::chrono::duration_cast<nanoseconds>(service_->options().tick)
+                    : detail::to_nanoseconds(WaitTraits::to_wait_duration(until(now)));
+            std::this_thread::sleep_for(
+                std::clamp(left, nanoseconds(1), nanoseconds(std::chrono::hours(24))));
+        }
+    }
+
+    /// As wait(); `ec` is always cleared.
+    void wait(boost::system::error_code& ec) {
+        ec.clear();
+        wait();
+    }
+
+    /// Waits for the expiry.
+    ///
+    /// Completion signature: void(boost::system::error_code)
+    ///
+    /// Completes, once, when the timer has expired; when the wait is aborted by cancel(),
+    /// cancel_one(), expires_at(), expires_after(), destruction, move assignment, or the handler's
+    /// cancellation slot; or when it is refused. Never from inside this function. Any number of
+    /// waits may be pending on one timer; they complete in the order they were started.
+    ///
+    /// Errors: success; boost::asio::error::operation_aborted; error::too_many_pending if
+    /// wheel_options::max_pending waits are pending on the wheel already; error::wheel_stopped
+    /// after wheel_service::drain().
+    ///
+    /// Executor: the handler is called through its associated executor, by default the timer's.
+    /// Until then both have outstanding work.
+    ///
+    /// Per-operation cancellation: terminal, partial and total, all with the same effect; safe at
+    /// any time, also when the timer has been moved or destroyed, or the wait is over. Not
+    /// concurrently with the handler's being called.
+    ///
+    /// Allocation: one, by the handler's associated allocator (by default recycling_allocator),
+    /// freed before the handler is called. If it throws, the timer is as it was.
+    ///
+    /// Lifetimes: the timer may be moved or destroyed while the wait is pending, also from a
+    /// handler. When the context ends, handlers of pending waits are destroyed without being
+    /// called.
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+                  WaitToken = typename boost::asio::default_completion_token<executor_type>::type>
+    auto async_wait(
+        WaitToken&& token = typename boost::asio::default_completion_token<executor_type>::type())
+        -> decltype(boost::asio::async_initiate<WaitToken, void(boost::system::error_code)>(
+            std::declval<initiate_async_wait>(), token)) {
+        return boost::asio::async_initiate<WaitToken, void(boost::system::error_code)>(
+            initiate_async_wait(this), token);
+    }
+
+#if ASIO_WHEEL_HAS_DEPRECATED_MEMBERS
+    // What Boost before 1.87 has for code from before C++11.
+    std::size_t cancel(boost::system::error_code& ec) { return ec.clear(), cancel(); }
+    std::size_t cancel_one(boost::system::error_code& ec) { return ec.clear(), cancel_one(); }
+    [[nodiscard]] time_point expires_at() const { return expiry(); }
+    std::size_t expires_at(const time_point& expiry, boost::system::error_code& ec) {
+        return ec.clear(), expires_at(expiry);
+    }
+    [[nodiscard]] duration expires_from_now() const { return until(service_->now()); }
+    std::size_t expires_from_now(const duration& from_now) { return expires_after(from_now); }
+    std::size_t expires_from_now(const duration& from_now, boost::system::error_code& ec) {
+        return ec.clear(), expires_after(from_now);
+    }
+#endif
+
+private:
+    using service = wheel_service<Clock, WaitTraits>;
+
+    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
+    class initiate_async_wait {
+    public:
+        using executor_type = Executor;
+
+        explicit initiate_async_wait(basic_waitable_timer* self) noexcept : self_(self) {}
+
+        [[nodiscard]] const executor_type& get_executor() const noexcept {
+            return self_->executor_;
+        }
+
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            detail::start_wait(self_->core(), self_->state_, self_->executor_,
+                               std::forward<Handler>(handler));
+        }
+
+    private:
+        basic_waitable_timer* self_;
+    };
+
+    [[nodiscard]] detail::wheel_core<Clock, WaitTraits>& core() const noexcept {
+        return service_->core_;
+    }
+
+    [[nodiscard]] boost::asio::execution_context& context() const noexcept {
+        return service_->context();
+    }
+
+    // expiry - now, without overflow.
+    [[nodiscard]] duration until(time_point now) const {
+        return detail::add_saturating(state_.expiry, -now.time_since_epoch()).time_since_epoch();
+    }
+
+    Executor executor_;
+    service* service_;
+    detail::timer_state<Clock> state_;
+};
+
+} // namespace asio_wheel
+
+#endif

@@ -1,0 +1,113 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Everything that depends on the version of Boost. No other file asks for it.
+
+#ifndef ASIO_WHEEL_DETAIL_ASIO_COMPAT_HPP
+#define ASIO_WHEEL_DETAIL_ASIO_COMPAT_HPP
+
+#include <asio_wheel/wheel_options.hpp>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/version.hpp>
+
+// Boost.Asio is not meant to be used by parts of its detail namespace; this header is, by way of
+// the documented BOOST_ASIO_CUSTOM_HANDLER_TRACKING: its macros expand to nothing unless handler
+// tracking is enabled.
+#include <boost/asio/detail/handler_tracking.hpp>
+
+#if BOOST_ASIO_VERSION >=                                                                          \
+    103400 // Boost 1.88; in 1.87 the integers of asio::config could not be read.
+#define ASIO_WHEEL_HAS_ASIO_CONFIG 1
+#include <boost/asio/config.hpp>
+#else
+#define ASIO_WHEEL_HAS_ASIO_CONFIG 0
+#endif
+
+// The members of Asio's timers that Boost 1.87 removed.
+#if BOOST_ASIO_VERSION < 103300 && !defined(BOOST_ASIO_NO_DEPRECATED)
+#define ASIO_WHEEL_HAS_DEPRECATED_MEMBERS 1
+#else
+#define ASIO_WHEEL_HAS_DEPRECATED_MEMBERS 0
+#endif
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace asio_wheel::detail {
+
+#if ASIO_WHEEL_HAS_ASIO_CONFIG
+
+/// Section "wheel" of the context's configuration (tick_us, slots, levels, max_pending, locking,
+/// budget), where each missing key is as in `otherwise`. Unless it says otherwise, a context that
+/// does not lock has a wheel that does not.
+inline wheel_options configured_options(boost::asio::execution_context& context,
+                                        const wheel_options& otherwise) {
+    const boost::asio::config config(context);
+    wheel_options options = otherwise;
+    const auto tick = std::chrono::duration_cast<std::chrono::microseconds>(otherwise.tick).count();
+    const auto tick_us = config.get("wheel", "tick_us", static_cast<std::int64_t>(tick));
+    if (tick_us != tick) {
+        constexpr std::int64_t longest =
+            std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds::max())
+                .count();
+        if (tick_us > longest) {
+            throw std::invalid_argument("asio_wheel: wheel.tick_us is " + std::to_string(tick_us) +
+                                        ", but must be 1 to " + std::to_string(longest));
+        }
+        options.tick = std::chrono::microseconds(tick_us);
+    }
+    options.slots = config.get("wheel", "slots", otherwise.slots);
+    options.levels = config.get("wheel", "levels", otherwise.levels);
+    options.max_pending = config.get("wheel", "max_pending", otherwise.max_pending);
+    options.budget = config.get("wheel", "budget", otherwise.budget);
+    options.locking = config.get("wheel", "locking", otherwise.locking);
+    return options;
+}
+
+/// `options`, unless the context's configuration says something else: two ways to configure one
+/// wheel must not disagree.
+inline const wheel_options& agreed_options(boost::asio::execution_context& context,
+                                           const wheel_options& options) {
+    const wheel_options other = configured_options(context, options);
+    const auto compare = [](const char* name, auto given, auto configured) {
+        if (given != configured) {
+            throw std::invalid_argument(
+                std::string("asio_wheel: wheel_options::") + name + " is " + std::to_string(given) +
+                ", but the context's section \"wheel\" says " + std::to_string(configured));
+        }
+    };
+    compare("tick", options.tick.count(), other.tick.count());
+    compare("slots", options.slots, other.slots);
+    compare("levels", options.levels, other.levels);
+    compare("max_pending", options.max_pending, other.max_pending);
+    compare("budget", options.budget, other.budget);
+    compare("locking", options.locking, other.locking);
+    return options;
+}
+
+/// What a wheel is like that nobody made explicitly.
+inline wheel_options default_options(boost::asio::execution_context& context) {
+    wheel_options options;
+    options.locking = boost::asio::config(context).get("scheduler", "locking", true);
+    return configured_options(context, options);
+}
+
+#else
+
+inline const wheel_options& agreed_options(boost::asio::execution_context&,
+                                           const wheel_options& options) {
+    return options;
+}
+
+inline wheel_options default_options(boost::asio::execution_context&) {
+    return {};
+}
+
+#endif
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,284 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What timers and cancellation slots do to a wheel. See wheel_core.hpp for the ground rules.
+
+#ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TIMERS_HPP
+#define ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TIMERS_HPP
+
+#include <asio_wheel/detail/wheel_core.hpp>
+
+namespace asio_wheel::detail {
+
+// Takes `op` over, unless it throws; then the timer is as it was.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op, const native_executor& native) {
+    locked guard(*this);
+    if (native_.index() == 0) {
+        native_ = native; // The first executor that leads to the context's own one settles how
+                          // tokens are posted.
+    }
+    if (gate_->closed) {
+        op.way = wait_op::flight::queued;
+        ready_.push_back(op); // Destroyed with the service.
+        return;
+    }
+    if (stopped_) {
+        return refuse(op, wait_op::outcome::stopped);
+    }
+    if (options_.max_pending != 0 && pending_ >= options_.max_pending) {
+        return refuse(op, wait_op::outcome::too_many);
+    }
+    bool due = !s.ops.empty() && !s.filed(); // An earlier wait for the same expiry was found due.
+    if (!due && (!s.filed() || parked_ == &s)) {
+        due = file(s);
+    }
+    attach(s, op);
+    if (due) {
+        make_ready(op, wait_op::outcome::due);
+    }
+}
+
+// Files a timer nobody was waiting for, and sees to it that the driver wakes up early enough. True
+// if its expiry has passed already; then it is not filed. May throw; then it is not filed either.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::file(state& s) {
+    const tick_t deadline = clock_.round_up(s.expiry);
+    if (s.filed()) {
+        parked_ = nullptr;
+        wheel_.reschedule(s, deadline);
+    } else {
+        wheel_.insert(s, deadline);
+    }
+    if (s.deadline() >= driver_.armed_for() || ticking_) {
+        return false;
+    }
+    // The next of all: worth a look at the clock, since a wait that is due need not wait for the
+    // driver.
+    const time_point now = clock_.now();
+    if (s.expiry <= now) {
+        wheel_.erase(s);
+        return true;
+    }
+    try {
+        follow_set_back(now);
+        if (s.deadline() <
+            clock_.round_up(s.expiry)) { // Filed by a clock that has been set back since.
+            wheel_.reschedule(s, clock_.round_up(s.expiry));
+        }
+        arm();
+    } catch (...) {
+        wheel_.erase(s);
+        s.relink();
+        throw;
+    }
+    return false;
+}
+
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
+    if (!s.linked.load(std::memory_order_acquire)) {
+        return 0;
+    }
+    const locked guard(*this);
+    const std::size_t aborted = abort_all(s);
+    unfile(s);
+    s.relink();
+    return aborted;
+}
+
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
+    if (!s.linked.load(std::memory_order_acquire)) {
+        return 0;
+    }
+    const locked guard(*this);
+    if (s.ops.empty()) {
+        return 0;
+    }
+    abort(s.ops.front());
+    return 1;
+}
+
+// Aborts what waits for the old expiry. The timer stays where it is filed: most likely a wait for
+// the new one follows, and finds a place already.
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
+    if (!s.linked.load(std::memory_order_acquire)) {
+        s.expiry = expiry;
+        return 0;
+    }
+    const locked guard(*this);
+    const std::size_t aborted = abort_all(s);
+    if (s.filed()) {
+        park(s);
+    }
+    s.relink();
+    s.expiry = expiry;
+    return aborted;
+}
+
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) {
+    if (!s.linked.load(std::memory_order_acquire)) {
+        s.expiry = expiry;
+        return 0;
+    }
+    const locked guard(*this);
+    s.expiry = expiry;
+    if (s.ops.empty()) {
+        return 0;
+    }
+    const tick_t deadline = clock_.round_up(expiry);
+    if (s.filed()) {
+        wheel_.reschedule(s, deadline);
+    } else {
+        // Due, but not delivered yet: what is under way for its operations will find them waiting,
+        // and drop them.
+        for (wait_op& op : s.ops) {
+            op.how = wait_op::outcome::waiting;
+        }
+        wheel_.insert(s, deadline);
+    }
+    // One is the usual number, and counting it must not touch the operation.
+    const std::size_t moved = s.ops.begin() == s.ops.last() ? 1 : s.ops.size();
+    stats_.postponed += moved;
+    if (s.deadline() < driver_.armed_for()) {
+        follow_set_back(clock_.now());
+        arm();
+    }
+    return moved;
+}
+
+// Makes `to`, which is not linked, what `from` is.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
+    if (from.linked.load(std::memory_order_acquire)) {
+        const locked guard(*this);
+        wheel_.replace(from, to);
+        to.ops.swap(from.ops);
+        for (wait_op& op : to.ops) {
+            op.owner = &to;
+        }
+        if (parked_ == &from) {
+            parked_ = &to;
+        }
+        to.relink();
+        from.relink();
+    }
+    to.expiry = std::exchange(from.expiry, time_point());
+}
+
+// `op` is not scheduled yet.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::bind(cancel_link& link, wait_op& op) noexcept {
+    link.op.store(&op, std::memory_order_relaxed);
+    op.cancel = &link;
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::unbind(cancel_link& link) noexcept {
+    if (link.op.load(std::memory_order_acquire) == nullptr) {
+        return; // Taken for delivery; there may be no service any more.
+    }
+    const locked guard(*this);
+    if (wait_op* const op = link.op.load(std::memory_order_relaxed)) {
+        op->cancel = nullptr;
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
+    if (link.op.load(std::memory_order_acquire) == nullptr) {
+        return;
+    }
+    const locked guard(*this);
+    wait_op* const op = link.op.load(std::memory_order_relaxed);
+    if (op != nullptr && op->owner != nullptr) {
+        abort(*op);
+    }
+}
+
+// Attaches `op` as a waiting operation.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
+    op.owner = &s;
+    s.ops.push_back(op);
+    s.linked.store(
+        true, std::memory_order_relaxed); // By the timer's owner, who is the one that reads it.
+    stats_.peak_pending = std::max<std::uint64_t>(stats_.peak_pending, ++pending_);
+    ++stats_.scheduled;
+    count(+1);
+}
+
+// Leaves the owner's `linked` to the caller, who may have more to do with it.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
+    op_list& ops = op.owner->ops;
+    if (&ops.front() == &op) {
+        ops.pop_front();
+    } else {
+        ops.erase(ops.iterator_to(op));
+    }
+    op.owner = nullptr;
+    --pending_;
+}
+
+// Aborts one attached operation; takes its timer out of the wheel with the last one.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
+    timer_entry& entry = *op.owner;
+    detach(op);
+    if (entry.ops.empty()) {
+        unfile(entry);
+    }
+    entry.relink();
+    ++stats_.cancelled;
+    make_ready(op, wait_op::outcome::aborted);
+}
+
+// Aborts all; leaves the timer filed if it is.
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::abort_all(timer_entry& entry) noexcept {
+    std::size_t aborted = 0;
+    for (; !entry.ops.empty(); ++aborted) {
+        wait_op& op = entry.ops.front();
+        detach(op);
+        make_ready(op, wait_op::outcome::aborted);
+    }
+    stats_.cancelled += aborted;
+    return aborted;
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::unfile(timer_entry& entry) noexcept {
+    if (parked_ == &entry) {
+        parked_ = nullptr;
+    }
+    if (entry.filed()) {
+        wheel_.erase(entry);
+    }
+}
+
+// Lets a timer stay filed though nobody waits for it. No more than one may: it must neither cause a
+// wake-up nor cost more than the next one's parking.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::park(timer_entry& entry) noexcept {
+    if (parked_ != &entry) {
+        unpark();
+        parked_ = &entry;
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::unpark() noexcept {
+    if (parked_ != nullptr) {
+        timer_entry& entry = *parked_;
+        unfile(entry);
+        entry.relink();
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif

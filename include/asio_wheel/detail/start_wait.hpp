@@ -1,0 +1,118 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_START_WAIT_HPP
+#define ASIO_WHEEL_DETAIL_START_WAIT_HPP
+
+#include <asio_wheel/detail/handler_ops.hpp>
+#include <asio_wheel/detail/native_executor.hpp>
+#include <asio_wheel/detail/wheel_core.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// What a cancellation slot holds for a wait.
+template <class Core>
+class wait_canceller : public cancel_link {
+public:
+    explicit wait_canceller(Core& core) noexcept : core_(&core) {}
+    wait_canceller(const wait_canceller&) = delete;
+    wait_canceller& operator=(const wait_canceller&) = delete;
+    ~wait_canceller() { core_->unbind(*this); }
+
+    void operator()(boost::asio::cancellation_type type) noexcept {
+        using boost::asio::cancellation_type;
+        constexpr auto any =
+            cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+        if ((type & any) != cancellation_type::none) {
+            core_->cancel(*this);
+        }
+    }
+
+private:
+    Core* core_; // Not used once the link is null: the service may be gone then.
+};
+
+/// Frees an operation that could not be scheduled.
+struct unscheduled {
+    void operator()(wait_op* op) const noexcept {
+        if (op->cancel != nullptr) {
+            op->cancel->op.store(nullptr, std::memory_order_relaxed);
+        }
+        op->destroy();
+    }
+};
+
+template <class Op, class Core, class Handler, class... Arguments>
+void schedule_op(Core& core, typename Core::state& s, const native_executor& native,
+                 [[maybe_unused]] boost::asio::execution_context& context, Handler&& handler,
+                 Arguments&&... arguments) {
+    Op* const op =
+        op_memory<Op, Handler>::create(std::move(handler), std::forward<Arguments>(arguments)...);
+    std::unique_ptr<wait_op, unscheduled> guard(op);
+    BOOST_ASIO_HANDLER_CREATION((context, *op, "deadline_timer", &s, 0, "async_wait"));
+    if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
+        slot.is_connected()) {
+        core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
+    }
+    core.schedule(s, *op, native);
+    static_cast<void>(guard.release());
+}
+
+/// Stands for a timer's executor where only the question is asked whether a handler has one of its
+/// own.
+struct no_executor {};
+
+/// Starts a wait on the timer of state `s` and executor `ex`: chooses the kind of operation that
+/// reaches `handler`.
+template <class Core, class Executor, class Handler>
+void start_wait(Core& core, typename Core::state& s, const Executor& ex, Handler&& handler) {
+    namespace asio = boost::asio;
+    using handler_type = std::decay_t<Handler>;
+    static_assert(std::invocable<handler_type, boost::system::error_code>,
+                  "the handler of a wait must be callable with a boost::system::error_code");
+    using ticket = typename Core::ticket_type;
+    constexpr bool unbound =
+        std::is_same_v<asio::associated_executor_t<handler_type, no_executor>, no_executor>;
+
+    asio::execution_context& context = asio::query(ex, asio::execution::context);
+    handler_type h(std::forward<Handler>(handler));
+    const executor_traits own = traits_of(ex);
+    if constexpr (unbound) {
+        if (own.direct) {
+            schedule_op<direct_op<handler_type>>(core, s, own.native, context, std::move(h));
+        } else {
+            schedule_op<hopping_op<ticket, handler_type, Executor, no_work>>(
+                core, s, own.native, context, std::move(h), ex, no_work());
+        }
+    } else {
+        const auto bound = asio::get_associated_executor(h, ex);
+        using bound_executor = std::decay_t<decltype(bound)>;
+        const executor_traits target = traits_of(bound);
+        if (target.direct && target.native == own.native) {
+            schedule_op<direct_op<handler_type>>(core, s, own.native, context, std::move(h));
+        } else if (own.direct) {
+            schedule_op<hopping_op<ticket, handler_type, bound_executor, no_work>>(
+                core, s, own.native, context, std::move(h), bound, no_work());
+        } else {
+            schedule_op<hopping_op<ticket, handler_type, bound_executor, work_on<Executor>>>(
+                core, s, own.native, context, std::move(h), bound, track_work(ex));
+        }
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,253 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The mechanics of a wheel's service: one wheel, one driver, one lock, and the way from a due entry
+// to its handler.
+//
+// Ground rules.
+//
+//  1. One lock guards everything here, and in the timers and operations, unless said otherwise. It
+//  is held for O(1)
+//     work, or for one slice of `budget` entries.
+//  2. No code of the user runs under it: no handler, nor its constructors and destructors, no
+//  allocator, no executor.
+//     What has to be handed to the context (tokens) is noted under the lock and posted after it, by
+//     ~locked.
+//  3. An operation that has become ready, by expiry or by cancellation, waits in the ready queue,
+//  and for each one there
+//     is a token in the context's queue. Tokens are interchangeable: each completes the first
+//     operation that is ready. So n waits make n handlers of the context, which stop(), run_one(),
+//     exceptions and other threads see as they are.
+//  4. Until claim(), an operation belongs to the service and can be decided otherwise. claim() and
+//  its result are one
+//     step under the lock, so what cancel() has counted is what the handlers see.
+//  5. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is
+//  moved earlier at once,
+//     and never later: it finds that out when it wakes up. It is disarmed when no operation is
+//     left, but only after the handler that was the last one has returned, since that handler often
+//     starts the next wait ("settle").
+
+#ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
+#define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
+
+#include <asio_wheel/detail/driver.hpp>
+#include <asio_wheel/detail/handler_ops.hpp>
+#include <asio_wheel/detail/native_executor.hpp>
+#include <asio_wheel/detail/optional_mutex.hpp>
+#include <asio_wheel/detail/token_pool.hpp>
+#include <asio_wheel/detail/wait_op.hpp>
+#include <asio_wheel/detail/wheel_clock.hpp>
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wheel.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+#include <boost/asio/execution_context.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::detail {
+
+/// What the service keeps in a timer.
+template <class Clock>
+struct timer_state : timer_entry {
+    typename Clock::time_point
+        expiry{}; ///< Written by the timer's owner; under the lock while linked.
+};
+
+/// The lock, and whether there is still a service behind it. Tickets in other contexts' queues keep
+/// it alive.
+struct gate {
+    explicit gate(bool locking) noexcept : mutex(locking) {}
+
+    optional_mutex mutex;
+    bool closed = false;
+};
+
+/// Brings an operation to the executor of its handler. Dropped there, it takes the operation with
+/// it.
+template <class Core>
+class ticket {
+public:
+    ticket(std::shared_ptr<gate> lock, Core& core, wait_op& op) noexcept
+        : gate_(std::move(lock)), core_(&core), op_(&op) {}
+    ticket(ticket&& other) noexcept
+        : gate_(std::move(other.gate_)), core_(other.core_),
+          op_(std::exchange(other.op_, nullptr)) {}
+    ticket& operator=(ticket&&) = delete;
+    ~ticket() {
+        if (op_ != nullptr) {
+            core_->abandon(*gate_, *op_);
+        }
+    }
+
+    void operator()() { core_->arrive(*gate_, *std::exchange(op_, nullptr)); }
+
+private:
+    std::shared_ptr<gate> gate_;
+    Core* core_; // Alive as long as the gate is open.
+    wait_op* op_;
+};
+
+template <class Clock, class WaitTraits>
+class wheel_core {
+public:
+    using time_point = typename Clock::time_point;
+    using duration = typename Clock::duration;
+    using state = timer_state<Clock>;
+    using ticket_type = ticket<wheel_core>;
+    using pool = token_pool<wheel_core>;
+    using purpose = typename pool::purpose;
+
+    wheel_core(boost::asio::execution_context& context, const wheel_options& options)
+        : options_(options), gate_(std::make_shared<gate>(options.locking)), clock_(options.tick),
+          wheel_(options.slots, options.levels), due_(options.budget), driver_(context),
+          courier_(context_executor(context), time_point::min()), tokens_(*this) {}
+
+    wheel_core(const wheel_core&) = delete;
+    wheel_core& operator=(const wheel_core&) = delete;
+
+    ~wheel_core() { destroy_all(); } // What handlers started while shutdown() destroyed them.
+
+    [[nodiscard]] time_point now() const { return clock_.now(); }
+    [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
+
+    // What timers do. `s` is used by one thread at a time; different timers by different threads.
+    void schedule(state& s, wait_op& op, const native_executor& native);
+    std::size_t cancel(state& s) noexcept;
+    std::size_t cancel_one(state& s) noexcept;
+    std::size_t set_expiry(state& s, time_point expiry) noexcept;
+    std::size_t postpone(state& s, time_point expiry);
+    void move(state& from, state& to) noexcept;
+
+    // What cancellation slots do.
+    void bind(cancel_link& link, wait_op& op) noexcept;
+    void unbind(cancel_link& link) noexcept;
+    void cancel(cancel_link& link) noexcept;
+
+    // What the context runs.
+    void on_wake_up(std::uint64_t turn);
+    void on_token(typename pool::block& memory, purpose why);
+    void arrive(gate& door, wait_op& op);
+    void abandon(gate& door, wait_op& op) noexcept;
+
+    // What the service does.
+    [[nodiscard]] wheel_stats stats() const;
+    [[nodiscard]] std::size_t pending() const;
+    [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
+    void pause();
+    void resume();
+    std::size_t advance_to(time_point t);
+    std::size_t advance_to_next();
+    std::vector<time_point> drain();
+    void destroy_all() noexcept;
+
+private:
+    // What one slice of a tick came to.
+    struct slice {
+        std::size_t due; // Waits that became due.
+        bool more;       // Whether the budget ended before the work did.
+    };
+
+    // Holds the lock; posts, after releasing it, the tokens that have become owed meanwhile.
+    class locked {
+    public:
+        explicit locked(wheel_core& core) : core_(core), lock_(core.gate_->mutex) {}
+        locked(const locked&) = delete;
+        locked& operator=(const locked&) = delete;
+        ~locked() {
+            if (lock_.owns_lock()) {
+                release();
+            }
+        }
+        void release() noexcept { core_.post_owed(lock_); }
+
+    private:
+        wheel_core& core_;
+        std::unique_lock<optional_mutex> lock_;
+    };
+
+    // Settles when the handler, or whatever else a thread of the context was busy with, has
+    // returned or thrown.
+    class settle_later {
+    public:
+        explicit settle_later(wheel_core& core) noexcept : core_(core) {}
+        settle_later(const settle_later&) = delete;
+        settle_later& operator=(const settle_later&) = delete;
+        ~settle_later() {
+            // Unlocked: whoever takes the last operation away looks after doing so, so one look
+            // sees it gone.
+            if (core_.alive_.load(std::memory_order_relaxed) == 0) {
+                const locked guard(core_);
+                core_.settle();
+            }
+        }
+
+    private:
+        wheel_core& core_;
+    };
+
+    // All of these are called with the lock held; complete_first() and hop() release it.
+    [[nodiscard]] bool file(state& s);
+    void attach(state& s, wait_op& op) noexcept;
+    void detach(wait_op& op) noexcept;
+    void abort(wait_op& op) noexcept;
+    std::size_t abort_all(timer_entry& entry) noexcept;
+    void unfile(timer_entry& entry) noexcept;
+    void park(timer_entry& entry) noexcept;
+    void unpark() noexcept;
+    std::size_t tick() noexcept;
+    slice collect(time_point now) noexcept;
+    std::size_t expire(state& s, time_point now) noexcept;
+    void follow_set_back(time_point now) noexcept;
+    void make_ready(wait_op& op, wait_op::outcome how) noexcept;
+    void refuse(wait_op& op, wait_op::outcome why) noexcept;
+    void complete_first(locked& guard);
+    void claim(wait_op& op) noexcept;
+    void hop(locked& guard, wait_op& op);
+    void arm();
+    void settle() noexcept;
+    void post_owed(std::unique_lock<optional_mutex>& lock) noexcept;
+    void count(std::ptrdiff_t change) noexcept {
+        alive_.store(alive_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
+                     std::memory_order_relaxed);
+    }
+
+    const wheel_options options_;
+    const std::shared_ptr<gate> gate_;
+    wheel_clock<Clock> clock_;
+    wheel wheel_;
+    std::vector<wheel_entry*> due_; // Where a slice's expired entries are put.
+    timer_entry* parked_ = nullptr; // The one timer that is filed though nobody waits for it.
+    bool ticking_ = false;          // A token that goes on with a tick is owed or under way.
+    bool stopped_ = false;          // drain() was called.
+    unsigned hoppers_ = 0;    // Threads that are sending tickets; they settle when they are done.
+    op_queue ready_;          // Operations with a token each.
+    op_queue hopping_;        // Operations with a ticket each.
+    std::size_t pending_ = 0; // Operations attached to timers.
+    std::atomic<std::size_t> alive_{
+        0}; // Operations not yet claimed. Written under the lock, read by anyone.
+    std::size_t owed_tokens_ = 0;
+    bool owed_tick_ = false;
+    wheel_stats stats_;
+    native_executor native_;
+    driver<Clock, WaitTraits> driver_;
+    typename driver<Clock, WaitTraits>::timer
+        courier_; // Always expired: takes tokens where native_ is unknown.
+    pool tokens_;
+};
+
+} // namespace asio_wheel::detail
+
+#include <asio_wheel/detail/impl/wheel_core_delivery.hpp>
+#include <asio_wheel/detail/impl/wheel_core_service.hpp>
+#include <asio_wheel/detail/impl/wheel_core_timers.hpp>
+
+#endif

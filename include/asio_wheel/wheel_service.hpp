@@ -1,0 +1,158 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_WHEEL_SERVICE_HPP
+#define ASIO_WHEEL_WHEEL_SERVICE_HPP
+
+#include <asio_wheel/detail/asio_compat.hpp>
+#include <asio_wheel/detail/wheel_core.hpp>
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/wait_traits.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace asio_wheel {
+
+template <class Clock, class WaitTraits, class Executor>
+class basic_waitable_timer;
+
+/// The wheel of an execution context: one for each clock, shared by all of the context's wheel
+/// timers.
+///
+/// It comes into being with the context's first wheel timer, or earlier and configured, with
+/// make_wheel(). It lives as long as the context, which may be an io_context, a thread_pool, the
+/// system_context, or any other execution_context on which an Asio timer works.
+///
+/// Behaviour that all of its timers share:
+///  - A wait never completes early, and is due at most one tick after its deadline, plus what the
+///  context is late itself.
+///  - The context is woken up for the next deadline only: not at all while no wait is pending, and
+///  once for a lone wait.
+///  - Each wait is one handler of the context, as seen by run_one(), stop(), exceptions and other
+///  threads. Beyond these,
+///    run() and poll() count a handler of the wheel's own when a wake-up finds nothing due, when
+///    the wake-up is moved earlier, and when the last wait was cancelled.
+///  - Waits complete in the order of their expiry; those that fall in one tick do so within each
+///  `budget` of them, and
+///    those that have the same expiry in no particular order (but for those on one timer, which are
+///    first come first served).
+///
+/// Thread safety. All members may be called from any thread (with wheel_options::locking; without,
+/// from the one thread that uses the context). No lock is held while handlers, allocators or
+/// executors are called.
+///
+///     boost::asio::io_context ctx;
+///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .max_pending = 1'000'000});
+///     // … timers …
+///     std::cout << wheel.stats().pending << " waits, p99 " << wheel.stats().lateness.quantile(.99)
+///     << " late\n";
+template <class Clock = std::chrono::steady_clock,
+          class WaitTraits = boost::asio::wait_traits<Clock>>
+class wheel_service : public boost::asio::execution_context::service {
+public:
+    using key_type = wheel_service;
+    static inline boost::asio::execution_context::id id;
+
+    using clock_type = Clock;
+    using traits_type = WaitTraits;
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+
+    /// For use_service(): with the default options or, where Boost has asio::config (1.88), those
+    /// of its section "wheel".
+    explicit wheel_service(boost::asio::execution_context& context)
+        : wheel_service(checked{}, context, detail::default_options(context)) {}
+
+    /// For make_service(). Throws std::invalid_argument if an option is unusable, or contradicts
+    /// asio::config's.
+    wheel_service(boost::asio::execution_context& context, const wheel_options& options)
+        : wheel_service(checked{}, context, detail::agreed_options(context, options)) {}
+
+    ~wheel_service() override = default;
+
+    /// What the wheel was made with.
+    [[nodiscard]] const wheel_options& options() const noexcept { return core_.options(); }
+
+    /// How many waits are pending: started, and neither delivered nor cancelled.
+    [[nodiscard]] std::size_t pending() const { return core_.pending(); }
+
+    /// What the wheel has done so far.
+    [[nodiscard]] wheel_stats stats() const { return core_.stats(); }
+
+    /// The time the wheel's timers live by: Clock::now(), unless it was paused. Never blocks.
+    [[nodiscard]] time_point now() const { return core_.now(); }
+
+    /// Makes time stand still, for tests: from now on it moves by advance() and advance_to_next()
+    /// only. Waits that are pending still keep the context running. Does nothing if it stands still
+    /// already.
+    void pause() { core_.pause(); }
+
+    /// Lets time go on from where it stands. Deadlines stay as far away as they are; now() may
+    /// differ from Clock::now() from now on. Does nothing if time does not stand still.
+    void resume() { core_.resume(); }
+
+    [[nodiscard]] bool paused() const noexcept { return core_.paused(); }
+
+    /// Moves paused time forward (a negative `d` counts as zero), and makes ready every wait that
+    /// is due then, in order. Returns how many these are. The context calls their handlers when it
+    /// runs; now() is the new time then, for all. Throws std::logic_error unless time is paused.
+    ///
+    ///     wheel.pause();
+    ///     timer.expires_after(30 * 24h);
+    ///     timer.async_wait(handler);
+    ///     wheel.advance(30 * 24h);
+    ///     ctx.poll(); // calls handler
+    std::size_t advance(duration d) { return core_.advance_to(detail::add_saturating(now(), d)); }
+
+    /// Moves paused time forward to the tick at which the next wait is due, and makes ready what is
+    /// due then. Returns how many waits these are: 0, and time stands where it was, if none will
+    /// ever be. Throws as advance() does.
+    std::size_t advance_to_next() { return core_.advance_to_next(); }
+
+    /// Stops the wheel. Every wait that is not due yet completes with operation_aborted, and its
+    /// expiry is among those returned, earliest first; waits that are due already complete as such.
+    /// From now on each new wait completes with error::wheel_stopped. May be called again, and from
+    /// a handler; it never blocks for long, as it works in slices.
+    std::vector<time_point> drain() { return core_.drain(); }
+
+private:
+    template <class, class, class>
+    friend class basic_waitable_timer;
+
+    struct checked {};
+
+    wheel_service(checked, boost::asio::execution_context& context, const wheel_options& options)
+        : service(context), core_((validate(options), context), options) {}
+
+    // Called by the context before it ends, in some versions twice.
+    void shutdown() noexcept override { core_.destroy_all(); }
+
+    detail::wheel_core<Clock, WaitTraits> core_;
+};
+
+/// The wheel of `context` for a clock; makes one if there is none. Takes the context's registry
+/// lock: keep the result.
+template <class Clock = std::chrono::steady_clock,
+          class WaitTraits = boost::asio::wait_traits<Clock>>
+wheel_service<Clock, WaitTraits>& use_wheel(boost::asio::execution_context& context) {
+    return boost::asio::use_service<wheel_service<Clock, WaitTraits>>(context);
+}
+
+/// Makes the wheel of `context` for a clock. Throws std::invalid_argument, naming the option, its
+/// value and what is allowed, if an option is unusable, and boost::asio::service_already_exists if
+/// there is a wheel already: one that was made, or that a timer has needed.
+template <class Clock = std::chrono::steady_clock,
+          class WaitTraits = boost::asio::wait_traits<Clock>>
+wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& context,
+                                             const wheel_options& options = {}) {
+    return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
+}
+
+} // namespace asio_wheel
+
+#endif
