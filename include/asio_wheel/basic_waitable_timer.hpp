@@ -31,12 +31,11 @@ namespace asio_wheel {
 /// Everything written for Asio's timer works with this one, and means the same. Beyond that:
 ///  - postpone() moves the expiry of waits that are pending, without completing them; remaining().
 ///  - cancel(), expires_at(), expires_after(), destruction and cancellation slots reach a wait
-///  until its handler is about to
-///    be called. If one of them, on the timer's executor, has counted a wait as cancelled, that
-///    wait's handler gets operation_aborted, also if its expiry had passed already. (Asio's reach
-///    it until the context has seen it expire.)
+///    until its handler is about to be called. If one of them, on the timer's executor, has counted
+///    a wait as cancelled, that wait's handler gets operation_aborted, also if its expiry had
+///    passed already. (Asio's reach it until the context has seen it expire.)
 ///  - A cancellation slot leads to the wait wherever the timer has been moved, and nowhere when the
-///  wait is over.
+///    wait is over.
 ///  - Destroying a timer whose context is gone is safe.
 ///
 /// A wait is due at the first tick at or after its expiry: never early, at most one tick late.

@@ -8,27 +8,26 @@
 // is their scheme 6, a hash table keyed by deadline; with several it is their scheme 7, where each
 // level is a hashed wheel whose slots are as wide as one whole turn of the level below.
 //
-// The rule.    An entry is filed on the level of the highest group of bits in which its deadline
-// differs from now(),
-//              in the slot which that group of the deadline names. So everything on a level is due
-//              before anything on the level above it, and, below the top level, a slot before the
-//              slots after it. The top level has no level above: deadlines beyond its reach are
-//              hashed into it and wait there for their round.
-// The reason.  The next deadline is found by looking for the first set bit of a bitmap: an idle
-// stretch costs nothing,
-//              however long, and a lone entry is looked at once, when it is due, whatever its
-//              distance.
-// The price.   When time enters a slot of a higher level its entries are filed again, further down:
-// each entry at most
-//              levels - 1 times, and only if it lives that long.
+// The rule. An entry is filed on the level of the highest group of bits in which its deadline
+// differs from now(), in the slot which that group of the deadline names. So everything on a level
+// is due before anything on the level above it, and, below the top level, a slot before the slots
+// after it. The top level has no level above: deadlines beyond its reach are hashed into it and
+// wait there for their round.
+//
+// The reason. The next deadline is found by looking for the first set bit of a bitmap: an idle
+// stretch costs nothing, however long, and a lone entry is looked at once, when it is due, whatever
+// its distance.
+//
+// The price. When time enters a slot of a higher level its entries are filed again, further down:
+// each entry at most levels - 1 times, and only if it lives that long.
 //
 // Three things are done lazily, and none of them can be observed but by its cost:
-//  - Postponing an entry only stores its new deadline; it is filed again when its old slot comes
-//  up.
+//
+//  - Postponing an entry only stores its new deadline; the entry is filed again when its old slot
+//    comes up.
 //  - A slot remembers the earliest deadline put into it; taking an entry out does not raise it.
-//  next_expiry() may
-//    therefore be too early, never too late, and advance() puts it right.
-//  - now() stays behind the slot that is next to be opened, so that the rule above always holds.
+//    next_expiry() may therefore be too early, never too late, and advance() puts it right.
+//  - now() stays behind the slot that is next to be opened, so that the rule always holds.
 //
 // A slot is not one list but four, filled in turn and emptied from all eight ends in turn. One list
 // would be walked at the speed of one cache miss after the other; eight independent ends overlap
@@ -104,7 +103,7 @@ public:
 
     wheel(const wheel&) = delete;
     wheel& operator=(const wheel&) = delete;
-    ~wheel() = default; // Entries that are still filed are simply forgotten.
+    ~wheel(); // Entries that are still filed are simply forgotten.
 
     /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
     /// advance().
@@ -189,8 +188,8 @@ private:
         tick_t expiry;
     };
 
-    static constexpr tick_t stale =
-        0; // In next_: to be found anew. (A true 0 is found anew each time.)
+    // In next_: to be found anew. (A true 0 is found anew each time.)
+    static constexpr tick_t stale = 0;
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
     void file(wheel_entry& entry) noexcept;
@@ -210,12 +209,12 @@ private:
     //
     // Invariants, between calls:
     //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
-    //  n is empty.
+    //    n is empty.
     //  - bit n of occupied_ is set if and only if slot n is not empty.
     //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
-    //  where it was).
+    //    where it was).
     //  - below the top level, an occupied slot's index is greater than that of now_ (on level 0, or
-    //  equal).
+    //    equal).
     //  - next_ is stale, or now_ while the opened slot is not empty, or the smallest of earliest_.
     unsigned levels_;
     unsigned bits_;     // log2 of the slots on a level

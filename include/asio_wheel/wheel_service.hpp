@@ -30,17 +30,15 @@ class basic_waitable_timer;
 ///
 /// Behaviour that all of its timers share:
 ///  - A wait never completes early, and is due at most one tick after its deadline, plus what the
-///  context is late itself.
+///    context is late itself.
 ///  - The context is woken up for the next deadline only: not at all while no wait is pending, and
-///  once for a lone wait.
+///    once for a lone wait.
 ///  - Each wait is one handler of the context, as seen by run_one(), stop(), exceptions and other
-///  threads. Beyond these,
-///    run() and poll() count a handler of the wheel's own when a wake-up finds nothing due, when
-///    the wake-up is moved earlier, and when the last wait was cancelled.
+///    threads. Beyond these, run() and poll() count a handler of the wheel's own when a wake-up
+///    finds nothing due, when the wake-up is moved earlier, and when the last wait was cancelled.
 ///  - Waits complete in the order of their expiry; those that fall in one tick do so within each
-///  `budget` of them, and
-///    those that have the same expiry in no particular order (but for those on one timer, which are
-///    first come first served).
+///    `budget` of them, and those that have the same expiry in no particular order (but for those
+///    on one timer, which are first come first served).
 ///
 /// Thread safety. All members may be called from any thread (with wheel_options::locking; without,
 /// from the one thread that uses the context). No lock is held while handlers, allocators or
@@ -49,8 +47,8 @@ class basic_waitable_timer;
 ///     boost::asio::io_context ctx;
 ///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .max_pending = 1'000'000});
 ///     // … timers …
-///     std::cout << wheel.stats().pending << " waits, p99 " << wheel.stats().lateness.quantile(.99)
-///     << " late\n";
+///     const auto stats = wheel.stats();
+///     std::cout << stats.pending << " waits, p99 " << stats.lateness.quantile(.99) << " late\n";
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 class wheel_service : public boost::asio::execution_context::service {

@@ -3,11 +3,12 @@
 
 // The two kinds of operation, which differ in how their handler is reached.
 //
-//  direct_op   its handler is bound to the context's own executor, if to any: a token calls it, on
-//  a thread of the context. hopping_op  its handler belongs on a strand or on another context: a
-//  token sends a ticket through that executor,
-//              and the ticket calls it. Until the ticket arrives, the wait can still be cancelled
-//              or postponed.
+// direct_op: its handler is bound to the context's own executor, if to any. A token calls it, on a
+// thread of the context.
+//
+// hopping_op: its handler belongs on a strand or on another context. A token sends a ticket through
+// that executor, and the ticket calls it. Until the ticket arrives, the wait can still be cancelled
+// or postponed.
 
 #ifndef ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP
 #define ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP

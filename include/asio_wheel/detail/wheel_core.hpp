@@ -7,25 +7,21 @@
 // Ground rules.
 //
 //  1. One lock guards everything here, and in the timers and operations, unless said otherwise. It
-//  is held for O(1)
-//     work, or for one slice of `budget` entries.
+//     is held for O(1) work, or for one slice of `budget` entries.
 //  2. No code of the user runs under it: no handler, nor its constructors and destructors, no
-//  allocator, no executor.
-//     What has to be handed to the context (tokens) is noted under the lock and posted after it, by
-//     ~locked.
+//     allocator, no executor. What has to be handed to the context (tokens) is noted under the lock
+//     and posted after it, by ~locked.
 //  3. An operation that has become ready, by expiry or by cancellation, waits in the ready queue,
-//  and for each one there
-//     is a token in the context's queue. Tokens are interchangeable: each completes the first
-//     operation that is ready. So n waits make n handlers of the context, which stop(), run_one(),
-//     exceptions and other threads see as they are.
+//     and for each one there is a token in the context's queue. Tokens are interchangeable: each
+//     completes the first operation that is ready. So n waits make n handlers of the context, which
+//     stop(), run_one(), exceptions and other threads see as they are.
 //  4. Until claim(), an operation belongs to the service and can be decided otherwise. claim() and
-//  its result are one
-//     step under the lock, so what cancel() has counted is what the handlers see.
+//     its result are one step under the lock, so what cancel() has counted is what the handlers
+//     see.
 //  5. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is
-//  moved earlier at once,
-//     and never later: it finds that out when it wakes up. It is disarmed when no operation is
-//     left, but only after the handler that was the last one has returned, since that handler often
-//     starts the next wait ("settle").
+//     moved earlier at once, and never later: it finds that out when it wakes up. It is disarmed
+//     when no operation is left, but only after the handler that was the last one has returned,
+//     since that handler often starts the next wait ("settle").
 
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
@@ -206,7 +202,7 @@ private:
     std::size_t tick() noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;
-    void follow_set_back(time_point now) noexcept;
+    bool follow_set_back(time_point now) noexcept;
     void make_ready(wait_op& op, wait_op::outcome how) noexcept;
     void refuse(wait_op& op, wait_op::outcome why) noexcept;
     void complete_first(locked& guard);

@@ -103,10 +103,12 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
 // too early, and is filed again by expire(); but the driver must not sleep longer than what will be
 // filed from now on allows.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
-    if (clock_.follow_set_back(now, wheel_.now())) {
-        driver_.disarm();
+bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
+    if (stopped_ || !clock_.follow_set_back(now, wheel_.now())) {
+        return false;
     }
+    driver_.disarm();
+    return true;
 }
 
 template <class Clock, class WaitTraits>

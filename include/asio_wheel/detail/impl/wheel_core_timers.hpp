@@ -50,7 +50,7 @@ bool wheel_core<Clock, WaitTraits>::file(state& s) {
     } else {
         wheel_.insert(s, deadline);
     }
-    if (s.deadline() >= driver_.armed_for() || ticking_) {
+    if (s.deadline() > driver_.armed_for() || ticking_) {
         return false;
     }
     // The next of all: worth a look at the clock, since a wait that is due need not wait for the
@@ -61,10 +61,8 @@ bool wheel_core<Clock, WaitTraits>::file(state& s) {
         return true;
     }
     try {
-        follow_set_back(now);
-        if (s.deadline() <
-            clock_.round_up(s.expiry)) { // Filed by a clock that has been set back since.
-            wheel_.reschedule(s, clock_.round_up(s.expiry));
+        if (follow_set_back(now)) {
+            wheel_.reschedule(s, clock_.round_up(s.expiry)); // By what ticks mean now.
         }
         arm();
     } catch (...) {

@@ -1,0 +1,65 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Several threads: a session's timer and its other handlers share a strand, so they need no lock.
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+class session : public std::enable_shared_from_this<session> {
+public:
+    explicit session(asio::thread_pool& pool) : strand_(asio::make_strand(pool)), idle_(strand_) {}
+
+    void start(std::atomic<int>& closed) {
+        asio::post(strand_, [self = shared_from_this(), &closed] {
+            self->idle_.expires_after(20ms);
+            self->idle_.async_wait([self, &closed](auto ec) {
+                // On the strand. `messages_` needs no lock, and if the wait was cancelled before
+                // this line, from the strand, `ec` says so.
+                if (!ec && self->strand_.running_in_this_thread()) {
+                    closed += self->messages_;
+                }
+            });
+        });
+    }
+
+    void receive() {
+        asio::post(strand_, [self = shared_from_this()] {
+            ++self->messages_;
+            self->idle_.postpone(20ms);
+        });
+    }
+
+private:
+    asio::strand<asio::thread_pool::executor_type> strand_;
+    asio_wheel::steady_timer idle_;
+    int messages_ = 0;
+};
+
+int main() {
+    std::atomic<int> messages_of_closed = 0;
+    asio::thread_pool pool(4);
+    std::vector<std::shared_ptr<session>> sessions;
+    for (int i = 0; i < 100; ++i) {
+        sessions.push_back(std::make_shared<session>(pool));
+        sessions.back()->start(messages_of_closed);
+        sessions.back()->receive();
+        sessions.back()->receive();
+    }
+    pool.join(); // until every session has been idle for 20 ms
+    std::cout << messages_of_closed << " messages, and then silence\n";
+    return messages_of_closed == 200 ? 0 : 1;
+}

@@ -1,0 +1,68 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Testing a program that waits for weeks, in no time: the wheel's time can be moved by hand.
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+using namespace std::chrono_literals;
+
+// The program: reminds after 30 days, and then every day until it is paid.
+class invoice {
+public:
+    explicit invoice(boost::asio::io_context& ctx) : timer_(ctx, 30 * 24h) { wait(); }
+
+    void paid() { timer_.cancel(); }
+    int reminders() const { return reminders_; }
+
+private:
+    void wait() {
+        timer_.async_wait([this](auto ec) {
+            if (!ec) {
+                ++reminders_;
+                timer_.expires_after(24h);
+                wait();
+            }
+        });
+    }
+
+    asio_wheel::steady_timer timer_; // the type that runs in production
+    int reminders_ = 0;
+};
+
+void check(bool holds, const char* what) {
+    std::cout << (holds ? "passed: " : "FAILED: ") << what << '\n';
+    if (!holds) {
+        std::exit(1);
+    }
+}
+
+int main() {
+    boost::asio::io_context ctx;
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    wheel.pause(); // from here on, time is what this test says
+    invoice i(ctx);
+
+    wheel.advance(30 * 24h - 1s);
+    ctx.poll();
+    check(i.reminders() == 0, "nobody is reminded early");
+
+    wheel.advance(1s + wheel.options().tick); // a wait is at most one tick late
+    ctx.poll();
+    check(i.reminders() == 1, "a reminder comes after 30 days");
+
+    for (int day = 0; day < 6; ++day) {
+        wheel.advance_to_next(); // straight to the next wait that is due
+        ctx.poll();
+    }
+    check(i.reminders() == 7, "and one on each day of the week after");
+
+    i.paid();
+    check(ctx.poll() != 0 && wheel.pending() == 0, "whoever has paid is left alone");
+}
