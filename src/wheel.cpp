@@ -27,6 +27,8 @@ wheel::wheel(std::size_t slots, unsigned levels)
     }
 }
 
+wheel::~wheel() = default;
+
 bool wheel::slot::empty() const noexcept {
     return std::all_of(lists.begin(), lists.end(), [](const auto& list) { return list.empty(); });
 }

@@ -120,7 +120,7 @@ public:
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
-    std::size_t postpone(state& s, time_point expiry);
+    std::size_t postpone(state& s, time_point expiry) noexcept;
     void move(state& from, state& to) noexcept;
 
     // What cancellation slots do.
@@ -138,8 +138,8 @@ public:
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
-    void pause();
-    void resume();
+    void pause() noexcept;
+    void resume() noexcept;
     std::size_t advance_to(time_point t);
     std::size_t advance_to_next();
     std::vector<time_point> drain();
@@ -207,8 +207,11 @@ private:
     void refuse(wait_op& op, wait_op::outcome why) noexcept;
     void complete_first(locked& guard);
     void claim(wait_op& op) noexcept;
+    void take(wait_op& op) noexcept;
     void hop(locked& guard, wait_op& op);
     void arm();
+    void keep_armed() noexcept;
+    void go_on_ticking() noexcept;
     void settle() noexcept;
     void post_owed(std::unique_lock<optional_mutex>& lock) noexcept;
     void count(std::ptrdiff_t change) noexcept {

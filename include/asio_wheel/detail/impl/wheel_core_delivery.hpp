@@ -18,9 +18,8 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     locked guard(*this);
     if (driver_.fired(turn)) {
         ++stats_.wake_ups;
-        if (tick() == 0) {
+        if (tick() == 0 && !ticking_) {
             ++stats_.spurious_wake_ups;
-            return;
         }
         // This function is one of the context's handlers: let it be the first one's.
         if (owed_tokens_ != 0) {
@@ -50,13 +49,12 @@ void wheel_core<Clock, WaitTraits>::on_token(typename pool::block& memory, purpo
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
     const slice found = collect(clock_.now());
-    ticking_ = found.more;
-    try {
-        arm();
-    } catch (...) {
-        ticking_ = true; // No memory for a wake-up: go on by tokens until there is.
+    ticking_ = false;
+    if (found.more) {
+        go_on_ticking();
+    } else {
+        keep_armed();
     }
-    owed_tick_ = owed_tick_ || ticking_;
     return found.due;
 }
 
@@ -148,11 +146,19 @@ void wheel_core<Clock, WaitTraits>::complete_first(locked& guard) {
     }
 }
 
-// Takes an operation, decided or not, out of everything: it is the caller's alone.
+// Takes an operation in order to complete it.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
-    if (timer_entry* const entry = op.owner) {
+    if (op.how == wait_op::outcome::due) {
         ++stats_.fired;
+    }
+    take(op);
+}
+
+// Takes an operation, decided or not, out of everything: it is the caller's alone.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
+    if (timer_entry* const entry = op.owner) {
         detach(op);
         entry->relink();
     }
@@ -216,7 +222,7 @@ void wheel_core<Clock, WaitTraits>::abandon(gate& door, wait_op& op) noexcept {
         entry != nullptr && entry->ops.begin() == entry->ops.last()) {
         unfile(*entry);
     }
-    claim(op);
+    take(op);
     if (hoppers_ == 0) {
         settle();
     }
@@ -238,6 +244,23 @@ void wheel_core<Clock, WaitTraits>::arm() {
         driver_.arm(next, paused ? time_point::max() : clock_.real_begin_of(next),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
     }
+}
+
+// As arm(), where there is nobody to tell of a failure: without memory for a wake-up, goes on by
+// tokens until there is.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
+    try {
+        arm();
+    } catch (...) {
+        go_on_ticking();
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
+    ticking_ = true;
+    owed_tick_ = true;
 }
 
 // Lets the context run out of work when there is none.

@@ -28,22 +28,22 @@ std::size_t wheel_core<Clock, WaitTraits>::pending() const {
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::pause() {
+void wheel_core<Clock, WaitTraits>::pause() noexcept {
     const locked guard(*this);
     if (!clock_.paused()) {
         clock_.pause();
         driver_.disarm();
-        arm();
+        keep_armed();
     }
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::resume() {
+void wheel_core<Clock, WaitTraits>::resume() noexcept {
     const locked guard(*this);
     if (clock_.paused()) {
         clock_.resume();
         driver_.disarm();
-        arm();
+        keep_armed();
     }
 }
 

@@ -117,7 +117,7 @@ std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expir
 }
 
 template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) {
+std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
     if (!s.linked.load(std::memory_order_acquire)) {
         s.expiry = expiry;
         return 0;
@@ -142,8 +142,8 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
     const std::size_t moved = s.ops.begin() == s.ops.last() ? 1 : s.ops.size();
     stats_.postponed += moved;
     if (s.deadline() < driver_.armed_for()) {
-        follow_set_back(clock_.now());
-        arm();
+        static_cast<void>(follow_set_back(clock_.now()));
+        keep_armed();
     }
     return moved;
 }
