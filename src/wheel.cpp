@@ -34,7 +34,7 @@ bool wheel::slot::empty() const noexcept {
 }
 
 void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
-    entry.deadline_ = std::clamp(deadline, now_, last_tick);
+    entry.deadline_ = std::clamp(deadline, told_, last_tick);
     file(entry);
     ++size_;
 }
@@ -73,6 +73,7 @@ void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
 wheel::progress wheel::advance(tick_t now, std::size_t budget,
                                std::span<wheel_entry*> due) noexcept {
     now = std::min(now, last_tick);
+    told_ = std::max(told_, now);
     std::size_t expired = 0;
     for (;;) {
         while (!opened_empty()) {

@@ -106,7 +106,8 @@ public:
     ~wheel(); // Entries that are still filed are simply forgotten.
 
     /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
-    /// advance().
+    /// advance(), after all others that are: whoever is filed in the past, time and again, starves
+    /// nobody.
     void insert(wheel_entry& entry, tick_t deadline) noexcept;
 
     /// Takes `entry`, which must be filed, out.
@@ -158,8 +159,11 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// How far time has come; it may be behind what advance() was told, never ahead.
+    /// How far time has come; it may be behind told(), never ahead.
     [[nodiscard]] tick_t now() const noexcept { return now_; }
+
+    /// The latest time that advance() was told. Deadlines before it are due already.
+    [[nodiscard]] tick_t told() const noexcept { return told_; }
 
     /// How many times an entry was filed again because time reached its slot.
     [[nodiscard]] std::uint64_t cascaded() const noexcept { return cascaded_; }
@@ -223,7 +227,8 @@ private:
     std::uint32_t opened_;
     unsigned stripe_ = 0; // where the next entry is filed
     unsigned end_ = 0;    // from which end the next entry is taken
-    tick_t now_ = 0;
+    tick_t now_ = 0;      // <= told_
+    tick_t told_ = 0;
     mutable tick_t next_ = no_tick;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;

@@ -87,14 +87,14 @@ public:
         return at(scale_.begin_of(tick));
     }
 
-    /// If `now` lies before tick `passed`, because the clock was set back, makes it be that tick.
-    /// Ticks that were taken before then mean an earlier time than they did: whoever took them must
-    /// look at their deadlines again.
+    /// If `now` lies before tick `passed`, because the clock was set back, makes that tick begin
+    /// now. Ticks that were taken before then mean an earlier time than they did: whoever took them
+    /// must look at their deadlines again.
     [[nodiscard]] bool follow_set_back(time_point now, tick_t passed) noexcept {
         if constexpr (!Clock::is_steady) {
-            const tick_t current = round_down(now);
-            if (current < passed) {
-                scale_.shift_origin(static_cast<std::int64_t>(passed - current) * length_);
+            const std::int64_t begin = scale_.begin_of(passed);
+            if (count_of(now) < begin) {
+                scale_.shift_origin(begin - count_of(now));
                 return true;
             }
         }

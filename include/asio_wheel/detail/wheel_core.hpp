@@ -191,7 +191,7 @@ private:
     };
 
     // All of these are called with the lock held; complete_first() and hop() release it.
-    [[nodiscard]] bool file(state& s);
+    void file(state& s);
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
@@ -204,6 +204,7 @@ private:
     std::size_t expire(state& s, time_point now) noexcept;
     bool follow_set_back(time_point now) noexcept;
     void make_ready(wait_op& op, wait_op::outcome how) noexcept;
+    void take_back(wait_op& op) noexcept;
     void refuse(wait_op& op, wait_op::outcome why) noexcept;
     void complete_first(locked& guard);
     void claim(wait_op& op) noexcept;
@@ -214,6 +215,8 @@ private:
     void go_on_ticking() noexcept;
     void settle() noexcept;
     void post_owed(std::unique_lock<optional_mutex>& lock) noexcept;
+    // Alive is an operation that needs the context: one that waits, or is in the ready queue. One
+    // that was sent to another executor needs that one's context.
     void count(std::ptrdiff_t change) noexcept {
         alive_.store(alive_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
                      std::memory_order_relaxed);
@@ -223,23 +226,23 @@ private:
     const std::shared_ptr<gate> gate_;
     wheel_clock<Clock> clock_;
     wheel wheel_;
-    std::vector<wheel_entry*> due_; // Where a slice's expired entries are put.
-    timer_entry* parked_ = nullptr; // The one timer that is filed though nobody waits for it.
-    bool ticking_ = false;          // A token that goes on with a tick is owed or under way.
-    bool stopped_ = false;          // drain() was called.
-    unsigned hoppers_ = 0;    // Threads that are sending tickets; they settle when they are done.
-    op_queue ready_;          // Operations with a token each.
-    op_queue hopping_;        // Operations with a ticket each.
-    std::size_t pending_ = 0; // Operations attached to timers.
-    std::atomic<std::size_t> alive_{
-        0}; // Operations not yet claimed. Written under the lock, read by anyone.
+    std::vector<wheel_entry*> due_;     // Where a slice's expired entries are put.
+    timer_entry* parked_ = nullptr;     // The one timer that is filed though nobody waits for it.
+    bool ticking_ = false;              // A token that goes on with a tick is owed or under way.
+    bool stopped_ = false;              // drain() was called.
+    tick_t seen_ = 0;                   // What the clock showed when it was last looked at.
+    op_queue ready_;                    // Operations to be completed by tokens.
+    op_queue hopping_;                  // Operations with a ticket each.
+    std::size_t pending_ = 0;           // Operations attached to timers.
+    std::atomic<std::size_t> alive_{0}; // Written under the lock, read by anyone.
+    std::size_t spare_tokens_ = 0;      // Posted for operations that were taken back since.
     std::size_t owed_tokens_ = 0;
     bool owed_tick_ = false;
     wheel_stats stats_;
     native_executor native_;
     driver<Clock, WaitTraits> driver_;
-    typename driver<Clock, WaitTraits>::timer
-        courier_; // Always expired: takes tokens where native_ is unknown.
+    // Always expired: takes tokens where native_ is unknown.
+    typename driver<Clock, WaitTraits>::timer courier_;
     pool tokens_;
 };
 

@@ -64,8 +64,9 @@ template <class Clock, class WaitTraits>
 typename wheel_core<Clock, WaitTraits>::slice
 wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
     unpark();
-    follow_set_back(now);
-    const auto [expired, more] = wheel_.advance(clock_.round_down(now), options_.budget, due_);
+    static_cast<void>(follow_set_back(now));
+    seen_ = clock_.round_down(now);
+    const auto [expired, more] = wheel_.advance(seen_, options_.budget, due_);
     const auto end = due_.begin() + static_cast<std::ptrdiff_t>(expired);
     const auto earlier = [](const wheel_entry* a, const wheel_entry* b) {
         return static_cast<const state*>(a)->expiry < static_cast<const state*>(b)->expiry;
@@ -102,20 +103,43 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
 // filed from now on allows.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
-    if (stopped_ || !clock_.follow_set_back(now, wheel_.now())) {
+    if (stopped_ || !clock_.follow_set_back(now, wheel_.told())) {
         return false;
     }
     driver_.disarm();
     return true;
 }
 
+// Decides how an operation ends. Invariant: there are as many tokens, posted or owed, as there are
+// operations in the ready queue, and spare ones.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how) noexcept {
+    if (op.how == wait_op::outcome::waiting && op.way == wait_op::flight::hopping) {
+        count(-1); // See count().
+        settle();
+    }
     op.how = how;
     if (op.way == wait_op::flight::none) {
         op.way = wait_op::flight::queued;
         ready_.push_back(op);
-        ++owed_tokens_;
+        if (spare_tokens_ != 0) {
+            --spare_tokens_;
+        } else {
+            ++owed_tokens_;
+        }
+    }
+}
+
+// Lets a due operation wait again.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
+    op.how = wait_op::outcome::waiting;
+    if (op.way == wait_op::flight::queued) {
+        op.way = wait_op::flight::none;
+        ready_.erase(ready_.iterator_to(op));
+        ++spare_tokens_;
+    } else {
+        count(+1); // Its ticket will find it waiting. See count().
     }
 }
 
@@ -130,13 +154,12 @@ void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::outcome why) no
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::complete_first(locked& guard) {
     if (ready_.empty()) {
+        --spare_tokens_;
         return;
     }
     wait_op& op = ready_.front();
     ready_.pop_front();
-    if (op.how == wait_op::outcome::waiting) {
-        op.way = wait_op::flight::none; // Postponed since: it waits again.
-    } else if (op.hops) {
+    if (op.hops) {
         hop(guard, op);
     } else {
         claim(op);
@@ -166,25 +189,18 @@ void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
         op.cancel->op.store(nullptr,
                             std::memory_order_release); // Pairs with unbind() and cancel().
     }
-    count(-1);
+    if (op.way == wait_op::flight::queued) {
+        count(-1);
+    }
 }
 
 // Sends an operation to its handler's executor.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::hop(locked& guard, wait_op& op) {
-    struct hopper {
-        wheel_core& core;
-        explicit hopper(wheel_core& c) noexcept : core(c) {}
-        ~hopper() {
-            const locked again(core);
-            --core.hoppers_;
-        }
-    };
     op.way = wait_op::flight::hopping;
     hopping_.push_back(op);
-    ++hoppers_;
+    count(-1);
     guard.release();
-    const hopper sending(*this);
     static_cast<hopping_op_base<ticket_type>&>(op).send(ticket_type(gate_, *this, op));
 }
 
@@ -202,9 +218,6 @@ void wheel_core<Clock, WaitTraits>::arrive(gate& door, wait_op& op) {
         return;
     }
     claim(op);
-    if (hoppers_ == 0) {
-        settle(); // Not after the handler: it may outlive the context.
-    }
     const boost::system::error_code result = op.result();
     lock.unlock();
     op.complete(result);
@@ -222,10 +235,11 @@ void wheel_core<Clock, WaitTraits>::abandon(gate& door, wait_op& op) noexcept {
         entry != nullptr && entry->ops.begin() == entry->ops.last()) {
         unfile(*entry);
     }
-    take(op);
-    if (hoppers_ == 0) {
+    if (op.how == wait_op::outcome::waiting) {
+        count(-1);
         settle();
     }
+    take(op);
     lock.unlock();
     op.destroy();
 }

@@ -29,9 +29,18 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op, const native
     if (options_.max_pending != 0 && pending_ >= options_.max_pending) {
         return refuse(op, wait_op::outcome::too_many);
     }
-    bool due = !s.ops.empty() && !s.filed(); // An earlier wait for the same expiry was found due.
+    const bool due = !s.filed() && !s.ops.empty(); // As earlier waits for the same expiry are.
     if (!due && (!s.filed() || parked_ == &s)) {
-        due = file(s);
+        if (s.filed()) {
+            parked_ = nullptr;
+        }
+        try {
+            file(s);
+        } catch (...) {
+            unfile(s);
+            s.relink();
+            throw;
+        }
     }
     attach(s, op);
     if (due) {
@@ -39,38 +48,32 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op, const native
     }
 }
 
-// Files a timer nobody was waiting for, and sees to it that the driver wakes up early enough. True
-// if its expiry has passed already; then it is not filed. May throw; then it is not filed either.
+// Files a timer by its expiry, or moves it if it is filed, and sees to it that its time will be
+// noticed. May throw; then it is filed, but might not be noticed.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::file(state& s) {
+void wheel_core<Clock, WaitTraits>::file(state& s) {
     const tick_t deadline = clock_.round_up(s.expiry);
     if (s.filed()) {
-        parked_ = nullptr;
         wheel_.reschedule(s, deadline);
     } else {
         wheel_.insert(s, deadline);
     }
-    if (s.deadline() > driver_.armed_for() || ticking_) {
-        return false;
+    if (s.deadline() > (ticking_ ? seen_ + 1 : driver_.armed_for())) {
+        return;
     }
-    // The next of all: worth a look at the clock, since a wait that is due need not wait for the
-    // driver.
+    // The next of all: worth a look at the clock. What is due already need not wait for the driver,
+    // nor for its own tick to begin.
     const time_point now = clock_.now();
+    seen_ = clock_.round_down(now);
     if (s.expiry <= now) {
-        wheel_.erase(s);
-        return true;
+        wheel_.reschedule(s, seen_);
+        go_on_ticking();
+        return;
     }
-    try {
-        if (follow_set_back(now)) {
-            wheel_.reschedule(s, clock_.round_up(s.expiry)); // By what ticks mean now.
-        }
-        arm();
-    } catch (...) {
-        wheel_.erase(s);
-        s.relink();
-        throw;
+    if (follow_set_back(now)) {
+        wheel_.reschedule(s, clock_.round_up(s.expiry)); // By what ticks mean now.
     }
-    return false;
+    arm();
 }
 
 template <class Clock, class WaitTraits>
@@ -127,23 +130,18 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
     if (s.ops.empty()) {
         return 0;
     }
-    const tick_t deadline = clock_.round_up(expiry);
-    if (s.filed()) {
-        wheel_.reschedule(s, deadline);
-    } else {
-        // Due, but not delivered yet: what is under way for its operations will find them waiting,
-        // and drop them.
+    if (!s.filed()) {
         for (wait_op& op : s.ops) {
-            op.how = wait_op::outcome::waiting;
+            take_back(op); // Due, but not delivered yet.
         }
-        wheel_.insert(s, deadline);
     }
     // One is the usual number, and counting it must not touch the operation.
     const std::size_t moved = s.ops.begin() == s.ops.last() ? 1 : s.ops.size();
     stats_.postponed += moved;
-    if (s.deadline() < driver_.armed_for()) {
-        static_cast<void>(follow_set_back(clock_.now()));
-        keep_armed();
+    try {
+        file(s);
+    } catch (...) {
+        go_on_ticking();
     }
     return moved;
 }
