@@ -11,8 +11,10 @@ std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     if (count_ == 0) {
         return std::chrono::nanoseconds::zero();
     }
-    const double share = std::clamp(q, 0.0, 1.0) * static_cast<double>(count_);
-    const auto wanted = std::max<std::uint64_t>(static_cast<std::uint64_t>(std::ceil(share)), 1);
+    // The rank of the wanted value. A product that is a whole number but for its rounding is that.
+    const double share = (q > 0.0 ? std::min(q, 1.0) : 0.0) * static_cast<double>(count_);
+    const auto rank = static_cast<std::uint64_t>(std::ceil(share * (1.0 - 1e-12)));
+    const auto wanted = std::max<std::uint64_t>(rank, 1);
     std::uint64_t passed = 0;
     for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
         passed += cells_[cell];

@@ -105,6 +105,25 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
     }
 }
 
+tick_t wheel::find_next_expiry() noexcept {
+    for (;;) {
+        const position next = earliest();
+        if (next.expiry == no_tick || next.slot == opened_) {
+            return next.expiry;
+        }
+        // Filed anew, at the same time, the slot's entries give it its earliest deadline; or leave
+        // it for where they belong.
+        open(next.slot);
+        while (wheel_entry* const entry = opened_empty() ? nullptr : take_opened()) {
+            file(*entry);
+        }
+        next_ = stale;
+        if (earliest_[next.slot] == next.expiry) {
+            return next.expiry;
+        }
+    }
+}
+
 // Lets now_ follow the clock, but not into a slot that still has to be opened: an entry filed
 // thereafter would be put on a lower level than its elders, and overtake them.
 void wheel::catch_up(tick_t now, const position& next) noexcept {

@@ -17,6 +17,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -146,7 +147,10 @@ public:
 
     /// Aborts all pending waits; their handlers are called later, by the context. Safe after the
     /// context's end.
-    ~basic_waitable_timer() { core().cancel(state_); }
+    ~basic_waitable_timer() {
+        track("cancel");
+        core().cancel(state_);
+    }
 
     /// The executor that handlers without one of their own are called through.
     [[nodiscard]] const executor_type& get_executor() noexcept { return executor_; }
@@ -154,14 +158,14 @@ public:
     /// Aborts all pending waits: their handlers are called with operation_aborted, as if by post().
     /// Returns how many these are. The expiry stays as it is.
     std::size_t cancel() {
-        BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer", &state_, 0, "cancel"));
+        track("cancel");
         return core().cancel(state_);
     }
 
     /// Aborts the pending wait that was started first, if any. Returns how many were aborted, 0
     /// or 1.
     std::size_t cancel_one() {
-        BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer", &state_, 0, "cancel_one"));
+        track("cancel_one");
         return core().cancel_one(state_);
     }
 
@@ -175,7 +179,10 @@ public:
     }
 
     /// Sets the expiry, and aborts all pending waits as cancel() does. Returns how many these are.
-    std::size_t expires_at(const time_point& expiry) { return core().set_expiry(state_, expiry); }
+    std::size_t expires_at(const time_point& expiry) {
+        track("cancel");
+        return core().set_expiry(state_, expiry);
+    }
 
     /// Sets the expiry to `from_now` after now, or to the end of the clock's range. Aborts all
     /// pending waits, as cancel() does. Returns how many these are.
@@ -298,6 +305,15 @@ private:
 
     [[nodiscard]] boost::asio::execution_context& context() const noexcept {
         return service_->context();
+    }
+
+    // Tells handler tracking what is done to the waits that may be pending.
+    void track([[maybe_unused]] const char* what) const noexcept {
+        if (state_.linked.load(std::memory_order_relaxed)) {
+            BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer",
+                                          const_cast<detail::timer_state<Clock>*>(&state_), 0,
+                                          what));
+        }
     }
 
     // expiry - now, without overflow.

@@ -155,6 +155,10 @@ public:
         return next_;
     }
 
+    /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. Files again
+    /// what was postponed, as far as it is in the way: not O(1).
+    [[nodiscard]] tick_t find_next_expiry() noexcept;
+
     /// The number of entries that are filed.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -197,8 +201,8 @@ private:
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
     void file(wheel_entry& entry) noexcept;
-    void vacate(std::uint32_t slot) noexcept;
-    void open(std::uint32_t slot) noexcept;
+    void vacate(std::uint32_t number) noexcept;
+    void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry* take_opened() noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return slots_[opened_].empty(); }
     [[nodiscard]] position earliest() const noexcept;

@@ -69,8 +69,8 @@ inline wheel_options configured_options(boost::asio::execution_context& context,
 
 /// `options`, unless the context's configuration says something else: two ways to configure one
 /// wheel must not disagree.
-inline const wheel_options& agreed_options(boost::asio::execution_context& context,
-                                           const wheel_options& options) {
+inline wheel_options agreed_options(boost::asio::execution_context& context,
+                                    const wheel_options& options) {
     const wheel_options other = configured_options(context, options);
     const auto compare = [](const char* name, auto given, auto configured) {
         if (given != configured) {
@@ -97,8 +97,7 @@ inline wheel_options default_options(boost::asio::execution_context& context) {
 
 #else
 
-inline const wheel_options& agreed_options(boost::asio::execution_context&,
-                                           const wheel_options& options) {
+inline wheel_options agreed_options(boost::asio::execution_context&, const wheel_options& options) {
     return options;
 }
 

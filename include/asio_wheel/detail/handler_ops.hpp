@@ -88,6 +88,7 @@ public:
     }
 
     void destroy() noexcept override {
+        BOOST_ASIO_HANDLER_COMPLETION((*this));
         Handler handler(
             std::move(handler_)); // Its destructor may do anything: let the operation go first.
         op_memory<direct_op, Handler>::free(this, handler);
@@ -140,6 +141,7 @@ public:
     }
 
     void destroy() noexcept override {
+        BOOST_ASIO_HANDLER_COMPLETION((*this));
         Handler handler(std::move(handler_));
         op_memory<hopping_op, Handler>::free(this, handler);
     }

@@ -59,8 +59,8 @@ template <class Op, class Core, class Handler, class... Arguments>
 void schedule_op(Core& core, typename Core::state& s, const native_executor& native,
                  [[maybe_unused]] boost::asio::execution_context& context, Handler&& handler,
                  Arguments&&... arguments) {
-    Op* const op =
-        op_memory<Op, Handler>::create(std::move(handler), std::forward<Arguments>(arguments)...);
+    Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler),
+                                                  std::forward<Arguments>(arguments)...);
     std::unique_ptr<wait_op, unscheduled> guard(op);
     BOOST_ASIO_HANDLER_CREATION((context, *op, "deadline_timer", &s, 0, "async_wait"));
     if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());

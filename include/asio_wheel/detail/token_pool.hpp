@@ -60,7 +60,9 @@ public:
         [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
     };
 
-    explicit token_pool(Owner& owner) noexcept : owner_(owner) {}
+    // There is always one block, free or in use: so tokens that are owed for want of memory are
+    // posted at last, one after the other.
+    explicit token_pool(Owner& owner) : owner_(owner) { give_back(*create()); }
 
     token_pool(const token_pool&) = delete;
     token_pool& operator=(const token_pool&) = delete;

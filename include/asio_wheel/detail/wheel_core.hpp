@@ -215,6 +215,8 @@ private:
     void go_on_ticking() noexcept;
     void settle() noexcept;
     void post_owed(std::unique_lock<optional_mutex>& lock) noexcept;
+    void require_paused() const;
+    void destroy_present() noexcept;
     // Alive is an operation that needs the context: one that waits, or is in the ready queue. One
     // that was sent to another executor needs that one's context.
     void count(std::ptrdiff_t change) noexcept {

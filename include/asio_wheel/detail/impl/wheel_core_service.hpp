@@ -33,6 +33,9 @@ void wheel_core<Clock, WaitTraits>::pause() noexcept {
     if (!clock_.paused()) {
         clock_.pause();
         driver_.disarm();
+        if (wheel_.next_expiry() <= clock_.round_down(clock_.now())) {
+            go_on_ticking(); // Overdue, and the driver would not look again.
+        }
         keep_armed();
     }
 }
@@ -52,10 +55,7 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
     std::size_t due = 0;
     for (bool more = true; more;) {
         const locked guard(*this);
-        if (!clock_.paused()) {
-            throw std::logic_error(
-                "asio_wheel: only paused time can be advanced; pause() comes first");
-        }
+        require_paused();
         clock_.set(t);
         const slice found = collect(clock_.now());
         due += found.due;
@@ -70,17 +70,24 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
         tick_t next = no_tick;
         {
             const locked guard(*this);
+            require_paused();
             unpark();
-            next = wheel_.next_expiry();
+            next = wheel_.find_next_expiry();
         }
         if (next >= last_tick || clock_.begin_of(next) == time_point::max()) {
             return 0;
         }
-        // The wheel may have remembered an expiry that was moved or cancelled since; it forgets it
-        // on the way.
+        // Nothing is due then after all only if another thread was faster.
         if (const std::size_t due = advance_to(clock_.begin_of(next))) {
             return due;
         }
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::require_paused() const {
+    if (!clock_.paused()) {
+        throw std::logic_error("asio_wheel: only paused time can be advanced; pause() comes first");
     }
 }
 
@@ -109,10 +116,16 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     return expiries;
 }
 
-// May be called more than once: what a destroyed handler starts meanwhile is destroyed the next
-// time.
+// May be called more than once. What handlers start while they are destroyed is destroyed too.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
+    do {
+        destroy_present();
+    } while (!ready_.empty());
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
     op_queue doomed;
     const auto condemn = [this, &doomed](wait_op& op) {
         if (op.cancel != nullptr) {

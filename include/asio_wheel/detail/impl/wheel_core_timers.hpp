@@ -127,8 +127,8 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
     }
     const locked guard(*this);
     s.expiry = expiry;
-    if (s.ops.empty()) {
-        return 0;
+    if (s.ops.empty() || stopped_) {
+        return 0; // Nobody waits; or what waits is due, and a wheel that was drained takes nothing.
     }
     if (!s.filed()) {
         for (wait_op& op : s.ops) {

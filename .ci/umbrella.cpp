@@ -1,0 +1,22 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What clang-tidy reads besides src/: all public headers, with the templates that users meet first
+// instantiated, because most checks look at instantiated code only.
+
+#include <asio_wheel.hpp>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/io_context.hpp>
+
+template class asio_wheel::basic_waitable_timer<std::chrono::steady_clock>;
+template class asio_wheel::wheel_service<std::chrono::steady_clock>;
+
+void wait_with_each_kind_of_handler(boost::asio::io_context& context,
+                                    boost::asio::cancellation_signal& signal) {
+    asio_wheel::make_wheel(context, asio_wheel::wheel_options{});
+    asio_wheel::steady_timer timer(context, std::chrono::seconds(1));
+    timer.async_wait([](const boost::system::error_code&) {});
+    timer.async_wait(boost::asio::bind_cancellation_slot(signal.slot(),
+                                                         [](const boost::system::error_code&) {}));
+}

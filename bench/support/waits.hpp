@@ -1,0 +1,174 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Timers of one kind on an io_context, and a stream of operations on them.
+
+#ifndef BENCH_WAITS_HPP
+#define BENCH_WAITS_HPP
+
+#include "measure.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+
+/// What a server's idle timeout is.
+constexpr std::chrono::seconds timeout{30};
+
+/// A second thread that does nothing. A process with one thread has cheaper locks than a server.
+class bystander {
+public:
+    bystander() = default;
+    bystander(const bystander&) = delete;
+    bystander& operator=(const bystander&) = delete;
+    ~bystander() {
+        {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            done_ = true;
+        }
+        changed_.notify_one();
+        thread_.join();
+    }
+
+private:
+    void sleep() {
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [this] { return done_; });
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool done_ = false;
+    std::thread thread_{[this] { sleep(); }};
+};
+
+/// n timers of one context, side by side in memory.
+template <class Timer>
+std::vector<Timer> make_timers(asio::io_context& context, std::size_t n) {
+    std::vector<Timer> timers;
+    timers.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        timers.emplace_back(context);
+    }
+    return timers;
+}
+
+/// Runs `function` as a handler of the context, and whatever comes of it. Returns the processor
+/// time that took.
+template <class Function>
+process_clock::duration run(asio::io_context& context, Function function) {
+    asio::post(context, std::move(function));
+    stopwatch<process_clock> time;
+    time.start();
+    context.run();
+    time.stop();
+    context.restart();
+    return time.total();
+}
+
+/// n timers that are waited for, and a stream of operations on them. An operation, a function
+/// object called with the stream and one of its timers, aborts the timer's wait. `burst` of them
+/// are done at once, by the last aborted handler of the burst before: so many are under way at
+/// once.
+template <class Timer, class Operation>
+class stream {
+public:
+    stream(std::size_t n, std::size_t burst)
+        : order_(random_order(n, random_)), burst_(burst),
+          timers_(make_timers<Timer>(context_, n)) {}
+
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+
+    void arm(Timer& timer) {
+        timer.expires_after(timeout);
+        timer.async_wait([this](const error_code& ec) { aborted(ec); });
+    }
+
+    /// Arms all in the order of memory, from one handler.
+    process_clock::duration arm_all() {
+        return run(context_, [this] {
+            for (Timer& timer : timers_) {
+                arm(timer);
+            }
+            context_.stop();
+        });
+    }
+
+    /// Does `count` operations in random order, and ends when each has aborted a wait.
+    process_clock::duration apply(std::size_t count) {
+        left_ = count;
+        const auto time = run(context_, [this] { next_burst(); });
+        require(left_ == 0 && under_way_ == 0, "an aborted wait was not completed");
+        return time;
+    }
+
+    /// Does `count` times `quiet(timer)`, which must abort nothing, in random order, from one
+    /// handler.
+    template <class Quiet>
+    process_clock::duration apply_quietly(std::size_t count, Quiet quiet) {
+        return run(context_, [this, count, quiet] {
+            for (std::size_t i = 0; i < count; ++i) {
+                quiet(next_timer());
+            }
+            context_.stop();
+        });
+    }
+
+private:
+    Timer& next_timer() {
+        Timer& timer = timers_[order_[next_]];
+        next_ = next_ + 1 == order_.size() ? 0 : next_ + 1;
+        return timer;
+    }
+
+    void next_burst() {
+        under_way_ = std::min(burst_, left_);
+        left_ -= under_way_;
+        for (std::size_t i = under_way_; i > 0; --i) {
+            Operation()(*this, next_timer());
+        }
+    }
+
+    void aborted(const error_code& ec) {
+        require(ec == asio::error::operation_aborted, "a wait expired that should not");
+        require(under_way_ > 0, "a wait was completed that nobody aborted");
+        if (--under_way_ != 0) {
+            return;
+        }
+        if (left_ != 0) {
+            next_burst();
+        } else {
+            context_.stop();
+        }
+    }
+
+    splitmix64 random_;
+    const std::vector<std::uint32_t> order_;
+    const std::size_t burst_;
+    std::size_t next_ = 0;
+    std::size_t left_ = 0;      // Operations still to be done.
+    std::size_t under_way_ = 0; // Handlers still to be called for those done.
+    asio::io_context context_;
+    std::vector<Timer> timers_;
+};
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,46 @@
+# Copyright (c) 2026 The asio-wheel authors
+# SPDX-License-Identifier: BSL-1.0
+
+# Installation for find_package(asio_wheel) and for pkg-config.
+
+include(CMakePackageConfigHelpers)
+
+set(asio_wheel_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/asio_wheel")
+
+install(TARGETS asio_wheel EXPORT asio_wheelTargets FILE_SET HEADERS)
+install(EXPORT asio_wheelTargets
+    NAMESPACE asio_wheel::
+    DESTINATION "${asio_wheel_config_dir}")
+
+configure_package_config_file(
+    "${CMAKE_CURRENT_LIST_DIR}/asio_wheelConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/asio_wheelConfig.cmake"
+    INSTALL_DESTINATION "${asio_wheel_config_dir}"
+    NO_SET_AND_CHECK_MACRO)
+# Before 1.0 a new minor version may break its users.
+write_basic_package_version_file(
+    "${PROJECT_BINARY_DIR}/asio_wheelConfigVersion.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES
+    "${PROJECT_BINARY_DIR}/asio_wheelConfig.cmake"
+    "${PROJECT_BINARY_DIR}/asio_wheelConfigVersion.cmake"
+    DESTINATION "${asio_wheel_config_dir}")
+
+# The .pc file finds its prefix relative to itself, so that an installed tree can be moved.
+file(RELATIVE_PATH asio_wheel_pc_prefix
+    "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" asio_wheel_pc_prefix "\${pcfiledir}/${asio_wheel_pc_prefix}")
+cmake_path(APPEND asio_wheel_pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+cmake_path(APPEND asio_wheel_pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+# Boost has no .pc file of its own: a copy outside the compiler's search path is named here.
+set(asio_wheel_pc_boost "")
+foreach(dir IN LISTS Boost_INCLUDE_DIRS)
+    if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+        string(APPEND asio_wheel_pc_boost " -isystem ${dir}")
+    endif()
+endforeach()
+configure_file(
+    "${CMAKE_CURRENT_LIST_DIR}/asio_wheel.pc.in"
+    "${PROJECT_BINARY_DIR}/asio_wheel.pc"
+    @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/asio_wheel.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

@@ -1,0 +1,90 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Runs echo_server under echo_load, each in a process of its own, shows what happens, and checks
+// that every idle connection was closed when it should be. Exits with 0 only if so.
+
+#include "file_limit.hpp"
+#include "options.hpp"
+#include "plan.hpp"
+#include "report.hpp"
+#include "trial.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace echo;
+
+/// The outcomes of all trials asked for, in the order in which they ran.
+std::vector<outcome> run_all(trial_settings s, bool on_wheel, bool on_asio) {
+    std::vector<outcome> outcomes;
+    for (const bool asio_timer : {false, true}) {
+        if (asio_timer ? on_asio : on_wheel) {
+            s.on_asio = asio_timer;
+            outcomes.push_back(trial(s).run());
+        }
+    }
+    return outcomes;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    trial_settings s{.folder = own_folder(argv[0]),
+                     .on_asio = false,
+                     .connections = 10000,
+                     .seconds = 24,
+                     .idle = 0, // chosen below
+                     .margin_ms = 250};
+    bool asio_only = false;
+    bool compare = false;
+    const command_line options(
+        "echo_demo", "An echo server with idle timeouts under thousands of TCP connections.",
+        {{"--asio", &asio_only, "run the server on boost::asio::steady_timer"},
+         {"--compare", &compare, "run it on both timers, half of the time each"},
+         {"--connections", &s.connections, "open at once (10000)", 10, 100000},
+         {"--seconds", &s.seconds, "how long in all (24)", 2, 3600},
+         {"--idle", &s.idle, "seconds of silence allowed (5, or a quarter of a run)", 0.2, 3600},
+         {"--margin", &s.margin_ms, "milliseconds a close may be late (250)", 1, 60000}});
+    options.parse(argc, argv);
+    if (compare) {
+        s.seconds /= 2;
+    }
+    if (s.idle == 0) {
+        s.idle = std::min(5.0, s.seconds / 4);
+    }
+    if (const auto mistake = mistake_in_plan(s.seconds, s.idle, s.margin_ms); !mistake.empty()) {
+        options.fail(mistake);
+    }
+
+    const int allowed = connections_allowed(raise_file_limit());
+    std::printf("%d connections, closed after %g s of silence, for %g s\n",
+                std::min(s.connections, allowed), s.idle, s.seconds);
+    if (s.connections > allowed) {
+        std::printf("(not the %d asked for: the limit of open files, already raised, allows %d)\n",
+                    s.connections, allowed);
+        s.connections = allowed;
+    }
+    std::fflush(stdout);
+
+    try {
+        const auto outcomes = run_all(s, compare || !asio_only, compare || asio_only);
+        print_figures(outcomes);
+        bool all = true;
+        for (const outcome& o : outcomes) {
+            all = check(o, s.margin_ms) && all;
+        }
+        std::printf("\n%s\n", all ? "all checks passed" : "some checks FAILED");
+        return all ? 0 : 1;
+    } catch (const interrupted&) {
+        return 130;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "echo_demo: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,148 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Load for echo_server: thousands of TCP connections that talk, fall silent, dawdle or drop dead,
+// and that check when the server closes them.
+
+#include "client.hpp"
+#include "coroutine.hpp"
+#include "file_limit.hpp"
+#include "load.hpp"
+#include "options.hpp"
+#include "plan.hpp"
+#include "record.hpp"
+#include "roles.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <vector>
+
+namespace {
+
+using namespace echo;
+
+struct settings {
+    int port = 0;
+    int connections = 10000;
+    double seconds = 20;
+    double idle = 5;
+    int margin = 250;
+};
+
+/// Keeps one connection open all the time: when the server or the client has ended it, the next
+/// one starts, as long as there is time for its whole life.
+asio::awaitable<void> keep_connected(int number, steady_clock::duration start, load& plan) {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto whole_life = plan.idle + 2 * plan.heartbeat() + plan.margin;
+    const role play = role_of(number);
+    asio::steady_timer pause(executor, start);
+    co_await pause.async_wait(as_result);
+    while (steady_clock::now() + whole_life < plan.end) {
+        auto me = std::make_shared<client>(executor, plan, static_cast<std::uint64_t>(number));
+        const bool connected = co_await me->connect();
+        if (connected) {
+            co_await play(me, plan);
+            if (me->open()) {
+                co_await me->leave();
+            }
+        } else {
+            pause.expires_after(std::chrono::milliseconds(100));
+            co_await pause.async_wait(as_result);
+        }
+    }
+}
+
+double quantile(std::vector<double>& sorted, double q) {
+    const auto last = static_cast<double>(sorted.empty() ? 0 : sorted.size() - 1);
+    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(q * last)];
+}
+
+record summary(tally& seen, double seconds) {
+    auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+    std::ranges::sort(seen.lateness_ms);
+    return {
+        {"replies_per_second", number(seen.replies) / seconds},
+        {"connected", number(seen.connected)},
+        {"not_connected", number(seen.not_connected)},
+        {"requests", number(seen.requests)},
+        {"replies", number(seen.replies)},
+        {"wrong_replies", number(seen.wrong_replies)},
+        {"cut_off", number(seen.cut_off)},
+        {"ignored", number(seen.ignored)},
+        {"left", number(seen.left)},
+        {"silent_closed", number(seen.silent_closed)},
+        {"loris_closed", number(seen.loris_closed)},
+        {"closes", number(seen.lateness_ms.size())},
+        {"early", number(seen.early)},
+        {"late", number(seen.late)},
+        {"left_open", number(seen.waiting)},
+        {"earliest_ms", seen.lateness_ms.empty() ? 0 : seen.earliest_ms},
+        {"latest_ms", seen.latest_ms},
+        {"own_delay_ms", seen.own_delay_ms},
+        {"seen_p50_ms", quantile(seen.lateness_ms, 0.50)},
+        {"seen_p99_ms", quantile(seen.lateness_ms, 0.99)},
+        {"seen_max_ms", quantile(seen.lateness_ms, 1)},
+    };
+}
+
+void run(const settings& s) {
+    const auto loopback = asio::ip::address_v4::loopback();
+    const auto started = steady_clock::now();
+    asio::io_context io(1);
+    load plan{
+        .server = {loopback, static_cast<std::uint16_t>(s.port)},
+        .idle = from_seconds(s.idle),
+        .margin = std::chrono::milliseconds(s.margin),
+        .end = started + from_seconds(s.seconds),
+        .seen = {},
+        .delay = own_delay(io),
+    };
+    plan.delay.run_until(plan.end);
+    for (int i = 0; i < s.connections; ++i) { // all of them within a tenth of the time
+        const auto start = from_seconds(s.seconds / 10 * i / s.connections);
+        asio::co_spawn(io, keep_connected(i, start, plan), rethrow);
+    }
+    // Ends by itself once nobody is connected any more; who still is then, is left open.
+    io.run_until(plan.end + plan.heartbeat() + plan.margin + std::chrono::seconds(1));
+    const auto took = std::chrono::duration<double>(steady_clock::now() - started);
+    print_result(summary(plan.seen, took.count()));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    settings s;
+    const command_line options(
+        "echo_load", "Clients for echo_server, well-behaved and otherwise.",
+        {{"--port", &s.port, "where the server listens", 1, 65535},
+         {"--connections", &s.connections, "open at once (10000)", 10, 100000},
+         {"--seconds", &s.seconds, "how long to talk (20)", 1, 3600},
+         {"--idle", &s.idle, "seconds of silence the server allows (5)", 0.2, 3600},
+         {"--margin", &s.margin, "milliseconds the server may be late (250)", 1, 60000}});
+    options.parse(argc, argv);
+    if (s.port == 0) {
+        options.fail("--port is required");
+    }
+    if (const auto mistake = mistake_in_plan(s.seconds, s.idle, s.margin); !mistake.empty()) {
+        options.fail(mistake);
+    }
+    const int allowed = connections_allowed(raise_file_limit());
+    if (s.connections > allowed) {
+        std::printf("the limit of open files allows %d connections\n", allowed);
+        s.connections = allowed;
+    }
+    try {
+        run(s);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "echo_load: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,186 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// An echo and heartbeat server on loopback that closes connections which stay idle.
+//
+// One thread, two coroutines a connection (session.hpp), and the timer type as a parameter: the
+// same server runs on asio_wheel::steady_timer and on boost::asio::steady_timer.
+
+#include "coroutine.hpp"
+#include "file_limit.hpp"
+#include "meters.hpp"
+#include "options.hpp"
+#include "record.hpp"
+#include "session.hpp"
+
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace {
+
+using namespace echo;
+using namespace std::chrono_literals;
+
+struct settings {
+    int port = 0;
+    double idle = 5;
+    bool on_asio = false;
+};
+
+template <class Timer>
+class server {
+public:
+    explicit server(const settings& s)
+        : io_(1), acceptor_(io_, loopback(s.port)), ticker_(io_), idle_(from_seconds(s.idle)) {}
+
+    void run() {
+        std::printf("listening on 127.0.0.1:%d\n", int{acceptor_.local_endpoint().port()});
+        std::fflush(stdout);
+        asio::signal_set signals(io_, SIGINT, SIGTERM);
+        signals.async_wait([this](auto, int) { io_.stop(); });
+        asio::co_spawn(io_, accept(), rethrow);
+        asio::co_spawn(io_, show_progress(), rethrow);
+        io_.run();
+
+        // Take no more, and give what is under way a moment to end: with the last connection goes
+        // the last wait, and a context without waits runs out of work at once.
+        acceptor_.close();
+        ticker_.cancel();
+        io_.restart();
+        io_.run_for(1s);
+        print_result(summary());
+    }
+
+private:
+    static tcp::endpoint loopback(int port) {
+        return {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)};
+    }
+
+    asio::awaitable<void> accept() {
+        const auto executor = co_await asio::this_coro::executor;
+        const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
+        const std::string greeting = "IDLE " + std::to_string(idle.count()) + "\n";
+        Timer pause(executor);
+        while (acceptor_.is_open()) {
+            auto [error, socket] = co_await acceptor_.async_accept(as_result);
+            if (!error) {
+                error_code ignored; // the peer may have gone already
+                socket.set_option(tcp::no_delay(true), ignored);
+                auto c = std::make_shared<connection<Timer>>(std::move(socket), idle_, meters_);
+                asio::co_spawn(executor, watchdog(c), rethrow);
+                asio::co_spawn(executor, session(c, greeting), rethrow);
+            } else if (acceptor_.is_open()) { // out of files: some will come back
+                pause.expires_after(10ms);
+                co_await pause.async_wait(as_result);
+            }
+        }
+    }
+
+    asio::awaitable<void> show_progress() {
+        std::printf("%5s %12s %8s %10s %11s %12s %31s\n", "s", "connections", "waits", "re-arms/s",
+                    "wake-ups/s", "closed idle", "lateness ms:  p50     p99     max");
+        std::uint64_t lines = 0;
+        std::uint64_t wake_ups = process_usage::now().wake_ups;
+        ticker_.expires_after(1s);
+        for (int second = 1;; ++second) {
+            auto [error] = co_await ticker_.async_wait(as_result);
+            if (error) {
+                co_return;
+            }
+            const auto used = process_usage::now();
+            const auto& late = meters_.lateness;
+            std::printf("%5d %12.0f %8.0f %10.0f %11.0f %12.0f %15.2f %7.2f %7.2f\n", second,
+                        number(meters_.connections), number(waits_pending()),
+                        number(meters_.lines - std::exchange(lines, meters_.lines)),
+                        number(used.wake_ups - std::exchange(wake_ups, used.wake_ups)),
+                        number(meters_.idle_closes), milliseconds(late.quantile(0.50)),
+                        milliseconds(late.quantile(0.99)), milliseconds(late.max()));
+            std::fflush(stdout);
+            ticker_.expires_at(ticker_.expiry() + 1s);
+        }
+    }
+
+    std::uint64_t waits_pending() {
+        if constexpr (postponable<Timer>) {
+            return asio_wheel::use_wheel(io_).pending();
+        } else {
+            return meters_.waits; // Asio does not tell
+        }
+    }
+
+    record summary() {
+        const auto used = process_usage::now();
+        const auto& late = meters_.lateness;
+        record values{
+            {"accepted", number(meters_.accepted)},
+            {"connections_left", number(meters_.connections)},
+            {"waits_left", number(waits_pending())},
+            {"lines", number(meters_.lines)},
+            {"timer_handlers", number(meters_.timer_handlers)},
+            {"idle_closes", number(meters_.idle_closes)},
+            {"early_closes", number(meters_.early_closes)},
+            {"late_p50_ms", milliseconds(late.quantile(0.50))},
+            {"late_p99_ms", milliseconds(late.quantile(0.99))},
+            {"late_max_ms", milliseconds(late.max())},
+            {"cpu_seconds", used.cpu_seconds},
+            {"wake_ups", number(used.wake_ups)},
+            {"peak_megabytes", used.peak_megabytes},
+            {"tick_ms", 0},
+        };
+        if constexpr (postponable<Timer>) {
+            const auto& wheel = asio_wheel::use_wheel(io_);
+            const auto stats = wheel.stats();
+            values["tick_ms"] = milliseconds(wheel.options().tick);
+            values["wheel_postponed"] = number(stats.postponed);
+            values["wheel_wake_ups"] = number(stats.wake_ups);
+            values["wheel_late_p99_ms"] = milliseconds(stats.lateness.quantile(0.99));
+        }
+        return values;
+    }
+
+    static double number(std::uint64_t n) { return static_cast<double>(n); }
+
+    meters meters_; // outlives the context, whose last connections count themselves out
+    asio::io_context io_;
+    tcp::acceptor acceptor_;
+    Timer ticker_;
+    steady_clock::duration idle_;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    settings s;
+    const command_line options("echo_server", "Echo server on loopback with idle timeouts.",
+                               {{"--port", &s.port, "port, 0 for any free one (default)", 0, 65535},
+                                {"--idle", &s.idle, "seconds of silence allowed (5)", 0.2, 3600},
+                                {"--asio", &s.on_asio, "use boost::asio::steady_timer"}});
+    options.parse(argc, argv);
+    try {
+        raise_file_limit();
+        if (s.on_asio) {
+            server<boost::asio::steady_timer>(s).run();
+        } else {
+            server<asio_wheel::steady_timer>(s).run();
+        }
+    } catch (const boost::system::system_error& e) {
+        std::fprintf(stderr, "echo_server: cannot listen on port %d: %s\n", s.port,
+                     e.code().message().c_str());
+        return 1;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "echo_server: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,84 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The idle deadline of one connection, written for each timer in the form that suits it best.
+
+#ifndef ECHO_IDLE_DEADLINE_HPP
+#define ECHO_IDLE_DEADLINE_HPP
+
+#include "coroutine.hpp"
+#include "meters.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+
+namespace echo {
+
+template <class Timer>
+concept postponable = requires(Timer timer, steady_clock::duration d) { timer.postpone(d); };
+
+/// For timers like Asio's, which complete a wait when its expiry is moved.
+///
+/// Calling `expires_after` for each line would abort one wait and start another per line. Asio's
+/// own example `coroutines/timeout.cpp` does better, and so does this: a line only notes the new
+/// deadline, and a timer that turns out to have expired too soon sleeps again. The price is one
+/// needless expiry per connection and idle period.
+template <class Timer>
+class idle_deadline {
+public:
+    idle_deadline(const asio::any_io_executor& executor, steady_clock::duration idle, meters& m)
+        : timer_(executor), idle_(idle), due_(steady_clock::now() + idle), meters_(m) {}
+
+    void touch() { due_ = steady_clock::now() + idle_; }
+    steady_clock::time_point due() const { return due_; }
+
+    /// True at the deadline, false after `stop`.
+    asio::awaitable<bool> passed() {
+        while (!stopped_ && steady_clock::now() < due_) {
+            timer_.expires_at(due_);
+            co_await timer_.async_wait(as_result);
+            ++meters_.timer_handlers;
+        }
+        co_return !stopped_;
+    }
+
+    void stop() {
+        stopped_ = true; // the wait may have completed already, with success
+        timer_.cancel();
+    }
+
+private:
+    Timer timer_;
+    steady_clock::duration idle_;
+    steady_clock::time_point due_;
+    meters& meters_;
+    bool stopped_ = false;
+};
+
+/// For asio_wheel's timers: one wait for the whole life of the connection, and each line moves it.
+template <postponable Timer>
+class idle_deadline<Timer> {
+public:
+    idle_deadline(const asio::any_io_executor& executor, steady_clock::duration idle, meters& m)
+        : timer_(executor, idle), idle_(idle), meters_(m) {}
+
+    void touch() { timer_.postpone(idle_); }
+    steady_clock::time_point due() const { return timer_.expiry(); }
+
+    /// True at the deadline, false after `stop`.
+    asio::awaitable<bool> passed() {
+        auto [error] = co_await timer_.async_wait(as_result);
+        ++meters_.timer_handlers;
+        co_return !error;
+    }
+
+    void stop() { timer_.cancel(); }
+
+private:
+    Timer timer_;
+    steady_clock::duration idle_;
+    meters& meters_;
+};
+
+} // namespace echo
+
+#endif

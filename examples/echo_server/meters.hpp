@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the server counts about itself, alike for every timer, and what the system says it used.
+
+#ifndef ECHO_METERS_HPP
+#define ECHO_METERS_HPP
+
+#include <asio_wheel/stats.hpp>
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace echo {
+
+struct meters {
+    std::uint64_t accepted = 0;       ///< Connections ever accepted.
+    std::uint64_t connections = 0;    ///< Those open now.
+    std::uint64_t waits = 0;          ///< Those whose idle deadline is being waited for.
+    std::uint64_t lines = 0;          ///< Complete lines; each is a reply and a deadline moved.
+    std::uint64_t timer_handlers = 0; ///< Times a wait of a timer completed, for whatever reason.
+    std::uint64_t idle_closes = 0;
+    std::uint64_t early_closes = 0;          ///< Those of them before the deadline. Must stay zero.
+    asio_wheel::lateness_histogram lateness; ///< From the deadline to the close.
+
+    void closed_for_idleness(std::chrono::nanoseconds late) {
+        ++idle_closes;
+        early_closes += late < late.zero() ? 1 : 0;
+        lateness.add(late);
+    }
+};
+
+/// The process so far.
+struct process_usage {
+    double cpu_seconds = 0; ///< User and system.
+    std::uint64_t wake_ups =
+        0;                     ///< Voluntary context switches: the times the process went to sleep.
+    double peak_megabytes = 0; ///< Largest resident set.
+
+    static process_usage now() {
+        rusage used{};
+        ::getrusage(RUSAGE_SELF, &used);
+        auto seconds = [](const timeval& t) {
+            return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+        };
+#ifdef __APPLE__
+        constexpr double units_per_megabyte = 1024 * 1024;
+#else
+        constexpr double units_per_megabyte = 1024;
+#endif
+        return {.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime),
+                .wake_ups = static_cast<std::uint64_t>(used.ru_nvcsw),
+                .peak_megabytes = static_cast<double>(used.ru_maxrss) / units_per_megabyte};
+    }
+};
+
+} // namespace echo
+
+#endif

@@ -1,0 +1,117 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Command lines of the form `--name value` and `--name`.
+
+#ifndef ECHO_OPTIONS_HPP
+#define ECHO_OPTIONS_HPP
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace echo {
+
+struct option {
+    std::string name;
+    std::variant<bool*, int*, double*> value;
+    std::string meaning;
+    double min = 0;
+    double max = 0;
+};
+
+/// A number as a person would write it.
+inline std::string shown(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", number);
+    return text;
+}
+
+class command_line {
+public:
+    command_line(std::string program, std::string purpose, std::vector<option> options)
+        : program_(std::move(program)), purpose_(std::move(purpose)), options_(std::move(options)) {
+    }
+
+    /// Stores what is given, exits with 0 after --help and with 2 at the first mistake.
+    void parse(int argc, char** argv) const {
+        for (int i = 1; i < argc; ++i) {
+            const std::string name = argv[i];
+            if (name == "--help" || name == "-h") {
+                help();
+                std::exit(0);
+            }
+            const option& wanted = find(name);
+            if (auto* flag = std::get_if<bool*>(&wanted.value)) {
+                **flag = true;
+            } else if (++i == argc) {
+                fail(name + " needs a value, " + range(wanted));
+            } else {
+                store(wanted, argv[i]);
+            }
+        }
+    }
+
+    [[noreturn]] void fail(const std::string& mistake) const {
+        std::fprintf(stderr, "%s: %s (see %s --help)\n", program_.c_str(), mistake.c_str(),
+                     program_.c_str());
+        std::exit(2);
+    }
+
+private:
+    const option& find(const std::string& name) const {
+        for (const option& o : options_) {
+            if (o.name == name) {
+                return o;
+            }
+        }
+        fail("unknown option '" + name + "'");
+    }
+
+    void store(const option& o, const std::string& text) const {
+        char* end = nullptr;
+        const double number = std::strtod(text.c_str(), &end);
+        const bool whole = std::holds_alternative<int*>(o.value);
+        // Written so that NaN is refused too.
+        const bool good = !text.empty() && *end == '\0' && number >= o.min && number <= o.max &&
+                          (!whole || number == std::floor(number));
+        if (!good) {
+            fail(o.name + " '" + text + "' is not " + range(o));
+        }
+        if (whole) {
+            *std::get<int*>(o.value) = static_cast<int>(number);
+        } else {
+            *std::get<double*>(o.value) = number;
+        }
+    }
+
+    static std::string range(const option& o) {
+        const bool whole = std::holds_alternative<int*>(o.value);
+        return (whole ? "a whole number from " : "a number from ") + shown(o.min) + " to " +
+               shown(o.max);
+    }
+
+    void help() const {
+        std::printf("%s\n\nusage: %s [options]\n", purpose_.c_str(), program_.c_str());
+        for (const option& o : options_) {
+            const bool flag = std::holds_alternative<bool*>(o.value);
+            std::printf("  %-18s %s\n", (o.name + (flag ? "" : " N")).c_str(), o.meaning.c_str());
+            if (!flag) {
+                std::printf("  %-18s %s\n", "", range(o).c_str());
+            }
+        }
+        std::printf("  %-18s show this text\n", "--help");
+    }
+
+    std::string program_;
+    std::string purpose_;
+    std::vector<option> options_;
+};
+
+} // namespace echo
+
+#endif

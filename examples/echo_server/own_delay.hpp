@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How late this process is in seeing what has happened at its sockets, for want of a processor.
+
+#ifndef ECHO_OWN_DELAY_HPP
+#define ECHO_OWN_DELAY_HPP
+
+#include "coroutine.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+namespace echo {
+
+/// Sends itself a byte every few milliseconds. It is read when its turn comes, after everything
+/// that was waiting at other sockets before.
+class own_delay {
+public:
+    explicit own_delay(asio::io_context& io) : here_(io), there_(io), pause_(io) {
+        asio::local::connect_pair(here_, there_);
+    }
+
+    void run_until(steady_clock::time_point end) {
+        if (steady_clock::now() >= end) {
+            return;
+        }
+        // Reading first: a read of what is there already would complete out of turn.
+        there_.async_read_some(asio::buffer(&byte_, 1), [this, end](error_code, std::size_t) {
+            const auto now = steady_clock::now();
+            last_ = now - due_;
+            due_ = now + period;
+            pause_.expires_at(due_);
+            pause_.async_wait([this, end](error_code) { run_until(end); });
+        });
+        here_.write_some(asio::buffer("x", 1));
+    }
+
+    /// Of what is seen now.
+    steady_clock::duration at(steady_clock::time_point now) const {
+        return std::max({steady_clock::duration::zero(), last_, now - due_});
+    }
+
+private:
+    static constexpr std::chrono::milliseconds period{5};
+
+    asio::local::stream_protocol::socket here_;
+    asio::local::stream_protocol::socket there_;
+    asio::steady_timer pause_;
+    char byte_ = 0;
+    steady_clock::time_point due_ = steady_clock::now(); // of the byte under way, or the next one
+    steady_clock::duration last_{};
+};
+
+} // namespace echo
+
+#endif

@@ -1,0 +1,30 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Which plans for a run make sense.
+
+#ifndef ECHO_PLAN_HPP
+#define ECHO_PLAN_HPP
+
+#include "options.hpp"
+
+#include <string>
+
+namespace echo {
+
+/// Every connection must have the time to start, to speak, to fall silent and to be closed before
+/// the run ends. Returns what is wrong, nothing if all is well.
+inline std::string mistake_in_plan(double seconds, double idle, int margin_ms) {
+    const std::string run = " of a run of " + shown(seconds) + " seconds";
+    if (idle > seconds / 3) {
+        return "--idle " + shown(idle) + " is more than a third" + run;
+    }
+    if (margin_ms > seconds * 1000 / 4) {
+        return "--margin " + shown(margin_ms) + " is more than a quarter" + run;
+    }
+    return "";
+}
+
+} // namespace echo
+
+#endif

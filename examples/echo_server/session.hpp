@@ -1,0 +1,93 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// One connection of the server: a session that reads and answers, and a watchdog that closes.
+
+#ifndef ECHO_SESSION_HPP
+#define ECHO_SESSION_HPP
+
+#include "coroutine.hpp"
+#include "idle_deadline.hpp"
+#include "meters.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace echo {
+
+/// Shared by the two coroutines of a connection; gone when both have ended.
+template <class Timer>
+struct connection {
+    connection(tcp::socket s, steady_clock::duration idle, meters& m)
+        : socket(std::move(s)), deadline(socket.get_executor(), idle, m), meter(m) {
+        ++meter.accepted;
+        ++meter.connections;
+    }
+    ~connection() { --meter.connections; }
+    connection(const connection&) = delete;
+    connection& operator=(const connection&) = delete;
+
+    void close() {
+        error_code ignored;
+        socket.close(ignored);
+    }
+
+    tcp::socket socket;
+    idle_deadline<Timer> deadline;
+    meters& meter;
+};
+
+/// `PING x` is answered by `PONG x`, any other line by itself.
+inline std::string answer(std::string line) {
+    if (line.starts_with("PING ")) {
+        line[1] = 'O';
+    }
+    return line;
+}
+
+/// Only a complete line counts as a sign of life: whoever sends a byte at a time gets no more time.
+template <class Timer>
+asio::awaitable<void> session(std::shared_ptr<connection<Timer>> self, std::string greeting) {
+    constexpr std::size_t longest_line = 512;
+    std::string received;
+    std::string reply = std::move(greeting);
+    for (;;) {
+        auto [not_written, written] =
+            co_await asio::async_write(self->socket, asio::buffer(reply), as_result);
+        if (not_written) {
+            break;
+        }
+        auto [not_read, size] = co_await asio::async_read_until(
+            self->socket, asio::dynamic_buffer(received, longest_line), '\n', as_result);
+        if (not_read) {
+            break; // the peer has gone, the line is too long, or the watchdog closed the socket
+        }
+        self->deadline.touch();
+        ++self->meter.lines;
+        reply = answer(received.substr(0, size));
+        received.erase(0, size);
+    }
+    self->deadline.stop();
+    self->close();
+}
+
+template <class Timer>
+asio::awaitable<void> watchdog(std::shared_ptr<connection<Timer>> self) {
+    ++self->meter.waits;
+    const bool idle = co_await self->deadline.passed();
+    --self->meter.waits;
+    if (idle) {
+        self->meter.closed_for_idleness(steady_clock::now() - self->deadline.due());
+        self->close(); // which ends the session
+    }
+}
+
+} // namespace echo
+
+#endif

@@ -1,0 +1,127 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// One run of the demo: a server process, a load generator process, and what they report.
+
+#ifndef ECHO_TRIAL_HPP
+#define ECHO_TRIAL_HPP
+
+#include "child_process.hpp"
+#include "coroutine.hpp"
+#include "record.hpp"
+#include "report.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace echo {
+
+struct trial_settings {
+    std::filesystem::path folder; ///< Where the two programs are.
+    bool on_asio = false;
+    int connections = 0;
+    double seconds = 0;
+    double idle = 0;
+    int margin_ms = 0;
+};
+
+struct interrupted : std::runtime_error {
+    interrupted() : std::runtime_error("interrupted") {}
+};
+
+class trial {
+public:
+    explicit trial(trial_settings s) : settings_(std::move(s)) {}
+
+    outcome run() {
+        result_.timer =
+            settings_.on_asio ? "boost::asio::steady_timer" : "asio_wheel::steady_timer";
+        bool stop = false;
+        asio::signal_set signals(io_, SIGINT, SIGTERM);
+        signals.async_wait([&](error_code error, int) {
+            if (!error) {
+                stop = true;
+                io_.stop();
+            }
+        });
+        std::vector<std::string> how{"--idle", std::to_string(settings_.idle)};
+        if (settings_.on_asio) {
+            how.emplace_back("--asio");
+        }
+        server_.emplace(io_, settings_.folder / "echo_server", how);
+        asio::co_spawn(io_, watch_server(), [&](std::exception_ptr thrown) {
+            signals.cancel();
+            rethrow(thrown);
+        });
+        io_.run_for(from_seconds(settings_.seconds) + std::chrono::seconds(3));
+        if (stop) {
+            throw interrupted();
+        }
+        const bool ended = io_.stopped(); // rather than out of time
+        result_.complete = ended && clients_ && !result_.load.empty() && !result_.server.empty() &&
+                           clients_->wait() && server_->wait();
+        return std::move(result_);
+    }
+
+private:
+    asio::awaitable<void> watch_server() {
+        const auto hello = co_await server_->next_line();
+        if (!hello) {
+            co_return; // it has said why
+        }
+        std::printf("\n%s, %s\n", result_.timer.c_str(), hello->c_str());
+        const std::string port = hello->substr(hello->rfind(':') + 1);
+        const std::vector<std::string> how{
+            "--port",        port,
+            "--connections", std::to_string(settings_.connections),
+            "--seconds",     std::to_string(settings_.seconds),
+            "--idle",        std::to_string(settings_.idle),
+            "--margin",      std::to_string(settings_.margin_ms),
+        };
+        clients_.emplace(io_, settings_.folder / "echo_load", how);
+        asio::co_spawn(io_, watch_clients(), rethrow);
+        co_await relay(*server_, result_.server);
+        clients_->signal(SIGKILL); // does nothing but after a crash of the server
+    }
+
+    asio::awaitable<void> watch_clients() {
+        co_await relay(*clients_, result_.load);
+        server_->signal(SIGTERM);
+    }
+
+    /// Passes lines on to the reader of the demo until the child ends, and keeps its result.
+    static asio::awaitable<void> relay(child_process& child, record& result) {
+        for (;;) {
+            const auto line = co_await child.next_line();
+            if (!line) {
+                co_return;
+            }
+            if (auto values = parse_result(*line)) {
+                result = std::move(*values);
+            } else {
+                std::printf("%s\n", line->c_str());
+                std::fflush(stdout);
+            }
+        }
+    }
+
+    trial_settings settings_;
+    outcome result_;
+    asio::io_context io_;
+    std::optional<child_process> server_;
+    std::optional<child_process> clients_;
+};
+
+} // namespace echo
+
+#endif

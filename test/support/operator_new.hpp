@@ -1,0 +1,88 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Replaces operator new by one that counts, and fails when asked to. For one source file of a test
+// program, before everything else: Asio is told to use it too, which the other files must not see
+// otherwise (// pch: off).
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_OPERATOR_NEW_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_OPERATOR_NEW_HPP
+
+#ifdef BOOST_ASIO_DETAIL_CONFIG_HPP
+#error "support/operator_new.hpp has to come before Asio"
+#endif
+
+// Asio takes its handlers' memory by aligned_alloc(), where it finds one.
+#define BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC 1
+#define BOOST_ASIO_DISABLE_BOOST_ALIGN 1
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace asio_wheel::test {
+
+/// What operator new and delete have done.
+struct heap_count {
+    std::atomic<std::size_t> live{0};
+    std::atomic<std::size_t> total{0};
+    /// How many more allocations succeed; the next one throws, and those after it succeed again.
+    std::atomic<std::size_t> successes_left{std::numeric_limits<std::size_t>::max()};
+};
+
+inline heap_count heap;
+
+/// How many allocations calling `function` makes.
+template <class Function>
+[[nodiscard]] std::size_t allocations_of(Function function) {
+    const std::size_t before = heap.total;
+    function();
+    return heap.total - before;
+}
+
+/// Makes the allocation after the next `n` throw std::bad_alloc, if it happens in this object's
+/// life.
+class fail_after {
+public:
+    explicit fail_after(std::size_t n) { heap.successes_left = n; }
+    fail_after(const fail_after&) = delete;
+    fail_after& operator=(const fail_after&) = delete;
+    ~fail_after() { heap.successes_left = std::numeric_limits<std::size_t>::max(); }
+
+    [[nodiscard]] bool has_failed() const {
+        return heap.successes_left > std::numeric_limits<std::size_t>::max() / 2;
+    }
+};
+
+} // namespace asio_wheel::test
+
+// Not inlined: the compiler would take what it then sees for a mistake, memory of operator new that
+// goes to std::free().
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    namespace test = asio_wheel::test;
+    if (test::heap.successes_left-- == 0) {
+        throw std::bad_alloc();
+    }
+    void* const memory = std::malloc(size == 0 ? 1 : size);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    ++test::heap.live;
+    ++test::heap.total;
+    return memory;
+}
+
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+    if (memory != nullptr) {
+        --asio_wheel::test::heap.live;
+        std::free(memory);
+    }
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+    operator delete(memory);
+}
+
+#endif

@@ -1,0 +1,429 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// Where handlers run: strands, a second context, thread pools, contexts of a kind the wheel does
+// not know. And what becomes of a wait while it is on its way to there.
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include "support/context.hpp"
+#include "support/own_context.hpp"
+#include "support/tracker_executor.hpp"
+
+#include <boost/asio/any_completion_handler.hpp>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test;
+using asio_wheel::steady_timer;
+using boost::system::error_code;
+
+template <class World, class Executor>
+using timer_on = typename World::timer::template rebind_executor<Executor>::other;
+
+using io_strand = asio::strand<asio::io_context::executor_type>;
+
+// Two contexts: the timers', where time stands still, and that of the handlers, where nothing runs
+// before the test says so.
+struct two_contexts : virtual_world {
+    drained_context other;
+    journal seen;
+    const asio_wheel::wheel_stats before = wheel.stats();
+
+    [[nodiscard]] auto elsewhere(std::string entry) {
+        return asio::bind_executor(other.ctx, seen.note(std::move(entry)));
+    }
+
+    // Sends what is due to the other context.
+    void send() {
+        BOOST_TEST_REQUIRE(pass(1s) == 1U);
+        BOOST_TEST_REQUIRE(seen.size() == 0U);
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timer_executors, *boost::unit_test::timeout(60))
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_runs_on_the_strand_of_its_timer, World, worlds) {
+    World world;
+    const io_strand strand = asio::make_strand(world.ctx);
+    const asio::strand<asio::any_io_executor> outer{asio::any_io_executor(strand)};
+    int on_strand = 0;
+    const auto check = [&on_strand](const auto& s) {
+        return [&on_strand, s](const error_code&) { on_strand += s.running_in_this_thread(); };
+    };
+    timer_on<World, io_strand> concrete(strand, 1ms);
+    typename World::timer hidden(strand, 1ms);
+    typename World::timer nested(outer, 1ms);
+    typename World::timer bound(world.ctx, 1ms);
+    concrete.async_wait(check(strand));
+    hidden.async_wait(check(strand));
+    nested.async_wait(check(outer));
+    bound.async_wait(asio::bind_executor(strand, check(strand)));
+    world.pass(5ms);
+    BOOST_TEST(on_strand == 4);
+    concrete.expires_after(1h);
+    concrete.async_wait(check(strand));
+    concrete.cancel();
+    world.poll();
+    BOOST_TEST(on_strand == 5);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_bound_to_another_context_runs_there, World, worlds) {
+    World world;
+    drained_context other;
+    journal seen;
+    typename World::timer t(world.ctx, 2ms);
+    t.async_wait(asio::bind_executor(other.ctx, seen.note("there")));
+    // Both have work.
+    BOOST_TEST(other.ctx.poll() == 0U);
+    BOOST_TEST(!other.ctx.stopped());
+    world.elapse(3ms);
+    world.run();
+    BOOST_TEST(seen.take() == "");
+    BOOST_TEST(!other.ctx.stopped());
+    other.run();
+    BOOST_TEST(seen.take() == "there");
+}
+
+// The timers' context has done its part when it has sent the handlers there.
+BOOST_AUTO_TEST_CASE_TEMPLATE(run_returns_while_handlers_wait_in_another_context, World, worlds) {
+    World world;
+    drained_context other;
+    journal seen;
+    typename World::timer t(world.ctx, 1h);
+    t.async_wait(asio::bind_executor(other.ctx, seen.note("there")));
+    BOOST_TEST(t.cancel() == 1U);
+    world.run();
+    other.run();
+    BOOST_TEST(seen.take() == "there!");
+}
+
+// The executor of the timer as well as that of the handler.
+BOOST_AUTO_TEST_CASE_TEMPLATE(executors_have_work_while_a_wait_is_pending, World, worlds) {
+    World world;
+    drained_context other;
+    const auto of_timer = std::make_shared<tracker>();
+    const auto of_handler = std::make_shared<tracker>();
+    timer_on<World, tracker_executor<>> t(track(of_timer, world.ctx), 1ms);
+    bool called = false;
+    t.async_wait(asio::bind_executor(track(of_handler, other.ctx), [&](const error_code&) {
+        called = true;
+        BOOST_TEST(of_handler->running_here());
+    }));
+    BOOST_TEST(of_timer->work() == 1U);
+    BOOST_TEST(of_handler->work() == 1U);
+    world.pass(3ms);
+    BOOST_TEST(!called);
+    other.run();
+    BOOST_TEST(called);
+    BOOST_TEST(of_timer->work() == 0U);
+    BOOST_TEST(of_handler->work() == 0U);
+
+    bool again = false;
+    t.async_wait([&](const error_code&) { again = of_timer->running_here(); });
+    BOOST_TEST(of_timer->work() == 1U);
+    world.poll();
+    BOOST_TEST(again);
+    BOOST_TEST(of_timer->work() == 0U);
+    BOOST_TEST(of_handler->executed() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(dispatch_in_a_handler_runs_inline, World, worlds) {
+    World world;
+    const io_strand strand = asio::make_strand(world.ctx);
+    int inlined = 0;
+    const auto check = [&inlined](auto ex) {
+        return asio::bind_executor(ex, [&inlined, ex](const error_code&) {
+            bool here = false;
+            asio::dispatch(ex, [&here] { here = true; });
+            inlined += here;
+        });
+    };
+    typename World::timer t(world.ctx, 1ms);
+    t.async_wait(check(world.ctx.get_executor()));
+    t.async_wait(check(asio::any_io_executor(world.ctx.get_executor())));
+    t.async_wait(check(strand));
+    world.pass(3ms);
+    BOOST_TEST(inlined == 3);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_of_any_type_runs_on_its_own_executor, World, worlds) {
+    World world;
+    drained_context other;
+    journal seen;
+    typename World::timer t(world.ctx, 1ms);
+    asio::any_completion_handler<void(error_code)> handler(
+        asio::bind_executor(other.ctx, seen.note("there")));
+    t.async_wait(std::move(handler));
+    world.pass(3ms);
+    BOOST_TEST(seen.take() == "");
+    other.run();
+    BOOST_TEST(seen.take() == "there");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_bound_to_a_pool_or_the_system_run_there, World, worlds) {
+    World world;
+    asio::thread_pool pool(1);
+    std::promise<bool> on_pool;
+    std::promise<void> called;
+    typename World::timer t(world.ctx, 1ms);
+    t.async_wait(asio::bind_executor(pool, [&](const error_code&) {
+        on_pool.set_value(pool.get_executor().running_in_this_thread());
+    }));
+    t.async_wait(asio::bind_executor(asio::system_executor(),
+                                     [&](const error_code&) { called.set_value(); }));
+    world.pass(3ms);
+    BOOST_TEST(on_pool.get_future().get());
+    called.get_future().get();
+    pool.join();
+}
+
+// Once a wait is due its handler is sent on its way, here to a context that nobody runs. Until it
+// is called, the wait is the timer's.
+BOOST_FIXTURE_TEST_CASE(a_wait_on_its_way_to_another_context_can_be_cancelled, two_contexts) {
+    asio::cancellation_signal signal;
+    const std::function<std::size_t(std::optional<timer>&)> ways[] = {
+        [](auto& t) { return t->cancel(); },
+        [](auto& t) { return t->cancel_one(); },
+        [](auto& t) { return t->expires_after(1s); },
+        [](auto& t) { return t.reset(), std::size_t{1}; },
+        [](auto& t) { return *t = timer(t->get_executor()), std::size_t{1}; },
+        [&signal](auto&) { return signal.emit(asio::cancellation_type::total), std::size_t{1}; },
+    };
+    for (const auto& way : ways) {
+        std::optional<timer> t(std::in_place, ctx, 1s);
+        t->async_wait(asio::bind_cancellation_slot(signal.slot(), elsewhere("there")));
+        send();
+        BOOST_TEST(wheel.pending() == 1U);
+        BOOST_TEST(way(t) == 1U);
+        BOOST_TEST(wheel.pending() == 0U);
+        other.run();
+        BOOST_TEST(seen.take() == "there!");
+    }
+    BOOST_TEST(wheel.stats().cancelled - before.cancelled == std::size(ways));
+    BOOST_TEST(wheel.stats().fired == before.fired);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_on_its_way_to_another_context_can_be_postponed, two_contexts) {
+    timer t(ctx, 1s);
+    t.async_wait(elsewhere("there"));
+    send();
+    BOOST_TEST(t.postpone(1s) == 1U);
+    other.poll();
+    BOOST_TEST(seen.take() == "");
+    send();
+    // Once more, and due again before it gets there.
+    BOOST_TEST(t.postpone(1s) == 1U);
+    send();
+    other.run();
+    BOOST_TEST(seen.take() == "there");
+    BOOST_TEST(wheel.stats().fired - before.fired == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_postponed_wait_on_its_way_can_be_cancelled, two_contexts) {
+    timer t(ctx, 1s);
+    t.async_wait(elsewhere("there"));
+    send();
+    BOOST_TEST(t.postpone(1h) == 1U);
+    BOOST_TEST(t.cancel() == 1U);
+    other.run();
+    BOOST_TEST(seen.take() == "there!");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_timer_with_a_wait_on_its_way_can_be_moved, two_contexts) {
+    timer t(ctx, 1s);
+    t.async_wait(elsewhere("there"));
+    send();
+    timer target(std::move(t));
+    BOOST_TEST(t.cancel() == 0U);
+    BOOST_TEST(target.cancel() == 1U);
+    other.run();
+    BOOST_TEST(seen.take() == "there!");
+}
+
+// The handler is destroyed, with the queue it was waiting in; nothing else is touched.
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_its_wait, virtual_world) {
+    journal seen;
+    timer t(ctx, 1s);
+    const auto alive = std::make_shared<int>();
+    auto other = std::make_unique<asio::io_context>();
+    t.async_wait(asio::bind_executor(*other, [alive](const error_code&) {}));
+    t.async_wait(seen.note("here"));
+    pass(1s);
+    BOOST_TEST(seen.take() == "here");
+    BOOST_TEST(alive.use_count() == 2);
+    BOOST_TEST(wheel.pending() == 1U);
+    other.reset();
+    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(wheel.pending() == 0U);
+    run();
+    t.expires_after(1s);
+    t.async_wait(seen.note("again"));
+    pass(1s);
+    BOOST_TEST(seen.take() == "again");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_a_postponed_wait, virtual_world) {
+    journal seen;
+    for (const bool another : {false, true}) {
+        timer t(ctx, 1s);
+        auto other = std::make_unique<asio::io_context>();
+        t.async_wait(asio::bind_executor(*other, [](const error_code&) {}));
+        pass(1s);
+        BOOST_TEST(t.postpone(1s) == 1U);
+        if (another) {
+            t.async_wait(seen.note("another"));
+        }
+        other.reset();
+        BOOST_TEST(wheel.pending() == (another ? 1U : 0U));
+        pass(1s);
+        BOOST_TEST(seen.take() == (another ? "another" : ""));
+        run();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_timers_context_ends_a_wait_on_its_way) {
+    drained_context other;
+    const auto alive = std::make_shared<int>();
+    std::optional<steady_timer> t;
+    {
+        asio::io_context ctx;
+        auto& wheel = asio_wheel::use_wheel(ctx);
+        wheel.pause();
+        t.emplace(ctx, 1s);
+        for (int i = 0; i < 3; ++i) {
+            t->async_wait(asio::bind_executor(other.ctx, [alive](const error_code&) {}));
+        }
+        BOOST_TEST(wheel.advance_to_next() == 3U);
+        BOOST_TEST(ctx.run_one() == 1U);
+        BOOST_TEST(alive.use_count() == 4);
+    }
+    BOOST_TEST(alive.use_count() == 1);
+    t.reset();
+    other.run();
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(joining_a_pool_waits_for_pending_waits, World, real_worlds) {
+    asio::thread_pool pool(2);
+    std::atomic<int> called = 0;
+    typename World::timer a(pool, 2ms);
+    typename World::timer b(asio::make_strand(pool), 3ms);
+    a.async_wait([&](const error_code& ec) { called += ec ? 100 : 1; });
+    b.async_wait([&](const error_code& ec) { called += ec ? 100 : 1; });
+    pool.join();
+    BOOST_TEST(called == 2);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_stopped_pool_calls_nobody, World, real_worlds) {
+    const auto alive = std::make_shared<int>();
+    {
+        asio::thread_pool pool(2);
+        typename World::timer t(pool, 1h);
+        t.async_wait([alive](const error_code&) { BOOST_ERROR("called"); });
+        pool.stop();
+        pool.join();
+        BOOST_TEST(alive.use_count() == 2);
+    }
+    BOOST_TEST(alive.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(timers_work_on_the_system_executor, World, real_worlds) {
+    std::promise<void> expired;
+    std::promise<error_code> cancelled;
+    timer_on<World, asio::system_executor> t(asio::system_executor(), 2ms);
+    t.async_wait([&](const error_code&) { expired.set_value(); });
+    expired.get_future().get();
+    typename World::timer hidden(asio::system_executor(), 1h);
+    hidden.async_wait([&](const error_code& ec) { cancelled.set_value(ec); });
+    hidden.cancel();
+    BOOST_TEST(cancelled.get_future().get() == aborted);
+    // Pending when the program ends.
+    static auto* const forever = new timer_on<World, asio::system_executor>(t.get_executor(), 1h);
+    forever->async_wait([](const error_code&) { std::abort(); });
+}
+
+// A context whose queue the wheel knows nothing of: asio's timers work there, so wheel timers do.
+BOOST_AUTO_TEST_CASE_TEMPLATE(timers_work_on_a_context_of_any_kind, World, real_worlds) {
+    using own = own_context::executor_type;
+    own_context ctx;
+    int called = 0;
+    const auto count = [&](const error_code& ec) {
+        BOOST_TEST(!ec);
+        BOOST_TEST(ctx.running_in_this_thread());
+        ++called;
+    };
+    timer_on<World, own> concrete(ctx, 2ms);
+    typename World::timer hidden(ctx.get_executor(), 1ms);
+    timer_on<World, asio::strand<own>> serial(asio::make_strand(ctx.get_executor()), 1ms);
+    concrete.async_wait(count);
+    hidden.async_wait(count);
+    serial.async_wait(count);
+    BOOST_TEST(ctx.run(3));
+    BOOST_TEST(called == 3);
+
+    hidden.expires_after(1h);
+    hidden.async_wait([&](const error_code& ec) { called += ec == aborted ? 10 : 100; });
+    BOOST_TEST(hidden.cancel() == 1U);
+    BOOST_TEST(ctx.run(1));
+    BOOST_TEST(called == 13);
+}
+
+BOOST_AUTO_TEST_CASE(virtual_time_works_on_a_context_of_any_kind) {
+    own_context ctx;
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    wheel.pause();
+    journal seen;
+    std::vector<steady_timer> timers;
+    for (int i = 0; i < 3; ++i) {
+        timers.emplace_back(ctx.get_executor(), (3 - i) * 1h);
+        timers.back().async_wait(seen.note(i));
+    }
+    BOOST_TEST(wheel.advance(3h + 1ms) == 3U);
+    BOOST_TEST(ctx.run(3));
+    BOOST_TEST(seen.take() == "2 1 0");
+}
+
+// Asio runs timers of such a context on a thread of its own, which may be at work when it ends.
+BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
+    for (int i = 0; i < 50; ++i) {
+        const auto alive = std::make_shared<int>();
+        const auto handler = [alive](const error_code&) {};
+        {
+            own_context ctx;
+            steady_timer due(ctx.get_executor());
+            steady_timer far(ctx.get_executor(), 1h);
+            due.async_wait(handler);
+            far.async_wait(handler);
+            far.async_wait(asio::bind_executor(asio::system_executor(), handler));
+        }
+        BOOST_TEST(alive.use_count() == 2); // alive's and handler's
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

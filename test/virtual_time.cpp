@@ -1,0 +1,393 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// Time that a test moves: pause(), advance(), advance_to_next(), resume(), now(); and wait(), which
+// blocks until time has come.
+
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+using std::chrono::nanoseconds;
+using time_point = timer::time_point;
+using clock_type = std::chrono::steady_clock;
+namespace asio = boost::asio;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(virtual_time_tests)
+
+BOOST_FIXTURE_TEST_CASE(paused_time_stands_still, virtual_time) {
+    journal log;
+    BOOST_TEST(wheel.paused());
+    const time_point start = now();
+    timer t(ctx, 1ms);
+    t.async_wait(log.note("wait"));
+    BOOST_TEST(ctx.run_for(5ms) == 0U); // real time
+    BOOST_TEST((now() == start));
+    BOOST_TEST((t.remaining() == 1ms));
+    BOOST_TEST(!ctx.stopped()); // whoever waits keeps the context running
+    wheel.pause();
+    BOOST_TEST((now() == start)); // once is enough
+    BOOST_TEST(t.cancel() == 1U);
+    poll();
+    BOOST_TEST(ctx.stopped());
+    BOOST_TEST(wheel.stats().wake_ups == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(input_does_not_move_paused_time, virtual_time) {
+    using asio::ip::udp;
+    const time_point start = now();
+    timer t(ctx, 1ms);
+    bool waited = false;
+    t.async_wait([&](error_code) { waited = true; });
+    udp::socket a(ctx, udp::endpoint(asio::ip::address_v4::loopback(), 0));
+    udp::socket b(ctx, udp::endpoint(asio::ip::address_v4::loopback(), 0));
+    char sent = 'x', received = 0;
+    b.async_receive(asio::buffer(&received, 1), [](error_code, std::size_t) {});
+    a.send_to(asio::buffer(&sent, 1), b.local_endpoint());
+    BOOST_TEST(ctx.run_one_for(5s) == 1U); // real time
+    BOOST_TEST(received == sent);
+    BOOST_TEST((now() == start));
+    BOOST_TEST(!waited);
+    pass(2ms);
+    BOOST_TEST(waited);
+}
+
+BOOST_FIXTURE_TEST_CASE(advance_moves_time_exactly_and_counts_what_is_due, virtual_time) {
+    const time_point start = now();
+    journal log;
+    timer a(ctx, 10ms), b(ctx, 20ms);
+    a.async_wait(log.note(1));
+    a.async_wait(log.note(2));
+    b.async_wait(log.note(3));
+    BOOST_TEST(wheel.advance(51us + 592ns) == 0U);
+    BOOST_TEST((now() == start + 51'592ns));
+    BOOST_TEST(wheel.advance(0ns) == 0U);
+    BOOST_TEST(wheel.advance(-1h) == 0U);
+    BOOST_TEST(wheel.advance(nanoseconds::min()) == 0U);
+    BOOST_TEST((now() == start + 51'592ns));
+    BOOST_TEST(wheel.advance(12ms) == 2U);
+    BOOST_TEST((now() == start + 12ms + 51'592ns));
+    BOOST_TEST(log.size() == 0U); // handlers are the context's business
+    BOOST_TEST(wheel.advance(12ms) == 1U);
+    poll();
+    BOOST_TEST(log.take() == "1 2 3");
+    BOOST_TEST(wheel.advance(nanoseconds::max()) == 0U);
+    BOOST_TEST((now() == time_point::max()));
+    BOOST_TEST(wheel.advance(1h) == 0U);
+    BOOST_TEST((now() == time_point::max()));
+}
+
+BOOST_FIXTURE_TEST_CASE(advance_to_next_jumps_to_the_next_wait_that_is_due, virtual_world) {
+    const time_point start = now();
+    journal log;
+    timer a(ctx, 30 * 24h), b(ctx, 10ms), c(ctx, 10ms), postponed(ctx, 5ms), cancelled(ctx, 4ms);
+    timer never(ctx, timer::duration::max()), between(ctx, 20ms + 1ns);
+    for (timer* const t : {&a, &b, &c, &postponed, &cancelled, &never, &between}) {
+        t->async_wait(log.note(""));
+    }
+    cancelled.cancel();
+    postponed.postpone(15ms);
+    poll();
+    BOOST_TEST(log.take() == "!");
+    BOOST_TEST(wheel.advance_to_next() == 2U);
+    BOOST_TEST((now() == start + 10ms));
+    BOOST_TEST(log.size() == 0U);
+    BOOST_TEST(wheel.advance_to_next() == 1U);
+    BOOST_TEST((now() == start + 15ms));
+    BOOST_TEST(wheel.advance_to_next() == 1U);
+    BOOST_TEST((now() == start + 21ms)); // the tick at which it is due
+    BOOST_TEST(wheel.advance_to_next() == 1U);
+    BOOST_TEST((now() == start + 30 * 24h));
+    BOOST_TEST(wheel.advance_to_next() == 0U);
+    BOOST_TEST((now() == start + 30 * 24h));
+    poll();
+    BOOST_TEST(log.size() == 5U);
+    BOOST_TEST(never.cancel() == 1U);
+    poll();
+    BOOST_TEST(wheel.advance_to_next() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(time_stands_where_it_was_if_no_wait_will_ever_be_due, virtual_world) {
+    const time_point start = now();
+    timer t(ctx, 10s);
+    t.async_wait([](error_code) {});
+    t.postpone_until(time_point::max());
+    BOOST_TEST(wheel.advance_to_next() == 0U);
+    BOOST_TEST((now() == start));
+    t.cancel();
+    poll();
+    BOOST_TEST(wheel.advance_to_next() == 0U);
+    BOOST_TEST((now() == start));
+}
+
+BOOST_AUTO_TEST_CASE(only_paused_time_can_be_moved) {
+    drained_context world;
+    auto& wheel = asio_wheel::use_wheel(world.ctx);
+    BOOST_TEST(!wheel.paused());
+    BOOST_CHECK_THROW(wheel.advance(1ms), std::logic_error);
+    BOOST_CHECK_THROW(wheel.advance_to_next(), std::logic_error);
+    timer t(world.ctx, 1h);
+    t.async_wait([](error_code) {});
+    BOOST_CHECK_THROW(wheel.advance(1ms), std::logic_error);
+    BOOST_CHECK_THROW(wheel.advance_to_next(), std::logic_error);
+    wheel.resume(); // does nothing
+    BOOST_CHECK_THROW(wheel.advance(1ms), std::logic_error);
+    wheel.pause();
+    BOOST_TEST(wheel.advance(1ms) == 0U);
+    wheel.resume();
+    BOOST_TEST(!wheel.paused());
+    BOOST_CHECK_THROW(wheel.advance(1ms), std::logic_error);
+    BOOST_TEST(t.cancel() == 1U);
+}
+
+// real time
+BOOST_AUTO_TEST_CASE(resumed_time_goes_on_from_where_it_stood) {
+    virtual_world world;
+    journal log;
+    timer t(world.ctx, 1000h + 5ms), far(world.ctx, 2000h);
+    t.async_wait(log.note("wait"));
+    far.async_wait(log.note("far"));
+    world.pass(1000h);
+    const time_point stood = world.now();
+    world.wheel.resume();
+    BOOST_TEST((world.now() >= stood));
+    BOOST_TEST((world.now() > clock_type::now() + 999h));
+    while (log.size() == 0) {
+        BOOST_TEST_REQUIRE(world.ctx.run_one_for(10s) != 0U);
+    }
+    BOOST_TEST((world.now() >= t.expiry()));
+    BOOST_TEST(log.take() == "wait");
+    timer next(world.ctx, 2ms);
+    next.async_wait(log.note("next"));
+    while (log.size() == 0) {
+        BOOST_TEST_REQUIRE(world.ctx.run_one_for(10s) != 0U);
+    }
+    BOOST_TEST((world.now() >= next.expiry()));
+    next.expires_after(1ms);
+    next.wait();
+    BOOST_TEST((world.now() >= next.expiry()));
+    BOOST_TEST(log.take() == "next");
+    world.wheel.pause(); // and again
+    BOOST_TEST((far.remaining() < 1000h));
+    BOOST_TEST(world.wheel.advance(1000h) == 1U);
+    world.poll();
+    BOOST_TEST(log.take() == "far");
+    world.wheel.resume();
+    world.wheel.pause();
+    BOOST_TEST((world.now() > stood + 1000h));
+}
+
+// real time
+BOOST_AUTO_TEST_CASE(a_wait_that_is_overdue_when_time_is_paused_completes) {
+    real_time<timer> world;
+    journal log;
+    timer t(world.ctx, 1ms), far(world.ctx, 1h);
+    t.async_wait(log.note("overdue"));
+    far.async_wait(log.note("far"));
+    world.elapse(1ms);
+    auto& wheel = asio_wheel::use_wheel(world.ctx);
+    wheel.pause();
+    BOOST_TEST((t.remaining() == 0ns));
+    world.poll();
+    BOOST_TEST(log.take() == "overdue");
+    BOOST_TEST(far.cancel() == 1U);
+    world.poll();
+    BOOST_TEST(log.take() == "far!");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handler_may_wait_again_or_move_time_itself, virtual_world) {
+    journal log;
+    const time_point start = now();
+    timer t(ctx, 10ms), other(ctx, 25ms);
+    std::function<void(error_code)> again = [&](error_code ec) {
+        log.add(std::to_string((now() - start) / 1ms), ec);
+        if (!ec && log.size() < 20) {
+            t.expires_at(t.expiry() + 10ms);
+            t.async_wait([&](error_code e) { again(e); });
+        }
+    };
+    t.async_wait([&](error_code e) { again(e); });
+    other.async_wait([&](error_code) {
+        log.add("other");
+        BOOST_TEST(wheel.advance(7ms) == 1U); // t's
+    });
+    // All that is due in one step is due at its end.
+    pass(15ms);
+    BOOST_TEST(log.take() == "15");
+    pass(10ms);
+    BOOST_TEST(log.take() == "25 other 32");
+    pass(100ms);
+    BOOST_TEST(log.take() == "132 132 132 132 132 132 132 132 132 132");
+    BOOST_TEST(t.cancel() == 1U);
+    poll();
+}
+
+// What happens under virtual time depends on nothing but the program.
+BOOST_AUTO_TEST_CASE(the_same_program_gives_the_same_trace) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    const auto trace = [seed] {
+        std::mt19937_64 random(seed);
+        virtual_world world;
+        const time_point start = world.now();
+        std::string text;
+        std::deque<timer> timers;
+        std::size_t left = 2000;
+        const auto act = [&](auto&& self) -> void {
+            if (left == 0) {
+                return;
+            }
+            --left;
+            const std::size_t i = random() % timers.size();
+            timer& t = timers[i];
+            if (random() % 8 == 0) {
+                text += std::to_string(t.cancel()) + "c ";
+            } else if (random() % 4 == 0) {
+                text += std::to_string(t.postpone(nanoseconds(random() % 1'000'000'000))) + "p ";
+            } else {
+                t.expires_after(nanoseconds(random() % 1'000'000'000));
+                t.async_wait([&, i](error_code ec) {
+                    text += std::to_string(i) + (ec ? "!" : "@") +
+                            std::to_string((world.now() - start).count()) + " ";
+                    self(self);
+                    self(self);
+                });
+            }
+        };
+        for (int i = 0; i < 50; ++i) {
+            timers.emplace_back(world.ctx);
+        }
+        for (int i = 0; i < 50; ++i) {
+            act(act);
+        }
+        do {
+            world.poll();
+        } while (world.wheel.advance_to_next() != 0);
+        return text;
+    };
+    const std::string first = trace();
+    BOOST_TEST(first.size() > 2000U);
+    BOOST_TEST(trace() == first);
+}
+
+// wait(), in either time.
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(wait_blocks_until_the_expiry_and_no_pending_wait_minds, World,
+                              real_worlds) { // real time
+    using T = typename World::timer;
+    World world;
+    journal log;
+    T t(world.ctx, 3ms), other(world.ctx, 1h);
+    t.async_wait(log.note(1));
+    other.async_wait(log.note(2));
+    t.wait();
+    BOOST_TEST((world.now() >= t.expiry()));
+    error_code ec = boost::asio::error::eof;
+    t.expires_at(t.expiry() + 2ms);
+    t.async_wait(log.note(3));
+    t.wait(ec);
+    BOOST_TEST(ec == success);
+    BOOST_TEST((world.now() >= t.expiry()));
+    BOOST_TEST(log.size() == 0U); // nobody ran the context
+    world.pass(0ms);
+    BOOST_TEST(log.take() == "1! 3");
+    BOOST_TEST(other.cancel() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(wait_works_inside_a_handler, World, real_worlds) { // real time
+    using T = typename World::timer;
+    World world;
+    journal log;
+    T t(world.ctx), inner(world.ctx);
+    t.async_wait([&](error_code ec) {
+        inner.expires_after(1ms);
+        inner.async_wait(log.note("inner"));
+        inner.wait();
+        BOOST_TEST((world.now() >= inner.expiry()));
+        log.add("outer", ec);
+    });
+    world.run();
+    BOOST_TEST(log.take() == "outer inner");
+}
+
+// real time, since another thread moves the paused one
+BOOST_AUTO_TEST_CASE(wait_returns_when_another_thread_has_moved_paused_time) {
+    virtual_time world;
+    timer t(world.ctx, 1h);
+    std::atomic<bool> returned{false};
+    std::thread waiting([&] {
+        t.wait();
+        returned = world.now() >= t.expiry();
+    });
+    std::this_thread::sleep_for(5ms);
+    BOOST_TEST(!returned);
+    world.wheel.advance(1h);
+    waiting.join();
+    BOOST_TEST(returned);
+}
+
+BOOST_AUTO_TEST_CASE(time_can_be_moved_and_asked_by_any_thread) {
+    asio::thread_pool pool(2);
+    auto& wheel = asio_wheel::use_wheel(pool);
+    wheel.pause();
+    const time_point start = wheel.now();
+    std::deque<timer> timers;
+    std::atomic<std::size_t> fired{0}, early{0};
+    for (int i = 0; i < 1000; ++i) {
+        timers.emplace_back(pool, i * 1ms).async_wait([&, i](error_code ec) {
+            early += wheel.now() < start + i * 1ms;
+            fired += !ec;
+        });
+    }
+    std::deque<std::thread> threads;
+    std::atomic<std::size_t> due{0}, backward{0};
+    for (int i = 0; i < 3; ++i) {
+        threads.emplace_back([&] {
+            time_point last = wheel.now();
+            for (int step = 0; step < 400; ++step) {
+                due += wheel.advance(1ms);
+                const time_point current = wheel.now();
+                backward += current < last;
+                last = current;
+            }
+        });
+    }
+    for (std::thread& t : threads) {
+        t.join();
+    }
+    pool.join();
+    BOOST_TEST(fired == 1000U);
+    BOOST_TEST(early == 0U);
+    BOOST_TEST(backward == 0U);
+    BOOST_TEST(due <= 1000U);
+    BOOST_TEST((wheel.now() >= start + 400ms));
+    BOOST_TEST((wheel.now() <= start + 1200ms));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,256 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the wheel's operations cost, counted: how often an entry is looked at, and what is
+// allocated.
+
+#include <asio_wheel/wheel.hpp>
+
+#include "support/seed.hpp"
+#include "support/wheel_fixture.hpp"
+#include "support/wheel_inspector.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace {
+
+std::size_t allocations = 0;
+
+void* counted(void* memory) {
+    ++allocations;
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return memory;
+}
+
+// Volatile: g++ would see through it to std::free, and warn that operator new was not malloc.
+void (*const volatile release)(void*) = std::free;
+
+} // namespace
+
+// Counts every allocation of this program.
+void* operator new(std::size_t size) {
+    return counted(std::malloc(size));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    const auto align = static_cast<std::size_t>(alignment);
+    return counted(std::aligned_alloc(align, (size + align - 1) / align * align));
+}
+void operator delete(void* memory) noexcept {
+    release(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    release(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+    release(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    release(memory);
+}
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::last_tick;
+using asio_wheel::tick_t;
+using asio_wheel::wheel;
+using asio_wheel::wheel_entry;
+using asio_wheel::wheel_inspector;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(wheel_cost)
+
+BOOST_AUTO_TEST_CASE(a_lone_entry_is_looked_at_once_whatever_its_distance) {
+    for (const shape s : shapes) {
+        for (unsigned power = 0; power < 64; ++power) {
+            for (const int off : {-1, 0, 1}) {
+                wheel w(s.slots, s.levels);
+                entry a;
+                const tick_t deadline = edge(power, off);
+                BOOST_TEST_CONTEXT(s << ", deadline " << deadline) {
+                    w.insert(a, deadline);
+                    wheel_entry* due[1] = {};
+                    const slice only = advance_once(w, deadline, 1, due);
+                    BOOST_TEST(only.expired == 1U);
+                    BOOST_TEST(only.filed_again == 0U);
+                    BOOST_TEST(!only.more);
+                    BOOST_TEST(due[0] == &a);
+                }
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_lone_entry_is_looked_at_once_even_if_time_passes_tick_by_tick) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry a;
+            w.insert(a, 5000);
+            wheel_entry* due[1] = {};
+            for (tick_t t = 0; t < 5000; ++t) {
+                const slice early = advance_once(w, t, 1, due);
+                BOOST_REQUIRE(early.expired == 0 && !early.more);
+                BOOST_REQUIRE_EQUAL(w.next_expiry(), 5000U);
+            }
+            BOOST_TEST(w.cascaded() == 0U);
+            BOOST_TEST(advance_once(w, 5000, 1, due).expired == 1U);
+            BOOST_TEST(w.cascaded() == 0U);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_is_filed_again_at_most_once_for_each_level_below_its_own) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::mt19937_64 random(seed);
+    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
+        for (const shape s : {shape{2, 8}, shape{16, 4}, shape{64, 3}, shape{256, 4}}) {
+            BOOST_TEST_CONTEXT(s) {
+                wheel w(s.slots, s.levels);
+                tick_t reach = 1;
+                for (unsigned level = 0; level < s.levels; ++level) {
+                    reach *= s.slots;
+                }
+                entry_set entries(5000);
+                std::vector<unsigned> levels;
+                std::uint64_t allowed = 0;
+                for (entry& e : entries) {
+                    w.insert(e, 1 + random() % (reach - 1));
+                    allowed += wheel_inspector::level_of(w, e).value();
+                }
+                expire(w, reach, 100);
+                BOOST_TEST(w.empty());
+                BOOST_TEST(w.cascaded() <= allowed);
+                BOOST_TEST(w.cascaded() > 0U);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(
+    an_entry_is_filed_on_the_level_of_the_highest_group_of_bits_that_differs_from_now) {
+    wheel w(16, 4);
+    entry_set entries(7);
+    start_at(w, 0x1234);
+    const std::pair<tick_t, unsigned> places[] = {{0x1234, 0},  {0x123f, 0}, {0x1240, 1},
+                                                  {0x12ff, 1},  {0x1300, 2}, {0x2000, 3},
+                                                  {0x8'1234, 3}}; // the last one a round later
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        w.insert(entries[i], places[i].first);
+        BOOST_TEST(wheel_inspector::level_of(w, entries[i]).value() == places[i].second);
+    }
+    BOOST_TEST(wheel_inspector::occupied(w) == 7U);
+    check_invariants(w);
+}
+
+BOOST_AUTO_TEST_CASE(
+    time_goes_on_while_something_far_is_pending_so_that_what_is_near_is_filed_near) {
+    wheel w(256, 4);
+    entry_set entries(2);
+    w.insert(entries[0], 0x0300'0123);
+    BOOST_TEST(expire(w, 0x0001'2345).empty());
+    BOOST_TEST(w.now() == 0x0001'2345U);
+    w.insert(entries[1], 0x0001'2350);
+    BOOST_TEST(wheel_inspector::level_of(w, entries[1]).value() == 0U);
+    BOOST_TEST(expire(w, 0x0001'2350) == ticks{0x0001'2350}, per_element);
+    // As far as the slot that is next, and not into it: what is filed now must not overtake what is
+    // there already.
+    BOOST_TEST(expire(w, 0x0300'0100).empty());
+    BOOST_TEST(w.now() == 0x02ff'ffffU);
+    BOOST_TEST(expire(w, 0x0300'0123) == ticks{0x0300'0123}, per_element);
+    BOOST_TEST(w.now() == 0x0300'0123U);
+    BOOST_TEST(w.cascaded() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_of_a_day_looks_at_each_entry_once_for_each_level_at_most) {
+    constexpr tick_t day = 86'400'000; // at 1 ms
+    for (const shape s : {shape{2, 64}, shape{4, 32}, shape{16, 16}, shape{64, 10}, shape{256, 4},
+                          shape{256, 8}, shape{1024, 6}, shape{4096, 5}}) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(100);
+            std::size_t looks = 0;
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                w.insert(entries[i], (i + 1) * (day / 100));
+                looks += wheel_inspector::level_of(w, entries[i]).value() + 1;
+            }
+            const slice whole = advance_once(w, day, looks);
+            BOOST_TEST(whole.expired == 100U);
+            BOOST_TEST(!whole.more);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(one_level_looks_at_an_entry_once_for_each_occupied_round_not_for_each_turn) {
+    wheel w(16, 1);
+    entry_set entries(10);
+    std::vector<wheel_entry*> due(100);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        w.insert(entries[i], 5 + 16 * 1'000'000 * i); // one slot, a million turns between them
+    }
+    const slice whole = advance_once(w, 16 * 10'000'000, 55, due); // 10 + 9 + … + 1
+    BOOST_TEST(whole.expired == 10U);
+    BOOST_TEST(whole.filed_again == 45U);
+    BOOST_TEST(!whole.more);
+}
+
+BOOST_AUTO_TEST_CASE(an_empty_stretch_of_any_length_is_jumped_over) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(2);
+            std::vector<wheel_entry*> due(4);
+            w.insert(entries[0], 3);
+            w.insert(entries[1], last_tick - 3);
+            // Stepping would not end in a lifetime. At worst the far one shares the near one's
+            // slot.
+            const slice whole = advance_once(w, last_tick, 3, due);
+            BOOST_TEST(whole.expired == 2U);
+            BOOST_TEST(!whole.more);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_is_allocated_after_construction) {
+    for (const shape s : shapes) {
+        wheel w(s.slots, s.levels);
+        entry_set entries(1000);
+        entry other;
+        wheel_entry* due[16] = {};
+        std::size_t fired = 0;
+        const std::size_t before = allocations;
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            w.insert(entries[i], i * i);
+        }
+        w.replace(entries[700], other);
+        w.erase(entries[500]);
+        w.postpone(entries[600], 3'000'000);
+        w.reschedule(entries[601], 30);
+        for (tick_t now = 0; now < 4'000'000; now += 997) {
+            while (true) {
+                const auto [expired, more] = w.advance(now, 7, due);
+                fired += expired;
+                if (!more) {
+                    break;
+                }
+            }
+        }
+        const std::size_t after = allocations;
+        BOOST_TEST(fired == 999U);
+        BOOST_TEST(after == before);
+    }
+    BOOST_TEST(allocations > 0U); // The counter does count.
+}
+
+BOOST_AUTO_TEST_SUITE_END()

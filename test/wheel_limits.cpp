@@ -1,0 +1,434 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the service refuses, ends and counts: options, max_pending, drain(), stats().
+
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/system_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::error;
+using asio_wheel::wheel_options;
+using boost::system::error_code;
+using std::chrono::nanoseconds;
+using time_point = timer::time_point;
+namespace asio = boost::asio;
+
+const std::string refused = "(" + make_error_code(error::too_many_pending).message() + ")";
+const std::string stopped = "(" + make_error_code(error::wheel_stopped).message() + ")";
+
+const wheel_options at_most_two{.max_pending = 2};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(wheel_limits)
+
+BOOST_AUTO_TEST_CASE(unusable_options_make_no_wheel) {
+    struct bad {
+        wheel_options options;
+        std::string name;
+        std::string value;
+    };
+    constexpr auto huge = std::numeric_limits<std::size_t>::max();
+    const bad all[] = {
+        {{.tick = 0ns}, "tick", "0"},
+        {{.tick = -5ns}, "tick", "-5"},
+        {{.tick = nanoseconds::min()}, "tick", std::to_string(nanoseconds::min().count())},
+        {{.slots = 0}, "slots", "0"},
+        {{.slots = (1U << 20U) + 1}, "slots", "1048577"},
+        {{.slots = huge}, "slots", std::to_string(huge)},
+        {{.levels = 0}, "levels", "0"},
+        {{.levels = 9}, "levels", "9"},
+        {{.slots = 1U << 20U, .levels = 4}, "levels", "4"},
+        {{.tick = nanoseconds::max()}, "tick", std::to_string(nanoseconds::max().count())},
+        {{.budget = 0}, "budget", "0"},
+        {{.budget = 65537}, "budget", "65537"},
+    };
+    for (const bad& b : all) {
+        BOOST_TEST_INFO_SCOPE(b.name << " = " << b.value);
+        drained_context world;
+        try {
+            asio_wheel::make_wheel(world.ctx, b.options);
+            BOOST_ERROR("no exception");
+        } catch (const std::invalid_argument& e) {
+            const std::string what = e.what();
+            BOOST_TEST_INFO(what);
+            BOOST_TEST(what.find(b.name) != std::string::npos);
+            BOOST_TEST_INFO(what);
+            BOOST_TEST(what.find(b.value) != std::string::npos);
+        }
+        BOOST_TEST(!asio::has_service<asio_wheel::wheel_service<>>(world.ctx));
+        // And the context is as good as before.
+        auto& wheel = asio_wheel::make_wheel(world.ctx, {.slots = 3, .budget = 7});
+        BOOST_TEST(wheel.options().slots == 3U);
+        BOOST_TEST(wheel.options().budget == 7U);
+        BOOST_TEST(&asio_wheel::use_wheel(world.ctx) == &wheel);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_second_wheel_for_a_clock_is_refused) {
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel(world.ctx, {.slots = 16});
+    BOOST_CHECK_THROW(asio_wheel::make_wheel(world.ctx, {.slots = 16}),
+                      asio::service_already_exists);
+    BOOST_CHECK_THROW(asio_wheel::make_wheel(world.ctx), asio::service_already_exists);
+    BOOST_TEST(wheel.options().slots == 16U);
+    const timer t(world.ctx);
+    BOOST_TEST(&asio_wheel::use_wheel(world.ctx) == &wheel);
+    asio_wheel::make_wheel<std::chrono::system_clock>(world.ctx);
+    drained_context other;
+    const timer first(other.ctx); // makes one
+    BOOST_CHECK_THROW(asio_wheel::make_wheel(other.ctx), asio::service_already_exists);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_over_the_limit_is_refused_and_the_others_are_untouched) {
+    virtual_time world(at_most_two);
+    journal log;
+    timer a(world.ctx, 10ms), b(world.ctx, 20ms), c(world.ctx, 5ms), expired(world.ctx);
+    const auto expiry = c.expiry();
+    a.async_wait(log.note("a"));
+    b.async_wait(log.note("b"));
+    c.async_wait(log.note("c"));
+    expired.async_wait(log.note("expired"));
+    BOOST_TEST(log.size() == 0U); // not from inside
+    BOOST_TEST(c.cancel() == 0U);
+    BOOST_TEST(world.wheel.pending() == 2U);
+    world.poll();
+    BOOST_TEST(log.take() == "c" + refused + " expired" + refused);
+    BOOST_TEST((c.expiry() == expiry));
+    b.async_wait(log.note("b again")); // on a timer that waits already
+    world.poll();
+    BOOST_TEST(log.take() == "b again" + refused);
+    world.pass(11ms);
+    world.pass(10ms);
+    BOOST_TEST(log.take() == "a b");
+    const auto stats = world.wheel.stats();
+    BOOST_TEST(stats.rejected == 3U);
+    BOOST_TEST(stats.scheduled == 2U);
+    BOOST_TEST(stats.fired == 2U);
+    BOOST_TEST(stats.cancelled == 0U);
+    BOOST_TEST(stats.peak_pending == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
+    virtual_time world(at_most_two);
+    journal log;
+    timer a(world.ctx, 10ms), b(world.ctx, 10ms), c(world.ctx, 10ms);
+    const auto fill = [&] {
+        for (timer* const t : {&a, &b}) {
+            t->expires_after(10ms);
+            t->async_wait(log.note("waits"));
+        }
+        c.expires_after(10ms + 1us); // and so after the others
+        BOOST_TEST(world.wheel.pending() == 2U);
+    };
+    fill();
+    a.cancel(); // at once, and not when its handler is called
+    BOOST_TEST(world.wheel.pending() == 1U);
+    c.async_wait(log.note("c"));
+    BOOST_TEST(world.wheel.pending() == 2U);
+    world.pass(12ms);
+    BOOST_TEST(log.take() == "waits! waits c");
+
+    fill();
+    asio::cancellation_signal signal;
+    a.cancel_one();
+    a.async_wait(asio::bind_cancellation_slot(signal.slot(), log.note("slot")));
+    signal.emit(asio::cancellation_type::terminal);
+    c.async_wait(log.note("c"));
+    world.pass(12ms);
+    BOOST_TEST(log.take() == "waits! slot! waits c");
+
+    a.expires_after(10ms);
+    a.async_wait([&](error_code ec) { // in the handler of one that has expired
+        log.add("a", ec);
+        BOOST_TEST(world.wheel.pending() == 1U);
+        a.expires_after(10ms);
+        a.async_wait(log.note("again"));
+        c.expires_after(10ms);
+        c.async_wait(log.note("c"));
+    });
+    b.expires_after(1h);
+    b.async_wait(log.note("b"));
+    world.pass(11ms);
+    world.pass(11ms);
+    BOOST_TEST(log.take() == "a c" + refused + " again");
+    BOOST_TEST(b.expires_after(1ms) == 1U);
+    b.async_wait(log.note("b")); // what is aborted has no place any more
+    world.pass(2ms);
+    BOOST_TEST(log.take() == "b! b");
+    BOOST_TEST(world.wheel.pending() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(no_place_is_ever_lost) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::mt19937_64 random(seed);
+    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    virtual_time world({.max_pending = 5});
+    std::size_t started = 0, called = 0;
+    std::deque<timer> timers;
+    for (int i = 0; i < 8; ++i) {
+        timers.emplace_back(world.ctx);
+    }
+    for (int i = 0; i < 20'000; ++i) {
+        timer& t = timers[random() % timers.size()];
+        switch (random() % 8) {
+        case 0:
+            t.cancel();
+            break;
+        case 1:
+            t.cancel_one();
+            break;
+        case 2:
+            t.expires_after(random() % 5 * 1ms);
+            break;
+        case 3:
+            t.postpone(random() % 5 * 1ms);
+            break;
+        case 4:
+            t = timer(world.ctx, 1ms);
+            break;
+        case 5:
+            world.wheel.advance(1ms);
+            break;
+        case 6:
+            world.ctx.restart();
+            world.ctx.poll_one();
+            break;
+        default:
+            ++started;
+            t.async_wait([&](error_code) { ++called; });
+        }
+        BOOST_TEST_REQUIRE(world.wheel.pending() <= 5U);
+    }
+    timers.clear();
+    world.poll();
+    BOOST_TEST(called == started);
+    BOOST_TEST(world.wheel.pending() == 0U);
+    const auto before = world.wheel.stats();
+    BOOST_TEST(before.scheduled == before.fired + before.cancelled);
+    BOOST_TEST(before.scheduled + before.rejected == started);
+    BOOST_TEST(before.rejected > 0U);
+    timer t(world.ctx, 1h);
+    for (int i = 0; i < 6; ++i) {
+        t.async_wait([](error_code) {});
+    }
+    BOOST_TEST(world.wheel.stats().rejected == before.rejected + 1);
+    BOOST_TEST(t.cancel() == 5U);
+}
+
+BOOST_AUTO_TEST_CASE(refused_waits_reach_their_handlers_executor) {
+    virtual_time world({.max_pending = 1});
+    journal log;
+    timer t(world.ctx, 1h);
+    t.async_wait(log.note("waits"));
+    const auto strand = asio::make_strand(world.ctx);
+    t.async_wait(asio::bind_executor(strand, [&](error_code ec) {
+        BOOST_TEST(strand.running_in_this_thread());
+        BOOST_TEST((ec == error::too_many_pending));
+        log.add("refused");
+        BOOST_TEST(t.cancel() == 1U);
+    }));
+    world.poll();
+    BOOST_TEST(log.take() == "refused waits!");
+}
+
+BOOST_FIXTURE_TEST_CASE(pending_is_exact_at_every_step, virtual_world) {
+    timer a(ctx, 10ms), b(ctx, 20ms);
+    std::vector<std::size_t> seen;
+    const auto note = [&](error_code) { seen.push_back(wheel.pending()); };
+    a.async_wait(note);
+    a.async_wait(note);
+    b.async_wait(note);
+    BOOST_TEST(wheel.pending() == 3U);
+    wheel.advance(10ms);
+    BOOST_TEST(wheel.pending() == 3U); // due, but not delivered
+    poll();
+    BOOST_TEST(wheel.pending() == 1U);
+    b.postpone(30ms);
+    BOOST_TEST(wheel.pending() == 1U);
+    const timer moved(std::move(b));
+    BOOST_TEST(wheel.pending() == 1U);
+    pass(30ms);
+    BOOST_TEST(wheel.pending() == 0U);
+    BOOST_TEST(seen == (std::vector<std::size_t>{2, 1, 0}), boost::test_tools::per_element());
+}
+
+// What drain() does.
+
+BOOST_FIXTURE_TEST_CASE(drain_returns_what_has_not_fired_in_order_and_aborts_it, virtual_world) {
+    journal log;
+    const time_point start = now();
+    timer fired(ctx, 1ms), due(ctx, 2ms), a(ctx, 30ms), b(ctx, 10s), cancelled(ctx, 10ms), c(ctx);
+    timer parked(ctx, 1h), overdue(ctx, 10ms);
+    for (timer* const t : {&fired, &due, &cancelled, &parked}) {
+        t->async_wait(log.note("x"));
+    }
+    a.async_wait(log.note("a1"));
+    b.async_wait(log.note("b"));
+    a.async_wait(log.note("a2"));
+    c.expires_at(time_point::max());
+    c.async_wait(log.note("c"));
+    pass(1ms);
+    wheel.advance(1ms);
+    cancelled.cancel();
+    parked.expires_after(2h);
+    const auto expected = {start + 30ms, start + 30ms, start + 10s, time_point::max()};
+    BOOST_TEST((wheel.drain() == std::vector<time_point>(expected)));
+    BOOST_TEST(log.take() == "x");
+    poll();
+    BOOST_TEST(log.take() == "x x! x! a1! a2! b! c!");
+    BOOST_TEST(wheel.pending() == 0U);
+    BOOST_TEST(a.cancel() == 0U);
+    BOOST_TEST((a.expiry() == start + 30ms));
+    BOOST_TEST(wheel.drain().empty()); // a second time
+}
+
+BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler, virtual_world) {
+    journal log;
+    std::deque<timer> timers;
+    for (int i = 0; i < 1000; ++i) {
+        timers.emplace_back(ctx, 10ms + i * 1us).async_wait([&](error_code ec) {
+            if (!ec) {
+                log.add("drain");
+                // All others are due as well, or wait for later.
+                const std::size_t left = wheel.drain().size();
+                BOOST_TEST(left <= 1000U);
+                BOOST_TEST(wheel.drain().empty());
+            }
+        });
+    }
+    timer far(ctx, 1h);
+    far.async_wait(log.note("far"));
+    pass(10ms);
+    BOOST_TEST(log.take() == "drain far!");
+    virtual_time empty;
+    BOOST_TEST(empty.wheel.drain().empty());
+    BOOST_TEST(empty.wheel.drain().empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_drained_wheel_accepts_no_wait, virtual_world) {
+    journal log;
+    wheel.drain();
+    timer t(ctx, 1h), expired(ctx);
+    t.async_wait(log.note("t"));
+    expired.async_wait(log.note("expired"));
+    timer later(ctx, 1ms);
+    later.async_wait([&](error_code ec) {
+        BOOST_TEST((ec == error::wheel_stopped));
+        later.async_wait(log.note("later"));
+    });
+    BOOST_TEST(log.size() == 0U);
+    BOOST_TEST(wheel.pending() == 0U);
+    poll();
+    BOOST_TEST(log.take() == "t" + stopped + " expired" + stopped + " later" + stopped);
+    BOOST_TEST(wheel.stats().rejected == 4U);
+    pass(2h);
+    BOOST_TEST(log.take() == "");
+}
+
+// A wait that is due when the wheel is drained may still be moved. It must not be lost.
+BOOST_FIXTURE_TEST_CASE(a_wait_postponed_after_drain_still_completes, virtual_world) {
+    journal log;
+    timer t(ctx, 10ms);
+    t.async_wait(log.note("wait"));
+    wheel.advance(10ms);
+    BOOST_TEST(wheel.drain().empty());
+    const std::size_t moved = t.postpone(10ms);
+    pass(10ms);
+    pass(1h);
+    BOOST_TEST(log.take().starts_with("wait"));
+    BOOST_TEST(moved <= 1U);
+    BOOST_TEST(t.cancel() == 0U);
+    poll();
+}
+
+BOOST_AUTO_TEST_CASE(time_goes_on_after_drain) {
+    virtual_time_on<std::chrono::system_clock> world;
+    journal log;
+    asio_wheel::system_timer t(world.ctx, 1h), due(world.ctx, 1ms);
+    t.async_wait(log.note("t"));
+    due.async_wait(log.note("due"));
+    world.wheel.advance(2ms);
+    const auto before = world.now();
+    BOOST_TEST(world.wheel.drain().size() == 1U);
+    BOOST_TEST((world.now() == before));
+    world.pass(1h);
+    BOOST_TEST((world.now() == before + 1h));
+    BOOST_TEST(log.take() == "due t!");
+    world.wheel.resume();
+    BOOST_TEST((world.now() >= before + 1h));
+    world.poll();
+    BOOST_TEST(log.take() == "");
+}
+
+BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {
+    virtual_time world;
+    const auto initial = world.wheel.stats();
+    BOOST_TEST(initial.scheduled + initial.fired + initial.cancelled + initial.pending == 0U);
+    BOOST_TEST(initial.peak_pending + initial.postponed + initial.rejected == 0U);
+    BOOST_TEST(initial.lateness.count() == 0U);
+    world.align();
+    std::deque<timer> timers;
+    for (int i = 0; i < 10; ++i) {
+        timers.emplace_back(world.ctx, 100ms).async_wait([](error_code) {});
+    }
+    timers[0].cancel();             // 1 cancelled
+    timers[1].expires_after(200ms); // 1 more
+    timers[2].postpone(300ms);      // 1 postponed
+    timers[3].async_wait([](error_code) {});
+    timers[3].postpone(150ms); // 2 more
+    timers[3].cancel_one();    // 1 cancelled
+    timers.pop_back();         // 1 more
+    world.poll();
+    auto stats = world.wheel.stats();
+    BOOST_TEST(stats.pending == 7U);
+    BOOST_TEST(stats.peak_pending == 10U);
+    BOOST_TEST(stats.scheduled == 12U); // one by align()
+    BOOST_TEST(stats.cancelled == 4U);
+    BOOST_TEST(stats.postponed == 3U);
+    BOOST_TEST(stats.fired == 1U);
+    world.wheel.advance(90ms);
+    const std::uint64_t so_far = world.wheel.stats().lateness.count();
+    world.wheel.advance(17ms + 1us); // 6 waits, 7 ms late
+    stats = world.wheel.stats();
+    BOOST_TEST(stats.lateness.count() == so_far + 5);
+    BOOST_TEST((stats.lateness.max() >= 7ms));
+    BOOST_TEST((stats.lateness.max() <= 8ms));
+    BOOST_TEST((stats.lateness.quantile(1) >= 7ms));
+    BOOST_TEST((stats.lateness.quantile(1) <= 9ms));
+    world.pass(1h);
+    stats = world.wheel.stats();
+    BOOST_TEST(stats.pending == 0U);
+    BOOST_TEST(stats.fired == 8U);
+    BOOST_TEST(stats.scheduled == stats.fired + stats.cancelled);
+    BOOST_TEST(stats.wake_ups == 0U); // virtual time needs none
+    BOOST_TEST(stats.spurious_wake_ups == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
