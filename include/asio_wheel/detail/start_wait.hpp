@@ -75,41 +75,50 @@ void schedule_op(Core& core, typename Core::state& s, const native_executor& nat
 /// own.
 struct no_executor {};
 
-/// Starts a wait on the timer of state `s` and executor `ex`: chooses the kind of operation that
-/// reaches `handler`.
+/// Starts a wait on the timer of state `s` and executor `ex`, and moves `handler` away: chooses the
+/// kind of operation that reaches it.
 template <class Core, class Executor, class Handler>
-void start_wait(Core& core, typename Core::state& s, const Executor& ex, Handler&& handler) {
+void start_wait_with(Core& core, typename Core::state& s, const Executor& ex, Handler& handler) {
     namespace asio = boost::asio;
-    using handler_type = std::decay_t<Handler>;
-    static_assert(std::invocable<handler_type, boost::system::error_code>,
+    static_assert(std::invocable<Handler, boost::system::error_code>,
                   "the handler of a wait must be callable with a boost::system::error_code");
     using ticket = typename Core::ticket_type;
     constexpr bool unbound =
-        std::is_same_v<asio::associated_executor_t<handler_type, no_executor>, no_executor>;
+        std::is_same_v<asio::associated_executor_t<Handler, no_executor>, no_executor>;
 
     asio::execution_context& context = asio::query(ex, asio::execution::context);
-    handler_type h(std::forward<Handler>(handler));
     const executor_traits own = traits_of(ex);
     if constexpr (unbound) {
         if (own.direct) {
-            schedule_op<direct_op<handler_type>>(core, s, own.native, context, std::move(h));
+            schedule_op<direct_op<Handler>>(core, s, own.native, context, std::move(handler));
         } else {
-            schedule_op<hopping_op<ticket, handler_type, Executor, no_work>>(
-                core, s, own.native, context, std::move(h), ex, no_work());
+            schedule_op<hopping_op<ticket, Handler, Executor, no_work>>(
+                core, s, own.native, context, std::move(handler), ex, no_work());
         }
     } else {
-        const auto bound = asio::get_associated_executor(h, ex);
+        const auto bound = asio::get_associated_executor(handler, ex);
         using bound_executor = std::decay_t<decltype(bound)>;
         const executor_traits target = traits_of(bound);
         if (target.direct && target.native == own.native) {
-            schedule_op<direct_op<handler_type>>(core, s, own.native, context, std::move(h));
+            schedule_op<direct_op<Handler>>(core, s, own.native, context, std::move(handler));
         } else if (own.direct) {
-            schedule_op<hopping_op<ticket, handler_type, bound_executor, no_work>>(
-                core, s, own.native, context, std::move(h), bound, no_work());
+            schedule_op<hopping_op<ticket, Handler, bound_executor, no_work>>(
+                core, s, own.native, context, std::move(handler), bound, no_work());
         } else {
-            schedule_op<hopping_op<ticket, handler_type, bound_executor, work_on<Executor>>>(
-                core, s, own.native, context, std::move(h), bound, track_work(ex));
+            schedule_op<hopping_op<ticket, Handler, bound_executor, work_on<Executor>>>(
+                core, s, own.native, context, std::move(handler), bound, track_work(ex));
         }
+    }
+}
+
+/// As above; copies a handler only if it is not given away.
+template <class Core, class Executor, class Handler>
+void start_wait(Core& core, typename Core::state& s, const Executor& ex, Handler&& handler) {
+    if constexpr (std::is_same_v<Handler, std::decay_t<Handler>>) {
+        start_wait_with(core, s, ex, handler);
+    } else {
+        std::decay_t<Handler> copy(std::forward<Handler>(handler));
+        start_wait_with(core, s, ex, copy);
     }
 }
 
