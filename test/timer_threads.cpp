@@ -233,8 +233,9 @@ BOOST_AUTO_TEST_CASE(waits_started_without_end_starve_no_due_wait) {
             const auto give_up = clock_type::now() + 20s;
             for (int i = 0; !stop && clock_type::now() < give_up; ++i) {
                 ++open;
-                timers.emplace_back(world.ctx, (i % 7) * 300us)
-                    .async_wait([&](const error_code&) { --open; });
+                timers.emplace_back(world.ctx, (i % 7) * 300us).async_wait([&](const error_code&) {
+                    --open;
+                });
                 if (timers.size() > 1000) {
                     timers.pop_front();
                 }
