@@ -31,6 +31,7 @@
 
 namespace {
 
+namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
@@ -314,10 +315,41 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_tick, drained
     BOOST_TEST(wheel.stats().wake_ups <= 2U);
 }
 
+// Handlers that run while a tick is not through with its slot start waits for that slot, for one
+// that time has passed, and for the next: none is lost, none waits for a round of the wheel.
+BOOST_AUTO_TEST_CASE(waits_started_in_the_middle_of_a_tick_are_due_in_time) {
+    for (const unsigned levels : {1U, 4U}) {
+        asio::io_context c;
+        auto& wheel = asio_wheel::make_wheel(c, {.slots = 16, .levels = levels, .budget = 2});
+        wheel.pause();
+        std::vector<steady_timer> timers;
+        std::vector<steady_timer> more;
+        more.reserve(300);
+        std::size_t completed = 0;
+        const auto expiry = wheel.now() + 5ms;
+        for (int i = 0; i < 100; ++i) {
+            timers.emplace_back(c, expiry).async_wait([&](const error_code& ec) {
+                completed += ec ? 0U : 1U;
+                for (const auto later : {0ms, -3ms, 1ms}) {
+                    more.emplace_back(c, expiry + later).async_wait([&](const error_code& e) {
+                        completed += e ? 0U : 1U;
+                    });
+                }
+            });
+        }
+        wheel.resume(); // real time
+        const auto start = clock_type::now();
+        c.run_for(20s);
+        BOOST_TEST(completed == 400U);
+        BOOST_TEST(c.stopped());
+        BOOST_TEST((clock_type::now() - start < 10s));
+        BOOST_TEST(wheel.stats().wake_ups <= 4U);
+    }
+}
+
 // A wait for now, started by the handler of such a wait, over and over: a socket and a later wait
 // are served all the same.
 BOOST_AUTO_TEST_CASE_TEMPLATE(waits_for_now_without_end_starve_nothing, World, real_worlds) {
-    namespace asio = boost::asio;
     using tcp = asio::ip::tcp;
     World world;
     tcp::acceptor acceptor(world.ctx, {asio::ip::address_v4::loopback(), 0});

@@ -417,7 +417,7 @@ BOOST_AUTO_TEST_CASE(a_jump_of_time_completes_what_is_due_in_order_and_nothing_e
     for (wheel_options shape : shapes) {
         for (const nanoseconds jump : {nanoseconds(20ms), nanoseconds(3s), nanoseconds(10h),
                                        nanoseconds(100 * 24h), nanoseconds(10 * year)}) {
-            for (const std::size_t budget : {1, 65536}) {
+            for (const std::size_t budget : {1U, 65536U}) {
                 BOOST_TEST_INFO_SCOPE(name_of(shape)
                                       << ", " << jump.count() << " ns, budget " << budget);
                 shape.budget = budget;

@@ -250,6 +250,58 @@ BOOST_AUTO_TEST_CASE(waits_started_without_end_starve_no_due_wait) {
     BOOST_TEST(rounds == 20);
 }
 
+// A chain of waits that never breaks is work all the time, whatever other threads start and cancel
+// meanwhile, and however long they take to.
+BOOST_AUTO_TEST_CASE_TEMPLATE(waits_of_other_threads_do_not_make_run_return, Timer, timers) {
+    drained_context world;
+    std::atomic<bool> stop = false;
+    int rounds = 0;
+    int returned_early = 0;
+    Timer t(world.ctx, 100us);
+    std::function<void(const error_code&)> again = [&](const error_code&) {
+        if (++rounds < 1000) {
+            t.expires_after(100us); // real time
+            t.async_wait(again);
+        } else {
+            stop = true;
+        }
+    };
+    t.async_wait(again);
+    {
+        std::vector<std::jthread> others;
+        for (int i = 0; i < 4; ++i) {
+            others.emplace_back([&, i] {
+                while (!stop) {
+                    std::atomic<bool> done = false;
+                    Timer other(world.ctx, i % 2 == 0 ? 0s : 1h);
+                    other.async_wait([&](const error_code&) { done = true; });
+                    if (i % 2 != 0) {
+                        other.cancel();
+                    }
+                    while (!done) {
+                        std::this_thread::yield();
+                    }
+                }
+            });
+        }
+        while (!stop) {
+            world.ctx.run_for(20s);
+            returned_early += stop ? 0 : 1;
+            world.ctx.restart();
+        }
+        // What the others have under way still needs somebody to run it.
+        std::jthread last([&](const std::stop_token& enough) {
+            while (!enough.stop_requested()) {
+                world.ctx.restart();
+                world.ctx.poll();
+            }
+        });
+        others.clear();
+    }
+    BOOST_TEST(returned_early == 0);
+    BOOST_TEST(rounds == 1000);
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(exceptions_on_several_threads_lose_no_wait, Timer, timers) {
     drained_context world;
     constexpr int count = 2000;

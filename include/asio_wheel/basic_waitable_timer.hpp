@@ -318,7 +318,7 @@ private:
 
     // expiry - now, without overflow.
     [[nodiscard]] duration until(time_point now) const {
-        return detail::add_saturating(state_.expiry, -now.time_since_epoch()).time_since_epoch();
+        return detail::until_saturating(now, state_.expiry);
     }
 
     Executor executor_;

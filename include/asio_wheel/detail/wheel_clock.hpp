@@ -31,6 +31,22 @@ template <class TimePoint>
     return time + d;
 }
 
+/// `to - from`, or the end of the range of durations that it would pass.
+template <class TimePoint>
+[[nodiscard]] constexpr typename TimePoint::duration until_saturating(TimePoint from,
+                                                                      TimePoint to) noexcept {
+    using duration = typename TimePoint::duration;
+    const duration a = from.time_since_epoch();
+    const duration b = to.time_since_epoch();
+    if (a < duration::zero() && b > duration::max() + a) {
+        return duration::max();
+    }
+    if (a > duration::zero() && b < duration::min() + a) {
+        return duration::min();
+    }
+    return b - a;
+}
+
 /// `d` in nanoseconds, rounded up, or the most of them there can be.
 template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::nanoseconds

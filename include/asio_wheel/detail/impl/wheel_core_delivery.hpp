@@ -89,9 +89,10 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
             return 0;
         }
     }
+    const std::chrono::nanoseconds late = to_nanoseconds(until_saturating(s.expiry, now));
     std::size_t due = 0;
     for (wait_op& op : s.ops) {
-        stats_.lateness.add(std::chrono::duration_cast<std::chrono::nanoseconds>(now - s.expiry));
+        stats_.lateness.add(late);
         make_ready(op, wait_op::outcome::due);
         ++due;
     }
