@@ -256,7 +256,11 @@ void wheel_core<Clock, WaitTraits>::arm() {
     const bool paused = clock_.paused();
     const tick_t next = paused ? last_tick : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
-        driver_.arm(next, paused ? time_point::max() : clock_.real_begin_of(next),
+        // Some of Asio's conversions overflow for times at the end of a coarse clock's range. Nobody
+        // minds a wake-up once in a hundred years.
+        const time_point horizon = add_saturating(
+            Clock::now(), std::chrono::duration_cast<duration>(std::chrono::hours(24) * 365 * 100));
+        driver_.arm(next, paused ? horizon : std::min(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
     }
 }
