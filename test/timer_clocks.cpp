@@ -300,12 +300,12 @@ BOOST_AUTO_TEST_CASE(a_clock_of_the_users_asks_its_wait_traits) {
     t.async_wait(log.note("hour"));
     world.poll();
     BOOST_TEST(log.take() == "");
-    BOOST_TEST(time_t_wait_traits::asked > 0U);
     BOOST_TEST((t.remaining() > time_t_clock::duration(3590)));
     time_t_clock::ahead += 3600;
     // The clock was set, and nobody tells: found out in a second, as the traits demand.
     world.run();
     BOOST_TEST(log.take() == "hour");
+    BOOST_TEST(time_t_wait_traits::asked > 0U);
     BOOST_TEST((t.remaining() == time_t_clock::duration(0)));
     t.expires_after(time_t_clock::duration(1));
     t.wait();

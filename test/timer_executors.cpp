@@ -409,21 +409,19 @@ BOOST_AUTO_TEST_CASE(virtual_time_works_on_a_context_of_any_kind) {
     BOOST_TEST(seen.take() == "2 1 0");
 }
 
-// Asio runs timers of such a context on a thread of its own, which may be at work when it ends.
+// Asio runs timers of such a context on a thread of its own. If that is at work when the context
+// ends, Asio's reactor has a race with itself (see tsan.supp); so it is let fall asleep.
 BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
-    for (int i = 0; i < 50; ++i) {
-        const auto alive = std::make_shared<int>();
-        const auto handler = [alive](const error_code&) {};
-        {
-            own_context ctx;
-            steady_timer due(ctx.get_executor());
-            steady_timer far(ctx.get_executor(), 1h);
-            due.async_wait(handler);
-            far.async_wait(handler);
-            far.async_wait(asio::bind_executor(asio::system_executor(), handler));
-        }
-        BOOST_TEST(alive.use_count() == 2); // alive's and handler's
+    const auto alive = std::make_shared<int>();
+    const auto handler = [alive](const error_code&) {};
+    {
+        own_context ctx;
+        steady_timer far(ctx.get_executor(), 1h);
+        far.async_wait(handler);
+        far.async_wait(asio::bind_executor(asio::system_executor(), handler));
+        std::this_thread::sleep_for(20ms); // real time
     }
+    BOOST_TEST(alive.use_count() == 2); // alive's and handler's
 }
 
 BOOST_AUTO_TEST_SUITE_END()

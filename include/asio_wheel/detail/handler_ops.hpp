@@ -13,17 +13,15 @@
 #ifndef ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP
 #define ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP
 
+#include <asio_wheel/detail/native_executor.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/execution/outstanding_work.hpp>
-#include <boost/asio/prefer.hpp>
 #include <boost/asio/recycling_allocator.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -61,16 +59,6 @@ struct op_memory {
         traits::deallocate(memory, op, 1);
     }
 };
-
-/// Keeps an executor's context running.
-template <class Executor>
-using work_on = std::decay_t<decltype(boost::asio::prefer(
-    std::declval<const Executor&>(), boost::asio::execution::outstanding_work.tracked))>;
-
-template <class Executor>
-[[nodiscard]] work_on<Executor> track_work(const Executor& ex) {
-    return boost::asio::prefer(ex, boost::asio::execution::outstanding_work.tracked);
-}
 
 template <class Handler>
 class direct_op final : public wait_op {

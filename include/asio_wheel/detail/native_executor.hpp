@@ -5,7 +5,9 @@
 #define ASIO_WHEEL_DETAIL_NATIVE_EXECUTOR_HPP
 
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -13,6 +15,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 namespace asio_wheel::detail {
@@ -23,6 +26,40 @@ namespace asio_wheel::detail {
 using native_executor =
     std::variant<std::monostate, boost::asio::io_context::executor_type,
                  boost::asio::thread_pool::executor_type, boost::asio::system_executor>;
+
+/// Keeps the context of an executor running.
+template <class Executor>
+using work_on = std::decay_t<decltype(boost::asio::prefer(
+    std::declval<const Executor&>(), boost::asio::execution::outstanding_work.tracked))>;
+
+template <class Executor>
+[[nodiscard]] work_on<Executor> track_work(const Executor& ex) {
+    return boost::asio::prefer(ex, boost::asio::execution::outstanding_work.tracked);
+}
+
+/// Keeps the context of a native executor running, if it is known.
+class native_work {
+public:
+    [[nodiscard]] bool held() const noexcept { return work_.index() != 0; }
+
+    void hold(const native_executor& native) noexcept {
+        std::visit(
+            [this](const auto& ex) {
+                if constexpr (!std::is_same_v<const std::monostate&, decltype(ex)>) {
+                    work_ = track_work(ex);
+                }
+            },
+            native);
+    }
+
+    void release() noexcept { work_ = std::monostate(); }
+
+private:
+    std::variant<std::monostate, work_on<boost::asio::io_context::executor_type>,
+                 work_on<boost::asio::thread_pool::executor_type>,
+                 work_on<boost::asio::system_executor>>
+        work_;
+};
 
 /// What is known of an executor.
 struct executor_traits {

@@ -19,9 +19,11 @@
 //     its result are one step under the lock, so what cancel() has counted is what the handlers
 //     see.
 //  5. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is
-//     moved earlier at once, and never later: it finds that out when it wakes up. It is disarmed
-//     when no operation is left, but only after the handler that was the last one has returned,
-//     since that handler often starts the next wait ("settle").
+//     moved earlier at once, and never later: it finds that out when it wakes up.
+//  6. From the first operation on the service holds work of the context, so that no thread returns
+//     from run() while another one is about to post a token. The work is given back, and the driver
+//     disarmed, when no operation is left, but only after the handler that was the last one has
+//     returned, since that handler often starts the next wait ("settle").
 
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
@@ -222,6 +224,12 @@ private:
     void count(std::ptrdiff_t change) noexcept {
         alive_.store(alive_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
                      std::memory_order_relaxed);
+        keep_running();
+    }
+    void keep_running() noexcept {
+        if (alive_.load(std::memory_order_relaxed) != 0 && !work_.held()) {
+            work_.hold(native_);
+        }
     }
 
     const wheel_options options_;
@@ -242,6 +250,7 @@ private:
     bool owed_tick_ = false;
     wheel_stats stats_;
     native_executor native_;
+    native_work work_; // Of native_, if that is known: else tokens are posted under the lock.
     driver<Clock, WaitTraits> driver_;
     // Always expired: takes tokens where native_ is unknown.
     typename driver<Clock, WaitTraits>::timer courier_;

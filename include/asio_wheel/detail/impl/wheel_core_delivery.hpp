@@ -287,6 +287,7 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::settle() noexcept {
     if (alive_.load(std::memory_order_relaxed) == 0) {
         driver_.disarm();
+        work_.release();
     }
 }
 

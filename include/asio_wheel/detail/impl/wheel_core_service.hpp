@@ -166,6 +166,7 @@ void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
         owed_tokens_ = 0;
         owed_tick_ = false;
         alive_.store(0, std::memory_order_relaxed);
+        work_.release();
     }
     while (!doomed.empty()) {
         wait_op& op = doomed.front();

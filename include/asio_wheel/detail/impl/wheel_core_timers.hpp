@@ -15,8 +15,9 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op, const native_executor& native) {
     locked guard(*this);
     if (native_.index() == 0) {
-        native_ = native; // The first executor that leads to the context's own one settles how
-                          // tokens are posted.
+        // The first executor that leads to the context's own one settles how tokens are posted.
+        native_ = native;
+        keep_running();
     }
     if (gate_->closed) {
         op.way = wait_op::flight::queued;
