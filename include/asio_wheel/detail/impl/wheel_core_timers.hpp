@@ -150,20 +150,22 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
 // Makes `to`, which is not linked, what `from` is.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
-    if (from.linked.load(std::memory_order_acquire)) {
-        const locked guard(*this);
-        wheel_.replace(from, to);
-        to.ops.swap(from.ops);
-        for (wait_op& op : to.ops) {
-            op.owner = &to;
-        }
-        if (parked_ == &from) {
-            parked_ = &to;
-        }
-        to.relink();
-        from.relink();
+    if (!from.linked.load(std::memory_order_acquire)) {
+        to.expiry = std::exchange(from.expiry, time_point());
+        return;
     }
+    const locked guard(*this);
     to.expiry = std::exchange(from.expiry, time_point());
+    wheel_.replace(from, to);
+    to.ops.swap(from.ops);
+    for (wait_op& op : to.ops) {
+        op.owner = &to;
+    }
+    if (parked_ == &from) {
+        parked_ = &to;
+    }
+    to.relink();
+    from.relink();
 }
 
 // `op` is not scheduled yet.

@@ -1,0 +1,259 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+// timeout: 300
+
+// Threads that start, cancel, move and postpone waits at random while others run the context. What
+// each call says it has cancelled adds up to what the handlers see, and each handler is called once.
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include "support/context.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define ASIO_WHEEL_TEST_IS_SLOW
+#endif
+#endif
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test;
+using boost::system::error_code;
+
+#ifdef ASIO_WHEEL_TEST_IS_SLOW
+constexpr int operations = 100'000; // of all threads together
+#else
+constexpr int operations = 1'000'000;
+#endif
+
+struct tally {
+    std::atomic<std::uint64_t> started{0};
+    std::atomic<std::uint64_t> counted{0}; // by what calls returned
+    std::atomic<std::uint64_t> expired{0};
+    std::atomic<std::uint64_t> aborted{0};
+    std::atomic<std::uint64_t> refused{0};
+    std::atomic<std::uint64_t> destroyed{0};
+    std::atomic<std::uint64_t> faults{0};
+
+    [[nodiscard]] std::uint64_t called() const { return expired + aborted + refused; }
+};
+
+// Called once and destroyed once, whatever becomes of the wait. Never called early.
+template <class Timer>
+class probe {
+public:
+    probe(tally& t, typename Timer::time_point not_before) : tally_(&t), not_before_(not_before) {
+        ++tally_->started;
+    }
+    probe(probe&& other) noexcept
+        : tally_(std::exchange(other.tally_, nullptr)), not_before_(other.not_before_),
+          called_(other.called_) {}
+    probe& operator=(probe&&) = delete;
+    ~probe() {
+        if (tally_ != nullptr) {
+            ++tally_->destroyed;
+        }
+    }
+
+    void operator()(const error_code& ec) {
+        tally_->faults += std::exchange(called_, true) ? 1U : 0U;
+        if (!ec) {
+            ++tally_->expired;
+            tally_->faults += Timer::clock_type::now() < not_before_ ? 1U : 0U;
+        } else if (ec == aborted) {
+            ++tally_->aborted;
+        } else {
+            ++tally_->refused;
+        }
+    }
+
+private:
+    tally* tally_;
+    typename Timer::time_point not_before_;
+    bool called_ = false;
+};
+
+// What one thread does to timers of its own.
+template <class Timer, class Context>
+class worker {
+public:
+    worker(Context& ctx, tally& t, std::uint64_t seed)
+        : ctx_(ctx), tally_(t), strand_(asio::make_strand(ctx)), random_(seed) {
+        for (auto& t1 : timers_) {
+            t1.emplace(ctx);
+        }
+    }
+
+    void run(int count) {
+        for (int i = 0; i < count; ++i) {
+            step(*timers_[pick(timers_.size())]);
+            // As much as the context can handle: what comes back late tests nothing new.
+            while (tally_.started - tally_.called() > 20'000) {
+                std::this_thread::yield();
+            }
+        }
+        for (auto& t : timers_) {
+            tally_.counted += t->cancel();
+        }
+    }
+
+private:
+    [[nodiscard]] std::size_t pick(std::size_t n) {
+        return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
+    }
+
+    // On all levels of a small wheel, and at the instants when time comes to their slots.
+    [[nodiscard]] std::chrono::microseconds pick_duration() {
+        return (1U << pick(14)) * 100us / 16 + pick(3) * 50us;
+    }
+
+    void start(Timer& t) {
+        probe<Timer> handler(tally_, t.expiry());
+        if (pick(4) == 0) {
+            t.async_wait(asio::bind_executor(strand_, std::move(handler)));
+        } else {
+            t.async_wait(std::move(handler));
+        }
+    }
+
+    void step(Timer& t) {
+        switch (pick(8)) {
+        case 0:
+            tally_.counted += t.cancel();
+            break;
+        case 1:
+            tally_.counted += t.cancel_one();
+            break;
+        case 2: {
+            Timer moved(std::move(t));
+            start(moved);
+            t = std::move(moved);
+            break;
+        }
+        case 3:
+            if constexpr (requires { t.postpone_until(t.expiry()); }) {
+                t.postpone_until(t.expiry() + pick_duration());
+                break;
+            }
+            [[fallthrough]];
+        case 4:
+            start(t);
+            break;
+        default:
+            tally_.counted += t.expires_after(pick_duration());
+            start(t);
+        }
+    }
+
+    Context& ctx_;
+    tally& tally_;
+    asio::strand<typename Context::executor_type> strand_;
+    std::mt19937_64 random_;
+    std::array<std::optional<Timer>, 32> timers_;
+};
+
+template <class Timer, class Context>
+void stress(Context& ctx, tally& t, std::size_t threads, int count) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::vector<std::jthread> all;
+    for (std::size_t i = 0; i < threads; ++i) {
+        all.emplace_back([&ctx, &t, seed, i, each = count / static_cast<int>(threads)] {
+            worker<Timer, Context>(ctx, t, seed + i).run(each);
+        });
+    }
+}
+
+void check(const tally& t) {
+    BOOST_TEST_CONTEXT(seed_note(asio_wheel::test::seed())) {
+        BOOST_TEST(t.started > 0U);
+        BOOST_TEST(t.called() == t.started);
+        BOOST_TEST(t.destroyed == t.started);
+        BOOST_TEST(t.counted == t.aborted);
+        BOOST_TEST(t.faults == 0U);
+    }
+}
+
+template <class Timer>
+void stress_io_context(asio::io_context& ctx, tally& t, std::size_t threads, int count) {
+    auto work = std::make_optional(asio::make_work_guard(ctx));
+    std::vector<std::jthread> runners;
+    for (int i = 0; i < 2; ++i) {
+        runners.emplace_back([&ctx] { ctx.run_for(200s); });
+    }
+    stress<Timer>(ctx, t, threads, count);
+    work.reset();
+    runners.clear();
+    BOOST_TEST(ctx.stopped());
+    check(t);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timer_stress, *boost::unit_test::timeout(280))
+
+BOOST_AUTO_TEST_CASE(four_threads_and_two_that_run_the_context) {
+    drained_context world;
+    auto& wheel =
+        asio_wheel::make_wheel(world.ctx, {.tick = 100us, .slots = 4, .levels = 8, .budget = 16});
+    tally t;
+    stress_io_context<asio_wheel::steady_timer>(world.ctx, t, 4, operations);
+    const asio_wheel::wheel_stats stats = wheel.stats();
+    BOOST_TEST(stats.pending == 0U);
+    BOOST_TEST(stats.scheduled == t.started);
+    BOOST_TEST(stats.fired == t.expired);
+    BOOST_TEST(stats.cancelled == t.aborted);
+    BOOST_TEST(stats.cascaded > 0U);
+    BOOST_TEST(stats.lateness.count() >= stats.fired);
+}
+
+BOOST_AUTO_TEST_CASE(asios_timers_pass_the_same_test) {
+    drained_context world;
+    tally t;
+    stress_io_context<asio::steady_timer>(world.ctx, t, 4, operations / 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_never_leaks) {
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 100us, .max_pending = 30});
+    tally t;
+    stress_io_context<asio_wheel::steady_timer>(world.ctx, t, 3, operations / 5);
+    BOOST_TEST(t.refused > 0U);
+    BOOST_TEST(wheel.stats().rejected == t.refused);
+    BOOST_TEST(wheel.stats().peak_pending <= 30U);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(eight_threads_on_a_pool) {
+    tally t;
+    {
+        asio::thread_pool pool(3);
+        asio_wheel::make_wheel(pool, {.tick = 50us});
+        stress<asio_wheel::steady_timer>(pool, t, 8, operations / 5);
+        pool.join();
+    }
+    check(t);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
