@@ -17,6 +17,7 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -423,5 +424,28 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
     }
     BOOST_TEST(alive.use_count() == 2); // alive's and handler's
 }
+
+#ifndef BOOST_ASIO_NO_TS_EXECUTORS
+// Both as a timer's executor and as a handler's.
+BOOST_AUTO_TEST_CASE_TEMPLATE(executors_of_the_networking_ts_work, World, real_worlds) {
+    drained_context world;
+    journal seen;
+    const asio::executor plain = world.ctx.get_executor();
+    const asio::executor strand = asio::make_strand(world.ctx);
+    timer_on<World, asio::executor> a(plain, 1ms);
+    timer_on<World, asio::executor> b(strand, 2ms);
+    typename World::timer c(world.ctx, 3ms);
+    a.async_wait(seen.note("a"));
+    b.async_wait(seen.note("b"));
+    c.async_wait(asio::bind_executor(strand, seen.note("c")));
+    world.run();
+    BOOST_TEST(seen.take() == "a b c");
+    b.expires_after(1h);
+    b.async_wait(asio::bind_executor(plain, seen.note("b")));
+    BOOST_TEST(b.cancel() == 1U);
+    world.run();
+    BOOST_TEST(seen.take() == "b!");
+}
+#endif
 
 BOOST_AUTO_TEST_SUITE_END()

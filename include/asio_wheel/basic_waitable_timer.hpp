@@ -5,14 +5,13 @@
 #define ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
 
 #include <asio_wheel/detail/asio_compat.hpp>
+#include <asio_wheel/detail/native_executor.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <boost/asio/query.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -80,8 +79,7 @@ public:
 
     /// A timer that has expired. The first one on a context makes its wheel.
     explicit basic_waitable_timer(const executor_type& ex)
-        : executor_(ex), service_(&use_wheel<Clock, WaitTraits>(
-                             boost::asio::query(executor_, boost::asio::execution::context))) {}
+        : executor_(ex), service_(&use_wheel<Clock, WaitTraits>(detail::context_of(executor_))) {}
 
     template <class ExecutionContext>
         requires is_context<ExecutionContext>

@@ -111,8 +111,8 @@ public:
         : executor_(track_work(ex)), work_(std::move(work)), handler_(std::move(handler)) {}
 
     void send(Ticket ticket) override {
-        const work_on<Executor> ex =
-            executor_; // The operation may be gone before dispatch() returns.
+        // A copy: the operation may be gone before dispatch() returns.
+        const auto ex = executor_of<Executor>(executor_);
         boost::asio::dispatch(ex, std::move(ticket));
     }
 

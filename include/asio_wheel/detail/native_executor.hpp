@@ -5,7 +5,10 @@
 #define ASIO_WHEEL_DETAIL_NATIVE_EXECUTOR_HPP
 
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
@@ -27,14 +30,39 @@ using native_executor =
     std::variant<std::monostate, boost::asio::io_context::executor_type,
                  boost::asio::thread_pool::executor_type, boost::asio::system_executor>;
 
-/// Keeps the context of an executor running.
+/// An executor of the Networking TS. It has other members than a standard one, and no properties.
 template <class Executor>
-using work_on = std::decay_t<decltype(boost::asio::prefer(
-    std::declval<const Executor&>(), boost::asio::execution::outstanding_work.tracked))>;
+inline constexpr bool is_ts_executor = !boost::asio::execution::is_executor<Executor>::value;
 
 template <class Executor>
-[[nodiscard]] work_on<Executor> track_work(const Executor& ex) {
-    return boost::asio::prefer(ex, boost::asio::execution::outstanding_work.tracked);
+[[nodiscard]] boost::asio::execution_context& context_of(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return ex.context();
+    } else {
+        return boost::asio::query(ex, boost::asio::execution::context);
+    }
+}
+
+/// Keeps the context of an executor running, and leads to it.
+template <class Executor>
+[[nodiscard]] auto track_work(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return boost::asio::make_work_guard(ex);
+    } else {
+        return boost::asio::prefer(ex, boost::asio::execution::outstanding_work.tracked);
+    }
+}
+template <class Executor>
+using work_on = decltype(track_work(std::declval<const Executor&>()));
+
+/// The executor that `work` leads to.
+template <class Executor>
+[[nodiscard]] auto executor_of(const work_on<Executor>& work) {
+    if constexpr (is_ts_executor<Executor>) {
+        return work.get_executor();
+    } else {
+        return work;
+    }
 }
 
 /// Keeps the context of a native executor running, if it is known.

@@ -11,8 +11,6 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/execution/context.hpp>
-#include <boost/asio/query.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
@@ -55,14 +53,13 @@ struct unscheduled {
     }
 };
 
-template <class Op, class Core, class Handler, class... Arguments>
+template <class Op, class Core, class Executor, class Handler, class... Arguments>
 void schedule_op(Core& core, typename Core::state& s, const native_executor& native,
-                 [[maybe_unused]] boost::asio::execution_context& context, Handler&& handler,
-                 Arguments&&... arguments) {
+                 [[maybe_unused]] const Executor& ex, Handler&& handler, Arguments&&... arguments) {
     Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler),
                                                   std::forward<Arguments>(arguments)...);
     std::unique_ptr<wait_op, unscheduled> guard(op);
-    BOOST_ASIO_HANDLER_CREATION((context, *op, "deadline_timer", &s, 0, "async_wait"));
+    BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "deadline_timer", &s, 0, "async_wait"));
     if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
         slot.is_connected()) {
         core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
@@ -86,27 +83,26 @@ void start_wait_with(Core& core, typename Core::state& s, const Executor& ex, Ha
     constexpr bool unbound =
         std::is_same_v<asio::associated_executor_t<Handler, no_executor>, no_executor>;
 
-    asio::execution_context& context = asio::query(ex, asio::execution::context);
     const executor_traits own = traits_of(ex);
     if constexpr (unbound) {
         if (own.direct) {
-            schedule_op<direct_op<Handler>>(core, s, own.native, context, std::move(handler));
+            schedule_op<direct_op<Handler>>(core, s, own.native, ex, std::move(handler));
         } else {
             schedule_op<hopping_op<ticket, Handler, Executor, no_work>>(
-                core, s, own.native, context, std::move(handler), ex, no_work());
+                core, s, own.native, ex, std::move(handler), ex, no_work());
         }
     } else {
         const auto bound = asio::get_associated_executor(handler, ex);
         using bound_executor = std::decay_t<decltype(bound)>;
         const executor_traits target = traits_of(bound);
         if (target.direct && target.native == own.native) {
-            schedule_op<direct_op<Handler>>(core, s, own.native, context, std::move(handler));
+            schedule_op<direct_op<Handler>>(core, s, own.native, ex, std::move(handler));
         } else if (own.direct) {
             schedule_op<hopping_op<ticket, Handler, bound_executor, no_work>>(
-                core, s, own.native, context, std::move(handler), bound, no_work());
+                core, s, own.native, ex, std::move(handler), bound, no_work());
         } else {
             schedule_op<hopping_op<ticket, Handler, bound_executor, work_on<Executor>>>(
-                core, s, own.native, context, std::move(handler), bound, track_work(ex));
+                core, s, own.native, ex, std::move(handler), bound, track_work(ex));
         }
     }
 }
