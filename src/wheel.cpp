@@ -131,7 +131,7 @@ void wheel::catch_up(tick_t now, const position& next) noexcept {
     if (next.expiry != no_tick) {
         const unsigned low = shift(next.slot >> bits_);
         const tick_t begin = (next.expiry >> low) << low;
-        limit = begin == 0 ? 0 : std::min(now, begin - 1);
+        limit = std::min(now, begin - 1); // The slot begins after now_.
     }
     now_ = std::max(now_, limit);
 }

@@ -83,18 +83,18 @@ private:
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
 ///
 /// It knows no clock: time is what advance() is told. It is not synchronised, and allocates in its
-/// constructor only. Time and memory: insert, erase, postpone and reschedule O(1); next_expiry()
-/// O(1) amortised; advance() O(1) for each entry that it expires or files again, and O(levels) for
-/// each occupied slot, but nothing for empty ones.
+/// constructor only. Time and memory: insert, erase, postpone and reschedule O(1); advance() O(1)
+/// for each entry that it expires or files again, and O(levels) for each occupied slot, but nothing
+/// for empty ones; next_expiry() O(1), but O(levels) where the earliest slot has become empty since,
+/// and O(slots) where that leaves nothing but the top level, and entries of later rounds there.
 ///
-///     struct alarm : asio_wheel::wheel_entry { int number = 0; };
+///     struct lease : asio_wheel::wheel_entry { int number = 0; };
 ///
 ///     asio_wheel::wheel wheel(256, 4);
-///     alarm a;
+///     lease a;
 ///     wheel.insert(a, 1000);
 ///     std::array<asio_wheel::wheel_entry*, 16> due;
-///     auto [expired, more] = wheel.advance(1000, 64, due);   // expired == 1, due[0] == &a, more
-///     == false
+///     const auto [expired, more] = wheel.advance(1000, 64, due); // 1, false: due[0] is &a
 class wheel {
 public:
     /// `slots` (rounded up to a power of two, at least 2) on each of `levels` >= 1 levels; both as
@@ -106,8 +106,8 @@ public:
     ~wheel(); // Entries that are still filed are simply forgotten.
 
     /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
-    /// advance(), after all others that are: whoever is filed in the past, time and again, starves
-    /// nobody.
+    /// advance() to told() or later, after all others that are: whoever is filed in the past, time
+    /// and again, starves nobody.
     void insert(wheel_entry& entry, tick_t deadline) noexcept;
 
     /// Takes `entry`, which must be filed, out.
