@@ -5,7 +5,7 @@
 #define ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
 
 #include <asio_wheel/detail/asio_compat.hpp>
-#include <asio_wheel/detail/native_executor.hpp>
+#include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -79,7 +79,9 @@ public:
 
     /// A timer that has expired. The first one on a context makes its wheel.
     explicit basic_waitable_timer(const executor_type& ex)
-        : executor_(ex), service_(&use_wheel<Clock, WaitTraits>(detail::context_of(executor_))) {}
+        : service_(&use_wheel<Clock, WaitTraits>(detail::context_of(ex))), executor_(ex) {
+        state_.native = detail::is_native(ex);
+    }
 
     template <class ExecutionContext>
         requires is_context<ExecutionContext>
@@ -110,7 +112,7 @@ public:
 
     /// Takes over `other`'s expiry and pending waits. `other` is then as if it were new.
     basic_waitable_timer(basic_waitable_timer&& other)
-        : executor_(other.executor_), service_(other.service_) {
+        : service_(other.service_), executor_(other.executor_) {
         core().move(other.state_, state_);
     }
 
@@ -130,7 +132,7 @@ public:
     template <class Executor1>
         requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
     basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other)
-        : executor_(other.executor_), service_(other.service_) {
+        : service_(other.service_), executor_(other.executor_) {
         core().move(other.state_, state_);
     }
 
@@ -319,9 +321,10 @@ private:
         return detail::until_saturating(now, state_.expiry);
     }
 
-    Executor executor_;
-    service* service_;
+    // What an operation on the timer needs comes first, for the sake of caches.
     detail::timer_state<Clock> state_;
+    service* service_;
+    Executor executor_;
 };
 
 } // namespace asio_wheel

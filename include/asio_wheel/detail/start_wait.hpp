@@ -4,8 +4,8 @@
 #ifndef ASIO_WHEEL_DETAIL_START_WAIT_HPP
 #define ASIO_WHEEL_DETAIL_START_WAIT_HPP
 
+#include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/handler_ops.hpp>
-#include <asio_wheel/detail/native_executor.hpp>
 #include <asio_wheel/detail/wheel_core.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -45,32 +45,25 @@ private:
 
 /// Frees an operation that could not be scheduled.
 struct unscheduled {
-    void operator()(wait_op* op) const noexcept {
-        if (op->cancel != nullptr) {
-            op->cancel->op.store(nullptr, std::memory_order_relaxed);
-        }
-        op->destroy();
-    }
+    void operator()(wait_op* op) const noexcept { op->destroy(); }
 };
 
 template <class Op, class Core, class Executor, class Handler, class... Arguments>
-void schedule_op(Core& core, typename Core::state& s, const native_executor& native,
-                 [[maybe_unused]] const Executor& ex, Handler&& handler, Arguments&&... arguments) {
-    Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler),
+void schedule_op(Core& core, typename Core::state& s, [[maybe_unused]] const Executor& ex,
+                 Handler&& handler, Arguments&&... arguments) {
+    Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler), core,
                                                   std::forward<Arguments>(arguments)...);
     std::unique_ptr<wait_op, unscheduled> guard(op);
     BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "deadline_timer", &s, 0, "async_wait"));
-    if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
-        slot.is_connected()) {
-        core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
+    if constexpr (std::is_base_of_v<slotted_op, Op>) {
+        if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
+            slot.is_connected()) {
+            core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
+        }
     }
-    core.schedule(s, *op, native);
+    core.schedule(s, *op);
     static_cast<void>(guard.release());
 }
-
-/// Stands for a timer's executor where only the question is asked whether a handler has one of its
-/// own.
-struct no_executor {};
 
 /// Starts a wait on the timer of state `s` and executor `ex`, and moves `handler` away: chooses the
 /// kind of operation that reaches it.
@@ -79,30 +72,27 @@ void start_wait_with(Core& core, typename Core::state& s, const Executor& ex, Ha
     namespace asio = boost::asio;
     static_assert(std::invocable<Handler, boost::system::error_code>,
                   "the handler of a wait must be callable with a boost::system::error_code");
-    using ticket = typename Core::ticket_type;
-    constexpr bool unbound =
-        std::is_same_v<asio::associated_executor_t<Handler, no_executor>, no_executor>;
+    constexpr bool unbound = std::is_same_v<asio::associated_executor_t<Handler, nothing>, nothing>;
+    using direct = direct_op<Core, Handler>;
 
-    const executor_traits own = traits_of(ex);
     if constexpr (unbound) {
-        if (own.direct) {
-            schedule_op<direct_op<Handler>>(core, s, own.native, ex, std::move(handler));
+        if (s.native) {
+            schedule_op<direct>(core, s, ex, std::move(handler));
         } else {
-            schedule_op<hopping_op<ticket, Handler, Executor, no_work>>(
-                core, s, own.native, ex, std::move(handler), ex, no_work());
+            schedule_op<hopping_op<Core, Handler, Executor, no_work>>(
+                core, s, ex, std::move(handler), ex, no_work());
         }
     } else {
         const auto bound = asio::get_associated_executor(handler, ex);
         using bound_executor = std::decay_t<decltype(bound)>;
-        const executor_traits target = traits_of(bound);
-        if (target.direct && target.native == own.native) {
-            schedule_op<direct_op<Handler>>(core, s, own.native, ex, std::move(handler));
-        } else if (own.direct) {
-            schedule_op<hopping_op<ticket, Handler, bound_executor, no_work>>(
-                core, s, own.native, ex, std::move(handler), bound, no_work());
+        if (s.native && is_native(bound) && &context_of(bound) == &context_of(ex)) {
+            schedule_op<direct>(core, s, ex, std::move(handler));
+        } else if (s.native) {
+            schedule_op<hopping_op<Core, Handler, bound_executor, no_work>>(
+                core, s, ex, std::move(handler), bound, no_work());
         } else {
-            schedule_op<hopping_op<ticket, Handler, bound_executor, work_on<Executor>>>(
-                core, s, own.native, ex, std::move(handler), bound, track_work(ex));
+            schedule_op<hopping_op<Core, Handler, bound_executor, work_on<Executor>>>(
+                core, s, ex, std::move(handler), bound, track_work(ex));
         }
     }
 }

@@ -4,71 +4,50 @@
 #ifndef ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 #define ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 
-#include <asio_wheel/detail/asio_compat.hpp>
+#include <asio_wheel/detail/context_queue.hpp>
 #include <asio_wheel/error.hpp>
-#include <asio_wheel/wheel.hpp>
 
 #include <boost/asio/error.hpp>
-#include <boost/intrusive/link_mode.hpp>
-#include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
-#include <boost/intrusive/options.hpp>
-#include <boost/intrusive/slist.hpp>
-#include <boost/intrusive/slist_hook.hpp>
+#include <boost/intrusive/circular_slist_algorithms.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace asio_wheel::detail {
 
-class wait_op;
+struct timer_entry;
+class slotted_op;
 
-/// The thread of a cancellation slot that leads to an operation; null once the operation is taken
-/// for delivery. Changed under the wheel's lock only. Reading null without it is final: it never
+/// The thread of a cancellation slot that leads to an operation; null once the operation is out of
+/// its reach. Changed under the wheel's lock only. Reading null without it is final: it never
 /// becomes non-null again.
 struct cancel_link {
-    std::atomic<wait_op*> op{nullptr};
+    std::atomic<slotted_op*> op{nullptr};
 };
-
-struct of_timer;
-struct of_queue;
-
-using timer_hook =
-    boost::intrusive::slist_base_hook<boost::intrusive::tag<of_timer>,
-                                      boost::intrusive::link_mode<boost::intrusive::normal_link>>;
-using queue_hook =
-    boost::intrusive::list_base_hook<boost::intrusive::tag<of_queue>,
-                                     boost::intrusive::link_mode<boost::intrusive::normal_link>>;
-
-struct timer_entry;
 
 /// One asynchronous wait: what it waits for, how it ended, and the handler in a derived class.
 ///
-/// It is born waiting and attached to its timer. The wheel's lock guards all of it until claim()
-/// has taken it for delivery; from then on it belongs to the thread that claimed it.
-class wait_op : public timer_hook, public queue_hook BOOST_ASIO_ALSO_INHERIT_TRACKED_HANDLER {
+/// It is born waiting and attached to its timer. The wheel's lock guards all of it until it is
+/// taken for delivery; from then on it belongs to the thread that took it.
+class wait_op : public operation {
 public:
     /// How the wait stands. Only a waiting or due operation is attached to its timer; the others
     /// are decided.
     enum class outcome : std::uint8_t { waiting, due, aborted, too_many, stopped };
 
-    /// What is under way to deliver it. An operation in flight is freed by whoever carries it, and
-    /// by nobody else.
+    /// Where it is. An operation in flight is freed by whoever carries it, and by nobody else.
     enum class flight : std::uint8_t {
-        none,   ///< Nothing: it waits.
-        queued, ///< It is in the ready queue, and a token is in the context's.
-        hopping ///< A ticket is on its way through the handler's executor.
+        none,    ///< At home: it waits.
+        queued,  ///< In the context's queue, where it may still be decided otherwise.
+        decided, ///< In the context's queue, as its last way: nobody else knows of it.
+        hopping  ///< A ticket is on its way through the handler's executor.
     };
 
     wait_op(const wait_op&) = delete;
     wait_op& operator=(const wait_op&) = delete;
-
-    /// Frees the operation and calls its handler.
-    virtual void complete(const boost::system::error_code& ec) = 0;
-
-    /// Frees the operation and its handler uncalled.
-    virtual void destroy() noexcept = 0;
 
     [[nodiscard]] boost::system::error_code result() const noexcept {
         switch (how) {
@@ -85,35 +64,90 @@ public:
         return {};
     }
 
-    timer_entry* owner = nullptr;  ///< The timer it is attached to.
-    cancel_link* cancel = nullptr; ///< The cancellation slot that leads here.
+    /// The cancellation slot that leads here, if any.
+    [[nodiscard]] inline cancel_link* link() const noexcept;
+
     outcome how = outcome::waiting;
-    flight way = flight::none;
-    const bool
-        hops; ///< The handler is to be called through an executor of its own: see hopping_op.
+    flight way = flight::none; ///< Once it is in the queue, changed only by whoever takes it out.
+    bool again = false; ///< It is due anew since it is in the queue: its turn comes at the end.
+    const bool has_slot;
+    timer_entry* owner = nullptr; ///< The timer it is attached to.
+    wait_op* next = nullptr;      ///< In the timer's list.
 
 protected:
-    explicit wait_op(bool hops_to_call) noexcept : hops(hops_to_call) {}
+    explicit wait_op(func_type function, bool slotted = false) noexcept
+        : operation(function), has_slot(slotted) {}
     ~wait_op() = default;
 };
 
-using op_list = boost::intrusive::slist<wait_op, boost::intrusive::base_hook<timer_hook>,
-                                        boost::intrusive::constant_time_size<false>,
-                                        boost::intrusive::cache_last<true>>;
-using op_queue = boost::intrusive::list<wait_op, boost::intrusive::base_hook<queue_hook>,
-                                        boost::intrusive::constant_time_size<false>>;
+/// An operation whose handler may have a cancellation slot.
+class slotted_op : public wait_op {
+public:
+    cancel_link* cancel = nullptr;
 
-/// What the service knows of a timer. Guarded by the wheel's lock, but for reading `linked`.
-///
-/// Invariant: linked == (filed() || !ops.empty()); while it is false the service neither knows of
-/// the timer nor touches it, and the timer needs neither lock nor service, which may be gone. The
-/// timer's owner sets it, by starting a wait. If another thread ends the last wait, clearing it is
-/// the last thing that thread does with the timer (release; the owner's reads acquire).
-struct timer_entry : wheel_entry {
-    std::atomic<bool> linked{false};
-    op_list ops; ///< First come, first served.
+protected:
+    explicit slotted_op(func_type function) noexcept : wait_op(function, true) {}
+    ~slotted_op() = default;
+};
 
-    void relink() noexcept { linked.store(filed() || !ops.empty(), std::memory_order_release); }
+inline cancel_link* wait_op::link() const noexcept {
+    return has_slot ? static_cast<const slotted_op*>(this)->cancel : nullptr;
+}
+
+/// The operations of a timer, first come, first served: a ring, of which the last one is known, so
+/// that it is no larger than a pointer. Nearly always it has one element.
+class op_list {
+    struct traits {
+        using node = wait_op;
+        using node_ptr = wait_op*;
+        using const_node_ptr = const wait_op*;
+        static node_ptr get_next(const_node_ptr n) noexcept { return n->next; }
+        static void set_next(node_ptr n, node_ptr next) noexcept { n->next = next; }
+    };
+    using ring = boost::intrusive::circular_slist_algorithms<traits>;
+
+public:
+    [[nodiscard]] bool empty() const noexcept { return last_ == nullptr; }
+    [[nodiscard]] wait_op& front() const noexcept { return *last_->next; }
+
+    /// One is the usual number, and counting it does not touch the operation's neighbours.
+    [[nodiscard]] std::size_t size() const noexcept { return empty() ? 0 : ring::count(last_); }
+    [[nodiscard]] bool single() const noexcept { return !empty() && last_->next == last_; }
+
+    void push_back(wait_op& op) noexcept {
+        if (empty()) {
+            ring::init_header(&op);
+        } else {
+            ring::link_after(last_, &op);
+        }
+        last_ = &op;
+    }
+
+    void erase(wait_op& op) noexcept {
+        if (single()) {
+            last_ = nullptr;
+            return;
+        }
+        wait_op* const previous = last_->next == &op ? last_ : ring::get_previous_node(last_, &op);
+        ring::unlink_after(previous);
+        if (last_ == &op) {
+            last_ = previous;
+        }
+    }
+
+    /// Calls f(op) for each, which may erase it.
+    template <class Function>
+    void for_each(Function f) {
+        wait_op* op = empty() ? nullptr : &front();
+        for (std::size_t left = size(); left != 0; --left) {
+            f(*std::exchange(op, op->next));
+        }
+    }
+
+    void swap(op_list& other) noexcept { std::swap(last_, other.last_); }
+
+private:
+    wait_op* last_ = nullptr;
 };
 
 } // namespace asio_wheel::detail

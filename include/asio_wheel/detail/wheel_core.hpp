@@ -9,30 +9,29 @@
 //  1. One lock guards everything here, and in the timers and operations, unless said otherwise. It
 //     is held for O(1) work, or for one slice of `budget` entries.
 //  2. No code of the user runs under it: no handler, nor its constructors and destructors, no
-//     allocator, no executor. What has to be handed to the context (tokens) is noted under the lock
-//     and posted after it, by ~locked.
-//  3. An operation that has become ready, by expiry or by cancellation, waits in the ready queue,
-//     and for each one there is a token in the context's queue. Tokens are interchangeable: each
-//     completes the first operation that is ready. So n waits make n handlers of the context, which
-//     stop(), run_one(), exceptions and other threads see as they are.
-//  4. Until claim(), an operation belongs to the service and can be decided otherwise. claim() and
-//     its result are one step under the lock, so what cancel() has counted is what the handlers
-//     see.
-//  5. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is
-//     moved earlier at once, and never later: it finds that out when it wakes up.
-//  6. From the first operation on the service holds work of the context, so that no thread returns
-//     from run() while another one is about to post a token. The work is given back, and the driver
-//     disarmed, when no operation is left, but only after the handler that was the last one has
-//     returned, since that handler often starts the next wait ("settle").
+//     allocator, no executor. What has to go into the context's queue is noted under the lock, and
+//     put there after it, by ~locked.
+//  3. An operation that has become ready, by expiry or by cancellation, goes into the context's
+//     queue itself. So n waits make n handlers of the context, which stop(), run_one(), exceptions
+//     and other threads see as they are.
+//  4. Until claim(), an operation that is due belongs to the service and can be decided otherwise:
+//     aborted, or taken back to wait on. claim() and its result are one step under the lock, so what
+//     cancel() has counted is what the handlers see. One that was decided before it went into the
+//     queue is nobody's any more, and needs no lock.
+//  5. The driver is armed for the next expiry, or earlier, as long as any operation waits, and so
+//     keeps the context running; an operation in the queue does so by itself. The driver is moved
+//     earlier at once, and never later: it finds that out when it wakes up. It is disarmed when no
+//     operation waits, but only after the handler that was the last one has returned, since that
+//     handler often starts the next wait ("settle").
 
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 
+#include <asio_wheel/detail/context_queue.hpp>
 #include <asio_wheel/detail/driver.hpp>
 #include <asio_wheel/detail/handler_ops.hpp>
-#include <asio_wheel/detail/native_executor.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
-#include <asio_wheel/detail/token_pool.hpp>
+#include <asio_wheel/detail/timer_entry.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/stats.hpp>
@@ -53,13 +52,6 @@
 
 namespace asio_wheel::detail {
 
-/// What the service keeps in a timer.
-template <class Clock>
-struct timer_state : timer_entry {
-    typename Clock::time_point
-        expiry{}; ///< Written by the timer's owner; under the lock while linked.
-};
-
 /// The lock, and whether there is still a service behind it. Tickets in other contexts' queues keep
 /// it alive.
 struct gate {
@@ -74,8 +66,7 @@ struct gate {
 template <class Core>
 class ticket {
 public:
-    ticket(std::shared_ptr<gate> lock, Core& core, wait_op& op) noexcept
-        : gate_(std::move(lock)), core_(&core), op_(&op) {}
+    ticket(Core& core, hopping_op_base& op) noexcept : gate_(core.door()), core_(&core), op_(&op) {}
     ticket(ticket&& other) noexcept
         : gate_(std::move(other.gate_)), core_(other.core_),
           op_(std::exchange(other.op_, nullptr)) {}
@@ -91,7 +82,7 @@ public:
 private:
     std::shared_ptr<gate> gate_;
     Core* core_; // Alive as long as the gate is open.
-    wait_op* op_;
+    hopping_op_base* op_;
 };
 
 template <class Clock, class WaitTraits>
@@ -101,13 +92,11 @@ public:
     using duration = typename Clock::duration;
     using state = timer_state<Clock>;
     using ticket_type = ticket<wheel_core>;
-    using pool = token_pool<wheel_core>;
-    using purpose = typename pool::purpose;
 
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
         : options_(options), gate_(std::make_shared<gate>(options.locking)), clock_(options.tick),
           wheel_(options.slots, options.levels), due_(options.budget), driver_(context),
-          courier_(context_executor(context), time_point::min()), tokens_(*this) {}
+          queue_(context), rest_of_tick_(*this) {}
 
     wheel_core(const wheel_core&) = delete;
     wheel_core& operator=(const wheel_core&) = delete;
@@ -118,7 +107,7 @@ public:
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
     // What timers do. `s` is used by one thread at a time; different timers by different threads.
-    void schedule(state& s, wait_op& op, const native_executor& native);
+    void schedule(state& s, wait_op& op);
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
@@ -126,15 +115,19 @@ public:
     void move(state& from, state& to) noexcept;
 
     // What cancellation slots do.
-    void bind(cancel_link& link, wait_op& op) noexcept;
+    void bind(cancel_link& link, slotted_op& op) noexcept;
     void unbind(cancel_link& link) noexcept;
     void cancel(cancel_link& link) noexcept;
 
-    // What the context runs.
-    void on_wake_up(std::uint64_t turn);
-    void on_token(typename pool::block& memory, purpose why);
-    void arrive(gate& door, wait_op& op);
-    void abandon(gate& door, wait_op& op) noexcept;
+    // What operations do when the context runs or forgets them.
+    [[nodiscard]] bool claim(wait_op& op) noexcept;
+    [[nodiscard]] bool hop(hopping_op_base& op) noexcept;
+    void forget(wait_op& op) noexcept;
+
+    // What tickets do.
+    [[nodiscard]] const std::shared_ptr<gate>& door() const noexcept { return gate_; }
+    void arrive(gate& door, hopping_op_base& op);
+    void abandon(gate& door, hopping_op_base& op) noexcept;
 
     // What the service does.
     [[nodiscard]] wheel_stats stats() const;
@@ -147,6 +140,25 @@ public:
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 
+    // Settles when the handler, or whatever else a thread of the context was busy with, has
+    // returned or thrown.
+    class settle_later {
+    public:
+        explicit settle_later(wheel_core& core) noexcept : core_(core) {}
+        settle_later(const settle_later&) = delete;
+        settle_later& operator=(const settle_later&) = delete;
+        ~settle_later() {
+            // Unlocked: whoever ends the last wait looks after doing so, so one look sees it gone.
+            if (core_.waiting_.load(std::memory_order_relaxed) == 0) {
+                const locked guard(core_);
+                core_.settle();
+            }
+        }
+
+    private:
+        wheel_core& core_;
+    };
+
 private:
     // What one slice of a tick came to.
     struct slice {
@@ -154,7 +166,8 @@ private:
         bool more;       // Whether the budget ended before the work did.
     };
 
-    // Holds the lock; posts, after releasing it, the tokens that have become owed meanwhile.
+    // Holds the lock; puts into the context's queue, after releasing it, what has come together
+    // meanwhile.
     class locked {
     public:
         explicit locked(wheel_core& core) : core_(core), lock_(core.gate_->mutex) {}
@@ -165,37 +178,47 @@ private:
                 release();
             }
         }
-        void release() noexcept { core_.post_owed(lock_); }
+        void release() noexcept {
+            operation_batch ready(std::move(core_.ready_));
+            if (!ready.empty()) {
+                core_.queue_.announce();
+            }
+            lock_.unlock();
+            if (!ready.empty()) {
+                core_.queue_.post(ready);
+            }
+        }
 
     private:
         wheel_core& core_;
         std::unique_lock<optional_mutex> lock_;
     };
 
-    // Settles when the handler, or whatever else a thread of the context was busy with, has
-    // returned or thrown.
-    class settle_later {
+    // Goes on with a tick that was not done with its first slice.
+    class rest_of_tick : public operation {
     public:
-        explicit settle_later(wheel_core& core) noexcept : core_(core) {}
-        settle_later(const settle_later&) = delete;
-        settle_later& operator=(const settle_later&) = delete;
-        ~settle_later() {
-            // Unlocked: whoever takes the last operation away looks after doing so, so one look
-            // sees it gone.
-            if (core_.alive_.load(std::memory_order_relaxed) == 0) {
-                const locked guard(core_);
-                core_.settle();
+        explicit rest_of_tick(wheel_core& core) noexcept
+            : operation(&rest_of_tick::run), core_(core) {}
+
+    private:
+        static void run(void* queue, operation* self, const boost::system::error_code&,
+                        std::size_t) {
+            if (queue != nullptr) {
+                static_cast<rest_of_tick*>(self)->core_.on_rest_of_tick();
             }
         }
 
-    private:
         wheel_core& core_;
     };
 
-    // All of these are called with the lock held; complete_first() and hop() release it.
+    void on_wake_up(std::uint64_t turn);
+    void on_rest_of_tick();
+
+    // All of these are called with the lock held; run_first() releases it.
     void file(state& s);
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
+    static void cut(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
     std::size_t abort_all(timer_entry& entry) noexcept;
     void unfile(timer_entry& entry) noexcept;
@@ -208,53 +231,39 @@ private:
     void make_ready(wait_op& op, wait_op::outcome how) noexcept;
     void take_back(wait_op& op) noexcept;
     void refuse(wait_op& op, wait_op::outcome why) noexcept;
-    void complete_first(locked& guard);
-    void claim(wait_op& op) noexcept;
+    void run_first(locked& guard);
     void take(wait_op& op) noexcept;
-    void hop(locked& guard, wait_op& op);
+    [[nodiscard]] bool stays(wait_op& op) noexcept;
     void arm();
     void keep_armed() noexcept;
     void go_on_ticking() noexcept;
     void settle() noexcept;
-    void post_owed(std::unique_lock<optional_mutex>& lock) noexcept;
     void require_paused() const;
     void destroy_present() noexcept;
-    // Alive is an operation that needs the context: one that waits, or is in the ready queue. One
-    // that was sent to another executor needs that one's context.
     void count(std::ptrdiff_t change) noexcept {
-        alive_.store(alive_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
-                     std::memory_order_relaxed);
-        keep_running();
-    }
-    void keep_running() noexcept {
-        if (alive_.load(std::memory_order_relaxed) != 0 && !work_.held()) {
-            work_.hold(native_);
-        }
+        waiting_.store(waiting_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
+                       std::memory_order_relaxed);
     }
 
     const wheel_options options_;
     const std::shared_ptr<gate> gate_;
     wheel_clock<Clock> clock_;
     wheel wheel_;
-    std::vector<wheel_entry*> due_;     // Where a slice's expired entries are put.
-    timer_entry* parked_ = nullptr;     // The one timer that is filed though nobody waits for it.
-    bool ticking_ = false;              // A token that goes on with a tick is owed or under way.
-    bool stopped_ = false;              // drain() was called.
-    tick_t seen_ = 0;                   // What the clock showed when it was last looked at.
-    op_queue ready_;                    // Operations to be completed by tokens.
-    op_queue hopping_;                  // Operations with a ticket each.
-    std::size_t pending_ = 0;           // Operations attached to timers.
-    std::atomic<std::size_t> alive_{0}; // Written under the lock, read by anyone.
-    std::size_t spare_tokens_ = 0;      // Posted for operations that were taken back since.
-    std::size_t owed_tokens_ = 0;
-    bool owed_tick_ = false;
+    std::vector<wheel_entry*> due_; // Where a slice's expired entries are put.
+    timer_entry* parked_ = nullptr; // The one timer that is filed though nobody waits for it.
+    bool ticking_ = false;  // The rest of a tick is in the context's queue, or ready to go there.
+    bool stopped_ = false;  // drain() was called.
+    tick_t seen_ = 0;       // What the clock showed when it was last looked at.
+    operation_batch ready_; // What is to go into the context's queue.
+    hopping_list hopping_;  // Operations with a ticket each.
+    op_list unwanted_; // Operations started after the end. They are destroyed with the service.
+    std::size_t pending_ = 0; // Operations attached to timers.
+    std::atomic<std::size_t> waiting_{
+        0}; // Those not due yet. Written under the lock, read by anyone.
     wheel_stats stats_;
-    native_executor native_;
-    native_work work_; // Of native_, if that is known: else tokens are posted under the lock.
     driver<Clock, WaitTraits> driver_;
-    // Always expired: takes tokens where native_ is unknown.
-    typename driver<Clock, WaitTraits>::timer courier_;
-    pool tokens_;
+    context_queue queue_;
+    rest_of_tick rest_of_tick_;
 };
 
 } // namespace asio_wheel::detail

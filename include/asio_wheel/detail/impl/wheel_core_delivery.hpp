@@ -21,35 +21,35 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
         if (tick() == 0 && !ticking_) {
             ++stats_.spurious_wake_ups;
         }
-        // This function is one of the context's handlers: let it be the first one's.
-        if (owed_tokens_ != 0) {
-            --owed_tokens_;
-            complete_first(guard);
-        }
+        run_first(guard);
     }
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::on_token(typename pool::block& memory, purpose why) {
+void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
     const settle_later settling(*this);
     locked guard(*this);
-    tokens_.give_back(memory);
-    if (why == purpose::tick) {
-        tick();
-        if (owed_tokens_ == 0) {
-            return;
-        }
-        --owed_tokens_;
-    }
-    complete_first(guard);
+    ticking_ = false;
+    tick();
+    run_first(guard);
 }
 
-// One slice of a tick; owes a token for the next one if that was not all, else arms the driver.
+// Releases the lock. The wheel's own functions are handlers of the context: let them be the first
+// one's, so that n waits are n handlers.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::run_first(locked& guard) {
+    if (!ready_.empty()) {
+        operation& first = ready_.pop();
+        guard.release();
+        first.complete(this, {}, 0);
+    }
+}
+
+// One slice of a tick; sees to the next one if that was not all, else arms the driver.
 // Returns how many waits became due.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
     const slice found = collect(clock_.now());
-    ticking_ = false;
     if (found.more) {
         go_on_ticking();
     } else {
@@ -91,11 +91,11 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
     }
     const std::chrono::nanoseconds late = to_nanoseconds(until_saturating(s.expiry, now));
     std::size_t due = 0;
-    for (wait_op& op : s.ops) {
+    s.ops.for_each([&](wait_op& op) {
         stats_.lateness.add(late);
         make_ready(op, wait_op::outcome::due);
         ++due;
-    }
+    });
     return due;
 }
 
@@ -111,23 +111,29 @@ bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
     return true;
 }
 
-// Decides how an operation ends. Invariant: there are as many tokens, posted or owed, as there are
-// operations in the ready queue, and spare ones.
+// Decides how an attached operation ends, or how one does that was detached.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how) noexcept {
-    if (op.how == wait_op::outcome::waiting && op.way == wait_op::flight::hopping) {
-        count(-1); // See count().
-        settle();
-    }
+    const bool waited = op.how == wait_op::outcome::waiting;
     op.how = how;
-    if (op.way == wait_op::flight::none) {
-        op.way = wait_op::flight::queued;
-        ready_.push_back(op);
-        if (spare_tokens_ != 0) {
-            --spare_tokens_;
-        } else {
-            ++owed_tokens_;
+    if (waited) {
+        count(-1);
+    }
+    switch (op.way) {
+    case wait_op::flight::none:
+        op.way = how == wait_op::outcome::due ? wait_op::flight::queued : wait_op::flight::decided;
+        ready_.push(op);
+        break;
+    case wait_op::flight::queued:
+        op.again = waited && how == wait_op::outcome::due;
+        break;
+    case wait_op::flight::hopping:
+        if (waited) {
+            settle(); // Nothing comes by the context that would.
         }
+        break;
+    case wait_op::flight::decided:
+        break;
     }
 }
 
@@ -135,80 +141,95 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
     op.how = wait_op::outcome::waiting;
-    if (op.way == wait_op::flight::queued) {
-        op.way = wait_op::flight::none;
-        ready_.erase(ready_.iterator_to(op));
-        ++spare_tokens_;
-    } else {
-        count(+1); // Its ticket will find it waiting. See count().
-    }
+    count(+1);
 }
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::outcome why) noexcept {
     ++stats_.rejected;
-    count(+1);
-    make_ready(op, why);
+    cut(op);
+    op.how = why;
+    op.way = wait_op::flight::decided;
+    ready_.push(op);
 }
 
-// What a token does. Releases the lock before it calls anybody.
+// An operation's turn in the context's queue has come. True if it is to be completed now; else it
+// is not the caller's.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::complete_first(locked& guard) {
-    if (ready_.empty()) {
-        --spare_tokens_;
-        return;
+bool wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
+    if (op.way == wait_op::flight::decided) {
+        return true;
     }
-    wait_op& op = ready_.front();
-    ready_.pop_front();
-    if (op.hops) {
-        hop(guard, op);
-    } else {
-        claim(op);
-        const boost::system::error_code result = op.result();
-        guard.release();
-        op.complete(result);
-    }
-}
-
-// Takes an operation in order to complete it.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
-    if (op.how == wait_op::outcome::due) {
-        ++stats_.fired;
+    const locked guard(*this);
+    if (stays(op)) {
+        return false;
     }
     take(op);
+    return true;
 }
 
-// Takes an operation, decided or not, out of everything: it is the caller's alone.
+// As above, for an operation that goes to its handler's executor next. True if it is to be sent.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
-    if (timer_entry* const entry = op.owner) {
-        detach(op);
-        entry->relink();
+bool wheel_core<Clock, WaitTraits>::hop(hopping_op_base& op) noexcept {
+    const locked guard(*this);
+    if (op.way == wait_op::flight::queued && stays(op)) {
+        return false;
     }
-    if (op.cancel != nullptr) {
-        op.cancel->op.store(nullptr,
-                            std::memory_order_release); // Pairs with unbind() and cancel().
-    }
-    if (op.way == wait_op::flight::queued) {
-        count(-1);
-    }
-}
-
-// Sends an operation to its handler's executor.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::hop(locked& guard, wait_op& op) {
     op.way = wait_op::flight::hopping;
     hopping_.push_back(op);
-    count(-1);
-    guard.release();
-    static_cast<hopping_op_base<ticket_type>&>(op).send(ticket_type(gate_, *this, op));
+    return true;
+}
+
+// Whether an operation whose turn has come is not to be delivered: since it was taken back to wait
+// on, or else was taken back and is due anew, so that others come first.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::stays(wait_op& op) noexcept {
+    if (op.how == wait_op::outcome::waiting) {
+        op.way = wait_op::flight::none;
+        op.again = false;
+        return true;
+    }
+    if (std::exchange(op.again, false) && op.how == wait_op::outcome::due) {
+        ready_.push(op);
+        return true;
+    }
+    return false;
+}
+
+// Takes an operation that is due out of everything, for delivery: it is the caller's alone.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
+    if (op.how == wait_op::outcome::due) {
+        ++stats_.fired;
+        timer_entry& entry = *op.owner;
+        detach(op);
+        entry.relink();
+    }
+}
+
+// An operation is going to be destroyed without being called.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
+    const locked guard(*this);
+    if (timer_entry* const entry = op.owner) {
+        if (op.how == wait_op::outcome::waiting) {
+            count(-1);
+            settle();
+        }
+        detach(op);
+        if (entry->ops.empty()) {
+            unfile(*entry);
+        }
+        entry->relink();
+    } else {
+        cut(op);
+    }
 }
 
 // A ticket has reached the executor of its operation's handler. The service may be gone, and the
 // context with it.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::arrive(gate& door, wait_op& op) {
+void wheel_core<Clock, WaitTraits>::arrive(gate& door, hopping_op_base& op) {
     std::unique_lock<optional_mutex> lock(door.mutex);
     if (door.closed) {
         return; // And the operation was destroyed.
@@ -218,30 +239,21 @@ void wheel_core<Clock, WaitTraits>::arrive(gate& door, wait_op& op) {
         op.way = wait_op::flight::none;
         return;
     }
-    claim(op);
-    const boost::system::error_code result = op.result();
+    take(op);
     lock.unlock();
-    op.complete(result);
+    op.complete(op.result());
 }
 
 // A ticket was dropped by its executor, whose context has ended.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::abandon(gate& door, wait_op& op) noexcept {
-    std::unique_lock<optional_mutex> lock(door.mutex);
-    if (door.closed) {
-        return;
+void wheel_core<Clock, WaitTraits>::abandon(gate& door, hopping_op_base& op) noexcept {
+    {
+        const std::lock_guard<optional_mutex> lock(door.mutex);
+        if (door.closed) {
+            return;
+        }
+        hopping_.erase(hopping_.iterator_to(op));
     }
-    hopping_.erase(hopping_.iterator_to(op));
-    if (timer_entry* const entry = op.owner;
-        entry != nullptr && entry->ops.begin() == entry->ops.last()) {
-        unfile(*entry);
-    }
-    if (op.how == wait_op::outcome::waiting) {
-        count(-1);
-        settle();
-    }
-    take(op);
-    lock.unlock();
     op.destroy();
 }
 
@@ -266,7 +278,7 @@ void wheel_core<Clock, WaitTraits>::arm() {
 }
 
 // As arm(), where there is nobody to tell of a failure: without memory for a wake-up, goes on by
-// tokens until there is.
+// way of the queue until there is.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
     try {
@@ -278,59 +290,16 @@ void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
-    ticking_ = true;
-    owed_tick_ = true;
+    if (!std::exchange(ticking_, true)) {
+        ready_.push(rest_of_tick_);
+    }
 }
 
 // Lets the context run out of work when there is none.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::settle() noexcept {
-    if (alive_.load(std::memory_order_relaxed) == 0) {
+    if (waiting_.load(std::memory_order_relaxed) == 0) {
         driver_.disarm();
-        work_.release();
-    }
-}
-
-// Releases the lock, and posts a token for each one owed. Those there is no memory for stay owed.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::post_owed(std::unique_lock<optional_mutex>& lock) noexcept {
-    if (owed_tokens_ == 0 && !owed_tick_) {
-        lock.unlock();
-        return;
-    }
-    typename pool::batch tokens;
-    try {
-        for (; owed_tokens_ != 0; --owed_tokens_) {
-            tokens_.take(tokens, purpose::deliver);
-        }
-        if (owed_tick_) {
-            tokens_.take(tokens, purpose::tick);
-            owed_tick_ = false;
-        }
-    } catch (...) {
-    }
-    const native_executor native = native_;
-    try {
-        if (native.index() == 0) {
-            // A context of a kind unknown: whatever it is, it completes waits. Under the lock,
-            // which guards the courier.
-            pool::post(tokens, [this](auto token) { courier_.async_wait(token); });
-            lock.unlock();
-        } else {
-            lock.unlock();
-            pool::post(tokens, typename pool::submit_to_native{native});
-        }
-    } catch (...) {
-        if (!lock.owns_lock()) {
-            lock.lock();
-        }
-        while (!tokens.empty()) {
-            const auto [memory, why] = pool::take_back(tokens);
-            why == purpose::deliver ? static_cast<void>(++owed_tokens_)
-                                    : static_cast<void>(owed_tick_ = true);
-            tokens_.give_back(*memory);
-        }
-        lock.unlock();
     }
 }
 

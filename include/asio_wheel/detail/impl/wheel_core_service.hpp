@@ -121,22 +121,12 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
     do {
         destroy_present();
-    } while (!ready_.empty());
+    } while (!unwanted_.empty());
 }
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
-    op_queue doomed;
-    const auto condemn = [this, &doomed](wait_op& op) {
-        if (op.cancel != nullptr) {
-            op.cancel->op.store(nullptr, std::memory_order_release);
-        }
-        if (timer_entry* const entry = op.owner) {
-            detach(op);
-            entry->relink();
-        }
-        doomed.push_back(op);
-    };
+    op_list doomed;
     {
         const std::lock_guard<optional_mutex> guard(gate_->mutex);
         gate_->closed = true;
@@ -145,32 +135,37 @@ void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
             const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
             for (std::size_t i = 0; i < passed.expired; ++i) {
                 auto& s = static_cast<state&>(*due_[i]);
-                // Those in flight are in one of the queues below.
-                for (auto op = s.ops.begin(); op != s.ops.end();) {
-                    wait_op& current = *op++;
-                    if (current.way == wait_op::flight::none) {
-                        condemn(current);
+                s.ops.for_each([&](wait_op& op) {
+                    if (op.way == wait_op::flight::none) {
+                        detach(op);
+                        doomed.push_back(op);
+                    } else {
+                        op.how = wait_op::outcome::aborted; // Its carrier will destroy it.
                     }
-                }
+                });
                 s.relink();
             }
             more = passed.more;
         }
-        for (op_queue* const queue : {&ready_, &hopping_}) {
-            while (!queue->empty()) {
-                wait_op& op = queue->front();
-                queue->pop_front();
-                condemn(op);
+        while (!hopping_.empty()) {
+            hopping_op_base& op = hopping_.front();
+            hopping_.pop_front();
+            if (timer_entry* const entry = op.owner) {
+                detach(op);
+                entry->relink();
             }
+            doomed.push_back(op);
         }
-        owed_tokens_ = 0;
-        owed_tick_ = false;
-        alive_.store(0, std::memory_order_relaxed);
-        work_.release();
+        while (!unwanted_.empty()) {
+            wait_op& op = unwanted_.front();
+            unwanted_.erase(op);
+            doomed.push_back(op);
+        }
+        waiting_.store(0, std::memory_order_relaxed);
     }
     while (!doomed.empty()) {
         wait_op& op = doomed.front();
-        doomed.pop_front();
+        doomed.erase(op);
         op.destroy();
     }
 }

@@ -12,16 +12,10 @@ namespace asio_wheel::detail {
 
 // Takes `op` over, unless it throws; then the timer is as it was.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op, const native_executor& native) {
-    locked guard(*this);
-    if (native_.index() == 0) {
-        // The first executor that leads to the context's own one settles how tokens are posted.
-        native_ = native;
-        keep_running();
-    }
+void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) {
+    const locked guard(*this);
     if (gate_->closed) {
-        op.way = wait_op::flight::queued;
-        ready_.push_back(op); // Destroyed with the service.
+        unwanted_.push_back(op);
         return;
     }
     if (stopped_) {
@@ -132,12 +126,10 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
         return 0; // Nobody waits; or what waits is due, and a wheel that was drained takes nothing.
     }
     if (!s.filed()) {
-        for (wait_op& op : s.ops) {
-            take_back(op); // Due, but not delivered yet.
-        }
+        // Due, but not delivered yet.
+        s.ops.for_each([this](wait_op& op) { take_back(op); });
     }
-    // One is the usual number, and counting it must not touch the operation.
-    const std::size_t moved = s.ops.begin() == s.ops.last() ? 1 : s.ops.size();
+    const std::size_t moved = s.ops.size();
     stats_.postponed += moved;
     try {
         file(s);
@@ -150,6 +142,7 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
 // Makes `to`, which is not linked, what `from` is.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
+    to.native = from.native;
     if (!from.linked.load(std::memory_order_acquire)) {
         to.expiry = std::exchange(from.expiry, time_point());
         return;
@@ -158,9 +151,7 @@ void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
     to.expiry = std::exchange(from.expiry, time_point());
     wheel_.replace(from, to);
     to.ops.swap(from.ops);
-    for (wait_op& op : to.ops) {
-        op.owner = &to;
-    }
+    to.ops.for_each([&to](wait_op& op) { op.owner = &to; });
     if (parked_ == &from) {
         parked_ = &to;
     }
@@ -170,7 +161,7 @@ void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
 
 // `op` is not scheduled yet.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::bind(cancel_link& link, wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::bind(cancel_link& link, slotted_op& op) noexcept {
     link.op.store(&op, std::memory_order_relaxed);
     op.cancel = &link;
 }
@@ -181,7 +172,7 @@ void wheel_core<Clock, WaitTraits>::unbind(cancel_link& link) noexcept {
         return; // Taken for delivery; there may be no service any more.
     }
     const locked guard(*this);
-    if (wait_op* const op = link.op.load(std::memory_order_relaxed)) {
+    if (slotted_op* const op = link.op.load(std::memory_order_relaxed)) {
         op->cancel = nullptr;
     }
 }
@@ -192,7 +183,7 @@ void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
         return;
     }
     const locked guard(*this);
-    wait_op* const op = link.op.load(std::memory_order_relaxed);
+    slotted_op* const op = link.op.load(std::memory_order_relaxed);
     if (op != nullptr && op->owner != nullptr) {
         abort(*op);
     }
@@ -213,14 +204,18 @@ void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
 // Leaves the owner's `linked` to the caller, who may have more to do with it.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
-    op_list& ops = op.owner->ops;
-    if (&ops.front() == &op) {
-        ops.pop_front();
-    } else {
-        ops.erase(ops.iterator_to(op));
-    }
+    op.owner->ops.erase(op);
     op.owner = nullptr;
     --pending_;
+    cut(op);
+}
+
+// Takes an operation out of the reach of its cancellation slot. (Pairs with unbind() and cancel().)
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
+    if (cancel_link* const link = op.link()) {
+        link->op.store(nullptr, std::memory_order_release);
+    }
 }
 
 // Aborts one attached operation; takes its timer out of the wheel with the last one.

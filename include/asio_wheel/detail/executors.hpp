@@ -1,0 +1,100 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What has to be known of executors, of whichever kind.
+
+#ifndef ASIO_WHEEL_DETAIL_EXECUTORS_HPP
+#define ASIO_WHEEL_DETAIL_EXECUTORS_HPP
+
+#include <asio_wheel/detail/context_queue.hpp>
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// An executor of the Networking TS. It has other members than a standard one, and no properties.
+template <class Executor>
+inline constexpr bool is_ts_executor = !boost::asio::execution::is_executor<Executor>::value;
+
+template <class Executor>
+[[nodiscard]] boost::asio::execution_context& context_of(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return ex.context();
+    } else {
+        return boost::asio::query(ex, boost::asio::execution::context);
+    }
+}
+
+/// Keeps the context of an executor running, and leads to it.
+template <class Executor>
+[[nodiscard]] auto track_work(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return boost::asio::make_work_guard(ex);
+    } else {
+        return boost::asio::prefer(ex, boost::asio::execution::outstanding_work.tracked);
+    }
+}
+template <class Executor>
+using work_on = decltype(track_work(std::declval<const Executor&>()));
+
+/// The executor that `work` leads to.
+template <class Executor>
+[[nodiscard]] auto executor_of(const work_on<Executor>& work) {
+    if constexpr (is_ts_executor<Executor>) {
+        return work.get_executor();
+    } else {
+        return work;
+    }
+}
+
+template <class Executor>
+inline constexpr bool is_io_context_executor = false;
+template <class Allocator, std::uintptr_t Bits>
+inline constexpr bool
+    is_io_context_executor<boost::asio::io_context::basic_executor_type<Allocator, Bits>> = true;
+
+template <class Executor>
+inline constexpr bool is_pool_executor = std::is_same_v<Executor, boost::asio::system_executor>;
+template <class Allocator, unsigned int Bits>
+inline constexpr bool
+    is_pool_executor<boost::asio::thread_pool::basic_executor_type<Allocator, Bits>> = true;
+
+/// Whether `ex` is the executor of its context itself: it runs what it is given on the threads that
+/// empty the context's queue, in no particular order, and has nothing to add where that is what
+/// happens anyway. So it is not if it is a strand, or of a kind unknown; it is looked for behind
+/// executors that hide another one, such as any_io_executor.
+template <class Executor>
+[[nodiscard]] bool is_native(const Executor& ex) noexcept {
+    namespace asio = boost::asio;
+    if constexpr (is_io_context_executor<Executor>) {
+        return true;
+    } else if constexpr (is_pool_executor<Executor>) {
+        return context_queue::is_that_of_pools;
+    } else if constexpr (requires { ex.template target<asio::io_context::executor_type>(); }) {
+        using io_executor = asio::io_context::executor_type;
+        using pool_executor = asio::thread_pool::executor_type;
+        return ex.template target<io_executor>() != nullptr ||
+               (context_queue::is_that_of_pools &&
+                (ex.template target<pool_executor>() != nullptr ||
+                 ex.template target<asio::system_executor>() != nullptr));
+    } else {
+        return false;
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif
