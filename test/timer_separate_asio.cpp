@@ -8,6 +8,8 @@
 #define BOOST_ASIO_SEPARATE_COMPILATION
 #define BOOST_ASIO_DISABLE_TIMERFD
 #define BOOST_ASIO_NO_TYPEID
+#include <boost/asio/detail/config.hpp>
+#undef BOOST_ASIO_HAS_TIMERFD // Only newer versions can be told.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
@@ -23,6 +25,10 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+
+#if defined(BOOST_ASIO_HEADER_ONLY) || defined(BOOST_ASIO_HAS_TIMERFD)
+#error "This is not the Asio that was asked for."
+#endif
 
 namespace {
 
