@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Entries whose deadlines change or that leave: postpone, reschedule, erase, replace; rounds and
-// order; and what next_expiry() says of them.
+// Entries whose deadlines change or that leave: postpone, reschedule, erase, replace.
 
 #include <asio_wheel/wheel.hpp>
 

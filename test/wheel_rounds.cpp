@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Entries whose deadlines change or that leave: postpone, reschedule, erase, replace; rounds and
-// order; and what next_expiry() says of them.
+// Turns of the ring of one level, and the order of what expires in them; and what next_expiry()
+// says.
 
 #include <asio_wheel/wheel.hpp>
 

@@ -1,0 +1,425 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Random steps of a wheel, and of a std::multimap that says what the wheel must do. Every answer of
+// the wheel is compared at once.
+//
+//     random_numbers random(seed);
+//     episode e(slots, levels, random);
+//     e.begin();
+//     while (...) {
+//         e.step();
+//     }
+//     e.finish();
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_WHEEL_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_WHEEL_EPISODE_HPP
+
+#include <asio_wheel/wheel.hpp>
+
+#include "wheel_inspector.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::test {
+
+/// Cheap unless it fails: BOOST_TEST would take longer than the step it checks.
+inline void expect(bool holds, const char* promise) {
+    if (!holds) {
+        throw std::logic_error(promise);
+    }
+}
+
+class random_numbers {
+public:
+    explicit random_numbers(std::uint64_t seed) : engine_(seed) {}
+
+    std::uint64_t any() { return engine_(); }
+    std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
+    bool once_in(std::uint64_t n) { return below(n) == 0; }
+
+    // Of any magnitude up to 2^bits, 1 <= bits <= 64.
+    std::uint64_t magnitude(unsigned bits) { return (engine_() >> (64 - bits)) >> below(bits); }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// A filed entry's node is in the model, a free one's node is here: no step allocates.
+struct subject;
+using model_map = std::multimap<tick_t, subject*>;
+
+struct subject : wheel_entry {
+    model_map::iterator place;
+    model_map::node_type node;
+    std::size_t index = 0; // in episode::order_
+};
+
+/// What an episode likes to do.
+struct habits {
+    explicit habits(random_numbers& random)
+        : population(std::array<std::size_t, 5>{1, 4, 20, 100, 300}[random.below(5)]),
+          distance_bits(static_cast<unsigned>(1 + random.below(64))),
+          step_bits(static_cast<unsigned>(1 + random.below(random.once_in(4) ? 62 : 20))),
+          budget_limit(std::array<std::size_t, 4>{1, 4, 32, 400}[random.below(4)]),
+          room_limit(std::array<std::size_t, 3>{1, 8, 64}[random.below(3)]),
+          advance_share(5 + random.below(60)), come_back_share(random.below(100)),
+          lasting(random.once_in(3)) {}
+
+    std::size_t population;
+    unsigned distance_bits;      // how far ahead deadlines are
+    unsigned step_bits;          // how far time goes at once
+    std::size_t budget_limit;    // of a slice
+    std::size_t room_limit;      // of a slice
+    std::uint64_t advance_share; // of all steps, in percent
+    // Of the expired entries that are filed again at once, in percent.
+    std::uint64_t come_back_share;
+    bool lasting; // nothing is erased, moved or told twice: next_expiry() must be exact
+};
+
+/// One wheel, from its construction until all that was filed has expired. Each fault throws a
+/// std::logic_error.
+class episode {
+public:
+    episode(std::size_t slots, unsigned levels, random_numbers& random)
+        : random_(random), habits_(random), wheel_(slots, levels), subjects_(habits_.population) {
+        for (subject& s : subjects_) {
+            s.index = order_.size();
+            order_.push_back(&s);
+            s.node = model_.extract(model_.emplace(0, &s));
+        }
+    }
+
+    /// Time begins somewhere.
+    void begin() {
+        latest_ = std::min(origin(), last_tick);
+        told_ = latest_;
+        note("begin", told_);
+        expect(wheel_.advance(told_, 1, std::span(due_)).expired == 0, "an empty wheel is empty");
+        expect(wheel_.now() == told_, "an empty wheel follows the clock");
+        reached_ = told_;
+    }
+
+    void step() {
+        if (more_ ? random_.once_in(2) : random_.below(100) < habits_.advance_share) {
+            advance();
+        } else {
+            change();
+        }
+        check();
+    }
+
+    /// All that is left expires, at once or one wake-up after the other.
+    void finish() {
+        if (random_.once_in(2)) {
+            follow_next_expiry();
+        }
+        told_ = latest_ = last_tick;
+        do {
+            slice();
+        } while (more_);
+        check();
+        expect(model_.empty() && wheel_.empty(), "at the end of time everything has expired");
+        audit();
+    }
+
+    void audit() const { expect(wheel_inspector::audit(wheel_).empty(), "the invariants hold"); }
+
+    [[nodiscard]] bool at_the_end_of_time() const { return latest_ > last_tick - 10; }
+
+    /// For the report of a failure.
+    [[nodiscard]] std::string last_notes() const {
+        std::ostringstream text;
+        text << "audit: \"" << wheel_inspector::audit(wheel_) << "\"\n  now " << wheel_.now()
+             << ", told " << told_ << ", latest " << latest_ << ", filed " << model_.size()
+             << ", the last steps:";
+        for (std::size_t i = notes_ < trail_.size() ? 0 : notes_ - trail_.size(); i < notes_; ++i) {
+            const auto& [what, tick] = trail_[i % trail_.size()];
+            text << "\n    " << what << ' ' << tick;
+        }
+        return text.str();
+    }
+
+private:
+    void note(const char* what, tick_t tick) { trail_[notes_++ % trail_.size()] = {what, tick}; }
+
+    // ---- times
+
+    // Where time begins: at zero, next to a power of two, near its end, anywhere.
+    tick_t origin() {
+        switch (random_.below(4)) {
+        case 0:
+            return 0;
+        case 1:
+            return (tick_t{1} << random_.below(64)) + random_.below(5) - 2; // or at the very end
+        case 2:
+            return last_tick - random_.magnitude(30);
+        default:
+            return random_.magnitude(64);
+        }
+    }
+
+    // Next to the next multiple of some power of two after `tick`.
+    tick_t near_edge(tick_t tick) {
+        return (tick | ((tick_t{1} << random_.below(64)) - 1)) + random_.below(4) - 1;
+    }
+
+    tick_t any_deadline() {
+        switch (random_.below(10)) {
+        case 0:
+            return latest_ + random_.below(4);
+        case 1:
+            return latest_ + random_.below(3 * wheel_.slots());
+        case 2:
+            return near_edge(latest_);
+        case 3: // in the past, or, at the beginning of time, beyond its end
+            return latest_ - random_.below(10);
+        case 4: // where somebody else is already
+            return model_.empty() ? latest_ : order_[random_.below(model_.size())]->deadline();
+        case 5:
+            return random_.once_in(8) ? no_tick - random_.below(3) : latest_;
+        default:
+            return latest_ + random_.magnitude(habits_.distance_bits);
+        }
+    }
+
+    tick_t any_time() {
+        switch (random_.below(8)) {
+        case 0:
+            return latest_;
+        case 1:
+            return latest_ + 1;
+        case 2:
+            return std::max(latest_, std::min(wheel_.next_expiry(), last_tick));
+        case 3:
+            return std::max(latest_, std::min(wheel_.next_expiry(), last_tick) - 1);
+        case 4: { // Not too far, or the episode is over.
+            const tick_t edge = near_edge(latest_);
+            return edge - latest_ < (tick_t{1} << habits_.step_bits) ? edge : latest_;
+        }
+        case 5: // The clock goes backwards.
+            return habits_.lasting ? latest_ : latest_ - std::min(latest_, random_.below(100));
+        default:
+            return latest_ + random_.magnitude(habits_.step_bits);
+        }
+    }
+
+    // ---- the steps
+
+    void change() {
+        const bool can_insert = model_.size() < order_.size();
+        if (model_.empty() || (can_insert && random_.below(100) < 45)) {
+            insert(free_one(), any_deadline());
+            return;
+        }
+        if (habits_.lasting) {
+            if (can_insert && random_.once_in(4)) {
+                replace(filed_one(), free_one());
+            }
+            return;
+        }
+        switch (random_.below(5)) {
+        case 0:
+            erase(filed_one());
+            break;
+        case 1:
+            postpone(filed_one(), any_deadline());
+            break;
+        case 2:
+        case 3:
+            reschedule(filed_one(), any_deadline());
+            break;
+        default:
+            if (can_insert) {
+                replace(filed_one(), free_one());
+            }
+        }
+    }
+
+    void insert(subject& s, tick_t deadline) {
+        note("insert", deadline);
+        wheel_.insert(s, deadline);
+        enter(s, std::clamp(deadline, latest_, last_tick));
+    }
+
+    void erase(subject& s) {
+        note("erase", s.deadline());
+        wheel_.erase(s);
+        expect(!s.filed(), "an erased entry is not filed");
+        leave(s);
+        ++changed_;
+    }
+
+    void postpone(subject& s, tick_t deadline) {
+        deadline = std::max(deadline, s.deadline());
+        note("postpone", s.deadline());
+        note("      to", deadline);
+        wheel_.postpone(s, deadline);
+        move(s, std::min(deadline, last_tick));
+    }
+
+    void reschedule(subject& s, tick_t deadline) {
+        note("reschedule", s.deadline());
+        note("        to", deadline);
+        wheel_.reschedule(s, deadline);
+        // In the past it may keep its place among what is due, or go behind it.
+        const bool kept = deadline < latest_ && s.deadline() == deadline;
+        move(s, kept ? deadline : std::clamp(deadline, latest_, last_tick));
+    }
+
+    void replace(subject& old, subject& fresh) {
+        note("replace", old.deadline());
+        const tick_t deadline = old.deadline();
+        wheel_.replace(old, fresh);
+        expect(!old.filed(), "a replaced entry is not filed");
+        leave(old);
+        enter(fresh, deadline);
+    }
+
+    void advance() {
+        if (!more_ || random_.once_in(4)) {
+            told_ = std::min(any_time(), last_tick);
+            latest_ = std::max(latest_, told_);
+        }
+        slice();
+    }
+
+    void slice() {
+        const std::size_t budget = 1 + random_.below(habits_.budget_limit);
+        const std::size_t room = 1 + random_.below(habits_.room_limit);
+        note("advance", told_);
+        const std::uint64_t before = wheel_.cascaded();
+        const auto [expired, more] = wheel_.advance(told_, budget, std::span(due_).first(room));
+        const std::uint64_t looked_at = expired + (wheel_.cascaded() - before);
+        more_ = more;
+        expect(expired <= room, "no more expires than there is room for");
+        expect(looked_at <= budget, "no more is looked at than the budget allows");
+        expect(!more || expired == room || looked_at == budget, "no slice ends before its time");
+        std::array<subject*, 64> back{};
+        std::size_t coming_back = 0;
+        for (std::size_t i = 0; i < expired; ++i) {
+            subject& s = static_cast<subject&>(*due_[i]);
+            note("expired", s.deadline());
+            expect(!s.filed(), "an expired entry is not filed");
+            expect(s.index < model_.size(), "an entry expires once");
+            expect(s.place->first == s.deadline(), "an entry expires with its deadline");
+            expect(s.deadline() <= latest_, "no entry is early");
+            expect(s.deadline() == model_.begin()->first,
+                   "entries expire in the order of deadlines");
+            leave(s);
+            if (random_.below(100) < habits_.come_back_share) {
+                back[coming_back++] = &s;
+            }
+        }
+        expect(more || model_.empty() || model_.begin()->first > told_, "no entry is late");
+        for (std::size_t i = 0; i < coming_back && !at_the_end_of_time(); ++i) {
+            insert(*back[i], any_deadline());
+        }
+    }
+
+    // What a driver does: it sleeps until next_expiry(), and has no more wake-ups in vain than
+    // entries were changed.
+    void follow_next_expiry() {
+        habits_.come_back_share = 0;
+        while (more_) {
+            slice();
+        }
+        std::uint64_t in_vain = 0;
+        while (!model_.empty()) {
+            const std::size_t before = model_.size();
+            told_ = wheel_.next_expiry();
+            latest_ = std::max(latest_, told_);
+            do {
+                slice();
+            } while (more_);
+            check();
+            if (model_.size() == before) {
+                expect(++in_vain <= changed_, "no wake-up is in vain without a reason");
+            }
+        }
+    }
+
+    // ---- the model
+
+    subject& filed_one() { return *order_[random_.below(model_.size())]; }
+    subject& free_one() {
+        return *order_[model_.size() + random_.below(order_.size() - model_.size())];
+    }
+
+    void trade_places(subject& s, std::size_t index) {
+        std::swap(order_[s.index], order_[index]);
+        order_[s.index]->index = s.index;
+        s.index = index;
+    }
+
+    // order_ begins with the filed ones.
+    void enter(subject& s, tick_t deadline) {
+        expect(s.filed(), "an inserted entry is filed");
+        expect(s.deadline() == deadline, "an entry keeps its deadline");
+        trade_places(s, model_.size());
+        s.node.key() = deadline;
+        s.place = model_.insert(std::move(s.node));
+    }
+
+    void leave(subject& s) {
+        trade_places(s, model_.size() - 1);
+        s.node = model_.extract(s.place);
+    }
+
+    void move(subject& s, tick_t deadline) {
+        leave(s);
+        enter(s, deadline);
+        ++changed_;
+    }
+
+    void check() {
+        expect(wheel_.size() == model_.size(), "size() counts what is filed");
+        expect(wheel_.told() == latest_, "told() is the latest time that was told");
+        expect(wheel_.now() <= latest_, "time is never ahead of what was told");
+        expect(wheel_.now() >= reached_, "time never goes back");
+        reached_ = wheel_.now();
+        // Not always: the question itself changes what the wheel remembers.
+        if (random_.once_in(2)) {
+            return;
+        }
+        const tick_t next = wheel_.next_expiry();
+        if (model_.empty()) {
+            expect(next == no_tick, "an empty wheel has no next expiry");
+        } else {
+            expect(next <= model_.begin()->first, "next_expiry() is never late");
+            expect(next >= wheel_.now(), "next_expiry() is not before now");
+            expect(changed_ > 0 || more_ || next == model_.begin()->first,
+                   "next_expiry() is exact if nothing was erased or moved");
+        }
+    }
+
+    random_numbers& random_;
+    habits habits_;
+    wheel wheel_;
+    model_map model_;
+    std::vector<subject> subjects_;
+    std::vector<subject*> order_;
+    std::array<wheel_entry*, 64> due_{};
+    tick_t told_ = 0;    // the last `now` of advance()
+    tick_t latest_ = 0;  // the greatest of them
+    tick_t reached_ = 0; // the last now()
+    bool more_ = false;
+    std::uint64_t changed_ = 0;
+    std::array<std::pair<const char*, tick_t>, 24> trail_{};
+    std::size_t notes_ = 0;
+};
+
+} // namespace asio_wheel::test
+
+#endif
