@@ -72,27 +72,29 @@ template <class Allocator, unsigned int Bits>
 inline constexpr bool
     is_pool_executor<boost::asio::thread_pool::basic_executor_type<Allocator, Bits>> = true;
 
-/// Whether `ex` is the executor of its context itself: it runs what it is given on the threads that
-/// empty the context's queue, in no particular order, and has nothing to add where that is what
-/// happens anyway. So it is not if it is a strand, or of a kind unknown; it is looked for behind
+/// The context of `ex`, if `ex` is the executor of its context itself: it runs what it is given on
+/// the threads that empty the context's queue, in no particular order, and has nothing to add where
+/// that is what happens anyway. Else null: for a strand, and for all of a kind unknown. Looks behind
 /// executors that hide another one, such as any_io_executor.
 template <class Executor>
-[[nodiscard]] bool is_native(const Executor& ex) noexcept {
+[[nodiscard]] const boost::asio::execution_context* native_context(const Executor& ex) noexcept {
     namespace asio = boost::asio;
     if constexpr (is_io_context_executor<Executor>) {
-        return true;
+        return &context_of(ex);
     } else if constexpr (is_pool_executor<Executor>) {
-        return context_queue::is_that_of_pools;
+        return context_queue::is_that_of_pools ? &context_of(ex) : nullptr;
     } else if constexpr (requires { ex.template target<asio::io_context::executor_type>(); }) {
-        using io_executor = asio::io_context::executor_type;
-        using pool_executor = asio::thread_pool::executor_type;
-        return ex.template target<io_executor>() != nullptr ||
-               (context_queue::is_that_of_pools &&
-                (ex.template target<pool_executor>() != nullptr ||
-                 ex.template target<asio::system_executor>() != nullptr));
-    } else {
-        return false;
+        if (const auto* io = ex.template target<asio::io_context::executor_type>()) {
+            return native_context(*io);
+        }
+        if (const auto* pool = ex.template target<asio::thread_pool::executor_type>()) {
+            return native_context(*pool);
+        }
+        if (const auto* system = ex.template target<asio::system_executor>()) {
+            return native_context(*system);
+        }
     }
+    return nullptr;
 }
 
 } // namespace asio_wheel::detail

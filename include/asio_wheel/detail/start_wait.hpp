@@ -85,7 +85,7 @@ void start_wait_with(Core& core, typename Core::state& s, const Executor& ex, Ha
     } else {
         const auto bound = asio::get_associated_executor(handler, ex);
         using bound_executor = std::decay_t<decltype(bound)>;
-        if (s.native && is_native(bound) && &context_of(bound) == &context_of(ex)) {
+        if (s.native && native_context(bound) == native_context(ex)) {
             schedule_op<direct>(core, s, ex, std::move(handler));
         } else if (s.native) {
             schedule_op<hopping_op<Core, Handler, bound_executor, no_work>>(

@@ -19,7 +19,7 @@ namespace asio_wheel::detail {
 /// the last thing that thread does with the timer (release; the owner's reads acquire).
 struct timer_entry : wheel_entry {
     std::atomic<bool> linked{false};
-    bool native = false; ///< The timer's executor is_native(). Known to its owner only.
+    bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
     op_list ops;
 
     void relink() noexcept { linked.store(filed() || !ops.empty(), std::memory_order_release); }
