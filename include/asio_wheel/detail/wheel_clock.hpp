@@ -52,6 +52,9 @@ template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::nanoseconds
 to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
     using std::chrono::nanoseconds;
+    if constexpr (std::is_same_v<decltype(d), nanoseconds>) {
+        return d;
+    }
     using wide = std::chrono::duration<long double, std::nano>;
     return wide(d) >= wide(nanoseconds::max())   ? nanoseconds::max()
            : wide(d) <= wide(nanoseconds::min()) ? nanoseconds::min()
