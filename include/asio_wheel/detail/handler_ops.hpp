@@ -14,12 +14,11 @@
 #define ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP
 
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/op_memory.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 
-#include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/dispatch.hpp>
-#include <boost/asio/recycling_allocator.hpp>
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
@@ -30,40 +29,6 @@
 #include <utility>
 
 namespace asio_wheel::detail {
-
-/// Makes and frees operations with the allocator associated with their handler.
-template <class Op, class Handler>
-struct op_memory {
-    using associated =
-        boost::asio::associated_allocator_t<Handler, boost::asio::recycling_allocator<void>>;
-    using allocator = typename std::allocator_traits<associated>::template rebind_alloc<Op>;
-    using traits = std::allocator_traits<allocator>;
-
-    [[nodiscard]] static allocator allocator_of(const Handler& handler) noexcept {
-        return allocator(boost::asio::get_associated_allocator(
-            handler, boost::asio::recycling_allocator<void>()));
-    }
-
-    // If this throws, `handler` has not been moved from, unless it was its own move that threw.
-    template <class... Arguments>
-    [[nodiscard]] static Op* create(Handler&& handler, Arguments&&... arguments) {
-        allocator memory = allocator_of(handler);
-        Op* const op = traits::allocate(memory, 1);
-        try {
-            return ::new (static_cast<void*>(op))
-                Op(std::move(handler), std::forward<Arguments>(arguments)...);
-        } catch (...) {
-            traits::deallocate(memory, op, 1);
-            throw;
-        }
-    }
-
-    static void free(Op* op, const Handler& handler) noexcept {
-        allocator memory = allocator_of(handler);
-        op->~Op();
-        traits::deallocate(memory, op, 1);
-    }
-};
 
 /// Stands for whatever a handler may have of its own where only the question is asked whether it
 /// does.
@@ -88,14 +53,16 @@ private:
         auto* const op = static_cast<direct_op*>(self);
         Core& core = op->core_;
         if (queue == nullptr) {
-            core.forget(*op);
+            if (!core.forget(*op)) {
+                return;
+            }
             BOOST_ASIO_HANDLER_COMPLETION((*op));
             static_cast<void>(
                 op->take_handler()); // Its destructor may do anything: let the operation go first.
             return;
         }
-        const typename Core::settle_later settling(core);
-        if (core.claim(*op)) {
+        const typename Core::delivery delivery(core, *op);
+        if (delivery.claimed()) {
             BOOST_ASIO_HANDLER_COMPLETION((*op));
             const boost::system::error_code result = op->result();
             // The memory is free before the upcall, so that a wait started there can have it.
@@ -162,13 +129,15 @@ private:
         auto* const op = static_cast<hopping_op*>(self);
         Core& core = op->core_;
         if (queue == nullptr) {
-            core.forget(*op);
+            if (!core.forget(*op)) {
+                return;
+            }
             BOOST_ASIO_HANDLER_COMPLETION((*op));
             static_cast<void>(op->take_handler());
             return;
         }
-        const typename Core::settle_later settling(core);
-        // Copies: the operation may be gone before dispatch() returns.
+        const typename Core::handler_scope scope(core);
+        // A copy: the operation may be gone before dispatch() returns.
         const auto ex = executor_of<Executor>(op->executor_);
         if (core.hop(*op)) {
             boost::asio::dispatch(ex, typename Core::ticket_type(core, *op));

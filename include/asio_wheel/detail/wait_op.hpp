@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -69,7 +70,7 @@ public:
 
     outcome how = outcome::waiting;
     flight way = flight::none; ///< Once it is in the queue, changed only by whoever takes it out.
-    bool again = false; ///< It is due anew since it is in the queue: its turn comes at the end.
+    std::uint8_t places = 0;   ///< How many it has in the queue. Its turn is the last of them.
     const bool has_slot;
     timer_entry* owner = nullptr; ///< The timer it is attached to.
     wait_op* next = nullptr;      ///< In the timer's list.
@@ -78,6 +79,23 @@ protected:
     explicit wait_op(func_type function, bool slotted = false) noexcept
         : operation(function), has_slot(slotted) {}
     ~wait_op() = default;
+};
+
+/// A further place in the queue for an operation that is there already. It is due anew, after
+/// others that are due before it now.
+class further_place : public operation {
+public:
+    explicit further_place(wait_op& op) noexcept : operation(&further_place::run), op_(op) {}
+
+private:
+    static void run(void* queue, operation* self, const boost::system::error_code& ec,
+                    std::size_t n) {
+        const std::unique_ptr<further_place> place(static_cast<further_place*>(self));
+        wait_op& op = place->op_;
+        queue != nullptr ? op.complete(queue, ec, n) : op.destroy();
+    }
+
+    wait_op& op_;
 };
 
 /// An operation whose handler may have a cancellation slot.

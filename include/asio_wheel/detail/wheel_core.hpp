@@ -44,9 +44,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -120,9 +122,8 @@ public:
     void cancel(cancel_link& link) noexcept;
 
     // What operations do when the context runs or forgets them.
-    [[nodiscard]] bool claim(wait_op& op) noexcept;
     [[nodiscard]] bool hop(hopping_op_base& op) noexcept;
-    void forget(wait_op& op) noexcept;
+    [[nodiscard]] bool forget(wait_op& op) noexcept;
 
     // What tickets do.
     [[nodiscard]] const std::shared_ptr<gate>& door() const noexcept { return gate_; }
@@ -140,16 +141,20 @@ public:
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 
-    // Settles when the handler, or whatever else a thread of the context was busy with, has
-    // returned or thrown.
-    class settle_later {
+    // Is held while a thread of the context is busy for the wheel: settles when that has returned or
+    // thrown, unless somebody else will.
+    class handler_scope {
     public:
-        explicit settle_later(wheel_core& core) noexcept : core_(core) {}
-        settle_later(const settle_later&) = delete;
-        settle_later& operator=(const settle_later&) = delete;
-        ~settle_later() {
-            // Unlocked: whoever ends the last wait looks after doing so, so one look sees it gone.
-            if (core_.waiting_.load(std::memory_order_relaxed) == 0) {
+        explicit handler_scope(wheel_core& core, bool responsible = true) noexcept
+            : core_(core), responsible_(responsible),
+              decided_(core.decided_.load(std::memory_order_relaxed)) {}
+        handler_scope(const handler_scope&) = delete;
+        handler_scope& operator=(const handler_scope&) = delete;
+        ~handler_scope() {
+            // Unlocked, for whoever ends the last operation looks after doing so. What was decided
+            // meanwhile will have its turn, and look then.
+            if (responsible_ && core_.alive_.load(std::memory_order_relaxed) == 0 &&
+                core_.decided_.load(std::memory_order_relaxed) == decided_) {
                 const locked guard(core_);
                 core_.settle();
             }
@@ -157,6 +162,24 @@ public:
 
     private:
         wheel_core& core_;
+        const bool responsible_;
+        const std::uint64_t decided_;
+    };
+
+    // An operation's turn in the context's queue. claimed() tells whether it is to be completed now;
+    // else it is not the caller's.
+    class delivery {
+    public:
+        delivery(wheel_core& core, wait_op& op) noexcept
+            : delivery(core, op, op.way == wait_op::flight::decided) {}
+        [[nodiscard]] bool claimed() const noexcept { return claimed_; }
+
+    private:
+        delivery(wheel_core& core, wait_op& op, bool decided) noexcept
+            : claimed_(decided || core.claim(op)), scope_(core, !decided || core.is_last(op)) {}
+
+        const bool claimed_;
+        const handler_scope scope_;
     };
 
 private:
@@ -179,13 +202,10 @@ private:
             }
         }
         void release() noexcept {
-            operation_batch ready(std::move(core_.ready_));
-            if (!ready.empty()) {
-                core_.queue_.announce();
-            }
-            lock_.unlock();
-            if (!ready.empty()) {
-                core_.queue_.post(ready);
+            if (core_.ready_.empty()) {
+                lock_.unlock();
+            } else {
+                core_.flush(lock_);
             }
         }
 
@@ -232,18 +252,26 @@ private:
     void take_back(wait_op& op) noexcept;
     void refuse(wait_op& op, wait_op::outcome why) noexcept;
     void run_first(locked& guard);
+    [[nodiscard]] bool claim(wait_op& op) noexcept;
+    [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
+    [[nodiscard]] bool is_last(const wait_op& op) const noexcept;
+    void send_decided(wait_op& op) noexcept;
     void take(wait_op& op) noexcept;
-    [[nodiscard]] bool stays(wait_op& op) noexcept;
     void arm();
     void keep_armed() noexcept;
     void go_on_ticking() noexcept;
     void settle() noexcept;
+    void flush(std::unique_lock<optional_mutex>& lock) noexcept;
     void require_paused() const;
     void destroy_present() noexcept;
+    // Alive is an operation that needs the wheel and the context: one that waits, or is in the
+    // queue and not decided yet.
     void count(std::ptrdiff_t change) noexcept {
-        waiting_.store(waiting_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
-                       std::memory_order_relaxed);
+        alive_.store(alive_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
+                     std::memory_order_relaxed);
     }
+
+    static constexpr std::uint8_t max_places = std::numeric_limits<std::uint8_t>::max();
 
     const wheel_options options_;
     const std::shared_ptr<gate> gate_;
@@ -258,8 +286,10 @@ private:
     hopping_list hopping_;  // Operations with a ticket each.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t pending_ = 0; // Operations attached to timers.
-    std::atomic<std::size_t> waiting_{
-        0}; // Those not due yet. Written under the lock, read by anyone.
+    // Written under the lock, read by anyone:
+    std::atomic<std::size_t> alive_{0};          // See count().
+    std::atomic<std::uint64_t> decided_{0};      // How many went into the queue as decided,
+    std::atomic<const wait_op*> last_decided_{}; // and the last one of these.
     wheel_stats stats_;
     driver<Clock, WaitTraits> driver_;
     context_queue queue_;

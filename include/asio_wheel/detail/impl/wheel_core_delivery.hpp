@@ -14,7 +14,7 @@ namespace asio_wheel::detail {
 // The driver's wake-up number `turn` has come, or was aborted.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
-    const settle_later settling(*this);
+    const handler_scope scope(*this);
     locked guard(*this);
     if (driver_.fired(turn)) {
         ++stats_.wake_ups;
@@ -27,7 +27,7 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
-    const settle_later settling(*this);
+    const handler_scope scope(*this);
     locked guard(*this);
     ticking_ = false;
     tick();
@@ -111,24 +111,33 @@ bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
     return true;
 }
 
-// Decides how an attached operation ends, or how one does that was detached.
+// Decides how an operation ends: one that is attached, or was until now.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how) noexcept {
-    const bool waited = op.how == wait_op::outcome::waiting;
-    op.how = how;
-    if (waited) {
-        count(-1);
-    }
+    const bool waited = std::exchange(op.how, how) == wait_op::outcome::waiting;
     switch (op.way) {
     case wait_op::flight::none:
-        op.way = how == wait_op::outcome::due ? wait_op::flight::queued : wait_op::flight::decided;
-        ready_.push(op);
+        if (how == wait_op::outcome::due) {
+            op.way = wait_op::flight::queued;
+            op.places = 1;
+            ready_.push(op);
+        } else {
+            count(-1);
+            send_decided(op);
+        }
         break;
     case wait_op::flight::queued:
-        op.again = waited && how == wait_op::outcome::due;
+        if (waited && how == wait_op::outcome::due && op.places < max_places) {
+            // Without memory it keeps its old place, and is early in the order.
+            if (auto* const place = new (std::nothrow) further_place(op)) {
+                ++op.places;
+                ready_.push(*place);
+            }
+        }
         break;
     case wait_op::flight::hopping:
         if (waited) {
+            count(-1);
             settle(); // Nothing comes by the context that would.
         }
         break;
@@ -137,11 +146,29 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
     }
 }
 
-// Lets a due operation wait again.
+// Puts an operation into the queue that nobody else knows of any more.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::send_decided(wait_op& op) noexcept {
+    op.way = wait_op::flight::decided;
+    op.places = 1;
+    ready_.push(op);
+    last_decided_.store(&op, std::memory_order_relaxed);
+    decided_.store(decided_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::is_last(const wait_op& op) const noexcept {
+    return last_decided_.load(std::memory_order_relaxed) == &op;
+}
+
+// Lets a due operation wait again. If it is in the queue it stays there, and its turn finds it
+// waiting.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
     op.how = wait_op::outcome::waiting;
-    count(+1);
+    if (op.way == wait_op::flight::hopping) {
+        count(+1);
+    }
 }
 
 template <class Clock, class WaitTraits>
@@ -149,21 +176,18 @@ void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::outcome why) no
     ++stats_.rejected;
     cut(op);
     op.how = why;
-    op.way = wait_op::flight::decided;
-    ready_.push(op);
+    send_decided(op);
 }
 
-// An operation's turn in the context's queue has come. True if it is to be completed now; else it
-// is not the caller's.
+// An operation has come to the front of the context's queue, and is not decided. True if it is the
+// caller's now.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
-    if (op.way == wait_op::flight::decided) {
-        return true;
-    }
     const locked guard(*this);
-    if (stays(op)) {
+    if (!is_its_turn(op)) {
         return false;
     }
+    count(-1);
     take(op);
     return true;
 }
@@ -172,31 +196,27 @@ bool wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::hop(hopping_op_base& op) noexcept {
     const locked guard(*this);
-    if (op.way == wait_op::flight::queued && stays(op)) {
-        return false;
+    if (op.way == wait_op::flight::queued) {
+        if (!is_its_turn(op)) {
+            return false;
+        }
+        count(-1);
     }
     op.way = wait_op::flight::hopping;
     hopping_.push_back(op);
     return true;
 }
 
-// Whether an operation whose turn has come is not to be delivered: since it was taken back to wait
-// on, or else was taken back and is due anew, so that others come first.
+// Takes one of its places from an operation. True if that was the last, and it is to be delivered.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::stays(wait_op& op) noexcept {
-    if (op.how == wait_op::outcome::waiting) {
-        op.way = wait_op::flight::none;
-        op.again = false;
-        return true;
+bool wheel_core<Clock, WaitTraits>::is_its_turn(wait_op& op) noexcept {
+    if (--op.places == 0 && op.how == wait_op::outcome::waiting) {
+        op.way = wait_op::flight::none; // It was taken back, and is at home now.
     }
-    if (std::exchange(op.again, false) && op.how == wait_op::outcome::due) {
-        ready_.push(op);
-        return true;
-    }
-    return false;
+    return op.places == 0 && op.how != wait_op::outcome::waiting;
 }
 
-// Takes an operation that is due out of everything, for delivery: it is the caller's alone.
+// Takes an operation that is not waiting out of everything, for delivery: it is the caller's alone.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
     if (op.how == wait_op::outcome::due) {
@@ -207,15 +227,17 @@ void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
     }
 }
 
-// An operation is going to be destroyed without being called.
+// An operation is to be destroyed without being called. True if it is the caller's now.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
+bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
     const locked guard(*this);
+    if (op.places > 1) {
+        --op.places;
+        return false;
+    }
+    const bool alive = op.way == wait_op::flight::queued ||
+                       (op.owner != nullptr && op.how == wait_op::outcome::waiting);
     if (timer_entry* const entry = op.owner) {
-        if (op.how == wait_op::outcome::waiting) {
-            count(-1);
-            settle();
-        }
         detach(op);
         if (entry->ops.empty()) {
             unfile(*entry);
@@ -224,6 +246,11 @@ void wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
     } else {
         cut(op);
     }
+    if (alive && !gate_->closed) {
+        count(-1);
+        settle();
+    }
+    return true;
 }
 
 // A ticket has reached the executor of its operation's handler. The service may be gone, and the
@@ -298,9 +325,18 @@ void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
 // Lets the context run out of work when there is none.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::settle() noexcept {
-    if (waiting_.load(std::memory_order_relaxed) == 0) {
+    if (alive_.load(std::memory_order_relaxed) == 0) {
         driver_.disarm();
     }
+}
+
+// Releases the lock, and puts what is ready into the context's queue.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::flush(std::unique_lock<optional_mutex>& lock) noexcept {
+    operation_batch ready(std::move(ready_));
+    queue_.announce();
+    lock.unlock();
+    queue_.post(ready);
 }
 
 } // namespace asio_wheel::detail

@@ -161,7 +161,7 @@ void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
             unwanted_.erase(op);
             doomed.push_back(op);
         }
-        waiting_.store(0, std::memory_order_relaxed);
+        alive_.store(0, std::memory_order_relaxed);
     }
     while (!doomed.empty()) {
         wait_op& op = doomed.front();

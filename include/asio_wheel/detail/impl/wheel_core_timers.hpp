@@ -214,6 +214,7 @@ void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
     if (cancel_link* const link = op.link()) {
+        static_cast<slotted_op&>(op).cancel = nullptr;
         link->op.store(nullptr, std::memory_order_release);
     }
 }
