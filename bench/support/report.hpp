@@ -93,10 +93,10 @@ public:
                     continue;
                 }
                 if (std::exchange(first, false)) {
-                    std::fprintf(out, "\n| %-26s | %9s | %-11s | %-9s | %10s | %10s | %7s |\n",
+                    std::fprintf(out, "\n| %-26s | %9s | %-13s | %-9s | %10s | %10s | %7s |\n",
                                  "workload", "timers", "figure", "peer", "peer", ours, "ratio");
                     std::fprintf(out, "|%s|%s:|%s|%s|%s:|%s:|%s:|\n", std::string(28, '-').c_str(),
-                                 std::string(10, '-').c_str(), std::string(13, '-').c_str(),
+                                 std::string(10, '-').c_str(), std::string(15, '-').c_str(),
                                  std::string(11, '-').c_str(), std::string(11, '-').c_str(),
                                  std::string(11, '-').c_str(), std::string(8, '-').c_str());
                 }
@@ -106,7 +106,7 @@ public:
                 if (mine > 0) {
                     std::snprintf(ratio, sizeof ratio, "%.2f", theirs / mine);
                 }
-                std::fprintf(out, "| %-26s | %9s | %-11s | %-9s | %10.4g | %10.4g | %7s |\n",
+                std::fprintf(out, "| %-26s | %9s | %-13s | %-9s | %10.4g | %10.4g | %7s |\n",
                              r.workload.c_str(), r.n.c_str(), r.figure.c_str(), who.c_str(), theirs,
                              mine, ratio);
             }
