@@ -5,8 +5,8 @@
 // the longest slice of one, the longest search for the next expiry, and time that stood still for a
 // day. What wheel_bench.cpp says about its workloads holds here too.
 //
-// What else happened on the machine is kept out by doing the same work several times and taking the
-// least of each tick.
+// Time is that of the steady clock, which is the quickest to ask. What else happened on the machine is
+// kept out by doing the same work several times and taking the least of each piece of it.
 
 #include "support/measure.hpp"
 #include "support/queue_fixture.hpp"
@@ -27,7 +27,7 @@ using bench::no_tick;
 using bench::queue_fixture;
 using bench::second;
 using bench::tick_t;
-using watch = bench::stopwatch<bench::thread_clock>;
+using watch = bench::stopwatch<std::chrono::steady_clock>;
 
 constexpr int runs = 3;
 
@@ -184,7 +184,6 @@ void next_expiry_changed(benchmark::State& state, std::size_t n) {
 }
 
 // Asks for the next expiry after each tick of a minute in which n entries expire: mean and worst.
-// By the steady clock, which is quicker to ask than the thread's; the least of several runs is kept.
 template <class Queue>
 void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
@@ -199,7 +198,7 @@ void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
             std::size_t wrong = 0;
             for (tick_t now = 1; now <= 60 * second; ++now) {
                 f.advance(now, [](auto&) {});
-                bench::stopwatch<std::chrono::steady_clock> time;
+                watch time;
                 time.start();
                 const tick_t next = f.queue->next_expiry();
                 questions.add(time.stop());
