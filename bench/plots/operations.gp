@@ -6,7 +6,8 @@
 set logscale xy
 set format x "10^{%L}"
 set xrange [700:1.4e7]
-set yrange [10:*]
+set yrange [10:5000]
+set key font ",9"
 set multiplot layout 2, 2 title "One operation of a timer (ns of processor time)"
 do for [name in "api/arm api/re_arm api/postpone api/cancel"] {
     set title name noenhanced

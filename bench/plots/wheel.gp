@@ -6,11 +6,11 @@
 set logscale xy
 set format x "10^{%L}"
 set xrange [700:1.4e7]
-set yrange [1:*]
+set yrange [1:5000]
 set key font ",9"
 who = "asio_wheel asio_heap multimap libuv libevent"
-set multiplot layout 2, 2 title "One operation of a queue of timers (ns)"
-do for [name in "sched cancel re_arm expire"] {
+set multiplot layout 2, 3 title "One operation of a queue of timers (ns)"
+do for [name in "sched cancel re_arm idle_re_arm short_fire expire"] {
     set title name noenhanced
     plot for [i = 1:words(who)] series("wheel/".name, word(who, i), "op") \
         using 1:2 linetype i title word(who, i) noenhanced

@@ -12,9 +12,9 @@ set pointsize 0.7
 set bars small
 
 if (kind eq "svg") {
-    set terminal svg size 1000, 700 font "sans-serif,14" background "white"
+    set terminal svg size 1200, 800 font "sans-serif,14" background "white"
 } else {
-    set terminal pngcairo size 1000, 700 font "sans-serif,11"
+    set terminal pngcairo size 1200, 800 font "sans-serif,11"
 }
 set output file
 
