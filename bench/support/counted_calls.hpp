@@ -5,8 +5,8 @@
 // place of the library's. To be included by one source file of a program. What the C library asks of
 // the kernel itself, such as futexes and memory, is not seen.
 //
-// Allocations: operator new, and aligned_alloc(), which Asio uses. System calls: those of Asio's
-// reactor on Linux; elsewhere they are not counted (`counts_system_calls`).
+// Allocations: operator new and, with glibc on Linux, aligned_alloc(), which Asio uses. System calls:
+// there, those of Asio's reactor; elsewhere they are not counted (`counts_system_calls`).
 
 #ifndef BENCH_COUNTED_CALLS_HPP
 #define BENCH_COUNTED_CALLS_HPP
@@ -17,7 +17,14 @@
 #include <cstdlib>
 #include <new>
 
-#ifdef __linux__
+// Another C library declares these functions a little differently.
+#if defined(__linux__) && defined(__GLIBC__)
+#define BENCH_COUNTS_SYSTEM_CALLS 1
+#else
+#define BENCH_COUNTS_SYSTEM_CALLS 0
+#endif
+
+#if BENCH_COUNTS_SYSTEM_CALLS
 #include <dlfcn.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -70,7 +77,7 @@ inline call_counts operator-(const call_counts& a, const call_counts& b) noexcep
     std::free(memory);
 }
 
-#ifdef __linux__
+#if BENCH_COUNTS_SYSTEM_CALLS
 
 namespace bench {
 constexpr bool counts_system_calls = true;

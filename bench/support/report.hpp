@@ -37,12 +37,21 @@ inline benchmark::Counter per_operation(std::size_t operations) {
 
 /// Registers run(state) under a name as described above. What it measures is for it to say.
 template <class Run>
-benchmark::internal::Benchmark* add(const std::string& workload, const std::string& who,
-                                    std::size_t n, Run run) {
+auto* add(const std::string& workload, const std::string& who, std::size_t n, Run run) {
     return benchmark::RegisterBenchmark((workload + '/' + who + '/' + std::to_string(n)).c_str(),
                                         run)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
+}
+
+/// True if a benchmark gave up. Google Benchmark 1.8 has renamed what says so.
+template <class Run>
+bool failed(const Run& run) {
+    if constexpr (requires { run.error_occurred; }) {
+        return run.error_occurred;
+    } else {
+        return run.skipped != decltype(run.skipped){};
+    }
 }
 
 /// All repetitions of one figure.
@@ -71,7 +80,7 @@ public:
         const std::size_t number = name.rfind('/');
         const std::size_t side =
             number == std::string::npos || number == 0 ? number : name.rfind('/', number - 1);
-        if (side == std::string::npos || run.error_occurred ||
+        if (side == std::string::npos || failed(run) ||
             run.run_type != benchmark::BenchmarkReporter::Run::RT_Iteration) {
             return;
         }
