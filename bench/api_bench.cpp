@@ -5,7 +5,7 @@
 // program. Compare ratios: the table at the end gives them.
 //
 // Timers have the default executor and lie in one array; handlers capture a pointer; a timeout is
-// 30 s, always; random order is that of splitmix64 with seed 42; the io_context is the default one,
+// 30 s (five minutes for more than a million timers); random order is that of splitmix64 with seed 42; the io_context is the default one,
 // and a second thread is alive, asleep. Time is the processor time of the process, by the system's
 // account; `op` is that of one operation, in nanoseconds. Operations on timers happen in handlers,
 // within run().
@@ -72,7 +72,7 @@ void arm(benchmark::State& state, std::size_t n) {
 // of them at once.
 template <class Timer>
 void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
-    const std::size_t count = n * bench::rounds_of(n);
+    const std::size_t count = bench::operations_on(n);
     bench::stream<Timer, re_arm_one> stream(n, burst);
     stream.arm_all();
     for (auto _ : state) {
@@ -83,13 +83,13 @@ void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
 
 // What does the same for asio_wheel::steady_timer, if the handler need not be called.
 void postpone(benchmark::State& state, std::size_t n) {
-    const std::size_t count = n * bench::rounds_of(n);
+    const std::size_t count = bench::operations_on(n);
     bench::stream<asio_wheel::steady_timer, cancel_one> stream(n, 1);
     stream.arm_all();
     for (auto _ : state) {
         std::size_t moved = 0;
-        const auto time = stream.apply_quietly(count, [&moved](asio_wheel::steady_timer& timer) {
-            moved += timer.postpone(bench::timeout);
+        const auto time = stream.apply_quietly(count, [&moved, n](asio_wheel::steady_timer& timer) {
+            moved += timer.postpone(bench::timeout_of(n));
         });
         bench::require(moved == count, "a wait was not postponed");
         state.SetIterationTime(seconds(time));
@@ -170,8 +170,10 @@ void add_operations(std::size_t n) {
     pair("api/arm", [n](auto timer, auto& state) { arm<BENCH_TIMER(timer)>(state, n); });
     pair("api/re_arm",
          [n](auto timer, auto& state) { re_arm<BENCH_TIMER(timer)>(state, n, in_flight); });
-    pair("api/re_arm_alone",
-         [n](auto timer, auto& state) { re_arm<BENCH_TIMER(timer)>(state, n, 1); });
+    if (n <= 1'000'000) {
+        pair("api/re_arm_alone",
+             [n](auto timer, auto& state) { re_arm<BENCH_TIMER(timer)>(state, n, 1); });
+    }
     pair("api/cancel",
          [n](auto timer, auto& state) { cancel<BENCH_TIMER(timer)>(state, n, in_flight); });
     pair("api/short_lived",

@@ -36,7 +36,7 @@ template <class Timer>
 class expiries {
 public:
     expiries(std::size_t n, const spread& how, const std::vector<std::uint32_t>& ranks)
-        : step_(how.span / static_cast<clock::rep>(n)), begin_(clock::now() + 100ms + n * 1us),
+        : step_(how.span / static_cast<clock::rep>(n)), begin_(clock::now() + arming_time(n)),
           timers_(make_timers<Timer>(context_, n)) {
         for (std::size_t i = 0; i < n; ++i) {
             const auto expiry = deadline(ranks[i]).time_since_epoch() + how.grain;

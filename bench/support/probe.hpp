@@ -31,8 +31,7 @@ protected:
     explicit mass_expiry(std::size_t n) : timers_(make_timers<Timer>(context_, n)) {}
 
     void arm_all() {
-        deadline_ = clock::now() + std::chrono::milliseconds(100) +
-                    timers_.size() * std::chrono::microseconds(1);
+        deadline_ = clock::now() + arming_time(timers_.size());
         for (Timer& timer : timers_) {
             timer.expires_at(deadline_);
             timer.async_wait([this](const error_code& ec) {

@@ -32,7 +32,7 @@ public:
     short_lived(std::size_t n, std::size_t at_once)
         : others_(make_timers<Timer>(context_, n)), timers_(at_once) {
         for (Timer& timer : others_) {
-            timer.expires_after(timeout);
+            timer.expires_after(timeout_of(n));
             timer.async_wait([this](const error_code& ec) { expired_ += ec ? 0 : 1; });
         }
     }
