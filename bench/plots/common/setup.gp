@@ -4,6 +4,7 @@
 # What all plots share. `results` is the file with all figures, `file` the one to draw, `kind` svg or
 # png.
 
+set encoding utf8
 set datafile separator whitespace
 set key top left reverse Left samplen 2
 set grid
