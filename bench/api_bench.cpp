@@ -167,17 +167,13 @@ void add_operations(std::size_t n) {
     const auto pair = [n](const char* workload, auto run) {
         bench::add_pair(workload, n, how_often::as_needed, run);
     };
-    pair("api/arm", [n](auto timer, auto& state) { arm<BENCH_TIMER(timer)>(state, n); });
-    pair("api/re_arm",
-         [n](auto timer, auto& state) { re_arm<BENCH_TIMER(timer)>(state, n, in_flight); });
+    pair("api/arm", [n]<class Timer>(auto& state) { arm<Timer>(state, n); });
+    pair("api/re_arm", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, in_flight); });
     if (n <= 1'000'000) {
-        pair("api/re_arm_alone",
-             [n](auto timer, auto& state) { re_arm<BENCH_TIMER(timer)>(state, n, 1); });
+        pair("api/re_arm_alone", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, 1); });
     }
-    pair("api/cancel",
-         [n](auto timer, auto& state) { cancel<BENCH_TIMER(timer)>(state, n, in_flight); });
-    pair("api/short_lived",
-         [n](auto timer, auto& state) { short_lived<BENCH_TIMER(timer)>(state, n); });
+    pair("api/cancel", [n]<class Timer>(auto& state) { cancel<Timer>(state, n, in_flight); });
+    pair("api/short_lived", [n]<class Timer>(auto& state) { short_lived<Timer>(state, n); });
     // Asio's timer cannot be postponed, so it is re-armed.
     bench::add("api/postpone", "asio", n,
                [n](auto& state) { re_arm<asio::steady_timer>(state, n, in_flight); });
@@ -194,15 +190,13 @@ int main(int argc, char** argv) {
     }
     for (const std::size_t n : {1U, 1'000U}) {
         bench::add_pair("api/await_past", n, how_often::as_needed,
-                        [n](auto timer, auto& state) { await_past<BENCH_TIMER(timer)>(state, n); });
+                        [n]<class Timer>(auto& state) { await_past<Timer>(state, n); });
     }
     for (const std::size_t n : {1U, 1'000U, 100'000U}) {
-        bench::add_pair("api/await_chain", n, how_often::once, [n](auto timer, auto& state) {
-            await_chain<BENCH_TIMER(timer)>(state, n);
-        });
+        bench::add_pair("api/await_chain", n, how_often::once,
+                        [n]<class Timer>(auto& state) { await_chain<Timer>(state, n); });
     }
-    bench::add_pair("api/two_threads", 10'000, how_often::as_needed, [](auto timer, auto& state) {
-        two_threads<BENCH_TIMER(timer)>(state, 10'000);
-    });
+    bench::add_pair("api/two_threads", 10'000, how_often::as_needed,
+                    []<class Timer>(auto& state) { two_threads<Timer>(state, 10'000); });
     return bench::run_benchmarks(argc, argv);
 }

@@ -33,7 +33,7 @@ void expire(benchmark::State& state, std::size_t n, const bench::spread& how) {
 
 void add(const std::string& workload, std::size_t n, const bench::spread& how) {
     bench::add_pair("expiry/" + workload, n, bench::how_often::once,
-                    [=](auto timer, auto& state) { expire<BENCH_TIMER(timer)>(state, n, how); });
+                    [=]<class Timer>(auto& state) { expire<Timer>(state, n, how); });
 }
 
 } // namespace

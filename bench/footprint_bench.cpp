@@ -147,7 +147,7 @@ void bytes(benchmark::State& state, std::size_t n) {
 
 void add_bytes(std::size_t n) {
     bench::add_pair("footprint/bytes", n, bench::how_often::once,
-                    [n](auto timer, auto& state) { bytes<BENCH_TIMER(timer)>(state, n); });
+                    [n]<class Timer>(auto& state) { bytes<Timer>(state, n); });
 }
 #else
 void add_bytes(std::size_t) {}
@@ -157,16 +157,12 @@ void add(std::size_t n) {
     const auto pair = [n](const char* workload, auto run) {
         bench::add_pair(workload, n, bench::how_often::once, run);
     };
-    pair("footprint/arm", [n](auto timer, auto& state) { arm<BENCH_TIMER(timer)>(state, n); });
-    pair("footprint/re_arm",
-         [n](auto timer, auto& state) { re_arm<BENCH_TIMER(timer)>(state, n); });
-    pair("footprint/cancel",
-         [n](auto timer, auto& state) { cancel<BENCH_TIMER(timer)>(state, n); });
-    pair("footprint/short_lived",
-         [n](auto timer, auto& state) { short_lived<BENCH_TIMER(timer)>(state, n); });
-    pair("footprint/expire_over_1s", [n](auto timer, auto& state) {
-        expire<BENCH_TIMER(timer)>(state, n,
-                                   {1s, bench::order::by_deadline, bench::clock::duration(1)});
+    pair("footprint/arm", [n]<class Timer>(auto& state) { arm<Timer>(state, n); });
+    pair("footprint/re_arm", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n); });
+    pair("footprint/cancel", [n]<class Timer>(auto& state) { cancel<Timer>(state, n); });
+    pair("footprint/short_lived", [n]<class Timer>(auto& state) { short_lived<Timer>(state, n); });
+    pair("footprint/expire_over_1s", [n]<class Timer>(auto& state) {
+        expire<Timer>(state, n, {1s, bench::order::by_deadline, bench::clock::duration(1)});
     });
     // Asio's timer cannot be postponed, so it is re-armed.
     bench::add("footprint/postpone", "asio", n, [n](auto& state) {

@@ -37,14 +37,12 @@ int main(int argc, char** argv) {
     const bench::bystander second_thread;
 
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
-        bench::add_pair("pause/posted_handler", n, bench::how_often::once,
-                        [n](auto timer, auto& state) {
-                            pause<bench::posted_probe<BENCH_TIMER(timer)>>(state, n);
-                        });
-        bench::add_pair("pause/foreign_async_wait", n, bench::how_often::once,
-                        [n](auto timer, auto& state) {
-                            pause<bench::foreign_thread<BENCH_TIMER(timer)>>(state, n);
-                        });
+        bench::add_pair(
+            "pause/posted_handler", n, bench::how_often::once,
+            [n]<class Timer>(auto& state) { pause<bench::posted_probe<Timer>>(state, n); });
+        bench::add_pair(
+            "pause/foreign_async_wait", n, bench::how_often::once,
+            [n]<class Timer>(auto& state) { pause<bench::foreign_thread<Timer>>(state, n); });
     }
     return bench::run_benchmarks(argc, argv);
 }

@@ -170,18 +170,17 @@ int main(int argc, char** argv) {
     constexpr auto once = bench::how_often::once;
 
     for (const std::size_t tick : {100U, 1'000U, 10'000U, 100'000U}) {
-        bench::add_pair("wake_up/tick_us", tick, once, [tick](auto timer, auto& state) {
-            against_tick<BENCH_TIMER(timer)>(state, std::chrono::microseconds(tick));
+        bench::add_pair("wake_up/tick_us", tick, once, [tick]<class Timer>(auto& state) {
+            against_tick<Timer>(state, std::chrono::microseconds(tick));
         });
     }
     for (const std::size_t n : {0U, 1'000'000U}) {
         bench::add_pair("wake_up/idle", n, once,
-                        [n](auto timer, auto& state) { idle<BENCH_TIMER(timer)>(state, n); });
+                        [n]<class Timer>(auto& state) { idle<Timer>(state, n); });
     }
     for (const std::size_t distance : {10U, 300U, 3'000U}) {
-        bench::add_pair("wake_up/lone_ms", distance, once, [distance](auto timer, auto& state) {
-            lone<BENCH_TIMER(timer)>(state, distance);
-        });
+        bench::add_pair("wake_up/lone_ms", distance, once,
+                        [distance]<class Timer>(auto& state) { lone<Timer>(state, distance); });
     }
     return bench::run_benchmarks(argc, argv);
 }

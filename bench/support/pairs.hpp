@@ -13,30 +13,28 @@
 
 #include <cstddef>
 #include <string>
-#include <type_traits>
 
 namespace bench {
 
-/// Registers a workload for both kinds of timer: run(std::type_identity<Timer>(), state). One that
-/// takes real time, or as long as it takes, is done once for each repetition.
+/// One that takes real time, or as long as it takes, is done once for each repetition.
 enum class how_often { as_needed, once };
 
+/// Registers a workload for both kinds of timer: `run` is a function object, and called as
+/// run.operator()<Timer>(state).
 template <class Workload>
 void add_pair(const std::string& workload, std::size_t n, how_often times, Workload run) {
-    const auto side = [&](const char* who, auto timer) {
-        auto* const added =
-            add(workload, who, n, [run, timer](benchmark::State& state) { run(timer, state); });
+    const auto side = [&]<class Timer>(const char* who) {
+        auto* const added = add(workload, who, n, [run](benchmark::State& state) {
+            run.template operator()<Timer>(state);
+        });
         if (times == how_often::once) {
             added->Iterations(1);
         }
     };
-    side("asio", std::type_identity<boost::asio::steady_timer>());
-    side(ours, std::type_identity<asio_wheel::steady_timer>());
+    side.template operator()<boost::asio::steady_timer>("asio");
+    side.template operator()<asio_wheel::steady_timer>(ours);
 }
 
 } // namespace bench
-
-/// The kind of timer that a workload registered by add_pair() is run for.
-#define BENCH_TIMER(tag) typename decltype(tag)::type
 
 #endif
