@@ -20,6 +20,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -72,7 +73,7 @@ private:
     std::vector<double> values_; // sorted
 };
 
-/// The figures of all benchmarks, in the order in which they first appeared.
+/// The figures of all benchmarks.
 class results {
 public:
     void add(const benchmark::BenchmarkReporter::Run& run) {
@@ -84,40 +85,38 @@ public:
             run.run_type != benchmark::BenchmarkReporter::Run::RT_Iteration) {
             return;
         }
+        const std::string who = name.substr(side + 1, number - side - 1);
         for (const auto& [figure, counter] : run.counters) {
             const bool time = (counter.flags & benchmark::Counter::kInvert) != 0;
-            const std::string who = name.substr(side + 1, number - side - 1);
-            row& found = row_of(name.substr(0, side), name.substr(number + 1), figure);
-            side_of(found, who).add(time ? counter.value * 1e9 : counter.value);
+            rows_[{name.substr(0, side), std::stoul(name.substr(number + 1)), figure}][who].add(
+                time ? counter.value * 1e9 : counter.value);
         }
     }
 
     /// One line for each peer that did what we did too.
     void print_ratios(std::FILE* out) const {
         bool first = true;
-        for (const row& r : rows_) {
-            const auto we = std::ranges::find(r.sides, ours, &named::first);
-            for (const auto& [who, values] : r.sides) {
-                if (we == r.sides.end() || who == ours) {
+        for (const auto& [key, sides] : rows_) {
+            const auto& [workload, n, figure] = key;
+            const auto we = sides.find(ours);
+            if (we == sides.end()) {
+                continue;
+            }
+            const double mine = we->second.median();
+            for (const auto& [who, values] : sides) {
+                if (who == ours) {
                     continue;
                 }
                 if (std::exchange(first, false)) {
-                    std::fprintf(out, "\n| %-26s | %9s | %-13s | %-9s | %10s | %10s | %7s |\n",
-                                 "workload", "timers", "figure", "peer", "peer", ours, "ratio");
-                    std::fprintf(out, "|%s|%s:|%s|%s|%s:|%s:|%s:|\n", std::string(28, '-').c_str(),
-                                 std::string(10, '-').c_str(), std::string(15, '-').c_str(),
-                                 std::string(11, '-').c_str(), std::string(11, '-').c_str(),
-                                 std::string(11, '-').c_str(), std::string(8, '-').c_str());
+                    print_head(out);
                 }
                 const double theirs = values.median();
-                const double mine = we->second.median();
-                char ratio[32] = "-"; // of nothing to nothing
+                char ratio[32] = "-"; // of something to nothing
                 if (mine > 0) {
                     std::snprintf(ratio, sizeof ratio, "%.2f", theirs / mine);
                 }
-                std::fprintf(out, "| %-26s | %9s | %-13s | %-9s | %10.4g | %10.4g | %7s |\n",
-                             r.workload.c_str(), r.n.c_str(), r.figure.c_str(), who.c_str(), theirs,
-                             mine, ratio);
+                std::fprintf(out, "| %-28s | %9lu | %-13s | %-9s | %10.4g | %10.4g | %7s |\n",
+                             workload.c_str(), n, figure.c_str(), who.c_str(), theirs, mine, ratio);
             }
         }
         std::fflush(out);
@@ -125,38 +124,29 @@ public:
 
     void write_csv(std::FILE* out) const {
         std::fprintf(out, "workload,who,timers,figure,median,least,most,repetitions\n");
-        for (const row& r : rows_) {
-            for (const auto& [who, values] : r.sides) {
-                std::fprintf(out, "%s,%s,%s,%s,%.6g,%.6g,%.6g,%zu\n", r.workload.c_str(),
-                             who.c_str(), r.n.c_str(), r.figure.c_str(), values.median(),
-                             values.least(), values.most(), values.size());
+        for (const auto& [key, sides] : rows_) {
+            const auto& [workload, n, figure] = key;
+            for (const auto& [who, values] : sides) {
+                std::fprintf(out, "%s,%s,%lu,%s,%.6g,%.6g,%.6g,%zu\n", workload.c_str(),
+                             who.c_str(), n, figure.c_str(), values.median(), values.least(),
+                             values.most(), values.size());
             }
         }
     }
 
 private:
-    using named = std::pair<std::string, samples>;
-
-    struct row {
-        std::string workload;
-        std::string n;
-        std::string figure;
-        std::vector<named> sides;
-    };
-
-    row& row_of(const std::string& workload, const std::string& n, const std::string& figure) {
-        const auto found = std::ranges::find_if(rows_, [&](const row& r) {
-            return r.workload == workload && r.n == n && r.figure == figure;
-        });
-        return found != rows_.end() ? *found : rows_.emplace_back(row{workload, n, figure, {}});
+    static void print_head(std::FILE* out) {
+        std::fprintf(out, "\n| %-28s | %9s | %-13s | %-9s | %10s | %10s | %7s |\n", "workload",
+                     "timers", "figure", "peer", "peer", ours, "ratio");
+        const auto line = [](std::size_t n) { return std::string(n, '-'); };
+        std::fprintf(out, "|%s|%s:|%s|%s|%s:|%s:|%s:|\n", line(30).c_str(), line(10).c_str(),
+                     line(15).c_str(), line(11).c_str(), line(11).c_str(), line(11).c_str(),
+                     line(8).c_str());
     }
 
-    static samples& side_of(row& r, const std::string& who) {
-        const auto found = std::ranges::find(r.sides, who, &named::first);
-        return found != r.sides.end() ? found->second : r.sides.emplace_back(who, samples()).second;
-    }
-
-    std::vector<row> rows_;
+    // By workload, number of timers and figure; then by who did it.
+    std::map<std::tuple<std::string, unsigned long, std::string>, std::map<std::string, samples>>
+        rows_;
 };
 
 /// Google Benchmark's console output without the suffixes that it adds to names (that the time is a
