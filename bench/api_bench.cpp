@@ -20,10 +20,13 @@
 #include "support/waits.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <benchmark/benchmark.h>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 
@@ -82,15 +85,15 @@ void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
 }
 
 // What does the same for asio_wheel::steady_timer, if the handler need not be called.
+template <class Timer>
 void postpone(benchmark::State& state, std::size_t n) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<asio_wheel::steady_timer, cancel_one> stream(n, 1);
+    bench::stream<Timer, cancel_one> stream(n, 1);
     stream.arm_all();
     for (auto _ : state) {
         std::size_t moved = 0;
-        const auto time = stream.apply_quietly(count, [&moved, n](asio_wheel::steady_timer& timer) {
-            moved += timer.postpone(bench::timeout_of(n));
-        });
+        const auto time = stream.apply_quietly(
+            count, [&moved, n](Timer& timer) { moved += timer.postpone(bench::timeout_of(n)); });
         bench::require(moved == count, "a wait was not postponed");
         state.SetIterationTime(seconds(time));
     }
@@ -177,7 +180,29 @@ void add_operations(std::size_t n) {
     // Asio's timer cannot be postponed, so it is re-armed.
     bench::add("api/postpone", "asio", n,
                [n](auto& state) { re_arm<asio::steady_timer>(state, n, in_flight); });
-    bench::add("api/postpone", bench::ours, n, [n](auto& state) { postpone(state, n); });
+    bench::add("api/postpone", bench::ours, n,
+               [n](auto& state) { postpone<asio_wheel::steady_timer>(state, n); });
+}
+
+// Ours as it is where one thread only uses the context.
+class unlocked_timer : public asio_wheel::steady_timer {
+public:
+    using asio_wheel::steady_timer::steady_timer;
+
+    static void prepare(asio::io_context& context) {
+        asio_wheel::make_wheel(context, {.locking = false});
+    }
+};
+
+void add_unlocked(std::size_t n) {
+    const auto add = [n](const char* workload, auto run) {
+        bench::add(workload, "unlocked", n, run);
+    };
+    add("api/arm", [n](auto& state) { arm<unlocked_timer>(state, n); });
+    add("api/re_arm", [n](auto& state) { re_arm<unlocked_timer>(state, n, in_flight); });
+    add("api/cancel", [n](auto& state) { cancel<unlocked_timer>(state, n, in_flight); });
+    add("api/short_lived", [n](auto& state) { short_lived<unlocked_timer>(state, n); });
+    add("api/postpone", [n](auto& state) { postpone<unlocked_timer>(state, n); });
 }
 
 } // namespace
@@ -187,6 +212,9 @@ int main(int argc, char** argv) {
 
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
         add_operations(n);
+    }
+    for (const std::size_t n : {1'000U, 1'000'000U}) {
+        add_unlocked(n);
     }
     for (const std::size_t n : {1U, 1'000U}) {
         bench::add_pair("api/await_past", n, how_often::as_needed,

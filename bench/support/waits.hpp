@@ -68,9 +68,13 @@ private:
     std::thread thread_{[this] { sleep(); }};
 };
 
-/// n timers of one context, side by side in memory.
+/// n timers of one context, side by side in memory, once their type has prepared the context, if it
+/// wants to.
 template <class Timer>
 std::vector<Timer> make_timers(asio::io_context& context, std::size_t n) {
+    if constexpr (requires { Timer::prepare(context); }) {
+        Timer::prepare(context);
+    }
     std::vector<Timer> timers;
     timers.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
