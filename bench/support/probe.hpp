@@ -122,7 +122,7 @@ public:
 private:
     void start_waits() {
         const auto work = asio::make_work_guard(base::context_); // Until all waits are cancelled.
-        std::this_thread::sleep_until(base::deadline_ - std::chrono::milliseconds(1));
+        std::this_thread::sleep_until(base::deadline_ - std::chrono::milliseconds(10));
         for (std::size_t i = 0; !base::over(); ++i) {
             Timer& timer = others_[i % others_.size()];
             timer.expires_after(timeout);

@@ -38,7 +38,7 @@ constexpr std::chrono::seconds timeout_of(std::size_t n) {
 
 /// Enough time to arm n timers, on a slow machine too.
 constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
-    return std::chrono::milliseconds(100) + n * std::chrono::nanoseconds(1'500);
+    return std::chrono::milliseconds(300) + n * std::chrono::nanoseconds(1'500);
 }
 
 /// A second thread that does nothing. A process with one thread has cheaper locks than a server.
