@@ -1,107 +1,44 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel alone, without clock, lock or Asio. A tick is called a millisecond where seconds are
-// spoken of.
+// The wheel alone, without clock, lock or Asio, beside other queues of deadlines: the heap of Asio's
+// timers, std::multimap and, where they can be driven, libuv's and libevent's timers.
 //
 // Deadlines are uniform in 1 … 60,000 ticks unless said otherwise; random numbers come from
 // splitmix64 with seed 42; entries lie in one array and are filed in its order. Time is the
 // thread's processor time; `op` is that of one operation.
 
+#include "support/foreign_queues.hpp"
 #include "support/measure.hpp"
+#include "support/queue_fixture.hpp"
+#include "support/queues.hpp"
 #include "support/report.hpp"
-
-#include <asio_wheel/wheel.hpp>
-#include <asio_wheel/wheel_options.hpp>
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace {
 
-using asio_wheel::tick_t;
+using bench::no_tick;
+using bench::queue_fixture;
+using bench::second;
+using bench::tick_t;
 using watch = bench::stopwatch<bench::thread_clock>;
 
-constexpr tick_t second = 1'000;
+constexpr std::size_t million = 1'000'000;
 
-struct alarm : asio_wheel::wheel_entry {
-    tick_t wanted = 0; // Its deadline, or how long after each expiry it expires again.
-};
+const auto never = [](auto&) { bench::require(false, "an entry expired that should not"); };
 
-// A wheel of the default shape, and n entries with random deadlines for it.
-class fixture {
-public:
-    explicit fixture(std::size_t n, tick_t range = 60 * second)
-        : alarms(n), order(bench::random_order(n, random)), due_(options_.budget) {
-        for (alarm& a : alarms) {
-            a.wanted = 1 + random.below(range);
-        }
-        restart();
-    }
-
-    // An empty wheel at tick 0.
-    void restart() { wheel = std::make_unique<asio_wheel::wheel>(options_.slots, options_.levels); }
-
-    void sched_all() {
-        for (alarm& a : alarms) {
-            wheel->insert(a, a.wanted);
-        }
-        bench::require(wheel->size() == alarms.size(), "an entry was not filed");
-    }
-
-    void cancel_all() {
-        for (const std::uint32_t i : order) {
-            wheel->erase(alarms[i]);
-        }
-        bench::require(wheel->empty(), "an entry was left although all were cancelled");
-    }
-
-    // Calls expired(alarm&) for what is due at `now`, slice by slice, as the service does; slice()
-    // after each of them. Returns how many expired.
-    template <class Expired, class Slice>
-    std::size_t advance(tick_t now, Expired expired, Slice slice) {
-        std::size_t total = 0;
-        for (bool more = true; more;) {
-            const auto progress = wheel->advance(now, options_.budget, due_);
-            for (std::size_t i = 0; i < progress.expired; ++i) {
-                expired(static_cast<alarm&>(*due_[i]));
-            }
-            slice();
-            total += progress.expired;
-            more = progress.more;
-        }
-        return total;
-    }
-
-    template <class Expired>
-    std::size_t advance(tick_t now, Expired expired) {
-        return advance(now, expired, [] {});
-    }
-
-    bench::splitmix64 random;
-    std::vector<alarm> alarms;
-    std::vector<std::uint32_t> order;
-    std::unique_ptr<asio_wheel::wheel> wheel;
-
-private:
-    const asio_wheel::wheel_options options_;
-    std::vector<asio_wheel::wheel_entry*> due_;
-};
-
-void never(alarm&) {
-    bench::require(false, "an entry expired that should not");
-}
-
-// Files n entries in an empty wheel.
+// Files n entries in an empty queue, which held as many before: it has the memory it needs.
+template <class Queue>
 void sched(benchmark::State& state, std::size_t n) {
-    fixture f(n);
+    queue_fixture<Queue> f(n);
+    f.sched_all();
+    f.cancel_all(f.order);
     const std::size_t rounds = bench::rounds_of(n);
     for (auto _ : state) {
         watch time;
@@ -109,23 +46,25 @@ void sched(benchmark::State& state, std::size_t n) {
             time.start();
             f.sched_all();
             time.stop();
-            f.cancel_all();
+            f.cancel_all(f.order);
         }
         state.SetIterationTime(time.seconds());
     }
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// Takes n entries out, in random order.
-void cancel(benchmark::State& state, std::size_t n) {
-    fixture f(n);
+// Takes n entries out, in the order of memory or at random.
+template <class Queue>
+void cancel(benchmark::State& state, std::size_t n, bool random) {
+    queue_fixture<Queue> f(n);
+    const auto order = random ? f.order : bench::index_order(n);
     const std::size_t rounds = bench::rounds_of(n);
     for (auto _ : state) {
         watch time;
         for (std::size_t round = 0; round < rounds; ++round) {
             f.sched_all();
             time.start();
-            f.cancel_all();
+            f.cancel_all(order);
             time.stop();
         }
         state.SetIterationTime(time.seconds());
@@ -135,12 +74,13 @@ void cancel(benchmark::State& state, std::size_t n) {
 
 // Gives n entries that were just filed, in random order, another random deadline: half of them an
 // earlier one.
+template <class Queue>
 void re_arm(benchmark::State& state, std::size_t n) {
-    fixture f(n);
+    queue_fixture<Queue> f(n);
     const std::size_t rounds = bench::rounds_of(n);
     std::vector<tick_t> others(n);
     for (std::size_t i = 0; i < n; ++i) {
-        others[i] = f.alarms[(i + 1) % n].wanted;
+        others[i] = f.entries[(i + 1) % n].wanted;
     }
     for (auto _ : state) {
         watch time;
@@ -148,10 +88,10 @@ void re_arm(benchmark::State& state, std::size_t n) {
             f.sched_all();
             time.start();
             for (const std::uint32_t i : f.order) {
-                f.wheel->reschedule(f.alarms[i], others[i]);
+                f.queue->reschedule(f.entries[i], others[i]);
             }
             time.stop();
-            f.cancel_all();
+            f.cancel_all(f.order);
         }
         state.SetIterationTime(time.seconds());
     }
@@ -159,11 +99,13 @@ void re_arm(benchmark::State& state, std::size_t n) {
 }
 
 // n timeouts of 30 s, each of which is moved once a second, in random order, so that none ever
-// expires. Two minutes pass, tick by tick; ticking is included, the first second is not.
+// expires; tick by tick; ticking is included, the first second is not. A lazy queue does much of its
+// work when the old deadlines come up, so it goes on for long; the others do the same each second.
+template <class Queue>
 void idle_re_arm(benchmark::State& state, std::size_t n) {
     constexpr tick_t timeout = 30 * second;
-    constexpr tick_t span = 120 * second;
-    fixture f(n);
+    const tick_t span = (!Queue::lazy ? 4 : n > million ? 45 : 120) * second;
+    queue_fixture<Queue> f(n);
     for (auto _ : state) {
         f.restart();
         std::size_t touched = 0;
@@ -174,195 +116,126 @@ void idle_re_arm(benchmark::State& state, std::size_t n) {
                 time.start();
             }
             for (; touched < (now + 1) * n / second; ++touched) {
-                alarm& a = f.alarms[f.order[next]];
+                auto& e = f.entries[f.order[next]];
                 next = next + 1 == n ? 0 : next + 1;
                 if (touched < n) {
-                    f.wheel->insert(a, now + timeout);
+                    f.queue->insert(e, now + timeout);
                 } else {
-                    f.wheel->reschedule(a, now + timeout);
+                    f.queue->reschedule(e, now + timeout);
                 }
             }
             f.advance(now, never);
         }
         time.stop();
         state.SetIterationTime(time.seconds());
-        bench::require(f.wheel->size() == n, "an entry was lost");
+        bench::require(f.queue->size() == n, "an entry was lost");
     }
     state.counters["op"] = bench::per_operation((span - second) * n / second);
 }
 
-// n entries, each of which expires after 1 … 100 ticks and is filed again, for a second. An
-// operation is one expiry.
+// n entries, each of which expires after 1 … 100 ticks and is filed again, for a second (a tenth of
+// it where they are very many). An operation is one expiry.
+template <class Queue>
 void short_fire(benchmark::State& state, std::size_t n) {
     constexpr tick_t longest = 100;
-    fixture f(n, longest);
+    const tick_t span = n > million ? second / 10 : second;
+    queue_fixture<Queue> f(n, longest);
     f.sched_all();
     tick_t now = 0;
     std::size_t fired = 0;
-    const auto again = [&](alarm& a) { f.wheel->insert(a, now + a.wanted); };
-    const auto pass = [&](tick_t span) {
+    const auto again = [&](auto& e) { f.queue->insert(e, now + e.wanted); };
+    const auto pass = [&](tick_t ticks) {
         std::size_t count = 0;
-        for (const tick_t end = now + span; now < end;) {
+        for (const tick_t end = now + ticks; now < end;) {
             ++now;
             count += f.advance(now, again);
         }
         return count;
     };
-    pass(second); // Until the deadlines are where they would always have been.
+    pass(span); // Until the deadlines are where they would always have been.
     for (auto _ : state) {
         watch time;
         time.start();
-        const std::size_t count = pass(second);
+        const std::size_t count = pass(span);
         time.stop();
         state.SetIterationTime(time.seconds());
-        bench::require(count > 5 * n, "too few expiries");
+        bench::require(count > 5 * n * span / second, "too few expiries");
         fired += count;
     }
-    bench::require(f.wheel->size() == n, "an entry was lost");
+    bench::require(f.queue->size() == n, "an entry was lost");
     state.counters["op"] = benchmark::Counter(
         static_cast<double>(fired),
         benchmark::Counter::Flags(benchmark::Counter::kIsRate | benchmark::Counter::kInvert));
 }
 
-// Lets a minute pass, tick by tick, until each of n entries has expired; calls tick(now) each time.
-template <class Tick>
-void pass_a_minute(fixture& f, Tick tick) {
-    std::size_t expired = 0;
-    for (tick_t now = 1; now <= 60 * second; ++now) {
-        expired += tick(now);
-    }
-    bench::require(expired == f.alarms.size(), "not every entry expired");
-}
-
-void expire(benchmark::State& state, std::size_t n) {
-    fixture f(n);
+// Lets a minute pass until each of n entries has expired: tick by tick, or from one deadline to the
+// next.
+template <class Queue>
+void expire(benchmark::State& state, std::size_t n, bool tickless) {
+    queue_fixture<Queue> f(n);
     for (auto _ : state) {
         f.restart();
         f.sched_all();
         std::uint64_t early = 0;
+        std::size_t expired = 0;
+        tick_t now = 0;
+        const auto check = [&](auto& e) { early += e.wanted > now ? 1 : 0; };
         watch time;
         time.start();
-        pass_a_minute(f, [&](tick_t now) {
-            return f.advance(now, [&](alarm& a) { early += a.deadline() > now ? 1 : 0; });
-        });
+        if (tickless) {
+            while ((now = f.queue->next_expiry()) != no_tick) {
+                expired += f.advance(now, check);
+            }
+        } else {
+            while (++now <= 60 * second) {
+                expired += f.advance(now, check);
+            }
+        }
         time.stop();
         state.SetIterationTime(time.seconds());
+        bench::require(expired == n, "not every entry expired");
         bench::require(early == 0, "an entry expired early");
     }
     state.counters["op"] = bench::per_operation(n);
 }
 
-// The same; the worst tick, and the worst slice of one, in seconds. What else happened on the
-// machine is kept out by running it several times, and taking the least of each tick.
-void worst_tick(benchmark::State& state, std::size_t n) {
-    fixture f(n);
-    std::vector<watch::duration> ticks(60 * second + 1, watch::duration::max());
-    std::vector<watch::duration> slices;
-    for (auto _ : state) {
-        watch total;
-        total.start();
-        for (int run = 0; run < 5; ++run) {
-            f.restart();
-            f.sched_all();
-            std::size_t slice = 0;
-            pass_a_minute(f, [&](tick_t now) {
-                watch time;
-                time.start();
-                const std::size_t expired = f.advance(
-                    now, [](alarm&) {},
-                    [&] {
-                        const auto spent = time.stop();
-                        if (slice == slices.size()) {
-                            slices.push_back(spent);
-                        }
-                        slices[slice] = std::min(slices[slice], spent);
-                        ++slice;
-                        time.start();
-                    });
-                ticks[now] = std::min(ticks[now], time.total());
-                return expired;
-            });
+template <class Queue>
+void add(std::size_t n) {
+    const auto name = [](const char* workload) { return std::string("wheel/") + workload; };
+    bench::add(name("sched"), Queue::name, n, [n](auto& state) { sched<Queue>(state, n); });
+    bench::add(name("cancel"), Queue::name, n, [n](auto& state) { cancel<Queue>(state, n, true); });
+    bench::add(name("cancel_in_order"), Queue::name, n,
+               [n](auto& state) { cancel<Queue>(state, n, false); });
+    bench::add(name("re_arm"), Queue::name, n, [n](auto& state) { re_arm<Queue>(state, n); });
+    if constexpr (Queue::timed) {
+        bench::add(name("expire"), Queue::name, n,
+                   [n](auto& state) { expire<Queue>(state, n, false); });
+        bench::add(name("expire_tickless"), Queue::name, n,
+                   [n](auto& state) { expire<Queue>(state, n, true); });
+        if (Queue::lazy || n <= million) { // Of the others this would take minutes.
+            bench::add(name("idle_re_arm"), Queue::name, n,
+                       [n](auto& state) { idle_re_arm<Queue>(state, n); });
+            bench::add(name("short_fire"), Queue::name, n,
+                       [n](auto& state) { short_fire<Queue>(state, n); });
         }
-        total.stop();
-        state.SetIterationTime(total.seconds());
-    }
-    const auto seconds = [](watch::duration d) { return std::chrono::duration<double>(d).count(); };
-    state.counters["tick"] = seconds(*std::max_element(ticks.begin() + 1, ticks.end()));
-    state.counters["slice"] = seconds(*std::max_element(slices.begin(), slices.end()));
-}
-
-// Asks for the next expiry while nothing changes: what a service does most.
-void next_expiry(benchmark::State& state, std::size_t n) {
-    constexpr std::size_t questions = 1'000'000;
-    fixture f(n);
-    f.sched_all();
-    tick_t first = 0;
-    for (auto _ : state) {
-        watch time;
-        time.start();
-        for (std::size_t i = 0; i < questions; ++i) {
-            benchmark::DoNotOptimize(first = f.wheel->next_expiry());
-            benchmark::ClobberMemory();
-        }
-        time.stop();
-        state.SetIterationTime(time.seconds());
-    }
-    tick_t earliest = asio_wheel::no_tick;
-    for (const alarm& a : f.alarms) {
-        earliest = std::min(earliest, a.wanted);
-    }
-    bench::require(first == earliest, "the next expiry is not the earliest deadline");
-    state.counters["op"] = bench::per_operation(questions);
-}
-
-// Files an entry before all others, in a slot of its own, asks for the next expiry, takes it out,
-// asks again. An operation is all four.
-void next_expiry_changed(benchmark::State& state, std::size_t n) {
-    constexpr std::size_t rounds = 1'000'000;
-    fixture f(n);
-    for (alarm& a : f.alarms) {
-        a.wanted += 1'024;
-    }
-    f.sched_all();
-    const tick_t first = f.wheel->next_expiry();
-    alarm probe;
-    std::size_t wrong = 0;
-    for (auto _ : state) {
-        watch time;
-        time.start();
-        for (std::size_t i = 0; i < rounds; ++i) {
-            f.wheel->insert(probe, 1 + i % second);
-            wrong += f.wheel->next_expiry() != 1 + i % second ? 1 : 0;
-            f.wheel->erase(probe);
-            wrong += f.wheel->next_expiry() != first ? 1 : 0;
-        }
-        time.stop();
-        state.SetIterationTime(time.seconds());
-    }
-    bench::require(wrong == 0, "the next expiry is wrong");
-    state.counters["op"] = bench::per_operation(rounds);
-}
-
-void add(const char* name, void (*workload)(benchmark::State&, std::size_t)) {
-    for (const std::size_t n : {1'000U, 100'000U, 1'000'000U}) {
-        benchmark::RegisterBenchmark(
-            ("wheel/" + std::string(name) + '/' + std::to_string(n)).c_str(), workload, n)
-            ->UseManualTime()
-            ->Unit(benchmark::kMillisecond);
     }
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    add("sched", sched);
-    add("cancel", cancel);
-    add("re_arm", re_arm);
-    add("idle_re_arm", idle_re_arm);
-    add("short_fire", short_fire);
-    add("expire", expire);
-    add("worst_tick", worst_tick);
-    add("next_expiry", next_expiry);
-    add("next_expiry_changed", next_expiry_changed);
+    for (const std::size_t n : {1'000UL, 100'000UL, million, 10 * million}) {
+        add<bench::asio_queue>(n);
+        if (n <= million) { // Of more, each of these would take minutes.
+            add<bench::multimap_queue>(n);
+#if BENCH_WITH_LIBUV
+            add<bench::libuv_queue>(n);
+#endif
+#if BENCH_WITH_LIBEVENT
+            add<bench::libevent_queue>(n);
+#endif
+        }
+        add<bench::wheel_queue>(n);
+    }
     return bench::run_benchmarks(argc, argv);
 }

@@ -36,7 +36,7 @@ template <class Timer>
 class expiries {
 public:
     expiries(std::size_t n, const spread& how, const std::vector<std::uint32_t>& ranks)
-        : step_(how.span / static_cast<clock::rep>(n)), begin_(clock::now() + 100ms + n * 1us),
+        : step_(how.span / static_cast<clock::rep>(n)), begin_(clock::now() + arming_time(n)),
           timers_(make_timers<Timer>(context_, n)) {
         for (std::size_t i = 0; i < n; ++i) {
             const auto expiry = deadline(ranks[i]).time_since_epoch() + how.grain;
@@ -76,53 +76,6 @@ private:
     std::size_t expired_ = 0;
     asio::io_context context_;
     std::vector<Timer> timers_;
-};
-
-/// n waits with one and the same deadline: how long another handler, which posts itself again and
-/// again, does not get its turn meanwhile. `pause` is by the wall clock, `cpu` is the processor time
-/// used in it.
-template <class Timer>
-class probe {
-public:
-    explicit probe(std::size_t n) : timers_(make_timers<Timer>(context_, n)) {}
-
-    void run() {
-        deadline_ = clock::now() + 100ms + timers_.size() * 1us;
-        for (Timer& timer : timers_) {
-            timer.expires_at(deadline_);
-            timer.async_wait([this](const error_code& ec) { expired_ += ec ? 0 : 1; });
-        }
-        asio::post(context_, [this] { look(); });
-        context_.run();
-        require(expired_ == timers_.size(), "a wait did not expire");
-    }
-
-    [[nodiscard]] clock::duration pause() const noexcept { return pause_; }
-    [[nodiscard]] thread_clock::duration cpu() const noexcept { return cpu_; }
-
-private:
-    void look() {
-        const auto now = clock::now();
-        const auto used = thread_clock::now();
-        if (now >= deadline_ && last_ != time_point()) {
-            pause_ = std::max(pause_, now - last_);
-            cpu_ = std::max(cpu_, thread_clock::duration(used - last_used_));
-        }
-        last_ = now;
-        last_used_ = used;
-        if (expired_ < timers_.size()) {
-            asio::post(context_, [this] { look(); });
-        }
-    }
-
-    asio::io_context context_;
-    std::vector<Timer> timers_;
-    std::size_t expired_ = 0;
-    time_point deadline_;
-    time_point last_;
-    thread_clock::time_point last_used_;
-    clock::duration pause_{};
-    thread_clock::duration cpu_{};
 };
 
 } // namespace bench

@@ -134,6 +134,11 @@ private:
     return std::max<std::size_t>(1, enough / operations);
 }
 
+/// How many of n things to work on where not all need be: as many as above, and not for ever.
+[[nodiscard]] inline std::size_t operations_on(std::size_t n) noexcept {
+    return std::min<std::size_t>(n * rounds_of(n), 1'000'000);
+}
+
 } // namespace bench
 
 #endif

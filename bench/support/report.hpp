@@ -1,9 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How results are shown: under their plain names and, where two implementations did the same work
-// in the same run, side by side with their ratio. Only the ratio is a claim; absolute numbers say
-// as much about the machine.
+// How benchmarks are named and how results are shown: under their plain names and, where several
+// implementations did the same work in the same run, side by side with their ratio. Only the ratio
+// is a claim; absolute numbers say as much about the machine.
+//
+// A benchmark's name is group/workload/who/n: `who` did the work, with n timers. Each program takes
+// Google Benchmark's options, and --csv=FILE, which writes one line for each figure.
 
 #ifndef BENCH_REPORT_HPP
 #define BENCH_REPORT_HPP
@@ -13,6 +16,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
@@ -21,17 +26,132 @@
 
 namespace bench {
 
-/// The time of one of the `operations` that each iteration does, in seconds: "38.2n" is 38.2 ns.
+constexpr const char* ours = "asio_wheel";
+
+/// The time of one of the `operations` that each iteration does, in seconds: "38.2n" is 38.2 ns. It
+/// is shown in the table, and written to CSV files, in nanoseconds.
 inline benchmark::Counter per_operation(std::size_t operations) {
     return {static_cast<double>(operations),
             benchmark::Counter::Flags(benchmark::Counter::kIsIterationInvariantRate |
                                       benchmark::Counter::kInvert)};
 }
 
-/// Google Benchmark's console output, without the suffixes it adds to names (that the time is a
-/// manual one, how many iterations); at the end a table of all pairs group/workload/asio/n and
-/// group/workload/asio_wheel/n, each figure the median of its repetitions.
-class pair_reporter : public benchmark::ConsoleReporter {
+/// Registers run(state) under a name as described above. What it measures is for it to say.
+template <class Run>
+auto* add(const std::string& workload, const std::string& who, std::size_t n, Run run) {
+    return benchmark::RegisterBenchmark((workload + '/' + who + '/' + std::to_string(n)).c_str(),
+                                        run)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+}
+
+/// True if a benchmark gave up. Google Benchmark 1.8 has renamed what says so.
+template <class Run>
+bool failed(const Run& run) {
+    if constexpr (requires { run.error_occurred; }) {
+        return run.error_occurred;
+    } else {
+        return run.skipped != decltype(run.skipped){};
+    }
+}
+
+/// All repetitions of one figure.
+class samples {
+public:
+    void add(double value) { values_.insert(std::ranges::upper_bound(values_, value), value); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+    [[nodiscard]] double least() const { return values_.front(); }
+    [[nodiscard]] double most() const { return values_.back(); }
+    [[nodiscard]] double median() const {
+        const std::size_t middle = values_.size() / 2;
+        return values_.size() % 2 == 1 ? values_[middle]
+                                       : (values_[middle - 1] + values_[middle]) / 2;
+    }
+
+private:
+    std::vector<double> values_; // sorted
+};
+
+/// The figures of all benchmarks.
+class results {
+public:
+    void add(const benchmark::BenchmarkReporter::Run& run) {
+        const std::string& name = run.run_name.function_name;
+        const std::size_t number = name.rfind('/');
+        const std::size_t side =
+            number == std::string::npos || number == 0 ? number : name.rfind('/', number - 1);
+        if (side == std::string::npos || failed(run) ||
+            run.run_type != benchmark::BenchmarkReporter::Run::RT_Iteration) {
+            return;
+        }
+        const std::string who = name.substr(side + 1, number - side - 1);
+        for (const auto& [figure, counter] : run.counters) {
+            const bool time = (counter.flags & benchmark::Counter::kInvert) != 0;
+            rows_[{name.substr(0, side), std::stoul(name.substr(number + 1)), figure}][who].add(
+                time ? counter.value * 1e9 : counter.value);
+        }
+    }
+
+    /// One line for each peer that did what we did too.
+    void print_ratios(std::FILE* out) const {
+        bool first = true;
+        for (const auto& [key, sides] : rows_) {
+            const auto& [workload, n, figure] = key;
+            const auto we = sides.find(ours);
+            if (we == sides.end()) {
+                continue;
+            }
+            const double mine = we->second.median();
+            for (const auto& [who, values] : sides) {
+                if (who == ours) {
+                    continue;
+                }
+                if (std::exchange(first, false)) {
+                    print_head(out);
+                }
+                const double theirs = values.median();
+                char ratio[32] = "-"; // of something to nothing
+                if (mine > 0) {
+                    std::snprintf(ratio, sizeof ratio, "%.2f", theirs / mine);
+                }
+                std::fprintf(out, "| %-28s | %9lu | %-13s | %-9s | %10.4g | %10.4g | %7s |\n",
+                             workload.c_str(), n, figure.c_str(), who.c_str(), theirs, mine, ratio);
+            }
+        }
+        std::fflush(out);
+    }
+
+    void write_csv(std::FILE* out) const {
+        std::fprintf(out, "workload,who,timers,figure,median,least,most,repetitions\n");
+        for (const auto& [key, sides] : rows_) {
+            const auto& [workload, n, figure] = key;
+            for (const auto& [who, values] : sides) {
+                std::fprintf(out, "%s,%s,%lu,%s,%.6g,%.6g,%.6g,%zu\n", workload.c_str(),
+                             who.c_str(), n, figure.c_str(), values.median(), values.least(),
+                             values.most(), values.size());
+            }
+        }
+    }
+
+private:
+    static void print_head(std::FILE* out) {
+        std::fprintf(out, "\n| %-28s | %9s | %-13s | %-9s | %10s | %10s | %7s |\n", "workload",
+                     "timers", "figure", "peer", "peer", ours, "ratio");
+        const auto line = [](std::size_t n) { return std::string(n, '-'); };
+        std::fprintf(out, "|%s|%s:|%s|%s|%s:|%s:|%s:|\n", line(30).c_str(), line(10).c_str(),
+                     line(15).c_str(), line(11).c_str(), line(11).c_str(), line(11).c_str(),
+                     line(8).c_str());
+    }
+
+    // By workload, number of timers and figure; then by who did it.
+    std::map<std::tuple<std::string, unsigned long, std::string>, std::map<std::string, samples>>
+        rows_;
+};
+
+/// Google Benchmark's console output without the suffixes that it adds to names (that the time is a
+/// manual one, how many iterations), then the table of ratios.
+class ratio_reporter : public benchmark::ConsoleReporter {
 public:
     void ReportRuns(const std::vector<Run>& runs) override {
         std::vector<Run> plain = runs;
@@ -40,87 +160,53 @@ public:
             run.run_name.time_type.clear();
             run.run_name.min_time.clear();
             run.run_name.repetitions.clear();
-            if (!run.error_occurred) {
-                collect(run);
-            }
+            results_.add(run);
         }
         ConsoleReporter::ReportRuns(plain);
     }
 
     void Finalize() override {
         ConsoleReporter::Finalize();
-        bool first = true;
-        for (auto& [key, sides] : results_) {
-            auto& [theirs, ours] = sides;
-            if (theirs.empty() || ours.empty()) {
-                continue;
-            }
-            if (std::exchange(first, false)) {
-                std::printf("\n| %-28s | %9s | %-16s | %10s | %10s | %6s |\n|%s\n", "workload",
-                            "waits", "figure", "Asio", "asio-wheel", "ratio",
-                            "------------------------------|----------:|------------------|-------"
-                            "----:|-----------:|-------:|");
-            }
-            const auto& [place, workload, waits, figure] = key;
-            const double a = median(theirs);
-            const double b = median(ours);
-            std::printf("| %-28s | %9lu | %-16s | %10.4g | %10.4g | %6.2f |\n", workload.c_str(),
-                        waits, figure.c_str(), a, b, b > 0 ? a / b : 0.0);
-        }
-        std::fflush(stdout);
+        results_.print_ratios(stdout);
     }
+
+    [[nodiscard]] const results& all() const noexcept { return results_; }
 
 private:
-    // In the order of appearance, by number of waits.
-    using figure_of = std::tuple<std::size_t, std::string, unsigned long, std::string>;
-    using pair = std::pair<std::vector<double>, std::vector<double>>;
-
-    void collect(const Run& run) {
-        const std::string& name = run.run_name.function_name;
-        const std::size_t number = name.rfind('/');
-        const std::size_t side = number == std::string::npos || number == 0
-                                     ? std::string::npos
-                                     : name.rfind('/', number - 1);
-        if (side == std::string::npos) {
-            return;
-        }
-        const std::string who = name.substr(side + 1, number - side - 1);
-        const std::string workload = name.substr(0, side);
-        if (who != "asio" && who != "asio_wheel") {
-            return;
-        }
-        const std::size_t place = places_.try_emplace(workload, places_.size()).first->second;
-        for (const auto& [figure, counter] : run.counters) {
-            const bool time = (counter.flags & benchmark::Counter::kInvert) != 0;
-            pair& sides = results_[{place, workload, std::stoul(name.substr(number + 1)), figure}];
-            std::vector<double>& values = who == "asio" ? sides.first : sides.second;
-            // The library's own median is taken where the single runs are not reported.
-            if (run.run_type == Run::RT_Iteration ||
-                (run.aggregate_name == "median" && values.empty())) {
-                values.push_back(time ? counter.value * 1e9 : counter.value);
-            }
-        }
-    }
-
-    [[nodiscard]] static double median(std::vector<double>& values) {
-        std::sort(values.begin(), values.end());
-        const std::size_t middle = values.size() / 2;
-        return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-    }
-
-    std::map<std::string, std::size_t> places_;
-    std::map<figure_of, pair> results_;
+    results results_;
 };
 
 /// The rest of main() once all benchmarks are registered.
 inline int run_benchmarks(int argc, char** argv) {
+    std::string csv;
+    constexpr const char* option = "--csv=";
+    const auto end = std::remove_if(argv + 1, argv + argc, [&](const char* argument) {
+        const bool mine = std::strncmp(argument, option, std::strlen(option)) == 0;
+        if (mine) {
+            csv = argument + std::strlen(option);
+        }
+        return mine;
+    });
+    argc = static_cast<int>(end - argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
         return 1;
     }
-    pair_reporter reporter;
+    ratio_reporter reporter;
     benchmark::RunSpecifiedBenchmarks(&reporter);
     benchmark::Shutdown();
+    if (!csv.empty()) {
+        std::FILE* const file = std::fopen(csv.c_str(), "w");
+        if (file == nullptr) {
+            std::perror(csv.c_str());
+            return 1;
+        }
+        reporter.all().write_csv(file);
+        if (std::fclose(file) != 0) {
+            std::perror(csv.c_str());
+            return 1;
+        }
+    }
     return 0;
 }
 

@@ -31,6 +31,16 @@ using boost::system::error_code;
 /// What a server's idle timeout is.
 constexpr std::chrono::seconds timeout{30};
 
+/// The same where there are n timers: working on very many takes longer than that.
+constexpr std::chrono::seconds timeout_of(std::size_t n) {
+    return n > 1'000'000 ? std::chrono::minutes(5) : timeout;
+}
+
+/// Enough time to arm n timers, on a slow machine too.
+constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
+    return std::chrono::milliseconds(300) + n * std::chrono::nanoseconds(1'500);
+}
+
 /// A second thread that does nothing. A process with one thread has cheaper locks than a server.
 class bystander {
 public:
@@ -58,9 +68,13 @@ private:
     std::thread thread_{[this] { sleep(); }};
 };
 
-/// n timers of one context, side by side in memory.
+/// n timers of one context, side by side in memory, once their type has prepared the context, if it
+/// wants to.
 template <class Timer>
 std::vector<Timer> make_timers(asio::io_context& context, std::size_t n) {
+    if constexpr (requires { Timer::prepare(context); }) {
+        Timer::prepare(context);
+    }
     std::vector<Timer> timers;
     timers.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
@@ -90,14 +104,14 @@ template <class Timer, class Operation>
 class stream {
 public:
     stream(std::size_t n, std::size_t burst)
-        : order_(random_order(n, random_)), burst_(burst),
+        : order_(random_order(n, random_)), burst_(burst), timeout_(timeout_of(n)),
           timers_(make_timers<Timer>(context_, n)) {}
 
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
     void arm(Timer& timer) {
-        timer.expires_after(timeout);
+        timer.expires_after(timeout_);
         timer.async_wait([this](const error_code& ec) { aborted(ec); });
     }
 
@@ -162,6 +176,7 @@ private:
     splitmix64 random_;
     const std::vector<std::uint32_t> order_;
     const std::size_t burst_;
+    const std::chrono::seconds timeout_;
     std::size_t next_ = 0;
     std::size_t left_ = 0;      // Operations still to be done.
     std::size_t under_way_ = 0; // Handlers still to be called for those done.

@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace {
@@ -35,14 +36,26 @@ struct settings {
     double seconds = 20;
     double idle = 5;
     int margin = 250;
+    double pause = -1;
+    bool talk = false;
+    bool loris = false;
 };
+
+/// Who plays what: the mixture that finds mistakes, or one that a benchmark asked for.
+role cast(const settings& s, int number) {
+    if (s.talk) {
+        return talk;
+    }
+    return s.loris ? (number % 10 == 3 ? dawdle : talk) : role_of(number);
+}
 
 /// Keeps one connection open all the time: when the server or the client has ended it, the next
 /// one starts, as long as there is time for its whole life.
-asio::awaitable<void> keep_connected(int number, steady_clock::duration start, load& plan) {
+asio::awaitable<void> keep_connected(int number, role play, steady_clock::duration start,
+                                     load& plan) {
     const auto executor = co_await asio::this_coro::executor;
-    const auto whole_life = plan.idle + 2 * plan.heartbeat() + plan.margin;
-    const role play = role_of(number);
+    const auto whole_life = // Who only talks may stop at any time.
+        play == talk ? plan.margin : plan.idle + 2 * plan.heartbeat() + plan.margin;
     asio::steady_timer pause(executor, start);
     co_await pause.async_wait(as_result);
     while (steady_clock::now() + whole_life < plan.end) {
@@ -104,16 +117,18 @@ void run(const settings& s) {
         .end = started + from_seconds(s.seconds),
         .seen = {},
         .delay = own_delay(io),
+        .pause = s.pause < 0 ? std::nullopt : std::optional(from_seconds(s.pause)),
     };
     plan.delay.run_until(plan.end);
     for (int i = 0; i < s.connections; ++i) { // all of them within a tenth of the time
         const auto start = from_seconds(s.seconds / 10 * i / s.connections);
-        asio::co_spawn(io, keep_connected(i, start, plan), rethrow);
+        asio::co_spawn(io, keep_connected(i, cast(s, i), start, plan), rethrow);
     }
     // Ends by itself once nobody is connected any more; who still is then, is left open.
     io.run_until(plan.end + plan.heartbeat() + plan.margin + std::chrono::seconds(1));
     const auto took = std::chrono::duration<double>(steady_clock::now() - started);
-    print_result(summary(plan.seen, took.count()));
+    // Nobody talks any more after that, even if somebody is still waiting to be closed.
+    print_result(summary(plan.seen, std::min(took.count(), s.seconds)));
 }
 
 } // namespace
@@ -126,12 +141,17 @@ int main(int argc, char** argv) {
          {"--connections", &s.connections, "open at once (10000)", 10, 100000},
          {"--seconds", &s.seconds, "how long to talk (20)", 1, 3600},
          {"--idle", &s.idle, "seconds of silence the server allows (5)", 0.2, 3600},
-         {"--margin", &s.margin, "milliseconds the server may be late (250)", 1, 60000}});
+         {"--margin", &s.margin, "milliseconds the server may be late (250)", 1, 60000},
+         {"--pause", &s.pause, "seconds between heartbeats (1, or a third of --idle)", 0, 3600},
+         {"--talk", &s.talk, "nobody but talkers"},
+         {"--loris", &s.loris, "talkers, and one slow-loris in ten"}});
     options.parse(argc, argv);
     if (s.port == 0) {
         options.fail("--port is required");
     }
-    if (const auto mistake = mistake_in_plan(s.seconds, s.idle, s.margin); !mistake.empty()) {
+    // Talkers have no deadlines to meet.
+    const auto mistake = s.talk ? "" : mistake_in_plan(s.seconds, s.idle, s.margin);
+    if (!mistake.empty()) {
         options.fail(mistake);
     }
     const int allowed = connections_allowed(raise_file_limit());

@@ -10,6 +10,7 @@
 #include "file_limit.hpp"
 #include "meters.hpp"
 #include "options.hpp"
+#include "other_deadlines.hpp"
 #include "record.hpp"
 #include "session.hpp"
 
@@ -37,10 +38,14 @@ struct settings {
     int port = 0;
     double idle = 5;
     bool on_asio = false;
+    bool per_line = false;
+    bool without = false;
 };
 
 template <class Timer>
 class server {
+    using plain_timer = typename echo::plain_timer<Timer>::type;
+
 public:
     explicit server(const settings& s)
         : io_(1), acceptor_(io_, loopback(s.port)), ticker_(io_), idle_(from_seconds(s.idle)) {}
@@ -72,7 +77,7 @@ private:
         const auto executor = co_await asio::this_coro::executor;
         const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
         const std::string greeting = "IDLE " + std::to_string(idle.count()) + "\n";
-        Timer pause(executor);
+        plain_timer pause(executor);
         while (acceptor_.is_open()) {
             auto [error, socket] = co_await acceptor_.async_accept(as_result);
             if (!error) {
@@ -155,7 +160,7 @@ private:
     meters meters_; // outlives the context, whose last connections count themselves out
     asio::io_context io_;
     tcp::acceptor acceptor_;
-    Timer ticker_;
+    plain_timer ticker_;
     steady_clock::duration idle_;
 };
 
@@ -166,12 +171,21 @@ int main(int argc, char** argv) {
     const command_line options("echo_server", "Echo server on loopback with idle timeouts.",
                                {{"--port", &s.port, "port, 0 for any free one (default)", 0, 65535},
                                 {"--idle", &s.idle, "seconds of silence allowed (5)", 0.2, 3600},
-                                {"--asio", &s.on_asio, "use boost::asio::steady_timer"}});
+                                {"--asio", &s.on_asio, "use boost::asio::steady_timer"},
+                                {"--asio-per-line", &s.per_line, "the same, set anew by each line"},
+                                {"--none", &s.without, "allow silence for ever, use no timers"}});
     options.parse(argc, argv);
+    if (s.on_asio + s.per_line + s.without > 1) {
+        options.fail("--asio, --asio-per-line and --none exclude each other");
+    }
     try {
         raise_file_limit();
         if (s.on_asio) {
-            server<boost::asio::steady_timer>(s).run();
+            server<asio::steady_timer>(s).run();
+        } else if (s.per_line) {
+            server<per_line<asio::steady_timer>>(s).run();
+        } else if (s.without) {
+            server<no_timer>(s).run();
         } else {
             server<asio_wheel::steady_timer>(s).run();
         }

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -59,10 +60,14 @@ struct load {
     steady_clock::time_point end;
     tally seen;
     own_delay delay;
+    std::optional<steady_clock::duration> pause; ///< Between two heartbeats, if it was chosen.
     std::mt19937 random{20260101};
 
     /// Heartbeats come often enough that a short hiccup of this process costs no connection.
     steady_clock::duration heartbeat() const {
+        if (pause) {
+            return *pause;
+        }
         return std::min<steady_clock::duration>(std::chrono::seconds(1), idle / 3);
     }
 

@@ -24,7 +24,9 @@ inline asio::awaitable<void> talk(shared_client me, load& plan) {
         if (!heard) {
             co_return;
         }
-        co_await me->sleep(plan.about(plan.heartbeat()));
+        if (plan.heartbeat() > steady_clock::duration::zero()) {
+            co_await me->sleep(plan.about(plan.heartbeat()));
+        }
     }
 }
 

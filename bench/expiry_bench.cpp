@@ -1,0 +1,56 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What it costs to expire waits: all of run(), in which nothing else happens. What api_bench.cpp says
+// about its workloads holds here too, but that waits are armed before.
+
+#include "support/expiries.hpp"
+#include "support/measure.hpp"
+#include "support/pairs.hpp"
+#include "support/report.hpp"
+#include "support/waits.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class Timer>
+void expire(benchmark::State& state, std::size_t n, const bench::spread& how) {
+    bench::splitmix64 random;
+    const auto ranks =
+        how.armed == bench::order::random ? bench::random_order(n, random) : bench::index_order(n);
+    for (auto _ : state) {
+        state.SetIterationTime(bench::expiries<Timer>(n, how, ranks).run());
+    }
+    state.counters["op"] = bench::per_operation(n);
+}
+
+void add(const std::string& workload, std::size_t n, const bench::spread& how) {
+    bench::add_pair("expiry/" + workload, n, bench::how_often::once,
+                    [=]<class Timer>(auto& state) { expire<Timer>(state, n, how); });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const bench::bystander second_thread;
+
+    constexpr bench::clock::duration exact(1);
+    for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
+        const auto span = n > 1'000'000 ? 10s : 1s; // More than a processor can do is no workload.
+        add("ordered", n, {span, bench::order::by_deadline, exact});
+        add("random", n, {span, bench::order::random, exact});
+        if (n <= 1'000'000) { // More take half a minute each.
+            add("ordered_ms", n, {span, bench::order::by_deadline, 1ms});
+            add("random_ms", n, {span, bench::order::random, 1ms});
+        }
+    }
+    add("over_100ms", 10'000, {100ms, bench::order::by_deadline, exact});
+    return bench::run_benchmarks(argc, argv);
+}

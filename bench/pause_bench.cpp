@@ -1,0 +1,48 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What it means for everybody else when n waits expire at once: for another handler of the context,
+// and for another thread that starts a wait. `pause_us` is the longest, by the wall clock: on a busy
+// machine look at the least of several repetitions, and at `cpu_us`, which is what the process itself
+// had to do in it.
+
+#include "support/measure.hpp"
+#include "support/pairs.hpp"
+#include "support/probe.hpp"
+#include "support/report.hpp"
+#include "support/waits.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <cstddef>
+
+namespace {
+
+using bench::seconds;
+
+template <class Probe>
+void pause(benchmark::State& state, std::size_t n) {
+    for (auto _ : state) {
+        Probe probe(n);
+        probe.run();
+        state.SetIterationTime(seconds(probe.pause()));
+        state.counters["pause_us"] = seconds(probe.pause()) * 1e6;
+        state.counters["cpu_us"] = seconds(probe.cpu()) * 1e6;
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const bench::bystander second_thread;
+
+    for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
+        bench::add_pair(
+            "pause/posted_handler", n, bench::how_often::once,
+            [n]<class Timer>(auto& state) { pause<bench::posted_probe<Timer>>(state, n); });
+        bench::add_pair(
+            "pause/foreign_async_wait", n, bench::how_often::once,
+            [n]<class Timer>(auto& state) { pause<bench::foreign_thread<Timer>>(state, n); });
+    }
+    return bench::run_benchmarks(argc, argv);
+}

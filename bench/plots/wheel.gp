@@ -1,0 +1,18 @@
+# Copyright (c) 2026 The asio-wheel authors
+# SPDX-License-Identifier: BSL-1.0
+
+# The wheel alone and other queues: nanoseconds per operation against the number of timers.
+
+set logscale xy
+set format x "10^{%L}"
+set xrange [700:1.4e7]
+set yrange [1:5000]
+set key font ",9"
+who = "asio_wheel asio_heap multimap libuv libevent"
+set multiplot layout 2, 3 title "One operation of a queue of timers (ns)"
+do for [name in "sched cancel re_arm idle_re_arm short_fire expire"] {
+    set title name noenhanced
+    plot for [i = 1:words(who)] series("wheel/".name, word(who, i), "op") \
+        using 1:2 linetype i title word(who, i) noenhanced
+}
+unset multiplot

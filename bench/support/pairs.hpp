@@ -1,0 +1,40 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef BENCH_PAIRS_HPP
+#define BENCH_PAIRS_HPP
+
+#include "report.hpp"
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include <benchmark/benchmark.h>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace bench {
+
+/// One that takes real time, or as long as it takes, is done once for each repetition.
+enum class how_often { as_needed, once };
+
+/// Registers a workload for both kinds of timer: `run` is a function object, and called as
+/// run.operator()<Timer>(state).
+template <class Workload>
+void add_pair(const std::string& workload, std::size_t n, how_often times, Workload run) {
+    const auto side = [&]<class Timer>(const char* who) {
+        auto* const added = add(workload, who, n, [run](benchmark::State& state) {
+            run.template operator()<Timer>(state);
+        });
+        if (times == how_often::once) {
+            added->Iterations(1);
+        }
+    };
+    side.template operator()<boost::asio::steady_timer>("asio");
+    side.template operator()<asio_wheel::steady_timer>(ours);
+}
+
+} // namespace bench
+
+#endif

@@ -1,0 +1,240 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The worst that can happen in the wheel alone, beside other queues of deadlines: the longest tick,
+// the longest slice of one, the longest search for the next expiry, and time that stood still for a
+// day. What wheel_bench.cpp says about its workloads holds here too.
+//
+// Time is that of the steady clock, which is the quickest to ask. What else happened on the machine is
+// kept out by doing the same work several times and taking the least of each piece of it.
+
+#include "support/measure.hpp"
+#include "support/queue_fixture.hpp"
+#include "support/queues.hpp"
+#include "support/report.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace {
+
+using bench::no_tick;
+using bench::queue_fixture;
+using bench::second;
+using bench::tick_t;
+using watch = bench::stopwatch<std::chrono::steady_clock>;
+
+constexpr int runs = 3;
+
+double us(watch::duration d) {
+    return bench::seconds(d) * 1e6;
+}
+
+/// The least that each of many pieces of work took, over all runs; each does the same pieces.
+class least {
+public:
+    void restart() { next_ = 0; }
+
+    void add(watch::duration spent) {
+        if (next_ == pieces_.size()) {
+            pieces_.push_back(spent);
+        }
+        pieces_[next_] = std::min(pieces_[next_], spent);
+        ++next_;
+    }
+
+    [[nodiscard]] watch::duration worst() const {
+        return *std::max_element(pieces_.begin(), pieces_.end());
+    }
+    [[nodiscard]] double mean_ns() const {
+        watch::duration sum{};
+        for (const watch::duration d : pieces_) {
+            sum += d;
+        }
+        return static_cast<double>(sum.count()) / static_cast<double>(pieces_.size());
+    }
+
+private:
+    std::vector<watch::duration> pieces_;
+    std::size_t next_ = 0;
+};
+
+// n entries that expire over `range` ticks, tick by tick: the worst tick, and the worst slice.
+template <class Queue>
+void worst_tick(benchmark::State& state, std::size_t n, tick_t range) {
+    queue_fixture<Queue> f(n, range);
+    least ticks;
+    least slices;
+    for (auto _ : state) {
+        watch total;
+        total.start();
+        for (int run = 0; run < runs; ++run) {
+            f.restart();
+            f.sched_all();
+            ticks.restart();
+            slices.restart();
+            std::size_t expired = 0;
+            for (tick_t now = 1; now <= range; ++now) {
+                watch time;
+                time.start();
+                expired += f.queue->advance(
+                    now, [](auto&) {},
+                    [&] {
+                        slices.add(time.stop());
+                        time.start();
+                    });
+                ticks.add(time.total());
+            }
+            bench::require(expired == n, "not every entry expired");
+        }
+        total.stop();
+        state.SetIterationTime(total.seconds());
+    }
+    state.counters["tick_us"] = us(ticks.worst());
+    state.counters["slice_us"] = us(slices.worst());
+}
+
+// n entries that expire over a minute, and then time stands still for a day: what it takes to catch
+// up, for each of them, and the longest that nothing else has its turn.
+template <class Queue>
+void one_day_stall(benchmark::State& state, std::size_t n) {
+    queue_fixture<Queue> f(n);
+    least slices;
+    for (auto _ : state) {
+        watch total;
+        for (int run = 0; run < runs; ++run) {
+            f.restart();
+            f.sched_all();
+            slices.restart();
+            watch time;
+            total.start();
+            time.start();
+            const std::size_t expired = f.queue->advance(
+                86'400 * second, [](auto&) {},
+                [&] {
+                    slices.add(time.stop());
+                    time.start();
+                });
+            total.stop();
+            bench::require(expired == n, "not every entry expired");
+        }
+        state.SetIterationTime(total.seconds());
+    }
+    state.counters["op"] = bench::per_operation(n * runs);
+    state.counters["slice_us"] = us(slices.worst());
+}
+
+// Asks for the next expiry while nothing changes: what a service does most.
+template <class Queue>
+void next_expiry(benchmark::State& state, std::size_t n) {
+    constexpr std::size_t questions = 1'000'000;
+    queue_fixture<Queue> f(n);
+    f.sched_all();
+    tick_t first = 0;
+    for (auto _ : state) {
+        watch time;
+        time.start();
+        for (std::size_t i = 0; i < questions; ++i) {
+            benchmark::DoNotOptimize(first = f.queue->next_expiry());
+            benchmark::ClobberMemory();
+        }
+        time.stop();
+        state.SetIterationTime(time.seconds());
+    }
+    tick_t earliest = no_tick;
+    for (const auto& e : f.entries) {
+        earliest = std::min(earliest, e.wanted);
+    }
+    bench::require(first == earliest, "the next expiry is not the earliest deadline");
+    state.counters["op"] = bench::per_operation(questions);
+}
+
+// Files an entry before all others, in a slot of its own, asks for the next expiry, takes it out,
+// asks again. An operation is all four.
+template <class Queue>
+void next_expiry_changed(benchmark::State& state, std::size_t n) {
+    constexpr std::size_t rounds = 1'000'000;
+    queue_fixture<Queue> f(n);
+    for (auto& e : f.entries) {
+        e.wanted += 1'024;
+    }
+    f.sched_all();
+    const tick_t first = f.queue->next_expiry();
+    typename Queue::entry probe;
+    std::size_t wrong = 0;
+    for (auto _ : state) {
+        watch time;
+        time.start();
+        for (std::size_t i = 0; i < rounds; ++i) {
+            f.queue->insert(probe, 1 + i % second);
+            wrong += f.queue->next_expiry() != 1 + i % second ? 1 : 0;
+            f.queue->erase(probe);
+            wrong += f.queue->next_expiry() != first ? 1 : 0;
+        }
+        time.stop();
+        state.SetIterationTime(time.seconds());
+    }
+    bench::require(wrong == 0, "the next expiry is wrong");
+    state.counters["op"] = bench::per_operation(rounds);
+}
+
+// Asks for the next expiry after each tick of a minute in which n entries expire: mean and worst.
+template <class Queue>
+void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
+    queue_fixture<Queue> f(n);
+    least questions;
+    for (auto _ : state) {
+        watch total;
+        total.start();
+        for (int run = 0; run < runs; ++run) {
+            f.restart();
+            f.sched_all();
+            questions.restart();
+            std::size_t wrong = 0;
+            for (tick_t now = 1; now <= 60 * second; ++now) {
+                f.advance(now, [](auto&) {});
+                watch time;
+                time.start();
+                const tick_t next = f.queue->next_expiry();
+                questions.add(time.stop());
+                wrong += next <= now ? 1 : 0;
+            }
+            bench::require(wrong == 0, "the next expiry is one that has been");
+        }
+        total.stop();
+        state.SetIterationTime(total.seconds());
+    }
+    state.counters["mean_ns"] = questions.mean_ns();
+    state.counters["worst_ns"] = us(questions.worst()) * 1e3;
+}
+
+template <class Queue>
+void add(std::size_t n) {
+    const auto add = [n](const char* workload, auto run) {
+        bench::add(std::string("wheel/") + workload, Queue::name, n, run)->Iterations(1);
+    };
+    add("worst_tick", [n](auto& state) { worst_tick<Queue>(state, n, 60 * second); });
+    add("worst_tick_10min", [n](auto& state) { worst_tick<Queue>(state, n, 600 * second); });
+    add("one_day_stall", [n](auto& state) { one_day_stall<Queue>(state, n); });
+    add("next_expiry", [n](auto& state) { next_expiry<Queue>(state, n); });
+    add("next_expiry_changed", [n](auto& state) { next_expiry_changed<Queue>(state, n); });
+    add("next_expiry_after_tick", [n](auto& state) { next_expiry_after_tick<Queue>(state, n); });
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
+        add<bench::asio_queue>(n);
+        if (n <= 1'000'000) { // A tree of more takes minutes, and teaches nothing new.
+            add<bench::multimap_queue>(n);
+        }
+        add<bench::wheel_queue>(n);
+    }
+    return bench::run_benchmarks(argc, argv);
+}
