@@ -58,11 +58,16 @@ private:
     static constexpr std::size_t grain = 16;
     static constexpr std::size_t largest = 256;
     static constexpr std::size_t shelves = largest / grain;
+#ifdef __SANITIZE_ADDRESS__
+    static constexpr std::size_t most = 2; // So that operations are seen to come and go.
+#else
+    static constexpr std::size_t most = 256; // Of each size.
+#endif
+
     // Trivial, so that it can be used until the very end of the thread.
     struct state {
         shelf_of_blocks shelf[shelves];
-        std::size_t
-            limit; // 0 at first, until the thread's end is known to be noticed; and after it.
+        std::size_t limit; // 0 before the thread's end is watched, and after it.
         bool watched;
     };
 
@@ -85,13 +90,6 @@ private:
     [[nodiscard]] static constexpr std::size_t index_of(std::size_t size) noexcept {
         return (size - 1) / grain;
     }
-
-    // AddressSanitizer is to see each operation come and go.
-#ifdef __SANITIZE_ADDRESS__
-    static constexpr std::size_t most = 0;
-#else
-    static constexpr std::size_t most = 256; // of each size
-#endif
 
     [[nodiscard]] static std::size_t limit() noexcept {
         if (!here_.watched) {

@@ -5,6 +5,7 @@
 #define ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 
 #include <asio_wheel/detail/context_queue.hpp>
+#include <asio_wheel/detail/prefetch.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/error.hpp>
@@ -113,7 +114,8 @@ inline cancel_link* wait_op::link() const noexcept {
 }
 
 /// The operations of a timer, first come, first served: a ring, of which the last one is known, so
-/// that it is no larger than a pointer. Nearly always it has one element.
+/// that the list is no larger than a pointer. Nearly always it has one element: a bit of the pointer
+/// tells whether there are more, so that nothing else has to be looked at.
 class op_list {
     struct traits {
         using node = wait_op;
@@ -125,32 +127,32 @@ class op_list {
     using ring = boost::intrusive::circular_slist_algorithms<traits>;
 
 public:
-    [[nodiscard]] bool empty() const noexcept { return last_ == nullptr; }
-    [[nodiscard]] wait_op& front() const noexcept { return *last_->next; }
-
-    /// One is the usual number, and counting it does not touch the operation's neighbours.
-    [[nodiscard]] std::size_t size() const noexcept { return empty() ? 0 : ring::count(last_); }
-    [[nodiscard]] bool single() const noexcept { return !empty() && last_->next == last_; }
+    [[nodiscard]] bool empty() const noexcept { return bits_ == 0; }
+    [[nodiscard]] wait_op& front() const noexcept { return several() ? *last()->next : *last(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return several() ? ring::count(last()) : empty() ? 0 : 1;
+    }
 
     void push_back(wait_op& op) noexcept {
         if (empty()) {
             ring::init_header(&op);
+            set(&op, false);
         } else {
-            ring::link_after(last_, &op);
+            ring::link_after(last(), &op);
+            set(&op, true);
         }
-        last_ = &op;
     }
 
     void erase(wait_op& op) noexcept {
-        if (single()) {
-            last_ = nullptr;
+        if (!several()) {
+            bits_ = 0;
             return;
         }
-        wait_op* const previous = last_->next == &op ? last_ : ring::get_previous_node(last_, &op);
+        wait_op* const previous =
+            last()->next == &op ? last() : ring::get_previous_node(last(), &op);
         ring::unlink_after(previous);
-        if (last_ == &op) {
-            last_ = previous;
-        }
+        wait_op* const rest = last() == &op ? previous : last();
+        set(rest, rest->next != rest);
     }
 
     /// Calls f(op) for each, which may erase it.
@@ -162,10 +164,20 @@ public:
         }
     }
 
-    void swap(op_list& other) noexcept { std::swap(last_, other.last_); }
+    void prefetch() const noexcept { detail::prefetch(last()); }
+
+    void swap(op_list& other) noexcept { std::swap(bits_, other.bits_); }
 
 private:
-    wait_op* last_ = nullptr;
+    [[nodiscard]] wait_op* last() const noexcept {
+        return reinterpret_cast<wait_op*>(bits_ & ~std::uintptr_t{1});
+    }
+    [[nodiscard]] bool several() const noexcept { return (bits_ & 1) != 0; }
+    void set(wait_op* last, bool several) noexcept {
+        bits_ = reinterpret_cast<std::uintptr_t>(last) | (several ? 1U : 0U);
+    }
+
+    std::uintptr_t bits_ = 0;
 };
 
 } // namespace asio_wheel::detail

@@ -97,8 +97,8 @@ public:
 
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
         : options_(options), gate_(std::make_shared<gate>(options.locking)), clock_(options.tick),
-          wheel_(options.slots, options.levels), due_(options.budget), driver_(context),
-          queue_(context), rest_of_tick_(*this) {}
+          wheel_(options.slots, options.levels), due_(options.budget), order_(options.budget),
+          driver_(context), queue_(context), rest_of_tick_(*this) {}
 
     wheel_core(const wheel_core&) = delete;
     wheel_core& operator=(const wheel_core&) = delete;
@@ -189,6 +189,11 @@ private:
         bool more;       // Whether the budget ended before the work did.
     };
 
+    struct due_timer {
+        time_point expiry;
+        state* timer;
+    };
+
     // Holds the lock; puts into the context's queue, after releasing it, what has come together
     // meanwhile.
     class locked {
@@ -277,7 +282,8 @@ private:
     const std::shared_ptr<gate> gate_;
     wheel_clock<Clock> clock_;
     wheel wheel_;
-    std::vector<wheel_entry*> due_; // Where a slice's expired entries are put.
+    std::vector<wheel_entry*> due_; // Where a slice's expired entries are put,
+    std::vector<due_timer> order_;  // and in which order they complete.
     timer_entry* parked_ = nullptr; // The one timer that is filed though nobody waits for it.
     bool ticking_ = false;  // The rest of a tick is in the context's queue, or ready to go there.
     bool stopped_ = false;  // drain() was called.
@@ -287,9 +293,9 @@ private:
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t pending_ = 0; // Operations attached to timers.
     // Written under the lock, read by anyone:
-    std::atomic<std::size_t> alive_{0};          // See count().
-    std::atomic<std::uint64_t> decided_{0};      // How many went into the queue as decided,
-    std::atomic<const wait_op*> last_decided_{}; // and the last one of these.
+    std::atomic<std::size_t> alive_{0};        // See count().
+    std::atomic<std::uint64_t> decided_{0};    // How many went into the queue as decided,
+    std::atomic<const wait_op*> last_decided_; // and the last one of these.
     wheel_stats stats_;
     driver<Clock, WaitTraits> driver_;
     context_queue queue_;

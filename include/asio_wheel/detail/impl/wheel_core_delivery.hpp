@@ -67,16 +67,20 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
     static_cast<void>(follow_set_back(now));
     seen_ = clock_.round_down(now);
     const auto [expired, more] = wheel_.advance(seen_, options_.budget, due_);
-    const auto end = due_.begin() + static_cast<std::ptrdiff_t>(expired);
-    const auto earlier = [](const wheel_entry* a, const wheel_entry* b) {
-        return static_cast<const state*>(a)->expiry < static_cast<const state*>(b)->expiry;
-    };
-    if (!std::is_sorted(due_.begin(), end, earlier)) {
-        std::sort(due_.begin(), end, earlier);
+    // What is looked at next is fetched before: the timers are at hand, their operations are not.
+    for (std::size_t i = 0; i < expired; ++i) {
+        auto& s = static_cast<state&>(*due_[i]);
+        s.ops.prefetch();
+        order_[i] = {s.expiry, &s};
+    }
+    const auto end = order_.begin() + static_cast<std::ptrdiff_t>(expired);
+    const auto earlier = [](const due_timer& a, const due_timer& b) { return a.expiry < b.expiry; };
+    if (!std::is_sorted(order_.begin(), end, earlier)) {
+        std::sort(order_.begin(), end, earlier);
     }
     std::size_t due = 0;
-    for (auto it = due_.begin(); it != end; ++it) {
-        due += expire(static_cast<state&>(**it), now);
+    for (auto it = order_.begin(); it != end; ++it) {
+        due += expire(*it->timer, now);
     }
     return {due, more};
 }
