@@ -53,8 +53,8 @@ void wheel_core<Clock, WaitTraits>::file(state& s) {
     } else {
         wheel_.insert(s, deadline);
     }
-    if (s.deadline() > (ticking_ ? seen_ + 1 : driver_.armed_for())) {
-        return;
+    if (ticking_ ? s.deadline() != seen_ + 1 : s.deadline() > driver_.armed_for()) {
+        return; // The tick under way, the one to come, or the driver will come by in time.
     }
     // The next of all: worth a look at the clock. What is due already need not wait for the driver,
     // nor for its own tick to begin.
