@@ -60,10 +60,6 @@ class basic_waitable_timer {
 
     class initiate_async_wait;
 
-    template <class Context>
-    static constexpr bool is_context =
-        std::convertible_to<Context&, boost::asio::execution_context&>;
-
 public:
     using executor_type = Executor;
     using clock_type = Clock;
@@ -84,7 +80,7 @@ public:
     }
 
     template <class ExecutionContext>
-        requires is_context<ExecutionContext>
+        requires detail::is_context<ExecutionContext>
     explicit basic_waitable_timer(ExecutionContext& context)
         : basic_waitable_timer(executor_type(context.get_executor())) {}
 
@@ -95,7 +91,7 @@ public:
     }
 
     template <class ExecutionContext>
-        requires is_context<ExecutionContext>
+        requires detail::is_context<ExecutionContext>
     explicit basic_waitable_timer(ExecutionContext& context, const time_point& expiry)
         : basic_waitable_timer(executor_type(context.get_executor()), expiry) {}
 
@@ -106,7 +102,7 @@ public:
     }
 
     template <class ExecutionContext>
-        requires is_context<ExecutionContext>
+        requires detail::is_context<ExecutionContext>
     explicit basic_waitable_timer(ExecutionContext& context, const duration& from_now)
         : basic_waitable_timer(executor_type(context.get_executor()), from_now) {}
 
@@ -277,6 +273,7 @@ public:
 
 private:
     using service = wheel_service<Clock, WaitTraits>;
+    using core_type = detail::wheel_core<Clock, WaitTraits>;
 
     // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
     class initiate_async_wait {
@@ -291,7 +288,8 @@ private:
 
         template <class Handler>
         void operator()(Handler&& handler) const {
-            detail::start_wait(self_->core(), self_->state_, self_->executor_,
+            auto& core = self_->core();
+            detail::start_wait(core, detail::held_timer<core_type>(self_->state_), self_->executor_,
                                std::forward<Handler>(handler));
         }
 
@@ -299,9 +297,7 @@ private:
         basic_waitable_timer* self_;
     };
 
-    [[nodiscard]] detail::wheel_core<Clock, WaitTraits>& core() const noexcept {
-        return service_->core_;
-    }
+    [[nodiscard]] core_type& core() const noexcept { return detail::core_access::of(*service_); }
 
     [[nodiscard]] boost::asio::execution_context& context() const noexcept {
         return service_->context();

@@ -18,8 +18,9 @@
 
 namespace asio_wheel {
 
-template <class Clock, class WaitTraits, class Executor>
-class basic_waitable_timer;
+namespace detail {
+struct core_access;
+}
 
 /// The wheel of an execution context: one for each clock, shared by all of the context's wheel
 /// timers.
@@ -119,8 +120,7 @@ public:
     std::vector<time_point> drain() { return core_.drain(); }
 
 private:
-    template <class, class, class>
-    friend class basic_waitable_timer;
+    friend struct detail::core_access;
 
     struct checked {};
 
@@ -150,6 +150,19 @@ wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& con
                                              const wheel_options& options = {}) {
     return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
 }
+
+namespace detail {
+
+/// For what waits on a wheel.
+struct core_access {
+    template <class Clock, class WaitTraits>
+    [[nodiscard]] static wheel_core<Clock, WaitTraits>&
+    of(wheel_service<Clock, WaitTraits>& service) noexcept {
+        return service.core_;
+    }
+};
+
+} // namespace detail
 
 } // namespace asio_wheel
 

@@ -8,17 +8,20 @@
 
 #include <asio_wheel/detail/context_queue.hpp>
 
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/executor.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/is_executor.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/asio/thread_pool.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -28,6 +31,19 @@ namespace asio_wheel::detail {
 /// An executor of the Networking TS. It has other members than a standard one, and no properties.
 template <class Executor>
 inline constexpr bool is_ts_executor = !boost::asio::execution::is_executor<Executor>::value;
+
+template <class T>
+concept is_executor =
+    boost::asio::execution::is_executor<T>::value || boost::asio::is_executor<T>::value;
+
+template <class T>
+concept is_context = std::convertible_to<T&, boost::asio::execution_context&>;
+
+/// The default token of a context's operations; of `void`, as of executors without one, there is no
+/// value.
+template <class Context>
+using default_token_of_context = typename boost::asio::default_completion_token<
+    typename std::decay_t<Context>::executor_type>::type;
 
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context& context_of(const Executor& ex) {

@@ -38,7 +38,8 @@ template <class Handler>
 inline constexpr bool has_own_slot =
     !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, nothing>, nothing>;
 
-template <class Core, class Handler>
+/// `Timer` is what an operation carries of a timer: nothing, or the state of one that is its alone.
+template <class Core, class Handler, class Timer = nothing>
 class direct_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
     using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
 
@@ -47,6 +48,7 @@ public:
         : base(&direct_op::run), core_(core), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
+    [[nodiscard]] Timer& timer() noexcept { return timer_; }
 
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
@@ -80,6 +82,7 @@ private:
         return handler;
     }
 
+    [[no_unique_address]] Timer timer_;
     Core& core_;
     Handler handler_;
 };
@@ -104,7 +107,7 @@ using hopping_list =
 struct no_work {};
 
 /// `Work` is what keeps the timer's own executor working where the handler has another one.
-template <class Core, class Handler, class Executor, class Work>
+template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
 class hopping_op final : public hopping_op_base {
 public:
     hopping_op(Handler&& handler, Core& core, const Executor& ex, Work work)
@@ -123,6 +126,7 @@ public:
     }
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
+    [[nodiscard]] Timer& timer() noexcept { return timer_; }
 
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
@@ -151,6 +155,7 @@ private:
         return handler;
     }
 
+    [[no_unique_address]] Timer timer_;
     Core& core_;
     work_on<Executor> executor_;
     [[no_unique_address]] Work work_;

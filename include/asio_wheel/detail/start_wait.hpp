@@ -48,12 +48,50 @@ struct unscheduled {
     void operator()(wait_op* op) const noexcept { op->destroy(); }
 };
 
-template <class Op, class Core, class Executor, class Handler, class... Arguments>
-void schedule_op(Core& core, typename Core::state& s, [[maybe_unused]] const Executor& ex,
+/// A wait on a timer that somebody holds.
+template <class Core>
+class held_timer {
+public:
+    using part = nothing; ///< What the operation carries of it.
+
+    explicit held_timer(typename Core::state& s) noexcept : state_(s) {}
+
+    [[nodiscard]] bool native() const noexcept { return state_.native; }
+    [[nodiscard]] typename Core::state& state_in(nothing&) const noexcept { return state_; }
+
+private:
+    typename Core::state& state_;
+};
+
+/// A wait that is all there is of its timer: the operation is what the wheel holds. The state goes
+/// with the operation, which nobody frees before it has left the wheel.
+template <class Core>
+class own_timer {
+public:
+    using part = typename Core::state;
+
+    own_timer(typename Core::time_point expiry, bool native) noexcept
+        : expiry_(expiry), native_(native) {}
+
+    [[nodiscard]] bool native() const noexcept { return native_; }
+    [[nodiscard]] part& state_in(part& state) const noexcept {
+        state.expiry = expiry_;
+        state.native = native_;
+        return state;
+    }
+
+private:
+    typename Core::time_point expiry_;
+    bool native_;
+};
+
+template <class Op, class Core, class Timer, class Executor, class Handler, class... Arguments>
+void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor& ex,
                  Handler&& handler, Arguments&&... arguments) {
     Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler), core,
                                                   std::forward<Arguments>(arguments)...);
     std::unique_ptr<wait_op, unscheduled> guard(op);
+    typename Core::state& s = timer.state_in(op->timer());
     BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "deadline_timer", &s, 0, "async_wait"));
     if constexpr (std::is_base_of_v<slotted_op, Op>) {
         if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
@@ -65,46 +103,47 @@ void schedule_op(Core& core, typename Core::state& s, [[maybe_unused]] const Exe
     static_cast<void>(guard.release());
 }
 
-/// Starts a wait on the timer of state `s` and executor `ex`, and moves `handler` away: chooses the
-/// kind of operation that reaches it.
-template <class Core, class Executor, class Handler>
-void start_wait_with(Core& core, typename Core::state& s, const Executor& ex, Handler& handler) {
+/// Starts a wait on `timer`, which is used through executor `ex`, and moves `handler` away: chooses
+/// the kind of operation that reaches it.
+template <class Core, class Timer, class Executor, class Handler>
+void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler& handler) {
     namespace asio = boost::asio;
     static_assert(std::invocable<Handler, boost::system::error_code>,
                   "the handler of a wait must be callable with a boost::system::error_code");
     constexpr bool unbound = std::is_same_v<asio::associated_executor_t<Handler, nothing>, nothing>;
-    using direct = direct_op<Core, Handler>;
+    using part = typename Timer::part;
+    using direct = direct_op<Core, Handler, part>;
 
     if constexpr (unbound) {
-        if (s.native) {
-            schedule_op<direct>(core, s, ex, std::move(handler));
+        if (timer.native()) {
+            schedule_op<direct>(core, timer, ex, std::move(handler));
         } else {
-            schedule_op<hopping_op<Core, Handler, Executor, no_work>>(
-                core, s, ex, std::move(handler), ex, no_work());
+            schedule_op<hopping_op<Core, Handler, Executor, no_work, part>>(
+                core, timer, ex, std::move(handler), ex, no_work());
         }
     } else {
         const auto bound = asio::get_associated_executor(handler, ex);
         using bound_executor = std::decay_t<decltype(bound)>;
-        if (s.native && native_context(bound) == native_context(ex)) {
-            schedule_op<direct>(core, s, ex, std::move(handler));
-        } else if (s.native) {
-            schedule_op<hopping_op<Core, Handler, bound_executor, no_work>>(
-                core, s, ex, std::move(handler), bound, no_work());
+        if (timer.native() && native_context(bound) == native_context(ex)) {
+            schedule_op<direct>(core, timer, ex, std::move(handler));
+        } else if (timer.native()) {
+            schedule_op<hopping_op<Core, Handler, bound_executor, no_work, part>>(
+                core, timer, ex, std::move(handler), bound, no_work());
         } else {
-            schedule_op<hopping_op<Core, Handler, bound_executor, work_on<Executor>>>(
-                core, s, ex, std::move(handler), bound, track_work(ex));
+            schedule_op<hopping_op<Core, Handler, bound_executor, work_on<Executor>, part>>(
+                core, timer, ex, std::move(handler), bound, track_work(ex));
         }
     }
 }
 
 /// As above; copies a handler only if it is not given away.
-template <class Core, class Executor, class Handler>
-void start_wait(Core& core, typename Core::state& s, const Executor& ex, Handler&& handler) {
+template <class Core, class Timer, class Executor, class Handler>
+void start_wait(Core& core, const Timer& timer, const Executor& ex, Handler&& handler) {
     if constexpr (std::is_same_v<Handler, std::decay_t<Handler>>) {
-        start_wait_with(core, s, ex, handler);
+        start_wait_with(core, timer, ex, handler);
     } else {
         std::decay_t<Handler> copy(std::forward<Handler>(handler));
-        start_wait_with(core, s, ex, copy);
+        start_wait_with(core, timer, ex, copy);
     }
 }
 

@@ -47,18 +47,23 @@ template <class TimePoint>
     return b - a;
 }
 
+/// `d` in another unit, rounded up, or the end of the range that it would pass.
+template <class To, class Rep, class Period>
+[[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+    if constexpr (std::is_same_v<decltype(d), To>) {
+        return d;
+    }
+    using wide = std::chrono::duration<long double, typename To::period>;
+    return wide(d) >= wide(To::max())   ? To::max()
+           : wide(d) <= wide(To::min()) ? To::min()
+                                        : std::chrono::ceil<To>(d);
+}
+
 /// `d` in nanoseconds, rounded up, or the most of them there can be.
 template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::nanoseconds
 to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
-    using std::chrono::nanoseconds;
-    if constexpr (std::is_same_v<decltype(d), nanoseconds>) {
-        return d;
-    }
-    using wide = std::chrono::duration<long double, std::nano>;
-    return wide(d) >= wide(nanoseconds::max())   ? nanoseconds::max()
-           : wide(d) <= wide(nanoseconds::min()) ? nanoseconds::min()
-                                                 : std::chrono::ceil<nanoseconds>(d);
+    return ceil_saturating<std::chrono::nanoseconds>(d);
 }
 
 /// The time a wheel lives by: a clock's, or one that is moved by hand, and its ticks.
