@@ -22,4 +22,7 @@
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 
+// What users mean.
+#include <asio_wheel/sleep.hpp>
+
 #endif

@@ -1,0 +1,145 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Sleeping, without a timer to hold:
+//
+//     co_await asio_wheel::async_sleep_for(ex, 5s, use_awaitable);
+
+#ifndef ASIO_WHEEL_SLEEP_HPP
+#define ASIO_WHEEL_SLEEP_HPP
+
+#include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/start_wait.hpp>
+#include <asio_wheel/detail/wheel_clock.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel {
+
+namespace detail {
+
+/// Starts a wait for a time point, or for the end of a duration that begins when it is started.
+template <class Clock, class When, class Executor>
+class initiate_async_sleep {
+public:
+    using executor_type = Executor;
+
+    initiate_async_sleep(const Executor& ex, When when) : executor_(ex), when_(when) {}
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const {
+        using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+        auto& wheel = use_wheel<Clock>(context_of(executor_));
+        const own_timer<core> timer(expiry(wheel), native_context(executor_) != nullptr);
+        start_wait(core_access::of(wheel), timer, executor_, std::forward<Handler>(handler));
+    }
+
+private:
+    [[nodiscard]] typename Clock::time_point expiry(const wheel_service<Clock>& wheel) const {
+        if constexpr (std::is_same_v<When, typename Clock::duration>) {
+            return add_saturating(wheel.now(), when_);
+        } else {
+            return when_;
+        }
+    }
+
+    Executor executor_;
+    When when_;
+};
+
+} // namespace detail
+
+/// Waits for a time, without a timer: the wait is all there is.
+///
+/// `where` is an executor, or an execution context, which stands for its get_executor().
+/// The clock is `t`'s; the wheel is that of the executor's context for this clock.
+///
+/// Completion signature: void(boost::system::error_code)
+///
+/// Completes, once, at the first tick at or after `t`: never early, at most one tick late. Or when
+/// the handler's cancellation slot aborts it, or when it is refused. Never from inside this
+/// function, also if `t` has passed.
+///
+/// Errors: success; boost::asio::error::operation_aborted; error::too_many_pending if
+/// wheel_options::max_pending waits are pending on the wheel already; error::wheel_stopped after
+/// wheel_service::drain().
+///
+/// Executor: the handler is called through its associated executor, by default the given one.
+/// Until then both have outstanding work.
+///
+/// Per-operation cancellation: terminal, partial and total, all with the same effect; safe at any
+/// time, also when the wait is over. Not concurrently with the handler's being called. There is no
+/// other way to end a sleep: if there has to be one, use a timer.
+///
+/// Allocation: one, by the handler's associated allocator, freed before the handler is called. The
+/// wheel's entry lives in it.
+///
+/// Lifetimes: nothing but the context has to stay alive. When it ends, handlers of pending waits
+/// are destroyed without being called.
+///
+/// Thread safety: may be called from any thread at any time.
+///
+///     asio_wheel::async_sleep_until(ctx, start + 1min, [](boost::system::error_code ec) { … });
+template <class Executor, class Clock, class Duration,
+          BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+              Token = typename boost::asio::default_completion_token<Executor>::type>
+    requires detail::is_executor<Executor>
+auto async_sleep_until(
+    const Executor& where, const std::chrono::time_point<Clock, Duration>& t,
+    Token&& token = typename boost::asio::default_completion_token<Executor>::type()) {
+    using time_point = typename Clock::time_point;
+    using duration = typename Clock::duration;
+    return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+        detail::initiate_async_sleep<Clock, time_point, Executor>(
+            where, time_point(detail::ceil_saturating<duration>(t.time_since_epoch()))),
+        token);
+}
+
+template <class Context, class Clock, class Duration,
+          class Token = detail::default_token_of_context<Context>>
+    requires detail::is_context<Context>
+auto async_sleep_until(Context& where, const std::chrono::time_point<Clock, Duration>& t,
+                       Token&& token = detail::default_token_of_context<Context>()) {
+    return async_sleep_until(where.get_executor(), t, std::forward<Token>(token));
+}
+
+/// Waits for `d`, from when the operation is started, by the steady clock. (With a token such as
+/// deferred, that is later than this call.) Zero and less complete on the context's next turn; the
+/// longest durations never do. Everything else is as with async_sleep_until().
+///
+///     co_await asio_wheel::async_sleep_for(co_await this_coro::executor, 100ms, use_awaitable);
+template <class Executor, class Rep, class Period,
+          BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+              Token = typename boost::asio::default_completion_token<Executor>::type>
+    requires detail::is_executor<Executor>
+auto async_sleep_for(
+    const Executor& where, const std::chrono::duration<Rep, Period>& d,
+    Token&& token = typename boost::asio::default_completion_token<Executor>::type()) {
+    using clock = std::chrono::steady_clock;
+    using duration = clock::duration;
+    return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+        detail::initiate_async_sleep<clock, duration, Executor>(
+            where, detail::ceil_saturating<duration>(d)),
+        token);
+}
+
+template <class Context, class Rep, class Period,
+          class Token = detail::default_token_of_context<Context>>
+    requires detail::is_context<Context>
+auto async_sleep_for(Context& where, const std::chrono::duration<Rep, Period>& d,
+                     Token&& token = detail::default_token_of_context<Context>()) {
+    return async_sleep_for(where.get_executor(), d, std::forward<Token>(token));
+}
+
+} // namespace asio_wheel
+
+#endif
