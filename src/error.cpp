@@ -3,6 +3,9 @@
 
 #include <asio_wheel/error.hpp>
 
+#include <boost/system/errc.hpp>
+#include <boost/system/error_condition.hpp>
+
 #include <string>
 
 namespace asio_wheel {
@@ -19,8 +22,18 @@ public:
             return "Too many waits are pending on the wheel";
         case error::wheel_stopped:
             return "The wheel was drained and accepts no more waits";
+        case error::timed_out:
+            return "The deadline of the operation has passed";
         }
         return "Unknown asio_wheel error";
+    }
+
+    [[nodiscard]] boost::system::error_condition
+    default_error_condition(int value) const noexcept override {
+        if (value == static_cast<int>(error::timed_out)) {
+            return make_error_condition(boost::system::errc::timed_out);
+        }
+        return {value, *this};
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <asio_wheel/error.hpp>
 
+#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/error_condition.hpp>
 #include <boost/system/system_error.hpp>
@@ -19,7 +20,7 @@ namespace {
 using asio_wheel::error;
 using boost::system::error_code;
 
-constexpr std::array all{error::too_many_pending, error::wheel_stopped};
+constexpr std::array all{error::too_many_pending, error::wheel_stopped, error::timed_out};
 
 static_assert(boost::system::is_error_code_enum<error>::value);
 static_assert(!boost::system::is_error_condition_enum<error>::value);
@@ -41,6 +42,7 @@ BOOST_AUTO_TEST_CASE(the_category_is_named_asio_wheel_and_there_is_one) {
 BOOST_AUTO_TEST_CASE(the_values_never_change) {
     BOOST_TEST(static_cast<int>(error::too_many_pending) == 1);
     BOOST_TEST(static_cast<int>(error::wheel_stopped) == 2);
+    BOOST_TEST(static_cast<int>(error::timed_out) == 3);
 }
 
 BOOST_AUTO_TEST_CASE(an_error_converts_to_a_failing_error_code) {
@@ -73,10 +75,23 @@ BOOST_AUTO_TEST_CASE(each_message_says_what_happened) {
                "Too many waits are pending on the wheel");
     BOOST_TEST(error_code(error::wheel_stopped).message() ==
                "The wheel was drained and accepts no more waits");
+    BOOST_TEST(error_code(error::timed_out).message() ==
+               "The deadline of the operation has passed");
+}
+
+BOOST_AUTO_TEST_CASE(a_passed_deadline_is_everybodys_timeout) {
+    const error_code code = error::timed_out;
+    BOOST_TEST((code == boost::system::errc::timed_out));
+    BOOST_TEST((code == std::errc::timed_out));
+    BOOST_TEST((std::error_code(code) == std::errc::timed_out));
+    BOOST_TEST((code != boost::system::errc::operation_canceled));
+    BOOST_TEST((error_code(error::wheel_stopped) != boost::system::errc::timed_out));
+    BOOST_TEST((error_code(error::wheel_stopped).default_error_condition().category() ==
+                asio_wheel::error_category()));
 }
 
 BOOST_AUTO_TEST_CASE(a_value_that_is_no_error_has_a_message_too) {
-    for (const int value : {-1, 0, 3, 1000}) {
+    for (const int value : {-1, 0, 4, 1000}) {
         BOOST_TEST(asio_wheel::error_category().message(value) == "Unknown asio_wheel error");
     }
 }

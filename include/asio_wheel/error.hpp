@@ -10,7 +10,8 @@
 
 namespace asio_wheel {
 
-/// What a wait may complete with besides success and boost::asio::error::operation_aborted.
+/// What waits, and operations with a deadline, may complete with besides success and
+/// boost::asio::error::operation_aborted.
 enum class error {
     /// The wheel already holds wheel_options::max_pending waits. Nothing else was touched; try
     /// again later.
@@ -18,6 +19,10 @@ enum class error {
 
     /// The wheel was drained and accepts no more waits.
     wheel_stopped = 2,
+
+    /// The operation was cancelled because its deadline had passed. Equal to std::errc::timed_out
+    /// and boost::system::errc::timed_out.
+    timed_out = 3,
 };
 
 /// The category of asio_wheel::error, named "asio_wheel".
