@@ -121,6 +121,10 @@ public:
     void unbind(cancel_link& link) noexcept;
     void cancel(cancel_link& link) noexcept;
 
+    // What operations do whose end makes a wait pointless. Gives back the wait, to be destroyed,
+    // unless it is delivered as aborted, or was delivered already.
+    [[nodiscard]] wait_op* withdraw(cancel_link& link) noexcept;
+
     // What operations do when the context runs or forgets them.
     [[nodiscard]] bool hop(hopping_op_base& op) noexcept;
     [[nodiscard]] bool forget(wait_op& op) noexcept;

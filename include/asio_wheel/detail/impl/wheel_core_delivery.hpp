@@ -234,6 +234,9 @@ void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
 // An operation is to be destroyed without being called. True if it is the caller's now.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
+    if (op.way == wait_op::flight::decided) {
+        return true;
+    }
     const locked guard(*this);
     if (op.places > 1) {
         --op.places;

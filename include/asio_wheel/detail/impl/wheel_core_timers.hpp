@@ -189,6 +189,35 @@ void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
     }
 }
 
+// Only the last of all has to be delivered: the driver is not given up before what the context does
+// now is done, which most likely starts the next one.
+template <class Clock, class WaitTraits>
+wait_op* wheel_core<Clock, WaitTraits>::withdraw(cancel_link& link) noexcept {
+    if (link.op.load(std::memory_order_acquire) == nullptr) {
+        return nullptr;
+    }
+    const locked guard(*this);
+    slotted_op* const op = link.op.load(std::memory_order_relaxed);
+    if (op == nullptr || op->owner == nullptr) {
+        return nullptr;
+    }
+    if (op->way != wait_op::flight::none || alive_.load(std::memory_order_relaxed) <= 1) {
+        abort(*op);
+        return nullptr;
+    }
+    timer_entry& entry = *op->owner;
+    detach(*op);
+    if (entry.ops.empty()) {
+        unfile(entry);
+    }
+    entry.relink();
+    ++stats_.cancelled;
+    count(-1);
+    op->how = wait_op::outcome::aborted;
+    op->way = wait_op::flight::decided; // Nobody else knows of it any more.
+    return op;
+}
+
 // Attaches `op` as a waiting operation.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
