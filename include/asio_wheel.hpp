@@ -23,6 +23,7 @@
 #include <asio_wheel/system_timer.hpp>
 
 // What users mean.
+#include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/sleep.hpp>
 
 #endif

@@ -1,0 +1,131 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Cancelling an operation when its time has passed:
+//
+//     socket.async_read_some(buffer, asio_wheel::cancel_after(5s, handler));
+
+#ifndef ASIO_WHEEL_CANCEL_AFTER_HPP
+#define ASIO_WHEEL_CANCEL_AFTER_HPP
+
+#include <asio_wheel/detail/timed_token.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel {
+
+/// The type of a token that cancels its operation at a time; `Token` is what it completes as.
+template <class Token, class Clock = std::chrono::steady_clock>
+using cancel_after_t = detail::timed_token<Token, Clock, detail::own_result>;
+
+/// The type of such a token that is not complete yet.
+template <class Clock = std::chrono::steady_clock>
+using partial_cancel_after = detail::partial_timed_token<Clock, detail::own_result>;
+
+namespace detail {
+
+template <class Token>
+concept inner_token = !std::same_as<std::decay_t<Token>, boost::asio::cancellation_type>;
+
+} // namespace detail
+
+/// A completion token: the operation is cancelled if it takes longer than `d`.
+///
+/// What boost::asio::cancel_after of Boost 1.86 means, on the wheel of the operation's context, and
+/// with any Boost. The operation may have any completion signature. It starts as ever; if it has not
+/// completed when `d` has passed since, it is sent a cancellation of type `type` (by default
+/// terminal), and completes as it then does: most with operation_aborted. Operations that cannot be
+/// cancelled, or not in this way, are not. To be told timeouts apart, see timeout().
+///
+/// Completion: the operation's own result is delivered as soon as there is one, without a further
+/// hop, by calling the wrapped token's handler in the operation's. Neither waits for the timer,
+/// whose wait is withdrawn then. Whoever comes first, wins: an operation that has completed is not
+/// cancelled any more, also if its handler has yet to be called and the deadline passes meanwhile.
+///
+/// Errors: the operation's. If the wheel refuses the wait (error::too_many_pending,
+/// error::wheel_stopped, or no memory), or is drained, the operation is cancelled at once: better
+/// an operation that is cancelled than one that has no deadline.
+///
+/// Executor: everything associated with the handler is the operation's too. The cancellation is
+/// sent through the handler's associated executor, by default the operation's, as Asio's are. One
+/// of the two has to exist: an initiation without get_executor() needs bind_executor.
+///
+/// Per-operation cancellation: what is sent to the handler's own cancellation slot reaches the
+/// operation, whatever the type, before and after the deadline. Nothing does when it has completed.
+/// (bind_cancellation_slot() belongs inside, round the handler. Outside it would put its slot in the
+/// place of the deadline's, as with Asio's cancel_after.)
+///
+/// Allocation: none by the handler's associated allocator besides the operation's own, whose handler
+/// has grown by a pointer. The deadline takes recycled memory of the library.
+///
+/// Thread safety. The timer and the operation's end exclude each other: no cancellation is on its
+/// way in the operation once its handler is being called, and none begins thereafter. So what the
+/// handler destroys, such as the socket, is not touched any more. If both happen at once on two
+/// threads, one waits for the other, for no longer than the call of the operation's own
+/// cancellation function takes. What is left to the user, on a context that several threads run, is
+/// that the operation may be cancelled from the handler's executor:
+///  - A composed operation (async_read(), async_connect() of a range, async_compose()) and a
+///    coroutine (co_spawn()) change their cancellation slots as they go. They need a strand, on
+///    which both they and the handler are. So they do without a deadline, if anybody is to cancel them.
+///  - A single operation needs no strand, if its object allows cancelling from another thread:
+///    wheel timers do; Asio's sockets and timers do as long as nobody uses or destroys the object at
+///    the same time.
+///  - The handler's own slot must not be signalled concurrently with the operation's steps: that is
+///    so with any operation. That the deadline passes at the same time does not matter.
+///
+/// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
+/// so is the wait.
+///
+///     co_await socket.async_connect(peer, cancel_after(2s, use_awaitable));
+///     co_await socket.async_connect(peer, cancel_after(2s)); // deferred, or the default token
+template <class Rep, class Period, detail::inner_token Token>
+[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
+cancel_after(const std::chrono::duration<Rep, Period>& d, Token&& token) {
+    return {std::forward<Token>(token), {detail::time_limit<std::chrono::steady_clock>(d)}};
+}
+
+template <class Rep, class Period, detail::inner_token Token>
+[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
+cancel_after(const std::chrono::duration<Rep, Period>& d, boost::asio::cancellation_type type,
+             Token&& token) {
+    return {std::forward<Token>(token), {detail::time_limit<std::chrono::steady_clock>(d), type}};
+}
+
+/// The same without a token: may be given to an operation as it is, for the default token of the
+/// operation's executor, or boost::asio::deferred where that has none; or called with a token.
+template <class Rep, class Period>
+[[nodiscard]] constexpr partial_cancel_after<>
+cancel_after(const std::chrono::duration<Rep, Period>& d,
+             boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
+    return partial_cancel_after<>({detail::time_limit<std::chrono::steady_clock>(d), type});
+}
+
+/// As cancel_after(), at a point of time of any clock: by the wheel of that clock.
+template <class Clock, class Duration, detail::inner_token Token>
+[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
+cancel_at(const std::chrono::time_point<Clock, Duration>& t, Token&& token) {
+    return {std::forward<Token>(token), {detail::time_limit<Clock>(t)}};
+}
+
+template <class Clock, class Duration, detail::inner_token Token>
+[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
+cancel_at(const std::chrono::time_point<Clock, Duration>& t, boost::asio::cancellation_type type,
+          Token&& token) {
+    return {std::forward<Token>(token), {detail::time_limit<Clock>(t), type}};
+}
+
+template <class Clock, class Duration>
+[[nodiscard]] constexpr partial_cancel_after<Clock>
+cancel_at(const std::chrono::time_point<Clock, Duration>& t,
+          boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
+    return partial_cancel_after<Clock>({detail::time_limit<Clock>(t), type});
+}
+
+} // namespace asio_wheel
+
+#endif

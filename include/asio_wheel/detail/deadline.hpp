@@ -1,0 +1,302 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A deadline of one asynchronous operation.
+//
+// Ground rules.
+//
+//  1. The operation's handler stays in the operation, and the result never comes here: the timer can
+//     neither hold it back nor lose it. What is shared is the deadline alone. It is owned by the
+//     operation's handler, by the wait for the time, and by the outer cancellation slot. It lives in
+//     the library's recycled memory, because the last two may keep it longer than the handler's own
+//     allocator may be used.
+//  2. A cancellation and the end of the operation exclude each other. Whoever comes second, on
+//     another thread, waits for the first: for as long as one call of the operation's cancellation
+//     slot takes. After the end no cancellation reaches the slot any more. (An operation may end
+//     from inside its cancellation; then nobody waits.)
+//  3. The wait starts when the operation has been started: then nobody is cancelled half-begun. An
+//     operation that ends before, on another thread, is noticed by one of the two (see arm()).
+
+#ifndef ASIO_WHEEL_DETAIL_DEADLINE_HPP
+#define ASIO_WHEEL_DETAIL_DEADLINE_HPP
+
+#include <asio_wheel/detail/op_memory.hpp>
+#include <asio_wheel/detail/start_wait.hpp>
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+template <class Core>
+class deadline;
+
+/// Owns a deadline together with others.
+template <class Core>
+class deadline_ptr {
+public:
+    explicit deadline_ptr(deadline<Core>* d) noexcept : d_(d) { d_->add_owner(); }
+    deadline_ptr(const deadline_ptr& other) noexcept : deadline_ptr(other.d_) {}
+    deadline_ptr(deadline_ptr&& other) noexcept : d_(std::exchange(other.d_, nullptr)) {}
+    deadline_ptr& operator=(deadline_ptr&&) = delete;
+    ~deadline_ptr() {
+        if (d_ != nullptr) {
+            d_->remove_owner();
+        }
+    }
+
+    [[nodiscard]] explicit operator bool() const noexcept { return d_ != nullptr; }
+    [[nodiscard]] deadline<Core>* operator->() const noexcept { return d_; }
+
+private:
+    deadline<Core>* d_;
+};
+
+/// The cancellation slot of a deadline's wait: the deadline itself.
+template <class Core>
+class deadline_slot {
+public:
+    explicit deadline_slot(deadline<Core>* d) noexcept : d_(d) {}
+
+    [[nodiscard]] bool is_connected() const noexcept { return true; }
+    [[nodiscard]] bool has_handler() const noexcept { return d_->canceller_.has_value(); }
+    void clear() noexcept { d_->canceller_.reset(); }
+
+    template <class Canceller>
+    Canceller& emplace(Core& core) {
+        return d_->canceller_.emplace(core);
+    }
+
+    friend bool operator==(const deadline_slot&, const deadline_slot&) = default;
+
+private:
+    deadline<Core>* d_;
+};
+
+template <class Core>
+class deadline {
+public:
+    deadline(Core& core, boost::asio::cancellation_type type) noexcept : core_(core), type_(type) {}
+    deadline(const deadline&) = delete;
+    deadline& operator=(const deadline&) = delete;
+
+    [[nodiscard]] static deadline_ptr<Core> make(Core& core, boost::asio::cancellation_type type) {
+        block_allocator<deadline> memory;
+        return deadline_ptr<Core>(::new (static_cast<void*>(memory.allocate(1)))
+                                      deadline(core, type));
+    }
+
+    /// Where the operation is cancelled.
+    [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
+
+    /// Starts the wait: `start()` is called once, unless the operation has ended. If it throws, the
+    /// deadline counts as passed: better an operation that is cancelled than one that never is.
+    template <class Start>
+    void arm(Start start) noexcept {
+        if (state_.load(std::memory_order_acquire) == closed) {
+            return;
+        }
+        try {
+            start();
+        } catch (...) {
+            pass(make_error_code(boost::system::errc::not_enough_memory));
+            return;
+        }
+        // Either this sees that the operation has ended, or close() sees that there is a wait. Both
+        // may; the wait is given to one of them.
+        armed_.store(true, std::memory_order_seq_cst);
+        if (state_.load(std::memory_order_seq_cst) == closed) {
+            withdraw();
+        }
+    }
+
+    /// The time has come; or no wait was to be had, because of `why`.
+    void pass(const boost::system::error_code& why) noexcept {
+        const emission scope(*this);
+        if (scope) {
+            if (first_ == nobody) {
+                first_ = time;
+                why_ = why;
+            }
+            signal_.emit(type_);
+        }
+    }
+
+    /// The operation is cancelled through its outer slot.
+    void cancel(boost::asio::cancellation_type type) noexcept {
+        const emission scope(*this);
+        if (scope) {
+            if (first_ == nobody && (type & type_) == type_) {
+                first_ = somebody; // A lesser cancellation may come to nothing.
+            }
+            signal_.emit(type);
+        }
+    }
+
+    /// The operation has ended, or its handler was destroyed. Called once.
+    void close() noexcept {
+        for (;;) {
+            int seen = open;
+            if (state_.compare_exchange_strong(seen, closed, std::memory_order_seq_cst)) {
+                signal_.slot().clear();
+                break;
+            }
+            if (emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+                state_.store(closed, std::memory_order_seq_cst); // From inside its cancellation.
+                break;
+            }
+            state_.wait(seen, std::memory_order_acquire);
+        }
+        if (armed_.load(std::memory_order_seq_cst)) {
+            withdraw();
+        }
+    }
+
+    /// After close(): whether the time had come before anybody else cancelled the operation,
+    [[nodiscard]] bool passed() const noexcept { return first_ == time; }
+
+    /// and if no wait was to be had, why not.
+    [[nodiscard]] const boost::system::error_code& why() const noexcept { return why_; }
+
+    void add_owner() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+    void remove_owner() noexcept {
+        // The last one sees what the others did.
+        if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            block_allocator<deadline> memory;
+            this->~deadline();
+            memory.deallocate(this, 1);
+        }
+    }
+
+private:
+    friend class deadline_slot<Core>;
+
+    enum : int { open, emitting, closed }; // state_
+    enum verdict : unsigned char { nobody, time, somebody };
+
+    ~deadline() = default;
+
+    // Is held while the operation is being cancelled; false if it has ended.
+    class emission {
+    public:
+        explicit emission(deadline& d) noexcept : deadline_(d) {
+            for (;;) {
+                int seen = open;
+                if (d.state_.compare_exchange_strong(seen, emitting, std::memory_order_acquire)) {
+                    d.emitter_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+                    outermost_ = entered_ = true;
+                    return;
+                }
+                if (seen == closed) {
+                    return;
+                }
+                if (d.emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+                    entered_ = true; // A cancellation inside a cancellation.
+                    return;
+                }
+                d.state_.wait(seen, std::memory_order_acquire);
+            }
+        }
+        emission(const emission&) = delete;
+        emission& operator=(const emission&) = delete;
+        ~emission() {
+            if (outermost_) {
+                deadline_.emitter_.store({}, std::memory_order_relaxed);
+                int seen = emitting;
+                if (!deadline_.state_.compare_exchange_strong(seen, open,
+                                                              std::memory_order_release)) {
+                    deadline_.signal_.slot().clear(); // What close() could not do meanwhile.
+                }
+                deadline_.state_.notify_all(); // Still there: its caller is an owner.
+            }
+        }
+        explicit operator bool() const noexcept { return entered_; }
+
+    private:
+        deadline& deadline_;
+        bool outermost_ = false;
+        bool entered_ = false;
+    };
+
+    void withdraw() noexcept {
+        if (wait_op* const op = core_.withdraw(*canceller_)) {
+            op->destroy();
+        }
+    }
+
+    std::atomic<unsigned> owners_{0};
+    std::atomic<int> state_{open};
+    std::atomic<bool> armed_{false};
+    verdict first_ = nobody; // Written during an emission; read after close().
+    Core& core_;
+    const boost::asio::cancellation_type type_;
+    std::atomic<std::thread::id> emitter_{};
+    std::optional<wait_canceller<Core>> canceller_; // The way to the wait.
+    boost::system::error_code why_;
+    boost::asio::cancellation_signal signal_;
+};
+
+/// Ends the wait for a deadline: what its wait calls.
+template <class Core>
+class pass_deadline {
+public:
+    using cancellation_slot_type = deadline_slot<Core>;
+
+    explicit pass_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
+
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
+        return cancellation_slot_type(deadline_.operator->());
+    }
+
+    void operator()(const boost::system::error_code& ec) {
+        // An operation that has ended withdraws its wait, which then comes to nothing here. If that
+        // is not why it was aborted, the wheel was drained.
+        const bool drained = ec == boost::asio::error::operation_aborted;
+        deadline_->pass(drained ? error::wheel_stopped : ec);
+    }
+
+private:
+    deadline_ptr<Core> deadline_;
+};
+
+/// The same on an executor, where the operation is to be cancelled.
+template <class Core, class Executor>
+class pass_deadline_on : public pass_deadline<Core> {
+public:
+    using executor_type = Executor;
+
+    pass_deadline_on(deadline_ptr<Core> d, const Executor& ex)
+        : pass_deadline<Core>(std::move(d)), executor_(ex) {}
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+
+private:
+    Executor executor_;
+};
+
+/// What the outer cancellation slot holds.
+template <class Core>
+class cancel_before_deadline {
+public:
+    explicit cancel_before_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
+
+    void operator()(boost::asio::cancellation_type type) {
+        const deadline_ptr<Core> keep(deadline_); // The slot may be given away meanwhile.
+        keep->cancel(type);
+    }
+
+private:
+    deadline_ptr<Core> deadline_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif
