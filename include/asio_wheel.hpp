@@ -25,5 +25,6 @@
 // What users mean.
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/sleep.hpp>
+#include <asio_wheel/timeout.hpp>
 
 #endif

@@ -1,0 +1,484 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// Deadlines that are told apart from cancellations. What they share with cancel_after() is tested
+// there.
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__SANITIZE_ADDRESS__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // Asio's use_future: g++ 12.
+#endif
+
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/timeout.hpp>
+
+#include "support/context.hpp"
+#include "support/manual_operation.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/channel.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <future>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio::cancellation_type;
+using asio_wheel::async_sleep_for;
+using asio_wheel::async_with_timeout;
+using asio_wheel::deadline;
+using asio_wheel::timeout;
+using boost::system::error_code;
+using boost::system::system_error;
+namespace errc = boost::system::errc;
+
+const error_code timed_out = asio_wheel::error::timed_out;
+
+// Which signatures can report a timeout.
+using asio_wheel::detail::timed_out_result;
+static_assert(timed_out_result::fits<void(error_code)>);
+static_assert(timed_out_result::fits<void(error_code, std::size_t)>);
+static_assert(timed_out_result::fits<void(const error_code&, int)>);
+static_assert(timed_out_result::fits<void(std::exception_ptr, std::string)>);
+static_assert(timed_out_result::fits<void(error_code) &&>);
+static_assert(timed_out_result::fits < void(error_code) noexcept,
+              void(error_code, int) & noexcept >);
+static_assert(!timed_out_result::fits<void()>);
+static_assert(!timed_out_result::fits<void(std::size_t, error_code)>);
+static_assert(!timed_out_result::fits<void(error_code), void(int)>);
+
+struct fixture : virtual_world {
+    manual_operation<error_code> op{ctx.get_executor()};
+    error_code seen = asio::error::eof;
+    int calls = 0;
+
+    fixture() {
+        op.on_cancel = [this] {
+            if (op.pending()) {
+                op.complete(aborted);
+            }
+        };
+    }
+
+    auto see() {
+        return [this](error_code ec) {
+            seen = ec;
+            ++calls;
+        };
+    }
+
+    // What was seen since the last time, by one call.
+    error_code take() {
+        BOOST_TEST(calls == 1);
+        calls = 0;
+        return std::exchange(seen, asio::error::eof);
+    }
+};
+
+error_code code_of(const std::exception_ptr& e) {
+    try {
+        std::rethrow_exception(e);
+    } catch (const system_error& failure) {
+        return failure.code();
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_that_passes_is_told, fixture) {
+    op.start(timeout(100ms, see()));
+    pass(100ms - 1ns);
+    BOOST_TEST(calls == 0);
+    pass(1ns);
+    const error_code ec = take();
+    BOOST_TEST(ec == timed_out);
+    BOOST_TEST((ec == std::errc::timed_out));
+    BOOST_TEST((ec == errc::timed_out));
+    BOOST_TEST(ec != aborted);
+    BOOST_TEST(wheel.pending() == 0U);
+    op.start(deadline(now() + 1s, see()));
+    pass(1s);
+    BOOST_TEST(take() == timed_out);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_completes_in_time_keeps_its_result, fixture) {
+    for (const error_code result : {success, aborted, error_code(asio::error::connection_reset)}) {
+        op.start(timeout(100ms, see()));
+        pass(90ms);
+        op.complete(result);
+        poll();
+        BOOST_TEST(take() == result);
+        BOOST_TEST(wheel.pending() == 0U);
+    }
+    // Also if the deadline passes before the handler is called, and is delivered.
+    op.start(timeout(100ms, see()));
+    wheel.advance(100ms);
+    op.complete_inline({});
+    BOOST_TEST(take() == success);
+    poll();
+    BOOST_TEST(op.take_cancellations() == "");
+    op.on_start = [this] { op.complete({}); };
+    op.start(timeout(-1s, see()));
+    poll();
+    BOOST_TEST(take() == success);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_has_completed_when_it_is_cancelled_keeps_its_result, fixture) {
+    for (const error_code result : {success, error_code(asio::error::connection_reset)}) {
+        op.on_cancel = [&] { op.complete(result); }; // takes no notice
+        op.start(timeout(1s, see()));
+        pass(1s);
+        BOOST_TEST(op.take_cancellations() == "terminal");
+        BOOST_TEST(take() == result);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(within_a_tick_the_earlier_wins, fixture) {
+    async_sleep_for(ctx, 100'100us, timeout(100'200us, see()));
+    pass(200ms);
+    BOOST_TEST(take() == success);
+    async_sleep_for(ctx, 100'400us, timeout(100'300us, see()));
+    pass(200ms);
+    BOOST_TEST(take() == timed_out);
+    async_sleep_for(ctx, 1s, timeout(1s, see()));
+    pass(1s);
+    const error_code either = take(); // once
+    BOOST_TEST((either == timed_out || either == success));
+}
+
+BOOST_FIXTURE_TEST_CASE(further_results_are_the_operations, virtual_world) {
+    manual_operation<error_code, std::unique_ptr<int>> op(ctx.get_executor());
+    op.on_cancel = [&] { op.complete_inline(aborted, std::make_unique<int>(7)); };
+    bool called = false;
+    op.start(timeout(
+        1s, [&](error_code ec, std::unique_ptr<int> n) { called = ec == timed_out && *n == 7; }));
+    pass(1s);
+    BOOST_TEST(called);
+}
+
+BOOST_FIXTURE_TEST_CASE(exceptions_of_cancellation_become_timeouts_others_do_not, virtual_world) {
+    manual_operation<std::exception_ptr, int> op(ctx.get_executor());
+    std::exception_ptr result, seen;
+    op.on_cancel = [&] { op.complete(result, 1); };
+    const auto run = [&](std::exception_ptr e) {
+        result = std::move(e);
+        seen = std::make_exception_ptr(0);
+        op.start(timeout(1s, [&](std::exception_ptr s, int) { seen = s; }));
+        pass(1s);
+    };
+    run(std::make_exception_ptr(system_error(aborted)));
+    BOOST_TEST(code_of(seen) == timed_out);
+    run(std::make_exception_ptr(
+        std::system_error(std::make_error_code(std::errc::operation_canceled))));
+    BOOST_TEST(code_of(seen) == timed_out);
+    run(std::make_exception_ptr(system_error(asio::error::connection_reset)));
+    BOOST_TEST((code_of(seen) == asio::error::connection_reset));
+    run(std::make_exception_ptr(std::runtime_error("own")));
+    BOOST_CHECK_THROW(std::rethrow_exception(seen), std::runtime_error);
+    run(nullptr);
+    BOOST_TEST((seen == nullptr));
+}
+
+BOOST_FIXTURE_TEST_CASE(channels_time_out, fixture) {
+    asio::experimental::channel<void(error_code, int)> channel(ctx);
+    channel.async_receive(timeout(1s, [this](error_code ec, int) { see()(ec); }));
+    pass(1s);
+    BOOST_TEST(take() == timed_out);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_outer_cancellation_stays_what_it_is, fixture) {
+    asio::cancellation_signal signal;
+    const auto start = [&](auto... options) {
+        op.start(timeout(1s, options..., asio::bind_cancellation_slot(signal.slot(), see())));
+    };
+    start();
+    pass(500ms);
+    signal.emit(cancellation_type::terminal);
+    poll();
+    BOOST_TEST(take() == aborted);
+    BOOST_TEST(wheel.pending() == 0U);
+
+    // In the tick of the deadline, before and after it.
+    start();
+    wheel.advance(1s);
+    signal.emit(cancellation_type::all);
+    poll();
+    BOOST_TEST(take() == aborted);
+    op.on_cancel = {};
+    start();
+    pass(1s);
+    signal.emit(cancellation_type::terminal);
+    op.complete(aborted);
+    poll();
+    BOOST_TEST(take() == timed_out);
+
+    // What the operation takes no notice of does not count.
+    start();
+    signal.emit(cancellation_type::total);
+    pass(1s);
+    op.complete(aborted);
+    poll();
+    BOOST_TEST(take() == timed_out);
+    start(cancellation_type::total);
+    signal.emit(cancellation_type::total);
+    pass(1s);
+    op.complete(aborted);
+    poll();
+    BOOST_TEST(take() == aborted);
+}
+
+BOOST_FIXTURE_TEST_CASE(of_nested_deadlines_the_earlier_wins_and_says_which, fixture) {
+    const error_code outer = errc::make_error_code(errc::network_down);
+    const error_code inner = errc::make_error_code(errc::no_link);
+    for (const auto& [a, b] :
+         {std::pair(1'000'000us, 5'000'000us), std::pair(5'000'000us, 1'000'000us),
+          // in the same tick
+          std::pair(1'000'100us, 1'000'200us), std::pair(1'000'200us, 1'000'100us)}) {
+        op.start(timeout(a, outer, timeout(b, inner, see())));
+        pass(1s + 1ms);
+        BOOST_TEST(take() == (a < b ? outer : inner));
+        BOOST_TEST(wheel.pending() == 0U);
+        op.start(timeout(a, outer)(deadline(now() + b, inner)(see())));
+        pass(1s + 1ms);
+        BOOST_TEST(take() == (a < b ? outer : inner));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_that_is_refused_is_told) {
+    virtual_time world(asio_wheel::wheel_options{.max_pending = 1});
+    error_code seen;
+    manual_operation<error_code> op(world.ctx.get_executor());
+    op.on_cancel = [&] { op.complete(aborted); };
+    const auto see = [&](error_code ec) { seen = ec; };
+    async_sleep_for(world.ctx, 1h, asio::detached);
+    op.start(timeout(1h, see));
+    world.poll();
+    BOOST_TEST((seen == asio_wheel::error::too_many_pending));
+    world.pass(2h);
+    op.start(timeout(1h, see));
+    BOOST_TEST(world.wheel.drain().size() == 1U);
+    world.poll();
+    BOOST_TEST((seen == asio_wheel::error::wheel_stopped));
+    seen = {};
+    op.start(timeout(1h, see));
+    world.poll();
+    BOOST_TEST((seen == asio_wheel::error::wheel_stopped));
+}
+
+BOOST_FIXTURE_TEST_CASE(tokens_of_all_kinds, fixture) {
+    auto future = async_sleep_for(ctx, 1h, timeout(1s, asio::use_future));
+    auto later = async_sleep_for(ctx, 1h, timeout(1s));
+    std::move(later)(see());
+    pass(1s);
+    BOOST_TEST(take() == timed_out);
+    BOOST_CHECK_EXCEPTION(future.get(), system_error,
+                          [](const auto& e) { return e.code() == timed_out; });
+    async_sleep_for(ctx, 1h, deadline(now() + 1s)(see()));
+    pass(1s);
+    BOOST_TEST(take() == timed_out);
+    async_sleep_for(ctx, 1h, timeout(1s, asio::as_tuple([this](std::tuple<error_code> r) {
+                                         see()(std::get<0>(r));
+                                     })));
+    pass(1s);
+    BOOST_TEST(take() == timed_out);
+}
+
+namespace {
+
+asio::awaitable<int> after(std::chrono::seconds d, int result) {
+    const auto ex = co_await asio::this_coro::executor;
+    co_await async_sleep_for(ex, d, asio::use_awaitable);
+    co_return result;
+}
+
+asio::awaitable<int> failing(std::chrono::seconds d) {
+    co_await after(d, 0);
+    throw std::runtime_error("failed");
+}
+
+asio::awaitable<int> stubborn() {
+    try {
+        co_await after(1h, 0);
+    } catch (const system_error& e) {
+        BOOST_TEST(e.code() == aborted); // the deadline is not its own
+    }
+    co_return 5;
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(coroutines_have_deadlines, virtual_world) {
+    struct program {
+        static asio::awaitable<void> run(journal& log) {
+            const auto ex = co_await asio::this_coro::executor;
+            auto quick = after(1s, 2);
+            const int result = co_await async_with_timeout(ex, std::move(quick), 10s);
+            log.add(std::to_string(result));
+
+            auto slow = after(10s, 3);
+            try {
+                co_await async_with_timeout(ex, std::move(slow), 1s);
+            } catch (const system_error& e) {
+                BOOST_TEST(e.code() == timed_out);
+                log.add("slow");
+            }
+
+            auto fails = failing(1s); // at once; operator|| would wait for the timer
+            try {
+                co_await async_with_timeout(ex, std::move(fails), 1h);
+            } catch (const std::runtime_error& e) {
+                log.add(e.what());
+            }
+
+            auto own = stubborn();
+            const int stands = co_await async_with_timeout(ex, std::move(own), 1s);
+            log.add(std::to_string(stands));
+        }
+    };
+    journal log;
+    asio::co_spawn(ctx, program::run(log), asio::detached);
+    poll();
+    for (const char* expected : {"2", "slow", "failed", "5"}) {
+        pass(1s);
+        BOOST_TEST(log.take() == expected);
+    }
+    BOOST_TEST(wheel.pending() == 0U);
+    auto future = async_with_timeout(ctx, after(10s, 1), 1s, asio::use_future);
+    poll();
+    pass(1s);
+    BOOST_CHECK_EXCEPTION(future.get(), system_error,
+                          [](const auto& e) { return e.code() == timed_out; });
+}
+
+BOOST_FIXTURE_TEST_CASE(in_coroutines_each_sees_its_own_deadline, virtual_world) {
+    struct program {
+        static asio::awaitable<void> child(std::chrono::seconds own, error_code& seen) {
+            const auto ex = co_await asio::this_coro::executor;
+            constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
+            const auto token = timeout(own, tuple);
+            const auto [ec] = co_await async_sleep_for(ex, 1h, token);
+            seen = ec;
+            if (ec) {
+                throw system_error(ec);
+            }
+        }
+    };
+    for (const bool inner_first : {true, false}) {
+        error_code inner;
+        std::exception_ptr outer;
+        async_with_timeout(ctx, program::child(inner_first ? 1s : 5s, inner), inner_first ? 5s : 1s,
+                           [&](std::exception_ptr e) { outer = std::move(e); });
+        poll();
+        pass(1s);
+        BOOST_TEST(inner == (inner_first ? timed_out : aborted));
+        BOOST_TEST(code_of(outer) == timed_out);
+        BOOST_TEST(wheel.pending() == 0U);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_coroutine_that_is_cancelled_from_outside_is_not_timed_out,
+                        virtual_world) {
+    asio::cancellation_signal signal;
+    std::exception_ptr seen;
+    async_with_timeout(ctx, after(1h, 1), 1h,
+                       asio::bind_cancellation_slot(
+                           signal.slot(), [&](std::exception_ptr e, int) { seen = std::move(e); }));
+    poll();
+    signal.emit(cancellation_type::terminal);
+    poll();
+    BOOST_TEST(code_of(seen) == aborted);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+// real time: a composed operation that has read some of what it was to read.
+BOOST_AUTO_TEST_CASE(a_read_that_times_out_tells_what_it_has_read) {
+    drained_context world;
+    asio::ip::tcp::acceptor acceptor(world.ctx,
+                                     asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    asio::ip::tcp::socket client(world.ctx);
+    client.connect(acceptor.local_endpoint());
+    asio::ip::tcp::socket server = acceptor.accept();
+    acceptor.close();
+    asio::write(client, asio::buffer("hello", 5));
+    char text[16];
+    error_code seen;
+    std::size_t size = 0;
+    asio::async_read(server, asio::buffer(text), timeout(5ms, [&](error_code ec, std::size_t n) {
+                         seen = ec;
+                         size = n;
+                     }));
+    world.run();
+    BOOST_TEST(seen == timed_out);
+    BOOST_TEST(size == 5U);
+}
+
+// real time
+BOOST_AUTO_TEST_CASE(coroutines_on_strands_end_once_whoever_is_first) {
+    asio::thread_pool pool(3);
+    constexpr int chains = 4, rounds = 300;
+    std::atomic<int> done{0}, late{0};
+    struct program {
+        static asio::awaitable<void> work(int round) {
+            const auto ex = co_await asio::this_coro::executor;
+            for (int i = 0; i < 2; ++i) {
+                co_await async_sleep_for(ex, std::chrono::microseconds(round % 3 * 200),
+                                         asio::use_awaitable);
+            }
+        }
+        static asio::awaitable<void> chain(std::atomic<int>& ends, std::atomic<int>& timeouts) {
+            const auto ex = co_await asio::this_coro::executor;
+            for (int round = 0; round < rounds; ++round) {
+                auto child = work(round);
+                try {
+                    co_await async_with_timeout(ex, std::move(child),
+                                                std::chrono::microseconds(round % 4 * 200));
+                } catch (const system_error& e) {
+                    timeouts += e.code() == timed_out;
+                    ends -= e.code() != timed_out;
+                }
+                ++ends;
+            }
+        }
+    };
+    for (int i = 0; i < chains; ++i) {
+        asio::co_spawn(asio::make_strand(pool), program::chain(done, late), asio::detached);
+    }
+    pool.join();
+    BOOST_TEST(done == chains * rounds);
+    BOOST_TEST(late > 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
