@@ -1,0 +1,140 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+
+// Sleeps and deadlines: what they allocate, and what happens when there is no memory. operator new
+// is counted.
+
+#include "support/operator_new.hpp"
+
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/timeout.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::async_sleep_for;
+using asio_wheel::timeout;
+using boost::system::error_code;
+
+// What one attempt came to.
+struct attempt {
+    bool failed = false; // an allocation did
+    bool thrown = false;
+    int calls = 0;
+    error_code ec;
+    long left = 0; // copies of the handler
+    std::size_t pending = 0;
+};
+
+// Starts a sleep with a deadline on what `executor` makes of the context; allocation `n` fails. On a
+// thread of its own, which has no memory at hand.
+template <class ExecutorOf>
+attempt try_with(std::size_t n, ExecutorOf executor) {
+    attempt a;
+    std::thread([&] {
+        asio::io_context ctx;
+        auto& wheel = asio_wheel::use_wheel(ctx);
+        wheel.pause();
+        const auto ex = executor(ctx);
+        asio::cancellation_signal signal;
+        const auto alive = std::make_shared<int>();
+        {
+            const auto handler = [&a, alive](error_code ec) {
+                ++a.calls;
+                a.ec = ec;
+            };
+            auto token = timeout(2s, asio::bind_cancellation_slot(signal.slot(), handler));
+            const fail_after failure(n);
+            try {
+                async_sleep_for(ex, 1s, std::move(token));
+            } catch (const std::bad_alloc&) {
+                a.thrown = true;
+            }
+            a.failed = failure.has_failed();
+        }
+        ctx.poll();
+        wheel.advance(3s);
+        ctx.restart();
+        ctx.poll();
+        a.pending = wheel.pending();
+        BOOST_TEST(ctx.stopped());
+        signal.slot().clear();
+        a.left = alive.use_count() - 1;
+    }).join();
+    return a;
+}
+
+template <class ExecutorOf>
+void check_each_allocation(ExecutorOf executor) {
+    std::size_t n = 0;
+    bool told = false;
+    for (;; ++n) {
+        const attempt a = try_with(n, executor);
+        BOOST_TEST_CONTEXT("allocation " << n) {
+            BOOST_TEST(a.left == 0);
+            BOOST_TEST(a.pending == 0U);
+            // It was not started; or it was, and is cancelled for want of a deadline; or all is
+            // well.
+            BOOST_TEST(a.calls == (a.thrown ? 0 : 1));
+            if (a.calls != 0) {
+                BOOST_TEST((!a.ec || (a.failed && a.ec == boost::system::errc::not_enough_memory)));
+            }
+        }
+        told = told || a.ec == boost::system::errc::not_enough_memory;
+        if (!a.failed) {
+            break;
+        }
+    }
+    BOOST_TEST(n >= 3U);
+    BOOST_TEST(told);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_memory)
+
+BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
+    check_each_allocation([](asio::io_context& ctx) { return ctx.get_executor(); });
+    check_each_allocation([](asio::io_context& ctx) { return asio::make_strand(ctx); });
+}
+
+BOOST_FIXTURE_TEST_CASE(sleeps_and_deadlines_in_a_loop_allocate_nothing, virtual_world) {
+    int left = 0;
+    const auto again = [&](const auto& self, error_code) -> void {
+        if (--left > 0) {
+            async_sleep_for(ctx, 1s, timeout(2s, [&](error_code ec) { self(self, ec); }));
+        }
+    };
+    const auto run = [&](int rounds) {
+        left = rounds;
+        asio::post(ctx, [&] { again(again, {}); });
+        poll();
+        while (left > 0) {
+            pass(1s);
+        }
+    };
+    run(10);                                              // fills the caches
+    BOOST_TEST(allocations_of([&] { run(1000); }) <= 5U); // run()'s own
+}
+
+BOOST_AUTO_TEST_SUITE_END()
