@@ -19,4 +19,10 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     timer.async_wait([](const boost::system::error_code&) {});
     timer.async_wait(boost::asio::bind_cancellation_slot(signal.slot(),
                                                          [](const boost::system::error_code&) {}));
+    asio_wheel::async_sleep_for(
+        context, std::chrono::seconds(1),
+        asio_wheel::cancel_after(std::chrono::seconds(1), [](const boost::system::error_code&) {}));
+    asio_wheel::async_sleep_for(
+        context, std::chrono::seconds(1),
+        asio_wheel::timeout(std::chrono::seconds(1), [](const boost::system::error_code&) {}));
 }

@@ -1,0 +1,12 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// expect: says on which executor a deadline may cancel it
+
+#include <asio_wheel/cancel_after.hpp>
+
+#include <boost/asio/async_result.hpp>
+
+void never() {
+    auto token = asio_wheel::cancel_after(std::chrono::seconds(5), [] {});
+    boost::asio::async_initiate<decltype(token), void()>([](auto handler) { handler(); }, token);
+}
