@@ -111,9 +111,8 @@ inline wheel_options default_options(boost::asio::execution_context&) {
 /// it: until Boost 1.82 a wrapped one does not tell its executor.
 template <class Initiation>
 [[nodiscard]] const auto& innermost_initiation(const Initiation& initiation) noexcept {
-    if constexpr (requires { initiation.get_executor(); }) {
-        return initiation;
-    } else if constexpr (requires { initiation.initiation_; }) {
+    constexpr bool tells = requires { initiation.get_executor(); };
+    if constexpr (!tells && requires { initiation.initiation_; }) {
         return innermost_initiation(initiation.initiation_);
     } else {
         return initiation;

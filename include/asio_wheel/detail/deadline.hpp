@@ -227,7 +227,8 @@ private:
     };
 
     void withdraw() noexcept {
-        if (wait_op* const op = core_.withdraw(*canceller_)) {
+        wait_op* const op = canceller_ ? core_.withdraw(*canceller_) : nullptr;
+        if (op != nullptr) {
             op->destroy();
         }
     }
@@ -238,7 +239,7 @@ private:
     verdict first_ = nobody; // Written during an emission; read after close().
     Core& core_;
     const boost::asio::cancellation_type type_;
-    std::atomic<std::thread::id> emitter_{};
+    std::atomic<std::thread::id> emitter_;
     std::optional<wait_canceller<Core>> canceller_; // The way to the wait.
     boost::system::error_code why_;
     boost::asio::cancellation_signal signal_;

@@ -190,9 +190,9 @@ private:
             slot.is_connected()) {
             slot.template emplace<cancel_before_deadline<core_type>>(d);
         }
-        std::move(initiation)(
-            timed_handler<core_type, Handler, Result>(std::move(handler), d, terms.result),
-            std::forward<Args>(args)...);
+        std::move(initiation)(timed_handler<core_type, Handler, Result>(
+                                  std::forward<Handler>(handler), d, terms.result),
+                              std::forward<Args>(args)...);
         d->arm([&] {
             const own_timer<core_type> timer(expiry, native_context(ex) != nullptr);
             if constexpr (std::is_null_pointer_v<Bound>) {
