@@ -85,4 +85,26 @@ public:
     operator delete(memory);
 }
 
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    namespace test = asio_wheel::test;
+    if (test::heap.successes_left-- == 0) {
+        throw std::bad_alloc();
+    }
+    void* memory = nullptr;
+    if (posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0) {
+        throw std::bad_alloc();
+    }
+    ++test::heap.live;
+    ++test::heap.total;
+    return memory;
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+
 #endif

@@ -246,6 +246,7 @@ private:
     static void cut(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
     std::size_t abort_all(timer_entry& entry) noexcept;
+    bool abort_unseen(timer_entry& entry) noexcept;
     void unfile(timer_entry& entry) noexcept;
     void park(timer_entry& entry) noexcept;
     void unpark() noexcept;
@@ -261,6 +262,7 @@ private:
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
     [[nodiscard]] bool is_last(const wait_op& op) const noexcept;
     void send_decided(wait_op& op) noexcept;
+    void send_decided(operation& at, const wait_op& op) noexcept;
     void take(wait_op& op) noexcept;
     void arm();
     void keep_armed() noexcept;
@@ -276,6 +278,7 @@ private:
                      std::memory_order_relaxed);
     }
 
+    static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
     static constexpr std::uint8_t max_places = std::numeric_limits<std::uint8_t>::max();
 
     const wheel_options options_;
