@@ -35,8 +35,6 @@ using asio_wheel::detail::block_pool;
 using boost::system::error_code;
 using block = std::pair<void*, std::size_t>;
 
-const auto ignore = [](const error_code&) {};
-
 template <class Function>
 void in_a_new_thread(Function f) {
     std::thread(f).join();

@@ -29,7 +29,6 @@
 #include <optional>
 #include <random>
 #include <thread>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -46,8 +45,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using boost::system::error_code;
-
-using timers = std::tuple<asio_wheel::steady_timer, asio::steady_timer>;
 
 template <class Timer>
 constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;

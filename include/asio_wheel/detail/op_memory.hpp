@@ -47,7 +47,7 @@ public:
     friend bool operator==(const block_allocator&, const block_allocator&) noexcept { return true; }
 };
 
-/// Makes and frees operations with the allocator associated with their handler.
+/// Makes and frees operations with the allocator associated with their handler().
 template <class Op, class Handler>
 struct op_memory {
     using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
@@ -72,10 +72,13 @@ struct op_memory {
         }
     }
 
-    static void free(Op* op, const Handler& handler) noexcept {
+    /// Frees an operation, and gives back its handler.
+    [[nodiscard]] static Handler take_handler(Op& op) {
+        Handler handler(std::move(op.handler()));
         allocator memory = allocator_of(handler);
-        op->~Op();
-        traits::deallocate(memory, op, 1);
+        op.~Op();
+        traits::deallocate(memory, &op, 1);
+        return handler;
     }
 };
 

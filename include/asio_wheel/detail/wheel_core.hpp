@@ -48,7 +48,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -244,6 +243,7 @@ private:
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
     static void cut(wait_op& op) noexcept;
+    void leave(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
     std::size_t abort_all(timer_entry& entry) noexcept;
     bool abort_unseen(timer_entry& entry) noexcept;

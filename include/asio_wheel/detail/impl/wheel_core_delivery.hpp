@@ -247,12 +247,8 @@ bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
     }
     const bool alive = op.way == wait_op::flight::queued ||
                        (op.owner != nullptr && op.how == wait_op::outcome::waiting);
-    if (timer_entry* const entry = op.owner) {
-        detach(op);
-        if (entry->ops.empty()) {
-            unfile(*entry);
-        }
-        entry->relink();
+    if (op.owner != nullptr) {
+        leave(op);
     } else {
         cut(op);
     }

@@ -219,15 +219,21 @@ void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
     }
 }
 
-// Aborts one attached operation; takes its timer out of the wheel with the last one.
+// Detaches an operation, and takes its timer out of the wheel with the last one.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::leave(wait_op& op) noexcept {
     timer_entry& entry = *op.owner;
     detach(op);
     if (entry.ops.empty()) {
         unfile(entry);
     }
     entry.relink();
+}
+
+// Aborts one attached operation.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
+    leave(op);
     ++stats_.cancelled;
     make_ready(op, wait_op::outcome::aborted);
 }
