@@ -3,6 +3,8 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include <asio_wheel/detail/prefetch.hpp>
+
 #include <algorithm>
 #include <bit>
 
@@ -76,13 +78,12 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
     told_ = std::max(told_, now);
     std::size_t expired = 0;
     for (;;) {
-        while (!opened_empty()) {
-            if (budget == 0 || expired == due.size()) {
-                next_ = now_;
-                return {expired, true};
+        while (budget != 0 && expired != due.size()) {
+            wheel_entry* const entry = take_opened();
+            if (entry == nullptr) {
+                break;
             }
             --budget;
-            wheel_entry* const entry = take_opened();
             if (entry->deadline_ <= now_) {
                 entry->slot_ = wheel_entry::unfiled;
                 --size_;
@@ -91,6 +92,10 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
                 file(*entry);
                 ++cascaded_;
             }
+        }
+        if (!opened_empty()) {
+            next_ = now_;
+            return {expired, true};
         }
         const position next = earliest();
         next_ = next.expiry;
@@ -114,7 +119,7 @@ tick_t wheel::find_next_expiry() noexcept {
         // Filed anew, at the same time, the slot's entries give it its earliest deadline; or leave
         // it for where they belong.
         open(next.slot);
-        while (wheel_entry* const entry = opened_empty() ? nullptr : take_opened()) {
+        while (wheel_entry* const entry = take_opened()) {
             file(*entry);
         }
         next_ = stale;
@@ -176,24 +181,28 @@ void wheel::open(std::uint32_t number) noexcept {
     vacate(number);
 }
 
-// The next opened entry, from the next end that has one. Eight calls pass before an end is asked
-// again: time for the memory to bring the neighbour that becomes its end now.
+// The next opened entry, from the next end that has one; null if there is none. Sixteen calls pass
+// before an end is asked again: time for the memory to bring the neighbour that becomes its end now.
+// All of it: its links come by themselves, but what follows may lie in another cache line.
 wheel_entry* wheel::take_opened() noexcept {
-    for (;;) {
+    slot& opened = slots_[opened_];
+    for (unsigned tried = 0; tried < 2 * stripes; ++tried) {
         const unsigned end = end_++;
-        entry_list& list = slots_[opened_].lists[(end / 2) % stripes];
+        entry_list& list = opened.lists[(end / 2) % stripes];
         if (list.empty()) {
             continue;
         }
-        if (end % 2 == 0) {
-            wheel_entry& entry = list.front();
-            list.pop_front();
-            return &entry;
+        const auto outermost = [&]() -> wheel_entry& {
+            return end % 2 == 0 ? list.front() : list.back();
+        };
+        wheel_entry& entry = outermost();
+        list.erase(list.iterator_to(entry));
+        if (!list.empty()) {
+            detail::prefetch(&outermost() + 1);
         }
-        wheel_entry& entry = list.back();
-        list.pop_back();
         return &entry;
     }
+    return nullptr;
 }
 
 wheel::position wheel::earliest() const noexcept {

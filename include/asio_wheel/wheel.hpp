@@ -29,9 +29,9 @@
 //    next_expiry() may therefore be too early, never too late, and advance() puts it right.
 //  - now() stays behind the slot that is next to be opened, so that the rule always holds.
 //
-// A slot is not one list but four, filled in turn and emptied from all eight ends in turn. One list
-// would be walked at the speed of one cache miss after the other; eight independent ends overlap
-// theirs.
+// A slot is not one list but eight, filled in turn and emptied from all sixteen ends in turn. One
+// list would be walked at the speed of one cache miss after the other; sixteen independent ends
+// overlap theirs.
 
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
@@ -182,7 +182,7 @@ private:
     using entry_list =
         boost::intrusive::list<wheel_entry, boost::intrusive::constant_time_size<false>>;
 
-    static constexpr unsigned stripes = 4;
+    static constexpr unsigned stripes = 8;
 
     struct alignas(64) slot {
         std::array<entry_list, stripes> lists;
