@@ -6,6 +6,7 @@
 
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/prefetch.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -187,7 +188,7 @@ public:
     /// Sets the expiry to `from_now` after now, or to the end of the clock's range. Aborts all
     /// pending waits, as cancel() does. Returns how many these are.
     std::size_t expires_after(const duration& from_now) {
-        return expires_at(detail::add_saturating(service_->now(), from_now));
+        return expires_at(later_by(from_now));
     }
 
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
@@ -199,7 +200,7 @@ public:
 
     /// Moves the expiry to `from_now` after now, as postpone_until().
     std::size_t postpone(const duration& from_now) {
-        return postpone_until(detail::add_saturating(service_->now(), from_now));
+        return postpone_until(later_by(from_now));
     }
 
     /// Blocks the calling thread until the timer has expired. Pending waits are none of its
@@ -314,6 +315,15 @@ private:
                                           const_cast<detail::timer_state<Clock>*>(&state_), 0,
                                           what));
         }
+    }
+
+    // now + from_now, without overflow. Reading the clock waits for all memory that was asked for
+    // before; so it comes first, and the timer's memory comes meanwhile.
+    [[nodiscard]] time_point later_by(const duration& from_now) const {
+        detail::prefetch(&state_);
+        detail::prefetch(&service_);
+        const time_point real = Clock::now();
+        return detail::add_saturating(core().corrected(real), from_now);
     }
 
     // expiry - now, without overflow.

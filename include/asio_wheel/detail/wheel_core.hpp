@@ -105,6 +105,7 @@ public:
     ~wheel_core() { destroy_all(); } // What handlers started while shutdown() destroyed them.
 
     [[nodiscard]] time_point now() const { return clock_.now(); }
+    [[nodiscard]] time_point corrected(time_point real) const { return clock_.corrected(real); }
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
     // What timers do. `s` is used by one thread at a time; different timers by different threads.
