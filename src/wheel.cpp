@@ -78,24 +78,21 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
     told_ = std::max(told_, now);
     std::size_t expired = 0;
     for (;;) {
-        while (budget != 0 && expired != due.size()) {
-            wheel_entry* const entry = take_opened();
-            if (entry == nullptr) {
-                break;
+        while (!opened_empty()) {
+            if (budget == 0 || expired == due.size()) {
+                next_ = now_;
+                return {expired, true};
             }
             --budget;
-            if (entry->deadline_ <= now_) {
-                entry->slot_ = wheel_entry::unfiled;
+            wheel_entry& entry = take_opened();
+            if (entry.deadline_ <= now_) {
+                entry.slot_ = wheel_entry::unfiled;
                 --size_;
-                due[expired++] = entry;
+                due[expired++] = &entry;
             } else {
-                file(*entry);
+                file(entry);
                 ++cascaded_;
             }
-        }
-        if (!opened_empty()) {
-            next_ = now_;
-            return {expired, true};
         }
         const position next = earliest();
         next_ = next.expiry;
@@ -119,8 +116,8 @@ tick_t wheel::find_next_expiry() noexcept {
         // Filed anew, at the same time, the slot's entries give it its earliest deadline; or leave
         // it for where they belong.
         open(next.slot);
-        while (wheel_entry* const entry = take_opened()) {
-            file(*entry);
+        while (!opened_empty()) {
+            file(take_opened());
         }
         next_ = stale;
         if (earliest_[next.slot] == next.expiry) {
@@ -175,34 +172,49 @@ void wheel::vacate(std::uint32_t number) noexcept {
 
 // Makes a slot's entries the opened ones, so that the slot can take new entries meanwhile.
 void wheel::open(std::uint32_t number) noexcept {
+    slot& from = slots_[number];
+    slot& opened = slots_[opened_];
     for (unsigned i = 0; i < stripes; ++i) {
-        slots_[opened_].lists[i].swap(slots_[number].lists[i]);
+        if (!from.lists[i].empty()) {
+            opened.lists[i].splice(opened.lists[i].end(), from.lists[i]);
+            left_ |= static_cast<list_set>(1U << i);
+        }
     }
     vacate(number);
 }
 
-// The next opened entry, from the next end that has one; null if there is none. Sixteen calls pass
-// before an end is asked again: time for the memory to bring the neighbour that becomes its end now.
-// All of it: its links come by themselves, but what follows may lie in another cache line.
-wheel_entry* wheel::take_opened() noexcept {
-    slot& opened = slots_[opened_];
-    for (unsigned tried = 0; tried < 2 * stripes; ++tried) {
-        const unsigned end = end_++;
-        entry_list& list = opened.lists[(end / 2) % stripes];
+// Whether nothing is left of the opened slot.
+bool wheel::opened_empty() const noexcept {
+    for (unsigned rest = left_; rest != 0; rest &= rest - 1) {
+        if (!slots_[opened_].lists[static_cast<unsigned>(std::countr_zero(rest))].empty()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Takes out the next opened entry, of which there is one: the first of the next list that has any.
+// Its turn comes again after all others': time for the memory to bring the entry that is its first
+// now. All of it: its links come by themselves, but what follows may lie in another cache line.
+wheel_entry& wheel::take_opened() noexcept {
+    for (;;) {
+        const int ahead = std::countr_zero(std::rotr(left_, static_cast<int>(turn_)));
+        const unsigned number = (turn_ + static_cast<unsigned>(ahead)) % stripes;
+        turn_ = number + 1;
+        entry_list& list = slots_[opened_].lists[number];
         if (list.empty()) {
+            left_ &= static_cast<list_set>(~(1U << number)); // Its last entries were erased.
             continue;
         }
-        const auto outermost = [&]() -> wheel_entry& {
-            return end % 2 == 0 ? list.front() : list.back();
-        };
-        wheel_entry& entry = outermost();
-        list.erase(list.iterator_to(entry));
-        if (!list.empty()) {
-            detail::prefetch(&outermost() + 1);
+        wheel_entry& entry = list.front();
+        list.pop_front();
+        if (list.empty()) {
+            left_ &= static_cast<list_set>(~(1U << number));
+        } else {
+            detail::prefetch(&list.front() + 1);
         }
-        return &entry;
+        return entry;
     }
-    return nullptr;
 }
 
 wheel::position wheel::earliest() const noexcept {

@@ -187,9 +187,7 @@ public:
 
     /// Sets the expiry to `from_now` after now, or to the end of the clock's range. Aborts all
     /// pending waits, as cancel() does. Returns how many these are.
-    std::size_t expires_after(const duration& from_now) {
-        return expires_at(later_by(from_now));
-    }
+    std::size_t expires_after(const duration& from_now) { return expires_at(later_by(from_now)); }
 
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
     /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
@@ -199,9 +197,7 @@ public:
     std::size_t postpone_until(const time_point& expiry) { return core().postpone(state_, expiry); }
 
     /// Moves the expiry to `from_now` after now, as postpone_until().
-    std::size_t postpone(const duration& from_now) {
-        return postpone_until(later_by(from_now));
-    }
+    std::size_t postpone(const duration& from_now) { return postpone_until(later_by(from_now)); }
 
     /// Blocks the calling thread until the timer has expired. Pending waits are none of its
     /// concern, nor is it of theirs.
@@ -321,7 +317,7 @@ private:
     // before; so it comes first, and the timer's memory comes meanwhile.
     [[nodiscard]] time_point later_by(const duration& from_now) const {
         detail::prefetch(&state_);
-        detail::prefetch(&service_);
+        detail::prefetch(static_cast<const void*>(&service_));
         const time_point real = Clock::now();
         return detail::add_saturating(core().corrected(real), from_now);
     }
