@@ -73,9 +73,6 @@ void wheel_core<Clock, WaitTraits>::file(state& s) {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        return 0;
-    }
     const locked guard(*this);
     const std::size_t aborted = abort_all(s);
     unfile(s);
@@ -85,9 +82,6 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        return 0;
-    }
     const locked guard(*this);
     if (s.ops.empty()) {
         return 0;
@@ -100,10 +94,6 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
 // the new one follows, and finds a place already.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        s.expiry = expiry;
-        return 0;
-    }
     const locked guard(*this);
     const std::size_t aborted = abort_all(s);
     if (s.filed()) {
@@ -116,10 +106,6 @@ std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expir
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        s.expiry = expiry;
-        return 0;
-    }
     const locked guard(*this);
     s.expiry = expiry;
     if (s.ops.empty() || stopped_) {
@@ -139,16 +125,11 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
     return moved;
 }
 
-// Makes `to`, which is not linked, what `from` is.
+// Puts `to`, which is not linked, in the place of `from`.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
-    to.native = from.native;
-    if (!from.linked.load(std::memory_order_acquire)) {
-        to.expiry = std::exchange(from.expiry, time_point());
-        return;
-    }
     const locked guard(*this);
-    to.expiry = std::exchange(from.expiry, time_point());
+    to.expiry = from.expiry;
     wheel_.replace(from, to);
     to.ops.swap(from.ops);
     to.ops.for_each([&to](wait_op& op) { op.owner = &to; });
