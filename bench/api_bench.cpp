@@ -19,6 +19,7 @@
 #include "support/short_lived.hpp"
 #include "support/waits.hpp"
 
+#include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -28,6 +29,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <memory>
 
 namespace {
@@ -37,29 +39,11 @@ using bench::how_often;
 using bench::process_clock;
 using bench::seconds;
 
-// How many aborted handlers are on their way at once, unless said otherwise. With one alone an
-// io_context asks the system for events after each, which costs more than any timer.
-constexpr std::size_t in_flight = 64;
-
-struct re_arm_one {
-    template <class Stream, class Timer>
-    void operator()(Stream& stream, Timer& timer) const {
-        stream.arm(timer);
-    }
-};
-
-struct cancel_one {
-    template <class Stream, class Timer>
-    void operator()(Stream&, Timer& timer) const {
-        timer.cancel();
-    }
-};
-
 // expires_after() and async_wait(), of timers nobody waits for, in the order of memory: a new context
 // fills up, and what memory it takes is part of the price.
 template <class Timer>
 void arm(benchmark::State& state, std::size_t n) {
-    using stream = bench::stream<Timer, cancel_one>;
+    using stream = bench::stream<Timer, bench::cancel_one>;
     const std::size_t rounds = bench::rounds_of(n);
     for (auto _ : state) {
         process_clock::duration time{};
@@ -76,7 +60,7 @@ void arm(benchmark::State& state, std::size_t n) {
 template <class Timer>
 void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<Timer, re_arm_one> stream(n, burst);
+    bench::stream<Timer, bench::re_arm_one> stream(n, burst);
     stream.arm_all();
     for (auto _ : state) {
         state.SetIterationTime(seconds(stream.apply(count)));
@@ -88,7 +72,7 @@ void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
 template <class Timer>
 void postpone(benchmark::State& state, std::size_t n) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<Timer, cancel_one> stream(n, 1);
+    bench::stream<Timer, bench::cancel_one> stream(n, 1);
     stream.arm_all();
     for (auto _ : state) {
         std::size_t moved = 0;
@@ -104,7 +88,7 @@ void postpone(benchmark::State& state, std::size_t n) {
 template <class Timer>
 void cancel(benchmark::State& state, std::size_t n, std::size_t burst) {
     const std::size_t rounds = bench::rounds_of(n);
-    bench::stream<Timer, cancel_one> stream(n, burst);
+    bench::stream<Timer, bench::cancel_one> stream(n, burst);
     for (auto _ : state) {
         process_clock::duration time{};
         for (std::size_t round = 0; round < rounds; ++round) {
@@ -121,7 +105,7 @@ void cancel(benchmark::State& state, std::size_t n, std::size_t burst) {
 template <class Timer>
 void short_lived(benchmark::State& state, std::size_t n) {
     constexpr std::size_t count = 100'000;
-    bench::short_lived<Timer> requests(n, in_flight);
+    bench::short_lived<Timer> requests(n, bench::in_flight);
     for (auto _ : state) {
         state.SetIterationTime(seconds(requests.run(count)));
     }
@@ -166,22 +150,54 @@ void two_threads(benchmark::State& state, std::size_t n) {
         benchmark::Counter(wall * 1e9 / (2 * count), benchmark::Counter::kAvgIterations);
 }
 
+// touch() of a random one of n idle timers that are waited for.
+void touch(benchmark::State& state, std::size_t n) {
+    const std::size_t count = bench::operations_on(n);
+    bench::splitmix64 random;
+    const auto order = bench::random_order(n, random);
+    asio::io_context context;
+    std::deque<asio_wheel::idle_timer> timers; // They cannot be moved.
+    for (std::size_t i = 0; i < n; ++i) {
+        timers.emplace_back(context, bench::timeout_of(n));
+        timers.back().async_wait(
+            [](const bench::error_code&) { bench::require(false, "a wait ended"); });
+    }
+    for (auto _ : state) {
+        std::size_t next = 0;
+        state.SetIterationTime(seconds(bench::run(context, [&] {
+            for (std::size_t i = 0; i < count; ++i) {
+                timers[order[next]].touch();
+                next = next + 1 == n ? 0 : next + 1;
+            }
+            context.stop();
+        })));
+    }
+    state.counters["op"] = bench::per_operation(count);
+    context.stop(); // The waits end with the context, uncalled.
+}
+
 void add_operations(std::size_t n) {
     const auto pair = [n](const char* workload, auto run) {
         bench::add_pair(workload, n, how_often::as_needed, run);
     };
     pair("api/arm", [n]<class Timer>(auto& state) { arm<Timer>(state, n); });
-    pair("api/re_arm", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, in_flight); });
+    pair("api/re_arm",
+         [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, bench::in_flight); });
     if (n <= 1'000'000) {
         pair("api/re_arm_alone", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, 1); });
     }
-    pair("api/cancel", [n]<class Timer>(auto& state) { cancel<Timer>(state, n, in_flight); });
+    pair("api/cancel",
+         [n]<class Timer>(auto& state) { cancel<Timer>(state, n, bench::in_flight); });
     pair("api/short_lived", [n]<class Timer>(auto& state) { short_lived<Timer>(state, n); });
     // Asio's timer cannot be postponed, so it is re-armed.
     bench::add("api/postpone", "asio", n,
-               [n](auto& state) { re_arm<asio::steady_timer>(state, n, in_flight); });
+               [n](auto& state) { re_arm<asio::steady_timer>(state, n, bench::in_flight); });
     bench::add("api/postpone", bench::ours, n,
                [n](auto& state) { postpone<asio_wheel::steady_timer>(state, n); });
+    // Nor touched.
+    bench::add("api/touch", "asio", n,
+               [n](auto& state) { re_arm<asio::steady_timer>(state, n, bench::in_flight); });
+    bench::add("api/touch", bench::ours, n, [n](auto& state) { touch(state, n); });
 }
 
 // Ours as it is where one thread only uses the context.
@@ -199,8 +215,8 @@ void add_unlocked(std::size_t n) {
         bench::add(workload, "unlocked", n, run);
     };
     add("api/arm", [n](auto& state) { arm<unlocked_timer>(state, n); });
-    add("api/re_arm", [n](auto& state) { re_arm<unlocked_timer>(state, n, in_flight); });
-    add("api/cancel", [n](auto& state) { cancel<unlocked_timer>(state, n, in_flight); });
+    add("api/re_arm", [n](auto& state) { re_arm<unlocked_timer>(state, n, bench::in_flight); });
+    add("api/cancel", [n](auto& state) { cancel<unlocked_timer>(state, n, bench::in_flight); });
     add("api/short_lived", [n](auto& state) { short_lived<unlocked_timer>(state, n); });
     add("api/postpone", [n](auto& state) { postpone<unlocked_timer>(state, n); });
 }

@@ -31,22 +31,6 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-constexpr std::size_t in_flight = 64;
-
-struct re_arm_one {
-    template <class Stream, class Timer>
-    void operator()(Stream& stream, Timer& timer) const {
-        stream.arm(timer);
-    }
-};
-
-struct cancel_one {
-    template <class Stream, class Timer>
-    void operator()(Stream&, Timer& timer) const {
-        timer.cancel();
-    }
-};
-
 // Does work() and reports what it asked for, for each of `count` operations.
 template <class Work>
 void count_calls(benchmark::State& state, std::size_t count, Work work) {
@@ -68,20 +52,20 @@ void count_calls(benchmark::State& state, std::size_t count, Work work) {
 
 template <class Timer>
 void arm(benchmark::State& state, std::size_t n) {
-    bench::stream<Timer, cancel_one> stream(n, 1);
+    bench::stream<Timer, bench::cancel_one> stream(n, 1);
     count_calls(state, n, [&] { stream.arm_all(); });
 }
 
 template <class Timer>
 void re_arm(benchmark::State& state, std::size_t n) {
-    bench::stream<Timer, re_arm_one> stream(n, in_flight);
+    bench::stream<Timer, bench::re_arm_one> stream(n, bench::in_flight);
     stream.arm_all();
     stream.apply(n); // Memory that is used again and again is there by now.
     count_calls(state, n, [&] { stream.apply(n); });
 }
 
 void postpone(benchmark::State& state, std::size_t n) {
-    bench::stream<asio_wheel::steady_timer, cancel_one> stream(n, 1);
+    bench::stream<asio_wheel::steady_timer, bench::cancel_one> stream(n, 1);
     stream.arm_all();
     count_calls(state, n, [&] {
         stream.apply_quietly(
@@ -91,14 +75,14 @@ void postpone(benchmark::State& state, std::size_t n) {
 
 template <class Timer>
 void cancel(benchmark::State& state, std::size_t n) {
-    bench::stream<Timer, cancel_one> stream(n, in_flight);
+    bench::stream<Timer, bench::cancel_one> stream(n, bench::in_flight);
     stream.arm_all();
     count_calls(state, n, [&] { stream.apply(n); });
 }
 
 template <class Timer>
 void short_lived(benchmark::State& state, std::size_t n) {
-    bench::short_lived<Timer> requests(n, in_flight);
+    bench::short_lived<Timer> requests(n, bench::in_flight);
     requests.run(n);
     count_calls(state, n, [&] { requests.run(n); });
 }

@@ -24,6 +24,8 @@
 
 // What users mean.
 #include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
 

@@ -3,6 +3,8 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include <asio_wheel/detail/prefetch.hpp>
+
 #include <algorithm>
 #include <bit>
 
@@ -82,13 +84,13 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
                 return {expired, true};
             }
             --budget;
-            wheel_entry* const entry = take_opened();
-            if (entry->deadline_ <= now_) {
-                entry->slot_ = wheel_entry::unfiled;
+            wheel_entry& entry = take_opened();
+            if (entry.deadline_ <= now_) {
+                entry.slot_ = wheel_entry::unfiled;
                 --size_;
-                due[expired++] = entry;
+                due[expired++] = &entry;
             } else {
-                file(*entry);
+                file(entry);
                 ++cascaded_;
             }
         }
@@ -114,8 +116,8 @@ tick_t wheel::find_next_expiry() noexcept {
         // Filed anew, at the same time, the slot's entries give it its earliest deadline; or leave
         // it for where they belong.
         open(next.slot);
-        while (wheel_entry* const entry = opened_empty() ? nullptr : take_opened()) {
-            file(*entry);
+        while (!opened_empty()) {
+            file(take_opened());
         }
         next_ = stale;
         if (earliest_[next.slot] == next.expiry) {
@@ -170,29 +172,48 @@ void wheel::vacate(std::uint32_t number) noexcept {
 
 // Makes a slot's entries the opened ones, so that the slot can take new entries meanwhile.
 void wheel::open(std::uint32_t number) noexcept {
+    slot& from = slots_[number];
+    slot& opened = slots_[opened_];
     for (unsigned i = 0; i < stripes; ++i) {
-        slots_[opened_].lists[i].swap(slots_[number].lists[i]);
+        if (!from.lists[i].empty()) {
+            opened.lists[i].splice(opened.lists[i].end(), from.lists[i]);
+            left_ |= static_cast<list_set>(1U << i);
+        }
     }
     vacate(number);
 }
 
-// The next opened entry, from the next end that has one. Eight calls pass before an end is asked
-// again: time for the memory to bring the neighbour that becomes its end now.
-wheel_entry* wheel::take_opened() noexcept {
+// Whether nothing is left of the opened slot.
+bool wheel::opened_empty() const noexcept {
+    for (unsigned rest = left_; rest != 0; rest &= rest - 1) {
+        if (!slots_[opened_].lists[static_cast<unsigned>(std::countr_zero(rest))].empty()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Takes out the next opened entry, of which there is one: the first of the next list that has any.
+// Its turn comes again after all others': time for the memory to bring the entry that is its first
+// now. All of it: its links come by themselves, but what follows may lie in another cache line.
+wheel_entry& wheel::take_opened() noexcept {
     for (;;) {
-        const unsigned end = end_++;
-        entry_list& list = slots_[opened_].lists[(end / 2) % stripes];
+        const int ahead = std::countr_zero(std::rotr(left_, static_cast<int>(turn_)));
+        const unsigned number = (turn_ + static_cast<unsigned>(ahead)) % stripes;
+        turn_ = number + 1;
+        entry_list& list = slots_[opened_].lists[number];
         if (list.empty()) {
+            left_ &= static_cast<list_set>(~(1U << number)); // Its last entries were erased.
             continue;
         }
-        if (end % 2 == 0) {
-            wheel_entry& entry = list.front();
-            list.pop_front();
-            return &entry;
+        wheel_entry& entry = list.front();
+        list.pop_front();
+        if (list.empty()) {
+            left_ &= static_cast<list_set>(~(1U << number));
+        } else {
+            detail::prefetch(&list.front() + 1);
         }
-        wheel_entry& entry = list.back();
-        list.pop_back();
-        return &entry;
+        return entry;
     }
 }
 

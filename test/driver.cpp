@@ -39,8 +39,6 @@ using asio_wheel::use_wheel;
 using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
 
-const auto ignore = [](const error_code&) {};
-
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(driver, *boost::unit_test::timeout(120))

@@ -35,7 +35,6 @@ BOOST_AUTO_TEST_CASE(the_standard_handler_tracking_is_replaced) {
 #include <new>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -125,10 +124,6 @@ lines without(const std::string& line, lines all) {
     std::erase(all, line);
     return all;
 }
-
-using timers = std::tuple<asio_wheel::steady_timer, asio::steady_timer>;
-
-const auto ignore = [](error_code) {};
 
 } // namespace
 

@@ -363,6 +363,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_that_waits_again_keeps_its_cadence, virtual_ti
     }
     BOOST_TEST((seen == exact));
     BOOST_TEST(by_interval.cancel() + by_time.cancel() == 2U);
+    poll();
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(waits_on_one_timer_complete_in_the_order_they_were_started, World,

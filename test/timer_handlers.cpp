@@ -10,6 +10,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/empty_pool.hpp"
 #include "support/tracker_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -28,7 +29,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace {
@@ -290,40 +290,37 @@ BOOST_AUTO_TEST_CASE(a_wait_for_which_memory_runs_out_anywhere_is_refused_or_kep
                                                     << (strand ? ", strand" : "") << ", allocation "
                                                     << n << " fails");
                 bool failed = false;
-                // A thread of its own, which has kept no memory yet.
-                std::thread([&, n] {
-                    drained_context world;
-                    journal log;
-                    const auto held = std::make_shared<int>();
-                    const asio::any_io_executor ex =
-                        strand ? asio::any_io_executor(asio::make_strand(world.ctx))
-                               : asio::any_io_executor(world.ctx.get_executor());
-                    timer t(ex, d);
-                    bool thrown = false;
-                    {
-                        const fail_after limit(n);
-                        try {
-                            t.async_wait(
-                                [&log, copy = held](error_code ec) { log.add("wait", ec); });
-                        } catch (const std::bad_alloc&) {
-                            thrown = true;
-                        }
-                        failed = limit.has_failed();
+                const empty_pool pool;
+                drained_context world;
+                journal log;
+                const auto held = std::make_shared<int>();
+                const asio::any_io_executor ex =
+                    strand ? asio::any_io_executor(asio::make_strand(world.ctx))
+                           : asio::any_io_executor(world.ctx.get_executor());
+                timer t(ex, d);
+                bool thrown = false;
+                {
+                    const fail_after limit(n);
+                    try {
+                        t.async_wait([&log, copy = held](error_code ec) { log.add("wait", ec); });
+                    } catch (const std::bad_alloc&) {
+                        thrown = true;
                     }
-                    failures += thrown;
-                    const bool expires = d < 1h;
-                    BOOST_TEST(held.use_count() == (thrown ? 1 : 2));
-                    if (!expires || thrown) {
-                        BOOST_TEST(t.cancel() == (thrown ? 0U : 1U));
-                    }
-                    world.run();
-                    BOOST_TEST(log.take() == (thrown ? "" : expires ? "wait" : "wait!"));
-                    BOOST_TEST(held.use_count() == 1);
-                    t.async_wait(log.note("again"));
-                    t.cancel();
-                    world.run();
-                    BOOST_TEST(log.take() == "again!");
-                }).join();
+                    failed = limit.has_failed();
+                }
+                failures += thrown;
+                const bool expires = d < 1h;
+                BOOST_TEST(held.use_count() == (thrown ? 1 : 2));
+                if (!expires || thrown) {
+                    BOOST_TEST(t.cancel() == (thrown ? 0U : 1U));
+                }
+                world.run();
+                BOOST_TEST(log.take() == (thrown ? "" : expires ? "wait" : "wait!"));
+                BOOST_TEST(held.use_count() == 1);
+                t.async_wait(log.note("again"));
+                t.cancel();
+                world.run();
+                BOOST_TEST(log.take() == "again!");
                 if (!failed) {
                     break;
                 }

@@ -26,7 +26,6 @@
 #include <memory>
 #include <optional>
 #include <thread>
-#include <tuple>
 
 namespace {
 
@@ -37,10 +36,6 @@ using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
 using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
-
-using timers = std::tuple<steady_timer, asio::steady_timer>;
-
-const auto ignore = [](const error_code&) {};
 
 } // namespace
 

@@ -50,7 +50,7 @@ template <class Executor>
 using asio_timer = asio::basic_waitable_timer<clock_type, asio::wait_traits<clock_type>, Executor>;
 
 // Without high_resolution_timer, which is the same type as one of the others.
-using timers =
+using all_timers =
     std::tuple<asio_wheel::steady_timer, asio_wheel::system_timer, wheel_timer<io_executor>,
                wheel_timer<strand>, wheel_timer<asio::thread_pool::executor_type>,
                asio::steady_timer, asio::system_timer, asio_timer<io_executor>, asio_timer<strand>>;
@@ -113,7 +113,7 @@ struct boost::asio::async_result<probe, void(error_code)> {
 
 BOOST_AUTO_TEST_SUITE(timer_interface)
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_has_the_member_types_of_asios, T, timers) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_has_the_member_types_of_asios, T, all_timers) {
     using executor = typename T::executor_type;
     using clock = typename T::clock_type;
     static_assert(std::same_as<typename T::duration, typename clock::duration>);
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_timers_defaults_are_those_of_asios) {
     BOOST_TEST((std::same_as<asio_wheel::steady_timer::executor_type, asio::any_io_executor>));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_is_constructed_as_asios, T, timers) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_is_constructed_as_asios, T, all_timers) {
     using executor = typename T::executor_type;
     using context = std::conditional_t<std::same_as<executor, asio::thread_pool::executor_type>,
                                        asio::thread_pool, asio::io_context>;
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_is_constructed_as_asios, T, timers) {
     BOOST_TEST(!std::is_polymorphic_v<T>);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_converts_if_its_executor_does, T, timers) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_converts_if_its_executor_does, T, all_timers) {
     using to_any = typename T::template rebind_executor<asio::any_io_executor>::other;
     using to_io = typename T::template rebind_executor<io_executor>::other;
     static_assert(std::convertible_to<T, to_any>);
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_converts_if_its_executor_does, T, timers) 
                 std::is_assignable_v<to_io&, T>));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_timers_members_are_those_of_asios, T, timers) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_timers_members_are_those_of_asios, T, all_timers) {
     using time_point = typename T::time_point;
     using duration = typename T::duration;
     static_assert(requires(T& t, const T& constant, const time_point& time, const duration& d,
@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(deprecated_members_do_what_the_others_do, World, w
     BOOST_TEST(t.cancel() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(what_is_no_token_is_no_argument_of_async_wait, T, timers) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_is_no_token_is_no_argument_of_async_wait, T, all_timers) {
     static_assert(can_wait<T, asio::deferred_t>);
     static_assert(can_wait<T, const asio::use_awaitable_t<>&>);
     static_assert(!can_wait<T, std::string>);

@@ -39,7 +39,6 @@ using with_io_executor =
     typename Timer::template rebind_executor<asio::io_context::executor_type>::other;
 
 // Both kinds of timer, where no time has to pass.
-using timers = std::tuple<steady_timer, asio::steady_timer>;
 
 // A handler that does something when it is destroyed without having been called.
 template <class Function>
@@ -230,7 +229,6 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_destroyed_with_the_context_may_do_anythin
 BOOST_AUTO_TEST_CASE(a_timer_may_outlive_its_context) {
     auto ctx = std::make_unique<asio::io_context>();
     asio::cancellation_signal signal;
-    const auto ignore = [](const error_code&) {};
     steady_timer unused(*ctx);
     steady_timer pending(*ctx, 1h);
     steady_timer over(*ctx);

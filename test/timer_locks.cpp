@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -62,8 +61,6 @@ using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using boost::system::error_code;
 
-using timers = std::tuple<steady_timer, asio::steady_timer>;
-
 #ifdef ASIO_WHEEL_TEST_COUNTS_LOCKS
 constexpr bool counting = true;
 #else
@@ -79,8 +76,6 @@ constexpr bool counting_asios = counting;
 
 template <class Timer>
 constexpr bool is_wheels = std::is_same_v<Timer, steady_timer>;
-
-const auto ignore = [](const error_code&) {};
 
 // How many locks `f` takes.
 template <class Function>

@@ -24,10 +24,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <random>
 #include <thread>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -44,8 +45,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using boost::system::error_code;
-
-using timers = std::tuple<asio_wheel::steady_timer, asio::steady_timer>;
 
 template <class Timer>
 constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;
@@ -268,13 +267,16 @@ void check(const tally& t) {
 }
 
 template <class Timer>
-void stress_io_context(asio::io_context& ctx, tally& t, std::size_t threads, int count) {
+void stress_io_context(
+    asio::io_context& ctx, tally& t, std::size_t threads, int count,
+    const std::function<void()>& at_the_end = [] {}) {
     auto work = std::make_optional(asio::make_work_guard(ctx));
     std::vector<std::jthread> runners;
     for (int i = 0; i < 2; ++i) {
         runners.emplace_back([&ctx] { ctx.run_for(200s); });
     }
     stress<Timer>(ctx, t, threads, count);
+    at_the_end();
     work.reset();
     runners.clear();
     BOOST_TEST(ctx.stopped());
@@ -298,6 +300,25 @@ BOOST_AUTO_TEST_CASE(four_threads_and_two_that_run_the_context) {
     BOOST_TEST(stats.cancelled == t.aborted);
     BOOST_TEST(stats.cascaded > 0U);
     BOOST_TEST(stats.lateness.count() >= stats.fired);
+}
+
+// Among very many, operations are aborted in another way.
+BOOST_AUTO_TEST_CASE(four_threads_among_very_many_waits) {
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 100us});
+    std::deque<asio_wheel::steady_timer> others;
+    constexpr std::size_t count = 20'000;
+    for (std::size_t i = 0; i < count; ++i) {
+        others.emplace_back(world.ctx, 1h).async_wait([](const error_code&) {});
+    }
+    tally t;
+    stress_io_context<asio_wheel::steady_timer>(world.ctx, t, 4, operations / 2,
+                                                [&] { others.clear(); });
+    const asio_wheel::wheel_stats stats = wheel.stats();
+    BOOST_TEST(stats.pending == 0U);
+    BOOST_TEST(stats.scheduled == t.started + count);
+    BOOST_TEST(stats.fired == t.expired);
+    BOOST_TEST(stats.cancelled == t.aborted + count);
 }
 
 BOOST_AUTO_TEST_CASE(asios_timers_pass_the_same_test) {

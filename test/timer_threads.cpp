@@ -25,7 +25,6 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,10 +37,6 @@ using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
 using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
-
-using timers = std::tuple<steady_timer, asio::steady_timer>;
-
-const auto ignore = [](const error_code&) {};
 
 } // namespace
 

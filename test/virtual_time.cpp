@@ -318,6 +318,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(wait_blocks_until_the_expiry_and_no_pending_wait_m
     world.pass(0ms);
     BOOST_TEST(log.take() == "1! 3");
     BOOST_TEST(other.cancel() == 1U);
+    world.pass(0ms);
+    BOOST_TEST(log.take() == "2!");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(wait_works_inside_a_handler, World, real_worlds) { // real time

@@ -7,7 +7,6 @@
 
 #include <asio_wheel/wheel.hpp>
 
-#include "support/seed.hpp"
 #include "support/wheel_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -286,28 +285,21 @@ BOOST_AUTO_TEST_CASE(what_a_slice_left_over_expires_even_if_the_clock_then_goes_
 }
 
 BOOST_AUTO_TEST_CASE(time_never_comes_further_than_it_is_told_and_never_goes_back) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (const shape s : shapes) {
-            BOOST_TEST_CONTEXT(s) {
-                wheel w(s.slots, s.levels);
-                entry_set entries(20);
-                for (entry& e : entries) {
-                    w.insert(e, any_distance(random));
-                }
-                tick_t told = 0;
-                for (int i = 0; i < 200; ++i) {
-                    told = std::max(told, std::min(any_distance(random), last_tick));
-                    const tick_t before = w.now();
-                    expire(w, told);
-                    BOOST_TEST(w.now() >= before);
-                    BOOST_TEST(w.now() <= told);
-                    BOOST_TEST(w.told() == told);
-                }
-            }
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        entry_set entries(20);
+        for (entry& e : entries) {
+            w.insert(e, any_distance(random));
         }
-    }
+        tick_t told = 0;
+        for (int i = 0; i < 200; ++i) {
+            told = std::max(told, std::min(any_distance(random), last_tick));
+            const tick_t before = w.now();
+            expire(w, told);
+            BOOST_TEST(w.now() >= before);
+            BOOST_TEST(w.now() <= told);
+            BOOST_TEST(w.told() == told);
+        }
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,7 +5,6 @@
 
 #include <asio_wheel/wheel.hpp>
 
-#include "support/seed.hpp"
 #include "support/wheel_fixture.hpp"
 #include "support/wheel_inspector.hpp"
 
@@ -227,35 +226,27 @@ BOOST_AUTO_TEST_CASE(any_entry_of_a_slot_can_be_erased) {
 }
 
 BOOST_AUTO_TEST_CASE(every_entry_can_be_erased_in_any_order) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (const shape s : shapes) {
-            BOOST_TEST_CONTEXT(s) {
-                wheel w(s.slots, s.levels);
-                entry_set entries(200);
-                std::vector<entry*> order;
-                std::multiset<tick_t> left;
-                for (entry& e : entries) {
-                    const tick_t deadline =
-                        random() % 2 == 0 ? random() % 50 : any_distance(random);
-                    w.insert(e, deadline);
-                    left.insert(e.deadline());
-                    order.push_back(&e);
-                }
-                std::shuffle(order.begin(), order.end(), random);
-                for (entry* const e : order) {
-                    left.erase(left.find(e->deadline()));
-                    w.erase(*e);
-                    BOOST_REQUIRE_EQUAL(w.size(), left.size());
-                    BOOST_REQUIRE_LE(w.next_expiry(), left.empty() ? no_tick : *left.begin());
-                }
-                BOOST_TEST(w.next_expiry() == no_tick);
-                BOOST_TEST(expire(w, last_tick).empty());
-                check_invariants(w);
-            }
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        entry_set entries(200);
+        std::vector<entry*> order;
+        std::multiset<tick_t> left;
+        for (entry& e : entries) {
+            const tick_t deadline = random() % 2 == 0 ? random() % 50 : any_distance(random);
+            w.insert(e, deadline);
+            left.insert(e.deadline());
+            order.push_back(&e);
         }
-    }
+        std::shuffle(order.begin(), order.end(), random);
+        for (entry* const e : order) {
+            left.erase(left.find(e->deadline()));
+            w.erase(*e);
+            BOOST_REQUIRE_EQUAL(w.size(), left.size());
+            BOOST_REQUIRE_LE(w.next_expiry(), left.empty() ? no_tick : *left.begin());
+        }
+        BOOST_TEST(w.next_expiry() == no_tick);
+        BOOST_TEST(expire(w, last_tick).empty());
+        check_invariants(w);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_replacement_takes_the_place_of_the_old_entry) {

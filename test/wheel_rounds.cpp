@@ -108,31 +108,22 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(wheel_next_expiry)
 
 BOOST_AUTO_TEST_CASE(it_is_exact_while_nothing_is_erased_or_moved) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (const shape s : shapes) {
-            BOOST_TEST_CONTEXT(s) {
-                wheel w(s.slots, s.levels);
-                entry_set entries(300);
-                std::multiset<tick_t> deadlines;
-                tick_t now = 0;
-                for (entry& e : entries) {
-                    const tick_t distance =
-                        random() % 2 == 0 ? random() % 1000 : any_distance(random) >> 2;
-                    w.insert(e, std::min(now + distance, last_tick));
-                    deadlines.insert(e.deadline());
-                    BOOST_REQUIRE_EQUAL(w.next_expiry(), *deadlines.begin());
-                    now += any_distance(random) >> 56;
-                    for (const tick_t expired : expire(w, now)) {
-                        deadlines.erase(deadlines.find(expired));
-                    }
-                    BOOST_REQUIRE_EQUAL(w.next_expiry(),
-                                        deadlines.empty() ? no_tick : *deadlines.begin());
-                }
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        entry_set entries(300);
+        std::multiset<tick_t> deadlines;
+        tick_t now = 0;
+        for (entry& e : entries) {
+            const tick_t distance = random() % 2 == 0 ? random() % 1000 : any_distance(random) >> 2;
+            w.insert(e, std::min(now + distance, last_tick));
+            deadlines.insert(e.deadline());
+            BOOST_REQUIRE_EQUAL(w.next_expiry(), *deadlines.begin());
+            now += any_distance(random) >> 56;
+            for (const tick_t expired : expire(w, now)) {
+                deadlines.erase(deadlines.find(expired));
             }
+            BOOST_REQUIRE_EQUAL(w.next_expiry(), deadlines.empty() ? no_tick : *deadlines.begin());
         }
-    }
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_driver_that_sleeps_until_then_never_wakes_in_vain) {
@@ -155,36 +146,29 @@ BOOST_AUTO_TEST_CASE(a_driver_that_sleeps_until_then_never_wakes_in_vain) {
 }
 
 BOOST_AUTO_TEST_CASE(each_erased_or_postponed_entry_costs_one_wake_up_in_vain_at_most) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (const shape s : shapes) {
-            BOOST_TEST_CONTEXT(s) {
-                wheel w(s.slots, s.levels);
-                entry_set entries(200);
-                for (entry& e : entries) {
-                    w.insert(e, random() % 100'000);
-                }
-                std::size_t changed = 0;
-                for (entry& e : entries) {
-                    const auto choice = random() % 4;
-                    changed += choice < 3 ? 1 : 0;
-                    if (choice == 0) {
-                        w.erase(e);
-                    } else if (choice == 1) {
-                        w.postpone(e, e.deadline() + random() % 100'000);
-                    } else if (choice == 2) {
-                        w.reschedule(e, random() % 100'000);
-                    }
-                }
-                std::size_t in_vain = 0;
-                while (!w.empty()) {
-                    in_vain += expire(w, w.next_expiry()).empty() ? 1 : 0;
-                }
-                BOOST_TEST(in_vain <= changed);
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        entry_set entries(200);
+        for (entry& e : entries) {
+            w.insert(e, random() % 100'000);
+        }
+        std::size_t changed = 0;
+        for (entry& e : entries) {
+            const auto choice = random() % 4;
+            changed += choice < 3 ? 1 : 0;
+            if (choice == 0) {
+                w.erase(e);
+            } else if (choice == 1) {
+                w.postpone(e, e.deadline() + random() % 100'000);
+            } else if (choice == 2) {
+                w.reschedule(e, random() % 100'000);
             }
         }
-    }
+        std::size_t in_vain = 0;
+        while (!w.empty()) {
+            in_vain += expire(w, w.next_expiry()).empty() ? 1 : 0;
+        }
+        BOOST_TEST(in_vain <= changed);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(it_is_exact_when_an_erased_entry_had_its_slot_to_itself) {

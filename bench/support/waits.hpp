@@ -41,6 +41,10 @@ constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
     return std::chrono::milliseconds(300) + n * std::chrono::nanoseconds(1'500);
 }
 
+/// How many aborted handlers are on their way at once, unless said otherwise. With one alone an
+/// io_context asks the system for events after each, which costs more than any timer.
+constexpr std::size_t in_flight = 64;
+
 /// A second thread that does nothing. A process with one thread has cheaper locks than a server.
 class bystander {
 public:
@@ -182,6 +186,22 @@ private:
     std::size_t under_way_ = 0; // Handlers still to be called for those done.
     asio::io_context context_;
     std::vector<Timer> timers_;
+};
+
+// Operations of a stream.
+
+struct re_arm_one {
+    template <class Stream, class Timer>
+    void operator()(Stream& stream, Timer& timer) const {
+        stream.arm(timer);
+    }
+};
+
+struct cancel_one {
+    template <class Stream, class Timer>
+    void operator()(Stream&, Timer& timer) const {
+        timer.cancel();
+    }
 };
 
 } // namespace bench

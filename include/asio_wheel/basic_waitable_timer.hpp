@@ -6,6 +6,7 @@
 
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/prefetch.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -109,7 +110,7 @@ public:
     /// Takes over `other`'s expiry and pending waits. `other` is then as if it were new.
     basic_waitable_timer(basic_waitable_timer&& other)
         : service_(other.service_), executor_(other.executor_) {
-        core().move(other.state_, state_);
+        take(other.state_);
     }
 
     /// Aborts this timer's pending waits, then takes over `other`'s executor, expiry and pending
@@ -119,7 +120,7 @@ public:
             cancel();
             executor_ = other.executor_;
             service_ = other.service_;
-            core().move(other.state_, state_);
+            take(other.state_);
         }
         return *this;
     }
@@ -129,7 +130,7 @@ public:
         requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
     basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other)
         : service_(other.service_), executor_(other.executor_) {
-        core().move(other.state_, state_);
+        take(other.state_);
     }
 
     template <class Executor1>
@@ -143,10 +144,7 @@ public:
 
     /// Aborts all pending waits; their handlers are called later, by the context. Safe after the
     /// context's end.
-    ~basic_waitable_timer() {
-        track("cancel");
-        core().cancel(state_);
-    }
+    ~basic_waitable_timer() { cancel(); }
 
     /// The executor that handlers without one of their own are called through.
     [[nodiscard]] const executor_type& get_executor() noexcept { return executor_; }
@@ -155,14 +153,14 @@ public:
     /// Returns how many these are. The expiry stays as it is.
     std::size_t cancel() {
         track("cancel");
-        return core().cancel(state_);
+        return linked() ? core().cancel(state_) : 0;
     }
 
     /// Aborts the pending wait that was started first, if any. Returns how many were aborted, 0
     /// or 1.
     std::size_t cancel_one() {
         track("cancel_one");
-        return core().cancel_one(state_);
+        return linked() ? core().cancel_one(state_) : 0;
     }
 
     /// When the timer expires, or has expired. Neither expiry nor cancel() changes it.
@@ -177,26 +175,32 @@ public:
     /// Sets the expiry, and aborts all pending waits as cancel() does. Returns how many these are.
     std::size_t expires_at(const time_point& expiry) {
         track("cancel");
-        return core().set_expiry(state_, expiry);
+        if (linked()) {
+            return core().set_expiry(state_, expiry);
+        }
+        state_.expiry = expiry;
+        return 0;
     }
 
     /// Sets the expiry to `from_now` after now, or to the end of the clock's range. Aborts all
     /// pending waits, as cancel() does. Returns how many these are.
-    std::size_t expires_after(const duration& from_now) {
-        return expires_at(detail::add_saturating(service_->now(), from_now));
-    }
+    std::size_t expires_after(const duration& from_now) { return expires_at(later_by(from_now)); }
 
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
     /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
     /// means that nobody waits, or that it is too late.
     ///
     /// This is what an idle timeout does on each message. Moving to a later time is a few stores.
-    std::size_t postpone_until(const time_point& expiry) { return core().postpone(state_, expiry); }
+    std::size_t postpone_until(const time_point& expiry) {
+        if (linked()) {
+            return core().postpone(state_, expiry);
+        }
+        state_.expiry = expiry;
+        return 0;
+    }
 
     /// Moves the expiry to `from_now` after now, as postpone_until().
-    std::size_t postpone(const duration& from_now) {
-        return postpone_until(detail::add_saturating(service_->now(), from_now));
-    }
+    std::size_t postpone(const duration& from_now) { return postpone_until(later_by(from_now)); }
 
     /// Blocks the calling thread until the timer has expired. Pending waits are none of its
     /// concern, nor is it of theirs.
@@ -303,13 +307,38 @@ private:
         return service_->context();
     }
 
+    // False if the service knows nothing of the timer; it may be gone then.
+    [[nodiscard]] bool linked() const noexcept {
+        return state_.linked.load(std::memory_order_acquire);
+    }
+
+    // Becomes what `other` is, from being unlinked.
+    void take(detail::timer_state<Clock>& other) noexcept {
+        state_.native = other.native;
+        if (other.linked.load(std::memory_order_acquire)) {
+            core().move(other, state_);
+        } else {
+            state_.expiry = other.expiry;
+        }
+        other.expiry = time_point();
+    }
+
     // Tells handler tracking what is done to the waits that may be pending.
     void track([[maybe_unused]] const char* what) const noexcept {
-        if (state_.linked.load(std::memory_order_relaxed)) {
+        if (linked()) {
             BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer",
                                           const_cast<detail::timer_state<Clock>*>(&state_), 0,
                                           what));
         }
+    }
+
+    // now + from_now, without overflow. Reading the clock waits for all memory that was asked for
+    // before; so it comes first, and the timer's memory comes meanwhile.
+    [[nodiscard]] time_point later_by(const duration& from_now) const {
+        detail::prefetch(&state_);
+        detail::prefetch(static_cast<const void*>(&service_));
+        const time_point real = Clock::now();
+        return detail::add_saturating(core().corrected(real), from_now);
     }
 
     // expiry - now, without overflow.

@@ -39,6 +39,12 @@
 
 namespace asio_wheel::test {
 
+/// Both kinds of timer, for what can be asked of either.
+using timers = std::tuple<asio_wheel::steady_timer, boost::asio::steady_timer>;
+
+/// A handler for waits whose result is of no interest.
+inline constexpr auto ignore = [](const boost::system::error_code&) {};
+
 inline const boost::system::error_code success;
 inline const boost::system::error_code aborted = boost::asio::error::operation_aborted;
 

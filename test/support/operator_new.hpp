@@ -56,22 +56,27 @@ public:
     }
 };
 
+/// What `allocate` returns, counted, unless it is to fail.
+template <class Allocate>
+[[nodiscard]] void* counted(Allocate allocate) {
+    if (heap.successes_left-- == 0) {
+        throw std::bad_alloc();
+    }
+    void* const memory = allocate();
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    ++heap.live;
+    ++heap.total;
+    return memory;
+}
+
 } // namespace asio_wheel::test
 
 // Not inlined: the compiler would take what it then sees for a mistake, memory of operator new that
 // goes to std::free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
-    namespace test = asio_wheel::test;
-    if (test::heap.successes_left-- == 0) {
-        throw std::bad_alloc();
-    }
-    void* const memory = std::malloc(size == 0 ? 1 : size);
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
-    ++test::heap.live;
-    ++test::heap.total;
-    return memory;
+    return asio_wheel::test::counted([size] { return std::malloc(size == 0 ? 1 : size); });
 }
 
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
@@ -82,6 +87,22 @@ public:
 }
 
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+    operator delete(memory);
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    return asio_wheel::test::counted([size, alignment] {
+        void* memory = nullptr;
+        const bool failed = posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0;
+        return failed ? nullptr : memory;
+    });
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+
+[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
     operator delete(memory);
 }
 

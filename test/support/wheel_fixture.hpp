@@ -9,6 +9,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "seed.hpp"
 #include "wheel_inspector.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -53,6 +54,21 @@ inline constexpr shape shapes[] = {{2, 1},   {16, 1},  {64, 1},  {256, 1}, {4096
 /// A number of any magnitude.
 [[nodiscard]] inline tick_t any_distance(std::mt19937_64& random) {
     return random() >> (random() % 64);
+}
+
+/// Calls test(wheel, random) for a new wheel of each shape, and tells shape and seed of what fails.
+template <class Test>
+void with_random_wheels(Test test) {
+    const std::uint64_t number = seed();
+    std::mt19937_64 random(number);
+    BOOST_TEST_CONTEXT(seed_note(number)) {
+        for (const shape s : shapes) {
+            BOOST_TEST_CONTEXT(s) {
+                wheel w(s.slots, s.levels);
+                test(w, random);
+            }
+        }
+    }
 }
 
 inline void check_invariants(const wheel& w) {

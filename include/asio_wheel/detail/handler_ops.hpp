@@ -25,7 +25,8 @@
 #include <boost/intrusive/options.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <memory>
+#include <cstddef>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -42,6 +43,7 @@ inline constexpr bool has_own_slot =
 template <class Core, class Handler, class Timer = nothing>
 class direct_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
     using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
+    using memory = op_memory<direct_op, Handler>;
 
 public:
     direct_op(Handler&& handler, Core& core)
@@ -59,8 +61,8 @@ private:
                 return;
             }
             BOOST_ASIO_HANDLER_COMPLETION((*op));
-            static_cast<void>(
-                op->take_handler()); // Its destructor may do anything: let the operation go first.
+            // Its destructor may do anything: let the operation go first.
+            static_cast<void>(memory::take_handler(*op));
             return;
         }
         const typename Core::delivery delivery(core, *op);
@@ -68,18 +70,11 @@ private:
             BOOST_ASIO_HANDLER_COMPLETION((*op));
             const boost::system::error_code result = op->result();
             // The memory is free before the upcall, so that a wait started there can have it.
-            Handler handler(op->take_handler());
+            Handler handler(memory::take_handler(*op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
             std::move(handler)(result);
             BOOST_ASIO_HANDLER_INVOCATION_END;
         }
-    }
-
-    // Frees the operation.
-    [[nodiscard]] Handler take_handler() {
-        Handler handler(std::move(handler_));
-        op_memory<direct_op, Handler>::free(this, handler);
-        return handler;
     }
 
     [[no_unique_address]] Timer timer_;
@@ -109,6 +104,8 @@ struct no_work {};
 /// `Work` is what keeps the timer's own executor working where the handler has another one.
 template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
 class hopping_op final : public hopping_op_base {
+    using memory = op_memory<hopping_op, Handler>;
+
 public:
     hopping_op(Handler&& handler, Core& core, const Executor& ex, Work work)
         : hopping_op_base(&hopping_op::run), core_(core), executor_(track_work(ex)),
@@ -119,7 +116,7 @@ public:
         // Work on the executors lasts until the handler has returned.
         [[maybe_unused]] const work_on<Executor> executor(std::move(executor_));
         [[maybe_unused]] const Work work(std::move(work_));
-        Handler handler(take_handler());
+        Handler handler(memory::take_handler(*this));
         BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
         std::move(handler)(result);
         BOOST_ASIO_HANDLER_INVOCATION_END;
@@ -137,22 +134,15 @@ private:
                 return;
             }
             BOOST_ASIO_HANDLER_COMPLETION((*op));
-            static_cast<void>(op->take_handler());
+            static_cast<void>(memory::take_handler(*op));
             return;
         }
         const typename Core::handler_scope scope(core);
-        // A copy: the operation may be gone before dispatch() returns.
-        const auto ex = executor_of<Executor>(op->executor_);
         if (core.hop(*op)) {
+            // A copy: the operation may be gone before dispatch() returns.
+            const auto ex = executor_of<Executor>(op->executor_);
             boost::asio::dispatch(ex, typename Core::ticket_type(core, *op));
         }
-    }
-
-    // Frees the operation.
-    [[nodiscard]] Handler take_handler() {
-        Handler handler(std::move(handler_));
-        op_memory<hopping_op, Handler>::free(this, handler);
-        return handler;
     }
 
     [[no_unique_address]] Timer timer_;

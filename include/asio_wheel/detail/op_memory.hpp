@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Where operations live: in memory from the allocator associated with their handler or, if it has
-// none, in blocks that each thread keeps for the next one. (Asio keeps two of them for a thread; a
-// loop that moves many timeouts at once needs as many as are on their way.)
+// none, from the pool.
 
 #ifndef ASIO_WHEEL_DETAIL_OP_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_OP_MEMORY_HPP
+
+#include <asio_wheel/detail/block_pool.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
 
@@ -16,91 +17,6 @@
 #include <utility>
 
 namespace asio_wheel::detail {
-
-/// The free blocks of this thread, by size: a multiple of `grain`, up to `largest`. The rest comes
-/// from operator new, and what is more than `most` goes back there.
-///
-/// A block may be freed by another thread than the one that allocated it. What a thread keeps is
-/// given back when it ends; whoever allocates thereafter, such as objects of static lifetime, is
-/// served by operator new alone.
-class free_blocks {
-public:
-    [[nodiscard]] static void* allocate(std::size_t size) {
-        const std::size_t n = index_of(size);
-        if (n < shelves && here_.shelf[n].first != nullptr) {
-            auto& [first, count] = here_.shelf[n];
-            --count;
-            return std::exchange(first, first->next);
-        }
-        return ::operator new(n < shelves ? (n + 1) * grain : size);
-    }
-
-    static void deallocate(void* memory, std::size_t size) noexcept {
-        const std::size_t n = index_of(size);
-        if (n < shelves && here_.shelf[n].count < limit()) {
-            auto& [first, count] = here_.shelf[n];
-            ++count;
-            first = ::new (memory) block{first};
-        } else {
-            ::operator delete(memory);
-        }
-    }
-
-private:
-    struct block {
-        block* next;
-    };
-    struct shelf_of_blocks {
-        block* first;
-        std::size_t count;
-    };
-
-    static constexpr std::size_t grain = 16;
-    static constexpr std::size_t largest = 256;
-    static constexpr std::size_t shelves = largest / grain;
-#ifdef __SANITIZE_ADDRESS__
-    static constexpr std::size_t most = 2; // So that operations are seen to come and go.
-#else
-    static constexpr std::size_t most = 256; // Of each size.
-#endif
-
-    // Trivial, so that it can be used until the very end of the thread.
-    struct state {
-        shelf_of_blocks shelf[shelves];
-        std::size_t limit; // 0 before the thread's end is watched, and after it.
-        bool watched;
-    };
-
-    // Gives the blocks back at the end of the thread.
-    struct keeper {
-        keeper() noexcept { here_.limit = most; }
-        keeper(const keeper&) = delete;
-        keeper& operator=(const keeper&) = delete;
-        ~keeper() {
-            here_.limit = 0;
-            for (auto& [first, count] : here_.shelf) {
-                while (first != nullptr) {
-                    ::operator delete(std::exchange(first, first->next));
-                }
-                count = 0;
-            }
-        }
-    };
-
-    [[nodiscard]] static constexpr std::size_t index_of(std::size_t size) noexcept {
-        return (size - 1) / grain;
-    }
-
-    [[nodiscard]] static std::size_t limit() noexcept {
-        if (!here_.watched) {
-            here_.watched = true;
-            static thread_local const keeper watch;
-        }
-        return here_.limit;
-    }
-
-    static inline thread_local constinit state here_{};
-};
 
 /// The allocator of a handler that has none of its own.
 template <class T>
@@ -116,7 +32,7 @@ public:
         if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
             return std::allocator<T>().allocate(n);
         } else {
-            return static_cast<T*>(free_blocks::allocate(n * sizeof(T)));
+            return static_cast<T*>(block_pool::allocate(n * sizeof(T)));
         }
     }
 
@@ -124,14 +40,14 @@ public:
         if constexpr (alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__) {
             std::allocator<T>().deallocate(p, n);
         } else {
-            free_blocks::deallocate(p, n * sizeof(T));
+            block_pool::deallocate(p, n * sizeof(T));
         }
     }
 
     friend bool operator==(const block_allocator&, const block_allocator&) noexcept { return true; }
 };
 
-/// Makes and frees operations with the allocator associated with their handler.
+/// Makes and frees operations with the allocator associated with their handler().
 template <class Op, class Handler>
 struct op_memory {
     using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
@@ -156,10 +72,13 @@ struct op_memory {
         }
     }
 
-    static void free(Op* op, const Handler& handler) noexcept {
+    /// Frees an operation, and gives back its handler.
+    [[nodiscard]] static Handler take_handler(Op& op) {
+        Handler handler(std::move(op.handler()));
         allocator memory = allocator_of(handler);
-        op->~Op();
-        traits::deallocate(memory, op, 1);
+        op.~Op();
+        traits::deallocate(memory, &op, 1);
+        return handler;
     }
 };
 

@@ -4,6 +4,7 @@
 #ifndef ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 #define ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 
+#include <asio_wheel/detail/block_pool.hpp>
 #include <asio_wheel/detail/context_queue.hpp>
 #include <asio_wheel/detail/prefetch.hpp>
 #include <asio_wheel/error.hpp>
@@ -15,7 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <new>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -82,20 +83,39 @@ protected:
     ~wait_op() = default;
 };
 
-/// A further place in the queue for an operation that is there already. It is due anew, after
-/// others that are due before it now.
-class further_place : public operation {
+/// A place in the queue for an operation that is not linked there itself: because it is already, and
+/// is due anew after others that are due before it; or because it is far away in memory, and should
+/// be brought while others have their turns.
+class place : public operation {
 public:
-    explicit further_place(wait_op& op) noexcept : operation(&further_place::run), op_(op) {}
+    enum class purpose : std::uint8_t { deliver, abort };
+
+    /// Null without memory.
+    [[nodiscard]] static place* make(wait_op& op, purpose why) noexcept {
+        try {
+            return ::new (block_pool::allocate(sizeof(place))) place(op, why);
+        } catch (const std::bad_alloc&) {
+            return nullptr;
+        }
+    }
 
 private:
+    place(wait_op& op, purpose why) noexcept : operation(&place::run), why_(why), op_(op) {}
+
     static void run(void* queue, operation* self, const boost::system::error_code& ec,
                     std::size_t n) {
-        const std::unique_ptr<further_place> place(static_cast<further_place*>(self));
-        wait_op& op = place->op_;
+        const auto* const p = static_cast<place*>(self);
+        wait_op& op = p->op_;
+        if (p->why_ == purpose::abort) {
+            op.how = wait_op::outcome::aborted;
+            op.way = wait_op::flight::decided;
+            op.owner = nullptr;
+        }
+        block_pool::deallocate(self, sizeof(place));
         queue != nullptr ? op.complete(queue, ec, n) : op.destroy();
     }
 
+    const purpose why_;
     wait_op& op_;
 };
 
@@ -114,8 +134,8 @@ inline cancel_link* wait_op::link() const noexcept {
 }
 
 /// The operations of a timer, first come, first served: a ring, of which the last one is known, so
-/// that the list is no larger than a pointer. Nearly always it has one element: a bit of the pointer
-/// tells whether there are more, so that nothing else has to be looked at.
+/// that the list is no larger than a pointer. Nearly always it has one element: tags on the pointer
+/// tell what there is to know, so that the element itself need not be looked at.
 class op_list {
     struct traits {
         using node = wait_op;
@@ -127,32 +147,45 @@ class op_list {
     using ring = boost::intrusive::circular_slist_algorithms<traits>;
 
 public:
-    [[nodiscard]] bool empty() const noexcept { return bits_ == 0; }
+    [[nodiscard]] bool empty() const noexcept { return tagged_ == nullptr; }
+    /// If it is alone, it is not looked at.
     [[nodiscard]] wait_op& front() const noexcept { return several() ? *last()->next : *last(); }
     [[nodiscard]] std::size_t size() const noexcept {
         return several() ? ring::count(last()) : empty() ? 0 : 1;
     }
 
+    /// There is one operation, which waits and has no slot.
+    [[nodiscard]] bool plain() const noexcept { return (tags() & plain_tag) != 0; }
+
+    void clear() noexcept { tagged_ = nullptr; }
+
+    /// To be called when an operation does more than to wait.
+    void unplain() noexcept {
+        if (plain()) {
+            tagged_ -= plain_tag;
+        }
+    }
+
     void push_back(wait_op& op) noexcept {
         if (empty()) {
             ring::init_header(&op);
-            set(&op, false);
+            set(&op, op.has_slot ? 0 : plain_tag);
         } else {
             ring::link_after(last(), &op);
-            set(&op, true);
+            set(&op, several_tag);
         }
     }
 
     void erase(wait_op& op) noexcept {
         if (!several()) {
-            bits_ = 0;
+            clear();
             return;
         }
         wait_op* const previous =
             last()->next == &op ? last() : ring::get_previous_node(last(), &op);
         ring::unlink_after(previous);
         wait_op* const rest = last() == &op ? previous : last();
-        set(rest, rest->next != rest);
+        set(rest, rest->next != rest ? several_tag : 0);
     }
 
     /// Calls f(op) for each, which may erase it.
@@ -166,18 +199,24 @@ public:
 
     void prefetch() const noexcept { detail::prefetch(last()); }
 
-    void swap(op_list& other) noexcept { std::swap(bits_, other.bits_); }
+    void swap(op_list& other) noexcept { std::swap(tagged_, other.tagged_); }
 
 private:
-    [[nodiscard]] wait_op* last() const noexcept {
-        return reinterpret_cast<wait_op*>(bits_ & ~std::uintptr_t{1});
+    [[nodiscard]] std::uintptr_t tags() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(tagged_) % alignof(wait_op);
     }
-    [[nodiscard]] bool several() const noexcept { return (bits_ & 1) != 0; }
-    void set(wait_op* last, bool several) noexcept {
-        bits_ = reinterpret_cast<std::uintptr_t>(last) | (several ? 1U : 0U);
+    [[nodiscard]] wait_op* last() const noexcept {
+        return reinterpret_cast<wait_op*>(tagged_ - tags());
+    }
+    [[nodiscard]] bool several() const noexcept { return (tags() & several_tag) != 0; }
+    void set(wait_op* last, std::uintptr_t tags) noexcept {
+        tagged_ = reinterpret_cast<std::byte*>(last) + tags;
     }
 
-    std::uintptr_t bits_ = 0;
+    static constexpr std::uintptr_t several_tag = 1;
+    static constexpr std::uintptr_t plain_tag = 2;
+
+    std::byte* tagged_ = nullptr;
 };
 
 } // namespace asio_wheel::detail

@@ -78,7 +78,10 @@ public:
     explicit wheel_clock(std::chrono::nanoseconds tick)
         : length_(units_of(tick)), scale_(count_of(Clock::now()), length_) {}
 
-    [[nodiscard]] time_point now() const {
+    [[nodiscard]] time_point now() const { return corrected(Clock::now()); }
+
+    /// What now() is when Clock::now() is `real`.
+    [[nodiscard]] time_point corrected(time_point real) const {
         switch (mode_.load(
             std::memory_order_acquire)) { // Pairs with the stores in pause() and resume().
         case mode::real:
@@ -86,9 +89,9 @@ public:
         case mode::frozen:
             return at(frozen_at_.load(std::memory_order_relaxed));
         case mode::shifted:
-            return add_saturating(Clock::now(), span(shift_.load(std::memory_order_relaxed)));
+            return add_saturating(real, span(shift_.load(std::memory_order_relaxed)));
         }
-        return Clock::now();
+        return real;
     }
 
     [[nodiscard]] tick_t round_up(time_point t) const noexcept {

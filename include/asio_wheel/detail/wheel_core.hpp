@@ -48,7 +48,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -106,9 +105,11 @@ public:
     ~wheel_core() { destroy_all(); } // What handlers started while shutdown() destroyed them.
 
     [[nodiscard]] time_point now() const { return clock_.now(); }
+    [[nodiscard]] time_point corrected(time_point real) const { return clock_.corrected(real); }
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
     // What timers do. `s` is used by one thread at a time; different timers by different threads.
+    // All but schedule() are for timers that are linked.
     void schedule(state& s, wait_op& op);
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
@@ -248,8 +249,10 @@ private:
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
     static void cut(wait_op& op) noexcept;
+    void leave(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
     std::size_t abort_all(timer_entry& entry) noexcept;
+    bool abort_unseen(timer_entry& entry) noexcept;
     void unfile(timer_entry& entry) noexcept;
     void park(timer_entry& entry) noexcept;
     void unpark() noexcept;
@@ -265,6 +268,7 @@ private:
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
     [[nodiscard]] bool is_last(const wait_op& op) const noexcept;
     void send_decided(wait_op& op) noexcept;
+    void send_decided(operation& at, const wait_op& op) noexcept;
     void take(wait_op& op) noexcept;
     void arm();
     void keep_armed() noexcept;
@@ -280,6 +284,7 @@ private:
                      std::memory_order_relaxed);
     }
 
+    static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
     static constexpr std::uint8_t max_places = std::numeric_limits<std::uint8_t>::max();
 
     const wheel_options options_;

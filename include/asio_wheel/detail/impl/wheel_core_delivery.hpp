@@ -122,6 +122,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
     switch (op.way) {
     case wait_op::flight::none:
         if (how == wait_op::outcome::due) {
+            op.owner->ops.unplain();
             op.way = wait_op::flight::queued;
             op.places = 1;
             ready_.push(op);
@@ -133,9 +134,9 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
     case wait_op::flight::queued:
         if (waited && how == wait_op::outcome::due && op.places < max_places) {
             // Without memory it keeps its old place, and is early in the order.
-            if (auto* const place = new (std::nothrow) further_place(op)) {
+            if (place* const further = place::make(op, place::purpose::deliver)) {
                 ++op.places;
-                ready_.push(*place);
+                ready_.push(*further);
             }
         }
         break;
@@ -155,7 +156,12 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::send_decided(wait_op& op) noexcept {
     op.way = wait_op::flight::decided;
     op.places = 1;
-    ready_.push(op);
+    send_decided(op, op);
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::send_decided(operation& at, const wait_op& op) noexcept {
+    ready_.push(at);
     last_decided_.store(&op, std::memory_order_relaxed);
     decided_.store(decided_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
@@ -244,12 +250,8 @@ bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
     }
     const bool alive = op.way == wait_op::flight::queued ||
                        (op.owner != nullptr && op.how == wait_op::outcome::waiting);
-    if (timer_entry* const entry = op.owner) {
-        detach(op);
-        if (entry->ops.empty()) {
-            unfile(*entry);
-        }
-        entry->relink();
+    if (op.owner != nullptr) {
+        leave(op);
     } else {
         cut(op);
     }

@@ -150,9 +150,8 @@ void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
         while (!hopping_.empty()) {
             hopping_op_base& op = hopping_.front();
             hopping_.pop_front();
-            if (timer_entry* const entry = op.owner) {
-                detach(op);
-                entry->relink();
+            if (op.owner != nullptr) {
+                leave(op);
             }
             doomed.push_back(op);
         }

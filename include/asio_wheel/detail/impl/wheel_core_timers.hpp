@@ -73,9 +73,6 @@ void wheel_core<Clock, WaitTraits>::file(state& s) {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        return 0;
-    }
     const locked guard(*this);
     const std::size_t aborted = abort_all(s);
     unfile(s);
@@ -85,9 +82,6 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        return 0;
-    }
     const locked guard(*this);
     if (s.ops.empty()) {
         return 0;
@@ -100,10 +94,6 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
 // the new one follows, and finds a place already.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        s.expiry = expiry;
-        return 0;
-    }
     const locked guard(*this);
     const std::size_t aborted = abort_all(s);
     if (s.filed()) {
@@ -116,10 +106,6 @@ std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expir
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
-    if (!s.linked.load(std::memory_order_acquire)) {
-        s.expiry = expiry;
-        return 0;
-    }
     const locked guard(*this);
     s.expiry = expiry;
     if (s.ops.empty() || stopped_) {
@@ -139,16 +125,11 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
     return moved;
 }
 
-// Makes `to`, which is not linked, what `from` is.
+// Puts `to`, which is not linked, in the place of `from`.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
-    to.native = from.native;
-    if (!from.linked.load(std::memory_order_acquire)) {
-        to.expiry = std::exchange(from.expiry, time_point());
-        return;
-    }
     const locked guard(*this);
-    to.expiry = std::exchange(from.expiry, time_point());
+    to.expiry = from.expiry;
     wheel_.replace(from, to);
     to.ops.swap(from.ops);
     to.ops.for_each([&to](wait_op& op) { op.owner = &to; });
@@ -205,12 +186,7 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(cancel_link& link) noexcept {
         abort(*op);
         return nullptr;
     }
-    timer_entry& entry = *op->owner;
-    detach(*op);
-    if (entry.ops.empty()) {
-        unfile(entry);
-    }
-    entry.relink();
+    leave(*op);
     ++stats_.cancelled;
     count(-1);
     op->how = wait_op::outcome::aborted;
@@ -248,15 +224,21 @@ void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
     }
 }
 
-// Aborts one attached operation; takes its timer out of the wheel with the last one.
+// Detaches an operation, and takes its timer out of the wheel with the last one.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::leave(wait_op& op) noexcept {
     timer_entry& entry = *op.owner;
     detach(op);
     if (entry.ops.empty()) {
         unfile(entry);
     }
     entry.relink();
+}
+
+// Aborts one attached operation.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
+    leave(op);
     ++stats_.cancelled;
     make_ready(op, wait_op::outcome::aborted);
 }
@@ -264,6 +246,9 @@ void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
 // Aborts all; leaves the timer filed if it is.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::abort_all(timer_entry& entry) noexcept {
+    if (pending_ > many && entry.ops.plain() && abort_unseen(entry)) {
+        return 1;
+    }
     std::size_t aborted = 0;
     for (; !entry.ops.empty(); ++aborted) {
         wait_op& op = entry.ops.front();
@@ -272,6 +257,24 @@ std::size_t wheel_core<Clock, WaitTraits>::abort_all(timer_entry& entry) noexcep
     }
     stats_.cancelled += aborted;
     return aborted;
+}
+
+// Aborts the one plain operation of a timer without waiting for its memory: that would be half of
+// what moving one of a million timeouts costs. False without memory for its place.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::abort_unseen(timer_entry& entry) noexcept {
+    wait_op& op = entry.ops.front();
+    place* const its_place = place::make(op, place::purpose::abort);
+    if (its_place == nullptr) {
+        return false;
+    }
+    entry.ops.prefetch();
+    entry.ops.clear();
+    --pending_;
+    count(-1);
+    ++stats_.cancelled;
+    send_decided(*its_place, op);
+    return true;
 }
 
 template <class Clock, class WaitTraits>

@@ -1,0 +1,49 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_ACTIVITY_HPP
+#define ASIO_WHEEL_DETAIL_ACTIVITY_HPP
+
+#include <asio_wheel/detail/coarse_clock.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <atomic>
+
+namespace asio_wheel::detail {
+
+/// When something was last seen to happen, by a wheel's time; never before it did.
+template <class Clock>
+class activity {
+public:
+    using time_point = typename Clock::time_point;
+
+    explicit activity(wheel_service<Clock>& wheel) : wheel_(&wheel), last_(count_of(wheel.now())) {}
+
+    /// Any thread may say so at any time.
+    void touch() {
+        const rep now = count_of(core_access::of(*wheel_).corrected(coarse_now<Clock>()));
+        // Most often it is the same tick of the kernel still, and nothing is written. Else another
+        // thread may have read the clock later, and been faster.
+        rep last = last_.load(std::memory_order_relaxed);
+        while (last < now && !last_.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
+        }
+    }
+
+    [[nodiscard]] time_point last() const noexcept {
+        return time_point(typename Clock::duration(last_.load(std::memory_order_relaxed)));
+    }
+
+private:
+    using rep = typename Clock::duration::rep;
+
+    [[nodiscard]] static rep count_of(time_point t) noexcept {
+        return t.time_since_epoch().count();
+    }
+
+    wheel_service<Clock>* wheel_;
+    std::atomic<rep> last_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

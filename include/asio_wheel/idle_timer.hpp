@@ -1,0 +1,346 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What happens when nothing happens: idle timeouts and heartbeats of connections.
+//
+//     asio_wheel::idle_timer idle(ctx, 30s);
+//     idle.async_wait([&](error_code ec) { if (!ec) socket.close(); });
+//     ... and with each message:
+//     idle.touch();
+
+#ifndef ASIO_WHEEL_IDLE_TIMER_HPP
+#define ASIO_WHEEL_IDLE_TIMER_HPP
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/activity.hpp>
+#include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/intermediate_handler.hpp>
+#include <asio_wheel/detail/wheel_clock.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel {
+
+namespace detail {
+
+/// A period, in a clock's units. Throws std::invalid_argument unless it is greater than zero.
+template <class Duration, class Rep, class Period>
+[[nodiscard]] Duration positive(const char* what, const std::chrono::duration<Rep, Period>& d) {
+    if (d <= d.zero()) {
+        throw std::invalid_argument("asio_wheel: " + std::string(what) + " is " +
+                                    std::to_string(to_nanoseconds(d).count()) +
+                                    " ns, but must be greater than 0 ns");
+    }
+    return ceil_saturating<Duration>(d);
+}
+
+} // namespace detail
+
+/// Tells when something has been idle for a period: nothing called touch().
+///
+/// touch() is what each message costs: a coarse clock is read, and the time noted. Nothing on the
+/// wheel is moved; when the period is over it is looked how long it really was, and the rest waited
+/// for. So a timeout is looked at once a period, however often it is touched.
+///
+/// It is never early, and late by no more than a tick of the wheel and three of the kernel: 13 ms, most
+/// often. (Only where the processor that keeps the kernel's time is held up for longer than a tick, say
+/// by another virtual machine, the coarse clock is further behind than is allowed for.)
+///
+/// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any thread
+/// at any time; everything else as with a timer.
+///
+/// A period of zero or less throws std::invalid_argument.
+template <class Clock, class Executor = boost::asio::any_io_executor>
+class basic_idle_timer {
+    class initiate_async_wait;
+
+public:
+    using clock_type = Clock;
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = Executor;
+
+    template <class Executor1>
+    struct rebind_executor {
+        using other = basic_idle_timer<Clock, Executor1>;
+    };
+
+    /// It counts as touched now.
+    template <class Rep, class Period>
+    basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
+        : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex), period_(checked(period)),
+          activity_(wheel_) {}
+
+    template <class Context, class Rep, class Period>
+        requires detail::is_context<Context>
+    basic_idle_timer(Context& context, const std::chrono::duration<Rep, Period>& period)
+        : basic_idle_timer(executor_type(context.get_executor()), period) {}
+
+    basic_idle_timer(const basic_idle_timer&) = delete;
+    basic_idle_timer& operator=(const basic_idle_timer&) = delete;
+    ~basic_idle_timer() = default; ///< Aborts a wait that is pending.
+
+    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+
+    /// Something has happened: a period begins anew.
+    void touch() { activity_.touch(); }
+
+    /// How long it has been idle.
+    [[nodiscard]] duration idle_for() const {
+        return std::max(detail::until_saturating(activity_.last(), wheel_.now()), duration::zero());
+    }
+
+    /// Waits until it has been idle for a period; if it has already, until the context's next turn.
+    ///
+    /// Completion signature: void(boost::system::error_code)
+    ///
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). Another
+    /// async_wait() aborts the one before. The idle timer must live until the handler is called,
+    /// unless that is with an error.
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+                  Token = typename boost::asio::default_completion_token<executor_type>::type>
+    auto async_wait(
+        Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
+        -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            std::declval<initiate_async_wait>(), token)) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            initiate_async_wait(this), token);
+    }
+
+    /// Aborts the pending wait. Returns how many these are, 0 or 1.
+    std::size_t cancel() { return timer_.cancel(); }
+
+    [[nodiscard]] duration period() const noexcept { return period_; }
+
+    /// Changes the period; it began when it was last touched. What is waited for goes on being waited
+    /// for.
+    template <class Rep, class Period>
+    void period(const std::chrono::duration<Rep, Period>& period) {
+        period_ = checked(period);
+        timer_.postpone_until(end());
+    }
+
+private:
+    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
+    class initiate_async_wait {
+    public:
+        using executor_type = Executor;
+
+        explicit initiate_async_wait(basic_idle_timer* self) noexcept : self_(self) {}
+
+        [[nodiscard]] const executor_type& get_executor() const noexcept {
+            return self_->get_executor();
+        }
+
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            self_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
+        }
+
+    private:
+        basic_idle_timer* self_;
+    };
+
+    // What the wait for the end of a period calls.
+    struct look {
+        basic_idle_timer* self;
+
+        template <class Handler>
+        void operator()(Handler&& handler, const boost::system::error_code& ec) const {
+            if (!ec && self->wheel_.now() < self->end()) {
+                self->start(std::move(handler)); // It was touched meanwhile.
+            } else {
+                std::move(handler)(ec);
+            }
+        }
+    };
+
+    template <class Handler>
+    void start(Handler&& handler) {
+        timer_.expires_at(end());
+        timer_.async_wait(detail::intermediate_handler<Handler, look>(
+            std::forward<Handler>(handler), look{this}));
+    }
+
+    [[nodiscard]] time_point end() const noexcept {
+        return detail::add_saturating(activity_.last(), period_);
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
+        return detail::positive<duration>("the period of an idle timer", period);
+    }
+
+    wheel_service<Clock>& wheel_;
+    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
+    duration period_;
+    detail::activity<Clock> activity_;
+};
+
+/// An idle timer on the steady clock.
+using idle_timer = basic_idle_timer<std::chrono::steady_clock>;
+
+/// What a heartbeat wants its owner to do.
+enum class heartbeat_event {
+    send, ///< Nothing was sent for so long that the peer should hear that we live.
+    dead  ///< Nothing was received for so long that the peer does not.
+};
+
+/// Two idle timers of a connection in one: when to send a sign of life, and when to give the peer
+/// up.
+///
+///     asio_wheel::heartbeat pulse(ctx, 10s, 35s);
+///     for (;;) {
+///         const auto event = co_await pulse.async_next(use_awaitable);
+///         if (event == asio_wheel::heartbeat_event::dead) {
+///             break;
+///         }
+///         co_await async_write(socket, ping, use_awaitable);
+///     }
+///     socket.close();
+///
+/// sent() and received() are touch()es, from any thread. Everything else is as with an idle timer.
+template <class Clock, class Executor = boost::asio::any_io_executor>
+class basic_heartbeat {
+    class initiate_async_next;
+
+public:
+    using clock_type = Clock;
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = Executor;
+
+    template <class Executor1>
+    struct rebind_executor {
+        using other = basic_heartbeat<Clock, Executor1>;
+    };
+
+    /// Both count as done now.
+    template <class Rep1, class Period1, class Rep2, class Period2>
+    basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
+                    const std::chrono::duration<Rep2, Period2>& dead_after)
+        : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex),
+          send_every_(detail::positive<duration>("a heartbeat's send_every", send_every)),
+          dead_after_(detail::positive<duration>("a heartbeat's dead_after", dead_after)),
+          sent_(wheel_), received_(wheel_) {}
+
+    template <class Context, class Rep1, class Period1, class Rep2, class Period2>
+        requires detail::is_context<Context>
+    basic_heartbeat(Context& context, const std::chrono::duration<Rep1, Period1>& send_every,
+                    const std::chrono::duration<Rep2, Period2>& dead_after)
+        : basic_heartbeat(executor_type(context.get_executor()), send_every, dead_after) {}
+
+    basic_heartbeat(const basic_heartbeat&) = delete;
+    basic_heartbeat& operator=(const basic_heartbeat&) = delete;
+    ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
+
+    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+
+    /// Something was sent.
+    void sent() { sent_.touch(); }
+
+    /// Something was received.
+    void received() { received_.touch(); }
+
+    /// Waits until there is something to do. If both are, it is too late to send.
+    ///
+    /// Completion signature: void(boost::system::error_code, heartbeat_event)
+    ///
+    /// What it wants to be sent counts as sent. With an error, the event means nothing. Everything
+    /// else is as with basic_idle_timer::async_wait().
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, heartbeat_event))
+                  Token = typename boost::asio::default_completion_token<executor_type>::type>
+    auto async_next(
+        Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
+        -> decltype(boost::asio::async_initiate<Token,
+                                                void(boost::system::error_code, heartbeat_event)>(
+            std::declval<initiate_async_next>(), token)) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, heartbeat_event)>(
+            initiate_async_next(this), token);
+    }
+
+    /// Aborts the pending wait. Returns how many these are, 0 or 1.
+    std::size_t cancel() { return timer_.cancel(); }
+
+private:
+    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
+    class initiate_async_next {
+    public:
+        using executor_type = Executor;
+
+        explicit initiate_async_next(basic_heartbeat* self) noexcept : self_(self) {}
+
+        [[nodiscard]] const executor_type& get_executor() const noexcept {
+            return self_->get_executor();
+        }
+
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            self_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
+        }
+
+    private:
+        basic_heartbeat* self_;
+    };
+
+    // What the wait for the first of both calls.
+    struct look {
+        basic_heartbeat* self;
+
+        template <class Handler>
+        void operator()(Handler&& handler, const boost::system::error_code& ec) const {
+            if (ec) {
+                return std::move(handler)(ec, heartbeat_event::send);
+            }
+            const time_point now = self->wheel_.now();
+            if (now >= self->death()) {
+                std::move(handler)(ec, heartbeat_event::dead);
+            } else if (now >= self->next_sending()) {
+                self->sent();
+                std::move(handler)(ec, heartbeat_event::send);
+            } else {
+                self->start(std::move(handler));
+            }
+        }
+    };
+
+    template <class Handler>
+    void start(Handler&& handler) {
+        timer_.expires_at(std::min(next_sending(), death()));
+        timer_.async_wait(detail::intermediate_handler<Handler, look>(
+            std::forward<Handler>(handler), look{this}));
+    }
+
+    [[nodiscard]] time_point next_sending() const noexcept {
+        return detail::add_saturating(sent_.last(), send_every_);
+    }
+    [[nodiscard]] time_point death() const noexcept {
+        return detail::add_saturating(received_.last(), dead_after_);
+    }
+
+    wheel_service<Clock>& wheel_;
+    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
+    duration send_every_;
+    duration dead_after_;
+    detail::activity<Clock> sent_;
+    detail::activity<Clock> received_;
+};
+
+/// A heartbeat on the steady clock.
+using heartbeat = basic_heartbeat<std::chrono::steady_clock>;
+
+} // namespace asio_wheel
+
+#endif

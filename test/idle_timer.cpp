@@ -1,0 +1,326 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// Idle timers and heartbeats.
+
+#include <asio_wheel/idle_timer.hpp>
+
+#include "support/context.hpp"
+#include "support/counting_allocator.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::heartbeat;
+using asio_wheel::heartbeat_event;
+using asio_wheel::idle_timer;
+using boost::system::error_code;
+
+// In paused time a touch is exact: the clock that the kernel keeps is not asked.
+template <class Function>
+std::string message_of(Function f) {
+    try {
+        f();
+    } catch (const std::invalid_argument& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+struct beating : virtual_world {
+    std::optional<heartbeat> pulse;
+    std::string story;
+
+    void next() {
+        pulse->async_next([this](error_code ec, heartbeat_event event) {
+            story += ec ? "!" : event == heartbeat_event::send ? "s" : "d";
+        });
+    }
+    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+
+    ~beating() {
+        pulse.reset();
+        poll();
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(idle_timer_, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(it_completes_when_nothing_touched_it_for_a_period, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    pass(30s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "1");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_period_anew, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    for (int i = 0; i < 100; ++i) {
+        pass(29s);
+        idle.touch();
+    }
+    BOOST_TEST((idle.idle_for() == 0s));
+    pass(30s - 1ns);
+    BOOST_TEST(log.take() == "");
+    BOOST_TEST((idle.idle_for() == 30s - 1ns));
+    pass(1ns);
+    BOOST_TEST(log.take() == "1");
+}
+
+BOOST_FIXTURE_TEST_CASE(touches_move_nothing_and_are_looked_at_once_a_period, virtual_world) {
+    idle_timer idle(ctx, 10s);
+    idle.async_wait(ignore);
+    const auto before = wheel.stats();
+    for (int i = 0; i < 100'000; ++i) {
+        idle.touch();
+        pass(1ms);
+    }
+    const auto after = wheel.stats();
+    BOOST_TEST(after.fired - before.fired == 10U); // in 100 s
+    BOOST_TEST(after.postponed == before.postponed);
+    BOOST_TEST(after.cancelled == before.cancelled);
+    idle.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_idle_already_completes_on_the_next_turn, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 1s);
+    pass(5s);
+    idle.async_wait(log.note(1));
+    BOOST_TEST(log.size() == 0U);
+    poll();
+    BOOST_TEST(log.take() == "1");
+    idle.async_wait(log.note(2)); // It is idle still.
+    poll();
+    BOOST_TEST(log.take() == "2");
+    idle.touch();
+    idle.async_wait(log.note(3));
+    pass(999ms);
+    BOOST_TEST(log.take() == "");
+    pass(1ms);
+    BOOST_TEST(log.take() == "3");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_it_is_waited_for, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    pass(10s);
+    idle.period(20s);
+    BOOST_TEST((idle.period() == 20s));
+    pass(10s - 1ns);
+    BOOST_TEST(log.take() == "");
+    idle.period(40s);
+    pass(20s);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "1");
+    idle.touch();
+    idle.async_wait(log.note(2));
+    pass(15s);
+    idle.period(10s); // That long it has been idle already.
+    poll();
+    BOOST_TEST(log.take() == "2");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_can_be_cancelled_in_each_way, virtual_world) {
+    journal log;
+    asio::cancellation_signal signal;
+    std::optional<idle_timer> idle(std::in_place, ctx, 30s);
+    idle->async_wait(log.note(1));
+    BOOST_TEST(idle->cancel() == 1U);
+    BOOST_TEST(idle->cancel() == 0U);
+    idle->async_wait(asio::bind_cancellation_slot(signal.slot(), log.note(2)));
+    signal.emit(asio::cancellation_type::total);
+    idle->async_wait(log.note(3));
+    idle->async_wait(log.note(4)); // takes its place
+    idle.reset();
+    poll();
+    BOOST_TEST(log.take() == "1! 2! 3! 4!");
+}
+
+// The slot must lead to whichever wait is pending now.
+BOOST_FIXTURE_TEST_CASE(a_slot_reaches_it_also_after_it_was_looked_at, virtual_world) {
+    journal log;
+    asio::cancellation_signal signal;
+    idle_timer idle(ctx, 10s);
+    idle.async_wait(asio::bind_cancellation_slot(signal.slot(), log.note(1)));
+    pass(5s);
+    idle.touch();
+    pass(6s); // looked at
+    signal.emit(asio::cancellation_type::terminal);
+    poll();
+    BOOST_TEST(log.take() == "1!");
+}
+
+BOOST_FIXTURE_TEST_CASE(one_allocation_lives_at_a_time, virtual_world) {
+    allocations counts;
+    journal log;
+    idle_timer idle(ctx, 10s);
+    idle.async_wait(asio::bind_allocator(counting_allocator<>(counts), log.note(1)));
+    for (int i = 0; i < 10; ++i) {
+        pass(6s);
+        idle.touch();
+        BOOST_TEST(counts.live == 1U);
+    }
+    pass(10s);
+    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(counts.live == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(any_thread_may_touch_it) {
+    asio::thread_pool pool(2);
+    idle_timer idle(pool, 50ms);
+    std::future<void> over = idle.async_wait(asio::use_future);
+    const auto end = std::chrono::steady_clock::now() + 200ms;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 3; ++i) {
+        threads.emplace_back([&] {
+            while (std::chrono::steady_clock::now() < end) {
+                idle.touch();
+                static_cast<void>(idle.idle_for());
+            }
+        });
+    }
+    for (std::thread& t : threads) {
+        t.join();
+    }
+    over.get();
+    BOOST_TEST((std::chrono::steady_clock::now() >= end + 50ms));
+    pool.join();
+}
+
+// Not always: the processor that keeps the kernel's time may have been held up.
+BOOST_AUTO_TEST_CASE(the_coarse_clock_is_not_behind) {
+    int behind = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const auto before = std::chrono::steady_clock::now();
+        const auto coarse = asio_wheel::detail::coarse_now<std::chrono::steady_clock>();
+        behind += coarse < before ? 1 : 0;
+        std::this_thread::sleep_for(10us);
+    }
+    BOOST_TEST(behind < 100);
+}
+
+BOOST_FIXTURE_TEST_CASE(bad_periods_are_named, virtual_world) {
+    BOOST_TEST(message_of([&] { idle_timer(ctx, 0s); }) ==
+               "asio_wheel: the period of an idle timer is 0 ns, but must be greater than 0 ns");
+    BOOST_TEST(message_of([&] { heartbeat(ctx, -1us, 1s); }) ==
+               "asio_wheel: a heartbeat's send_every is -1000 ns, but must be greater than 0 ns");
+    BOOST_TEST(message_of([&] { heartbeat(ctx, 1s, 0ns); }) ==
+               "asio_wheel: a heartbeat's dead_after is 0 ns, but must be greater than 0 ns");
+    journal log;
+    idle_timer idle(ctx, 1s);
+    idle.async_wait(log.note(1));
+    BOOST_TEST(message_of([&] { idle.period(-1s); }) != "nothing");
+    pass(1s);
+    BOOST_TEST(log.take() == "1"); // Nothing is lost.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_heartbeat_is_sent_when_nothing_else_was, beating) {
+    pulse.emplace(ctx, 10s, 1h);
+    next();
+    pass(9s);
+    pulse->sent();
+    pass(9s);
+    BOOST_TEST(told() == "");
+    pass(1s);
+    BOOST_TEST(told() == "s");
+    next(); // That one counts as sent.
+    pass(10s - 1ns);
+    BOOST_TEST(told() == "");
+    pass(1ns);
+    BOOST_TEST(told() == "s");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
+    pulse.emplace(ctx, 10s, 35s);
+    next();
+    for (int i = 0; i < 3; ++i) {
+        pass(10s);
+        BOOST_TEST(told() == "s");
+        next();
+    }
+    pass(5s - 1ns);
+    BOOST_TEST(told() == "");
+    pass(1ns);
+    BOOST_TEST(told() == "d");
+    next();
+    poll();
+    BOOST_TEST(told() == "d"); // It is still.
+    pulse->received();
+    next();
+    pass(1ms);
+    BOOST_TEST(told() == "");
+    pass(5s);
+    BOOST_TEST(told() == "s");
+}
+
+BOOST_FIXTURE_TEST_CASE(death_comes_before_sending, beating) {
+    pulse.emplace(ctx, 10s, 10s);
+    next();
+    pass(10s);
+    BOOST_TEST(told() == "d");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_heartbeat_can_be_cancelled, beating) {
+    pulse.emplace(ctx, 10s, 35s);
+    next();
+    BOOST_TEST(pulse->cancel() == 1U);
+    poll();
+    BOOST_TEST(told() == "!");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_heartbeat_in_a_coroutine, virtual_world) {
+    int sent = 0;
+    bool dead = false;
+    const auto connection = [&]() -> asio::awaitable<void> {
+        heartbeat pulse(co_await asio::this_coro::executor, 10s, 35s);
+        for (;; ++sent) {
+            const heartbeat_event event = co_await pulse.async_next(asio::use_awaitable);
+            if (event == heartbeat_event::dead) {
+                break;
+            }
+        }
+        dead = true;
+    };
+    asio::co_spawn(ctx, connection, asio::detached);
+    poll();
+    for (int i = 0; i < 35; ++i) {
+        pass(1s);
+    }
+    BOOST_TEST(sent == 3);
+    BOOST_TEST(dead);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

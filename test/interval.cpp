@@ -1,0 +1,449 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Intervals: fixed rate, missed ticks, fixed delay, phases and jitter.
+
+#include <asio_wheel/interval.hpp>
+
+#include "support/context.hpp"
+#include "support/counting_allocator.hpp"
+#include "support/tracker_executor.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::interval;
+using asio_wheel::interval_options;
+using asio_wheel::missed_tick;
+using boost::system::error_code;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// An interval whose ticks are taken one after the other, and written down: when they came, in
+// milliseconds from the beginning, and for how many periods they stood, if not for one.
+struct ticking : virtual_world {
+    std::optional<interval> ticks;
+    std::chrono::steady_clock::time_point start = now();
+    std::string story;
+    bool taking = true;
+
+    void begin(nanoseconds period, const interval_options& options = {}) {
+        ticks.emplace(ctx, period, options);
+        take();
+    }
+
+    void take() {
+        ticks->async_tick([this](error_code ec, std::size_t periods) {
+            story += story.empty() ? "" : " ";
+            story += std::to_string((now() - start) / 1ms);
+            story += periods != 1 ? "*" + std::to_string(periods) : "";
+            story += ec ? "!" : "";
+            if (!ec && taking) {
+                take();
+            }
+        });
+    }
+
+    // Lets a context run that has nothing else to do.
+    void run_for(nanoseconds d) {
+        const auto end = now() + d;
+        pass(0ms);
+        while (now() < end) {
+            pass(std::min<nanoseconds>(1ms, end - now()));
+        }
+    }
+
+    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+
+    ~ticking() {
+        taking = false;
+        ticks.reset();
+        poll();
+    }
+};
+
+template <class Function>
+std::string message_of(Function f) {
+    try {
+        f();
+    } catch (const std::invalid_argument& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(interval_, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(the_first_tick_comes_after_a_period, ticking) {
+    begin(100ms);
+    run_for(350ms);
+    BOOST_TEST(told() == "100 200 300");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_tick_may_come_at_once, ticking) {
+    begin(100ms, {.first = 0ms});
+    BOOST_TEST(told() == ""); // not from inside
+    run_for(250ms);
+    BOOST_TEST(told() == "0 100 200");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_tick_may_come_at_a_phase, ticking) {
+    begin(100ms, {.first = 30ms});
+    run_for(250ms);
+    BOOST_TEST(told() == "30 130 230");
+}
+
+// The second tick, of 600 ms, is taken at 950 ms only.
+BOOST_FIXTURE_TEST_CASE(skipped_ticks_are_counted_in_the_next_one, ticking) {
+    begin(300ms);
+    run_for(300ms);
+    elapse(650ms);
+    run_for(300ms);
+    BOOST_TEST(told() == "300 950*2 1200");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_delayed_interval_goes_on_a_period_after_a_late_tick, ticking) {
+    begin(300ms, {.missed = missed_tick::delay});
+    run_for(300ms);
+    elapse(650ms);
+    run_for(301ms);
+    BOOST_TEST(told() == "300 950*2 1250");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_burst_makes_up_for_each_missed_tick, ticking) {
+    begin(300ms, {.missed = missed_tick::burst});
+    run_for(300ms);
+    elapse(650ms);
+    run_for(300ms);
+    BOOST_TEST(told() == "300 950 950 1200");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_tick_that_is_late_by_less_than_a_period_moves_nothing, ticking) {
+    for (const missed_tick missed : {missed_tick::skip, missed_tick::delay, missed_tick::burst}) {
+        start = now();
+        begin(100ms, {.missed = missed});
+        run_for(99ms);
+        elapse(60ms);
+        run_for(150ms);
+        BOOST_TEST(told() == "159 200 300");
+        ticks->cancel();
+        poll();
+        static_cast<void>(told());
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(six_hours_of_sleep_are_one_tick_or_360, ticking) {
+    begin(1min);
+    elapse(6h);
+    poll();
+    BOOST_TEST(told() == "21600000*360");
+    begin(1min, {.missed = missed_tick::burst});
+    std::size_t ticked = 0;
+    elapse(6h);
+    while (poll() != 0) {
+        pass(0ms);
+    }
+    for (const char c : told()) {
+        ticked += c == ' ' ? 1 : 0;
+    }
+    BOOST_TEST(ticked == 360U); // And the first interval's abort.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_fixed_delay_begins_when_the_tick_is_asked_for, ticking) {
+    taking = false;
+    begin(100ms, {.fixed_delay = true});
+    run_for(250ms); // It came at 100, and nobody asks for the next one yet.
+    BOOST_TEST(told() == "100");
+    take();
+    run_for(200ms);
+    BOOST_TEST(told() == "350");
+    elapse(1h);
+    take();
+    run_for(150ms);
+    BOOST_TEST(told() == std::to_string(450 + 3600 * 1000 + 100)); // One, and in full length.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_fixed_delay_may_begin_at_once, ticking) {
+    begin(100ms, {.fixed_delay = true, .first = 0ms});
+    run_for(250ms);
+    BOOST_TEST(told() == "0 100 200");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_million_ticks_do_not_drift, virtual_world) {
+    interval ticks(ctx, 1'234'567ns);
+    const auto start = now();
+    std::size_t taken = 0;
+    auto take = [&](auto& self) -> void {
+        ticks.async_tick([&](error_code ec, std::size_t periods) {
+            if (!ec) {
+                taken += periods;
+                self(self);
+            }
+        });
+    };
+    take(take);
+    while (taken < 1'000'000) {
+        BOOST_TEST_REQUIRE(wheel.advance_to_next() == 1U);
+        poll();
+    }
+    BOOST_TEST((now() - start >= taken * 1'234'567ns));
+    BOOST_TEST((now() - start < taken * 1'234'567ns + 1ms));
+    BOOST_TEST((ticks.expiry() - start == (taken + 1) * 1'234'567ns));
+    ticks.cancel();
+    poll();
+}
+
+BOOST_FIXTURE_TEST_CASE(slow_work_keeps_the_rate, ticking) {
+    begin(225ms);
+    for (int i = 0; i < 20; ++i) {
+        run_for(145ms);
+        elapse(80ms); // A handler, or somebody else, keeps the context busy.
+    }
+    poll();
+    BOOST_TEST(ticks->cancel() == 1U);
+    poll();
+    BOOST_TEST(std::count(story.begin(), story.end(), ' ') == 20); // 20 ticks, and the abort.
+    BOOST_TEST(story.find('*') == story.rfind('*'));               // That of the abort.
+}
+
+BOOST_FIXTURE_TEST_CASE(handlers_of_one_interval_never_overlap, ticking) {
+    taking = false;
+    begin(100ms);
+    run_for(1s);
+    BOOST_TEST(told() == "100"); // Nobody takes the others,
+    take();
+    run_for(1ms);
+    BOOST_TEST(told() == "1000*9"); // until somebody does.
+}
+
+BOOST_FIXTURE_TEST_CASE(an_interval_cancelled_before_its_first_tick_never_ticks, ticking) {
+    begin(100ms);
+    run_for(50ms);
+    BOOST_TEST(ticks->cancel() == 1U);
+    BOOST_TEST(ticks->cancel() == 0U);
+    run_for(1s);
+    BOOST_TEST(told() == "50*0!");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_cancelled_tick_was_not_taken, ticking) {
+    begin(100ms);
+    run_for(150ms);
+    ticks->cancel();
+    run_for(100ms);
+    BOOST_TEST(told() == "100 150*0!");
+    take();
+    run_for(100ms);
+    BOOST_TEST(told() == "250 300");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_tick_that_is_asked_for_again_aborts_the_one_before, ticking) {
+    taking = false;
+    begin(100ms);
+    take();
+    run_for(150ms);
+    BOOST_TEST(told() == "0*0! 100");
+}
+
+BOOST_FIXTURE_TEST_CASE(reset_begins_a_period_now, ticking) {
+    begin(100ms);
+    run_for(150ms);
+    ticks->reset();
+    run_for(200ms);
+    BOOST_TEST(told() == "100 250 350");
+}
+
+BOOST_FIXTURE_TEST_CASE(reset_at_sets_the_next_tick_also_beyond_a_period, ticking) {
+    begin(100ms);
+    run_for(150ms);
+    ticks->reset_at(start + 175ms);
+    run_for(150ms);
+    BOOST_TEST(told() == "100 175 275");
+    ticks->reset_at(start + 1s);
+    run_for(850ms);
+    BOOST_TEST(told() == "1000 1100");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_a_tick_is_waited_for, ticking) {
+    begin(100ms);
+    run_for(150ms);
+    ticks->period(200ms);
+    BOOST_TEST((ticks->period() == 200ms));
+    run_for(400ms);
+    BOOST_TEST(told() == "100 300 500");
+    ticks->period(75ms);
+    run_for(125ms);
+    BOOST_TEST(told() == "575 650");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_first_tick_at_its_own_time_stays_there_when_the_period_changes, ticking) {
+    begin(100ms, {.first = 30ms});
+    ticks->period(50ms);
+    run_for(100ms);
+    BOOST_TEST(told() == "30 80");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_longest_period_has_a_first_tick_only, ticking) {
+    begin(nanoseconds::max(), {.first = 10ms});
+    run_for(20ms);
+    BOOST_TEST(told() == "10");
+    pass(24h * 365 * 100);
+    BOOST_TEST(told() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(bad_input_is_named, virtual_world) {
+    BOOST_TEST(message_of([&] { interval(ctx, 0s); }) ==
+               "asio_wheel: the period of an interval is 0 ns, but must be greater than 0 ns");
+    BOOST_TEST(message_of([&] { interval(ctx, -1us); }) ==
+               "asio_wheel: the period of an interval is -1000 ns, but must be greater than 0 ns");
+    BOOST_TEST(message_of([&] { interval(ctx, 1s, {.first = -1ns}); }) ==
+               "asio_wheel: interval_options::first is -1 ns, but must be 0 ns or more");
+    BOOST_TEST(message_of([&] { interval(ctx, 1us, {.jitter = 1001ns}); }) ==
+               "asio_wheel: interval_options::jitter is 1001 ns, but must be 0 to 1000 ns, the "
+               "period");
+    BOOST_TEST(message_of([&] { interval(ctx, 1us, {.jitter = -1ns}); }) ==
+               "asio_wheel: interval_options::jitter is -1 ns, but must be 0 to 1000 ns, the "
+               "period");
+    interval ticks(ctx, 1s, {.jitter = 500ms});
+    BOOST_TEST(message_of([&] { ticks.period(0s); }) != "nothing");
+    BOOST_TEST(message_of([&] { ticks.period(499ms); }) != "nothing");
+    BOOST_TEST((ticks.period() == 1s)); // As it was.
+}
+
+BOOST_FIXTURE_TEST_CASE(jitter_stays_in_its_window_and_adds_up_to_nothing, virtual_world) {
+    interval ticks(ctx, 100ms, {.jitter = 50ms});
+    const auto start = now();
+    auto least = 1000ms, most = 0ms;
+    for (int i = 1; i <= 2'000; ++i) {
+        bool taken = false;
+        ticks.async_tick([&](error_code ec, std::size_t periods) {
+            taken = !ec;
+            BOOST_TEST(periods == 1U);
+        });
+        BOOST_TEST_REQUIRE(wheel.advance_to_next() == 1U);
+        poll();
+        BOOST_TEST_REQUIRE(taken);
+        const auto late = std::chrono::floor<milliseconds>(now() - start - i * 100ms);
+        BOOST_TEST((late >= 0ms));
+        BOOST_TEST((late <= 50ms));
+        least = std::min(least, late);
+        most = std::max(most, late);
+    }
+    BOOST_TEST((least < 5ms)); // One in 10^91 runs would not.
+    BOOST_TEST((most > 45ms));
+}
+
+BOOST_AUTO_TEST_CASE(random_phases_spread) {
+    constexpr int intervals = 10'000, bins = 10;
+    std::vector<int> hits(bins);
+    for (int i = 0; i < intervals; ++i) {
+        const auto phase = asio_wheel::random_phase(1s);
+        BOOST_TEST_REQUIRE((phase >= 0s && phase < 1s));
+        ++hits[static_cast<std::size_t>(phase / 100ms)];
+    }
+    double chi_squared = 0;
+    for (const int hit : hits) {
+        const double off = hit - intervals / bins;
+        chi_squared += off * off / (intervals / bins);
+    }
+    BOOST_TEST(chi_squared < 60); // Nine degrees of freedom: more in one of 10^9 runs.
+}
+
+BOOST_FIXTURE_TEST_CASE(an_interval_in_a_coroutine, virtual_world) {
+    std::vector<std::size_t> seen;
+    const auto program = [&]() -> asio::awaitable<void> {
+        interval ticks(co_await asio::this_coro::executor, 10ms);
+        for (int i = 0; i < 3; ++i) {
+            seen.push_back(co_await ticks.async_tick(asio::use_awaitable));
+        }
+        const auto [ec, periods] = co_await ticks.async_tick(asio::as_tuple(asio::use_awaitable));
+        BOOST_TEST(!ec);
+        seen.push_back(periods);
+    };
+    asio::co_spawn(ctx, program, asio::detached);
+    poll();
+    pass(10ms);
+    pass(15ms);
+    pass(5ms);
+    pass(10ms);
+    BOOST_TEST((seen == std::vector<std::size_t>{1, 1, 1, 1}));
+}
+
+BOOST_FIXTURE_TEST_CASE(other_tokens_and_default_tokens, virtual_world) {
+    using io_executor = asio::io_context::executor_type;
+    using awaitable_interval = asio::use_awaitable_t<io_executor>::as_default_on_t<interval>;
+    static_assert(std::same_as<awaitable_interval::clock_type, std::chrono::steady_clock>);
+    interval ticks(ctx.get_executor(), 10ms);
+    std::future<std::size_t> future = ticks.async_tick(asio::use_future);
+    pass(25ms);
+    BOOST_TEST(future.get() == 2U);
+    auto later = ticks.async_tick(asio::deferred);
+    error_code ec = aborted;
+    pass(10ms);
+    std::move(later)([&](error_code e, std::size_t) { ec = e; });
+    pass(1ms);
+    BOOST_TEST(ec == success);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_handlers_slot_executor_and_allocator_are_used, virtual_world) {
+    interval ticks(ctx, 10ms);
+    asio::cancellation_signal signal;
+    error_code ec;
+    std::size_t periods = 1;
+    ticks.async_tick(asio::bind_cancellation_slot(signal.slot(), [&](error_code e, std::size_t p) {
+        ec = e;
+        periods = p;
+    }));
+    signal.emit(asio::cancellation_type::partial);
+    poll();
+    BOOST_TEST(ec == aborted);
+    BOOST_TEST(periods == 0U);
+
+    const auto record = std::make_shared<tracker>();
+    const tracker_executor ex(record, ctx.get_executor());
+    bool on_executor = false;
+    ticks.async_tick(asio::bind_executor(
+        ex, [&](error_code, std::size_t) { on_executor = record->running_here(); }));
+    pass(10ms);
+    BOOST_TEST(on_executor);
+
+    allocations counts;
+    ticks.async_tick(
+        asio::bind_allocator(counting_allocator<>(counts),
+                             [&](error_code, std::size_t) { BOOST_TEST(counts.live == 0U); }));
+    BOOST_TEST(counts.live == 1U);
+    pass(10ms);
+    BOOST_TEST(counts.total == 1U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
