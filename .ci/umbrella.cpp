@@ -9,6 +9,9 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
+#include <cstddef>
+
 template class asio_wheel::basic_waitable_timer<std::chrono::steady_clock>;
 template class asio_wheel::wheel_service<std::chrono::steady_clock>;
 
@@ -25,4 +28,10 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     asio_wheel::async_sleep_for(
         context, std::chrono::seconds(1),
         asio_wheel::timeout(std::chrono::seconds(1), [](const boost::system::error_code&) {}));
+    asio_wheel::interval ticks(context, std::chrono::seconds(1));
+    ticks.async_tick([](const boost::system::error_code&, std::size_t) {});
+    asio_wheel::idle_timer idle(context, std::chrono::seconds(1));
+    idle.async_wait([](const boost::system::error_code&) {});
+    asio_wheel::heartbeat pulse(context, std::chrono::seconds(1), std::chrono::seconds(2));
+    pulse.async_next([](const boost::system::error_code&, asio_wheel::heartbeat_event) {});
 }

@@ -160,9 +160,9 @@ private:
         template <class Handler>
         void operator()(Handler&& handler, const boost::system::error_code& ec) const {
             if (!ec && self->wheel_.now() < self->end()) {
-                self->start(std::move(handler)); // It was touched meanwhile.
+                self->start(std::forward<Handler>(handler)); // It was touched meanwhile.
             } else {
-                std::move(handler)(ec);
+                std::forward<Handler>(handler)(ec);
             }
         }
     };
@@ -302,16 +302,16 @@ private:
         template <class Handler>
         void operator()(Handler&& handler, const boost::system::error_code& ec) const {
             if (ec) {
-                return std::move(handler)(ec, heartbeat_event::send);
+                return std::forward<Handler>(handler)(ec, heartbeat_event::send);
             }
             const time_point now = self->wheel_.now();
             if (now >= self->death()) {
-                std::move(handler)(ec, heartbeat_event::dead);
+                std::forward<Handler>(handler)(ec, heartbeat_event::dead);
             } else if (now >= self->next_sending()) {
                 self->sent();
-                std::move(handler)(ec, heartbeat_event::send);
+                std::forward<Handler>(handler)(ec, heartbeat_event::send);
             } else {
-                self->start(std::move(handler));
+                self->start(std::forward<Handler>(handler));
             }
         }
     };

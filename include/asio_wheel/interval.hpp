@@ -50,7 +50,7 @@ struct interval_options {
 
     /// When the first tick is due, from now; by default after one period. Zero is at once; a random
     /// time below the period, as random_phase() gives, spreads intervals that begin together.
-    std::optional<std::chrono::nanoseconds> first{};
+    std::optional<std::chrono::nanoseconds> first = std::nullopt;
 
     /// Each tick is later by a random time below this: zero to one period. It adds up to nothing.
     std::chrono::nanoseconds jitter{0};
@@ -193,7 +193,7 @@ private:
         template <class Handler>
         void operator()(Handler&& handler, const boost::system::error_code& ec) const {
             const std::size_t periods = ec ? 0 : self->take();
-            std::move(handler)(ec, periods);
+            std::forward<Handler>(handler)(ec, periods);
         }
     };
 
@@ -245,8 +245,8 @@ private:
         return detail::ceil_saturating<duration>(period);
     }
 
-    [[nodiscard]] static const interval_options& checked(const interval_options& options,
-                                                         duration period) {
+    [[nodiscard]] static interval_options checked(const interval_options& options,
+                                                  duration period) {
         if (options.first && options.first->count() < 0) {
             refuse("interval_options::first", *options.first, "0 ns or more");
         }
