@@ -23,7 +23,9 @@
 #include <asio_wheel/system_timer.hpp>
 
 // What users mean.
+#include <asio_wheel/backoff.hpp>
 #include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/sleep.hpp>

@@ -24,6 +24,10 @@ public:
             return "The wheel was drained and accepts no more waits";
         case error::timed_out:
             return "The deadline of the operation has passed";
+        case error::queue_closed:
+            return "The queue was closed";
+        case error::queue_full:
+            return "The queue is full";
         }
         return "Unknown asio_wheel error";
     }

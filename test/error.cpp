@@ -20,7 +20,8 @@ namespace {
 using asio_wheel::error;
 using boost::system::error_code;
 
-constexpr std::array all{error::too_many_pending, error::wheel_stopped, error::timed_out};
+constexpr std::array all{error::too_many_pending, error::wheel_stopped, error::timed_out,
+                         error::queue_closed, error::queue_full};
 
 static_assert(boost::system::is_error_code_enum<error>::value);
 static_assert(!boost::system::is_error_condition_enum<error>::value);
@@ -43,6 +44,8 @@ BOOST_AUTO_TEST_CASE(the_values_never_change) {
     BOOST_TEST(static_cast<int>(error::too_many_pending) == 1);
     BOOST_TEST(static_cast<int>(error::wheel_stopped) == 2);
     BOOST_TEST(static_cast<int>(error::timed_out) == 3);
+    BOOST_TEST(static_cast<int>(error::queue_closed) == 4);
+    BOOST_TEST(static_cast<int>(error::queue_full) == 5);
 }
 
 BOOST_AUTO_TEST_CASE(an_error_converts_to_a_failing_error_code) {

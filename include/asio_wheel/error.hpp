@@ -23,6 +23,10 @@ enum class error {
     /// The operation was cancelled because its deadline had passed. Equal to std::errc::timed_out
     /// and boost::system::errc::timed_out.
     timed_out = 3,
+
+    /// The queue was closed, and holds nothing any more; or it is full.
+    queue_closed = 4,
+    queue_full = 5,
 };
 
 /// The category of asio_wheel::error, named "asio_wheel".

@@ -1,0 +1,215 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Values that become available in the order of their times: a wheel of elements, the elements
+// themselves, and those whose time has come.
+
+#ifndef ASIO_WHEEL_DETAIL_DELAYED_ELEMENTS_HPP
+#define ASIO_WHEEL_DETAIL_DELAYED_ELEMENTS_HPP
+
+#include <asio_wheel/tick.hpp>
+#include <asio_wheel/wheel.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::detail {
+
+/// Which element: the place that holds it, and how many that place held before.
+struct element_key {
+    std::uint32_t place = 0;
+    std::uint32_t generation = 0;
+
+    friend constexpr bool operator==(const element_key&, const element_key&) noexcept = default;
+};
+
+/// Times are counts of a clock's units, as tick_scale has them.
+template <class T>
+class delayed_elements {
+public:
+    using count_t = std::int64_t;
+
+    delayed_elements(count_t now, count_t tick) : scale_(now, tick), wheel_(slots, levels) {}
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// `value` is moved from only if this returns.
+    element_key push(T&& value, count_t time) {
+        element& e = vacant();
+        e.value.emplace(std::move(value));
+        vacant_.pop_back();
+        ++size_;
+        file(e, time);
+        return {e.place, e.generation};
+    }
+
+    /// The value of an element, which is gone; none if it was already.
+    [[nodiscard]] std::optional<T> erase(element_key key) {
+        element* const e = find(key);
+        if (e == nullptr) {
+            return std::nullopt;
+        }
+        withdraw(*e);
+        return take(*e);
+    }
+
+    /// Gives an element another time. False if it is gone.
+    bool reset(element_key key, count_t time) {
+        element* const e = find(key);
+        if (e == nullptr) {
+            return false;
+        }
+        withdraw(*e);
+        file(*e, time);
+        return true;
+    }
+
+    void clear() {
+        for (element& e : elements_) {
+            if (e.value) {
+                withdraw(e);
+                static_cast<void>(take(e));
+            }
+        }
+        vacant_.clear();
+        elements_.clear();
+        first_generation_ = latest_generation_ + 1; // No key from before fits what comes now.
+    }
+
+    /// The value whose time came first, if any has come by `now`.
+    [[nodiscard]] std::optional<T> pop(count_t now) {
+        collect(now);
+        if (ready_.empty()) {
+            return std::nullopt;
+        }
+        element& e = *ready_.front();
+        ready_.pop_front();
+        e.ready = false;
+        return take(e);
+    }
+
+    /// When the next element can be taken; it may be a little early if elements were erased or
+    /// moved since. None without elements.
+    [[nodiscard]] std::optional<count_t> next() noexcept {
+        return !ready_.empty() ? ready_.front()->time : begin_of(wheel_.next_expiry());
+    }
+
+    /// The same, exactly.
+    [[nodiscard]] std::optional<count_t> exactly_next() noexcept {
+        return !ready_.empty() ? ready_.front()->time : begin_of(wheel_.find_next_expiry());
+    }
+
+private:
+    struct element : wheel_entry {
+        std::uint32_t place = 0;
+        std::uint32_t generation = 0;
+        bool ready = false; // It is in ready_.
+        count_t time = 0;
+        std::uint64_t number = 0; // Among equals, the one that was pushed first is the first.
+        std::optional<T> value;
+    };
+
+    [[nodiscard]] static bool before(const element* a, const element* b) noexcept {
+        return std::tie(a->time, a->number) < std::tie(b->time, b->number);
+    }
+
+    element& vacant() {
+        if (vacant_.empty()) {
+            if (vacant_.capacity() <=
+                elements_.size()) { // So that giving a place back never fails.
+                vacant_.reserve(2 * elements_.size() + 16);
+            }
+            element& e = elements_.emplace_back();
+            e.place = static_cast<std::uint32_t>(elements_.size() - 1);
+            e.generation = first_generation_;
+            vacant_.push_back(&e);
+        }
+        return *vacant_.back();
+    }
+
+    [[nodiscard]] element* find(element_key key) noexcept {
+        if (key.place >= elements_.size()) {
+            return nullptr;
+        }
+        element& e = elements_[key.place];
+        return e.generation == key.generation && e.value ? &e : nullptr;
+    }
+
+    [[nodiscard]] std::optional<count_t> begin_of(tick_t tick) const noexcept {
+        return tick == no_tick ? std::nullopt : std::optional(scale_.begin_of(tick));
+    }
+
+    void file(element& e, count_t time) noexcept {
+        e.time = time;
+        e.number = pushed_++;
+        wheel_.insert(e, scale_.round_up(time));
+    }
+
+    // Takes an element out of the wheel, or of those that are ready.
+    void withdraw(element& e) noexcept {
+        if (e.filed()) {
+            wheel_.erase(e);
+        } else if (e.ready) {
+            ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), &e, &before));
+            e.ready = false;
+        }
+    }
+
+    [[nodiscard]] std::optional<T> take(element& e) {
+        std::optional<T> value(std::move(e.value));
+        e.value.reset();
+        latest_generation_ = std::max(latest_generation_, ++e.generation);
+        vacant_.push_back(&e);
+        --size_;
+        return value;
+    }
+
+    // Moves what is due at `now` from the wheel to those that are ready, and keeps these in order.
+    void collect(count_t now) {
+        const tick_t tick = scale_.round_down(now);
+        if (wheel_.next_expiry() > tick) {
+            return;
+        }
+        const auto old = static_cast<std::ptrdiff_t>(ready_.size());
+        std::array<wheel_entry*, 256> due{};
+        for (bool more = true; more;) {
+            const auto progress = wheel_.advance(tick, due.size(), due);
+            for (std::size_t i = 0; i < progress.expired; ++i) {
+                auto& e = static_cast<element&>(*due[i]);
+                e.ready = true;
+                ready_.push_back(&e);
+            }
+            more = progress.more;
+        }
+        std::sort(ready_.begin() + old, ready_.end(), &before);
+        if (old != 0 && ready_.begin() + old != ready_.end() &&
+            before(ready_[static_cast<std::size_t>(old)],
+                   ready_[static_cast<std::size_t>(old) - 1])) {
+            std::inplace_merge(ready_.begin(), ready_.begin() + old, ready_.end(), &before);
+        }
+    }
+
+    static constexpr std::size_t slots = 64;
+    static constexpr unsigned levels = 4;
+
+    tick_scale scale_;
+    wheel wheel_;
+    std::deque<element> elements_; // They never move.
+    std::vector<element*> vacant_;
+    std::deque<element*> ready_; // In order.
+    std::size_t size_ = 0;
+    std::uint64_t pushed_ = 0;
+    std::uint32_t first_generation_ = 0;
+    std::uint32_t latest_generation_ = 0;
+};
+
+} // namespace asio_wheel::detail
+
+#endif
