@@ -28,6 +28,8 @@ public:
             return "The queue was closed";
         case error::queue_full:
             return "The queue is full";
+        case error::scheduler_stopped:
+            return "The scheduler was stopped";
         }
         return "Unknown asio_wheel error";
     }

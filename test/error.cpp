@@ -21,7 +21,7 @@ using asio_wheel::error;
 using boost::system::error_code;
 
 constexpr std::array all{error::too_many_pending, error::wheel_stopped, error::timed_out,
-                         error::queue_closed, error::queue_full};
+                         error::queue_closed,     error::queue_full,    error::scheduler_stopped};
 
 static_assert(boost::system::is_error_code_enum<error>::value);
 static_assert(!boost::system::is_error_condition_enum<error>::value);
@@ -46,6 +46,7 @@ BOOST_AUTO_TEST_CASE(the_values_never_change) {
     BOOST_TEST(static_cast<int>(error::timed_out) == 3);
     BOOST_TEST(static_cast<int>(error::queue_closed) == 4);
     BOOST_TEST(static_cast<int>(error::queue_full) == 5);
+    BOOST_TEST(static_cast<int>(error::scheduler_stopped) == 6);
 }
 
 BOOST_AUTO_TEST_CASE(an_error_converts_to_a_failing_error_code) {

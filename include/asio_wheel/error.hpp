@@ -27,6 +27,9 @@ enum class error {
     /// The queue was closed, and holds nothing any more; or it is full.
     queue_closed = 4,
     queue_full = 5,
+
+    /// The scheduler was stopped, and takes no more tasks.
+    scheduler_stopped = 6,
 };
 
 /// The category of asio_wheel::error, named "asio_wheel".

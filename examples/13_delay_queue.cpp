@@ -1,0 +1,80 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A cache whose entries expire: the queue knows which, and when; using one gives it more time.
+
+#include <asio_wheel/delay_queue.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <string>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+class cache {
+public:
+    explicit cache(asio::io_context& ctx) : expiries_(ctx) {
+        asio::co_spawn(ctx, forget(), asio::detached);
+    }
+
+    void put(const std::string& name, int value) {
+        entries_[name] = {value, expiries_.push(name, lifetime)};
+    }
+
+    int get(const std::string& name) {
+        const auto it = entries_.find(name);
+        if (it == entries_.end()) {
+            return 0;
+        }
+        expiries_.reset(it->second.key, lifetime);
+        return it->second.value;
+    }
+
+    void close() { expiries_.close(); }
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+private:
+    static constexpr auto lifetime = 10ms;
+
+    struct entry {
+        int value = 0;
+        asio_wheel::delay_queue<std::string>::key key;
+    };
+
+    asio::awaitable<void> forget() {
+        while (!expiries_.closed()) {
+            const std::string name = co_await expiries_.async_pop(asio::use_awaitable);
+            std::cout << name << " is forgotten\n";
+            entries_.erase(name);
+            if (entries_.empty()) {
+                co_return;
+            }
+        }
+    }
+
+    std::map<std::string, entry> entries_;
+    asio_wheel::delay_queue<std::string> expiries_;
+};
+
+int main() {
+    asio::io_context ctx;
+    cache answers(ctx);
+    answers.put("everything", 42);
+    answers.put("nothing", 0);
+
+    const auto start = std::chrono::steady_clock::now();
+    asio::steady_timer later(ctx, 5ms);
+    later.async_wait([&](auto) { answers.get("everything"); });
+    ctx.run();
+    const auto took = std::chrono::steady_clock::now() - start;
+    return answers.size() == 0 && took >= 15ms ? 0 : 1;
+}

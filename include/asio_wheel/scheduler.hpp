@@ -1,0 +1,620 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Functions that are called later, for those who think in tasks and handles:
+//
+//     asio_wheel::scheduler tasks(ctx);
+//     auto reminder = tasks.schedule_after(30s, [] { remind(); });
+//     reminder.cancel();
+
+#ifndef ASIO_WHEEL_SCHEDULER_HPP
+#define ASIO_WHEEL_SCHEDULER_HPP
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/wheel_clock.hpp>
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel {
+
+template <class Clock>
+class basic_scheduler;
+
+/// What task_handle::cancel() came to.
+enum class cancel_result {
+    cancelled,        ///< It will not be called (any more).
+    already_fired,    ///< It was called, or is being called, for the last time.
+    already_cancelled ///< By somebody else, or its scheduler was stopped.
+};
+
+namespace detail {
+template <class Clock>
+class task;
+template <class Clock>
+class task_board;
+} // namespace detail
+
+/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task and the scheduler.
+/// (Once the context is gone there is nothing left to ask of it.) From any thread.
+template <class Clock>
+class basic_task_handle {
+public:
+    using duration = typename Clock::duration;
+
+    /// Refers to nothing.
+    basic_task_handle() noexcept = default;
+
+    struct outcome {
+        cancel_result result;
+        duration remaining; ///< How long it would have been; zero unless it was cancelled.
+    };
+
+    /// Lets the task not be called any more. A call that is under way goes on.
+    outcome cancel() const { // NOLINT(modernize-use-nodiscard)
+        return task_ ? task_->cancel() : outcome{cancel_result::already_cancelled, {}};
+    }
+
+    /// It was called, for the last time.
+    [[nodiscard]] bool is_expired() const { return task_ && task_->is_expired(); }
+    [[nodiscard]] bool is_cancelled() const { return task_ && task_->is_cancelled(); }
+
+    /// How long it is until its next call; zero if there is none.
+    [[nodiscard]] duration remaining() const {
+        return task_ ? task_->remaining() : duration::zero();
+    }
+
+    friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
+
+private:
+    friend class detail::task<Clock>;
+    friend class basic_scheduler<Clock>;
+
+    explicit basic_task_handle(std::shared_ptr<detail::task<Clock>> t) noexcept
+        : task_(std::move(t)) {}
+
+    std::shared_ptr<detail::task<Clock>> task_;
+};
+
+namespace detail {
+
+/// What a scheduler knows of its tasks. Its lock may be taken while a task's is held, not the other way
+/// round.
+template <class Clock>
+class task_board {
+public:
+    using handle = basic_task_handle<Clock>;
+    using error_handler = std::function<void(const handle&, std::exception_ptr)>;
+    using task_ptr = std::shared_ptr<task<Clock>>;
+
+    std::size_t max_pending = 0;
+    error_handler on_error;
+
+    void add(const task_ptr& t) {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        if (stopped_) {
+            throw boost::system::system_error(error::scheduler_stopped);
+        }
+        if (max_pending != 0 && tasks_.size() >= max_pending) {
+            throw boost::system::system_error(error::too_many_pending);
+        }
+        tasks_.insert(t);
+    }
+
+    void remove(const task_ptr& t) noexcept {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        tasks_.erase(t);
+        if (const auto it = keyed_.find(t->key()); it != keyed_.end() && it->second == t) {
+            keyed_.erase(it);
+        }
+    }
+
+    /// Gives the key to `t`. Returns who had it.
+    [[nodiscard]] task_ptr name(const task_ptr& t) {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return std::exchange(keyed_[t->key()], t);
+    }
+
+    [[nodiscard]] std::size_t size() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return tasks_.size();
+    }
+
+    [[nodiscard]] std::vector<task_ptr> stop() {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        stopped_ = true;
+        std::vector<task_ptr> all(tasks_.begin(), tasks_.end());
+        tasks_.clear();
+        keyed_.clear();
+        return all;
+    }
+
+    void report(const handle& h, const std::exception_ptr& e) const noexcept {
+        try {
+            if (on_error) {
+                return on_error(h, e);
+            }
+            std::rethrow_exception(e);
+        } catch (const std::exception& failure) {
+            std::clog << "asio_wheel: a task has thrown: " << failure.what() << '\n';
+        } catch (...) {
+            std::clog << "asio_wheel: a task has thrown something\n";
+        }
+    }
+
+private:
+    mutable std::mutex mutex_;
+    bool stopped_ = false;
+    std::unordered_set<task_ptr> tasks_;
+    std::unordered_map<std::string, task_ptr> keyed_;
+};
+
+/// One task. Its lock guards its timer and its state, and is not held while it is called.
+template <class Clock>
+class task : public std::enable_shared_from_this<task<Clock>> {
+public:
+    using time_point = typename Clock::time_point;
+    using duration = typename Clock::duration;
+    using handle = basic_task_handle<Clock>;
+    using timer =
+        basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
+    using board_ptr = std::shared_ptr<task_board<Clock>>;
+
+    task(const task&) = delete;
+    task& operator=(const task&) = delete;
+    virtual ~task() = default;
+
+    [[nodiscard]] const std::string& key() const noexcept { return key_; }
+    void key(std::string k) noexcept { key_ = std::move(k); }
+
+    /// Joins the board, and begins to wait. If it throws, nothing has happened.
+    void arm(const board_ptr& board, const boost::asio::any_io_executor& ex) {
+        const std::shared_ptr<task> self = this->shared_from_this();
+        auto& wheel = use_wheel<Clock>(context_of(ex));
+        const std::lock_guard<std::mutex> guard(
+            mutex_); // Whoever stops the board waits for the rest.
+        board->add(self);
+        wheel_ = &wheel;
+        timer_.emplace(ex);
+        board_ = board;
+        try {
+            wait();
+        } catch (...) {
+            board->remove(self);
+            throw;
+        }
+        stand_ = stand::waiting;
+    }
+
+    typename handle::outcome cancel() {
+        const std::shared_ptr<task> self = this->shared_from_this();
+        board_ptr board;
+        typename handle::outcome outcome{cancel_result::cancelled, duration::zero()};
+        {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            switch (stand_) {
+            case stand::waiting:
+                outcome.remaining = left();
+                break;
+            case stand::called:
+                if (!repeats()) {
+                    return {cancel_result::already_fired, duration::zero()};
+                }
+                break;
+            case stand::done:
+                return {cancel_result::already_fired, duration::zero()};
+            case stand::stopped:
+            case stand::cancelled:
+                return {cancel_result::already_cancelled, duration::zero()};
+            }
+            stand_ = stand::cancelled;
+            timer_->cancel();
+            board = board_;
+        }
+        board->remove(self);
+        return outcome;
+    }
+
+    /// Takes it from its board, which has stopped. True if it was never called, and could be adopted.
+    [[nodiscard]] bool stop() {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        if (stand_ != stand::waiting && stand_ != stand::called) {
+            return false;
+        }
+        stand_ = stand::stopped;
+        timer_->cancel();
+        return calls_ == 0;
+    }
+
+    [[nodiscard]] bool is_expired() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return stand_ == stand::done || (stand_ == stand::called && !repeats());
+    }
+    [[nodiscard]] bool is_cancelled() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return stand_ == stand::cancelled || stand_ == stand::stopped;
+    }
+    [[nodiscard]] duration remaining() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return stand_ == stand::waiting ? left() : duration::zero();
+    }
+
+protected:
+    explicit task(const time_point& first) noexcept : expiry_(first) {}
+
+private:
+    enum class stand { waiting, called, done, cancelled, stopped };
+
+    virtual void call(const handle& h) = 0;
+    [[nodiscard]] virtual bool repeats() const noexcept = 0;
+
+    /// When it is due next, having been due at `previous`.
+    [[nodiscard]] virtual std::optional<time_point> next(time_point previous, time_point now) = 0;
+
+    [[nodiscard]] duration left() const {
+        return std::max(until_saturating(wheel_->now(), expiry_), duration::zero());
+    }
+
+    void wait() {
+        timer_->expires_at(expiry_);
+        timer_->async_wait([self = this->shared_from_this()](const boost::system::error_code& ec) {
+            self->come(ec);
+        });
+    }
+
+    void come(const boost::system::error_code& ec) {
+        const handle h(this->shared_from_this());
+        board_ptr board;
+        {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (stand_ != stand::waiting || ec == boost::asio::error::operation_aborted) {
+                return;
+            }
+            stand_ = stand::called;
+            calls_ += ec ? 0 : 1;
+            board = board_;
+        }
+        std::optional<time_point> then;
+        try {
+            if (ec) {
+                throw boost::system::system_error(ec);
+            }
+            call(h);
+        } catch (...) {
+            board->report(h, std::current_exception());
+        }
+        try {
+            if (!ec) {
+                then = next(expiry_, wheel_->now());
+            }
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (stand_ != stand::called) {
+                return; // Cancelled or stopped meanwhile.
+            }
+            if (then) {
+                expiry_ = *then;
+                stand_ = stand::waiting;
+                wait();
+                return;
+            }
+            stand_ = stand::done;
+        } catch (...) {
+            board->report(h, std::current_exception());
+            const std::lock_guard<std::mutex> guard(mutex_);
+            stand_ = stand::done;
+        }
+        board->remove(h.task_);
+    }
+
+    mutable std::mutex mutex_;
+    stand stand_ = stand::waiting;
+    time_point expiry_; // Changed by whoever calls it.
+    std::size_t calls_ = 0;
+    wheel_service<Clock>* wheel_ = nullptr;
+    std::optional<timer> timer_;
+    board_ptr board_;
+    std::string key_;
+};
+
+/// A task that calls `Function`, and then again as `Repeat` says: repeat(previous, now).
+template <class Clock, class Function, class Repeat>
+class task_of final : public task<Clock> {
+    using time_point = typename Clock::time_point;
+    using handle = basic_task_handle<Clock>;
+
+public:
+    task_of(const time_point& first, Function&& function, Repeat repeat)
+        : task<Clock>(first), function_(std::move(function)), repeat_(std::move(repeat)) {}
+
+private:
+    void call(const handle& h) override {
+        if constexpr (std::invocable<Function&, const handle&>) {
+            static_cast<void>(function_(h));
+        } else {
+            static_cast<void>(function_());
+        }
+    }
+
+    [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
+
+    [[nodiscard]] std::optional<time_point> next(time_point previous, time_point now) override {
+        if constexpr (std::is_null_pointer_v<Repeat>) {
+            return std::nullopt;
+        } else {
+            return repeat_(previous, now);
+        }
+    }
+
+    Function function_;
+    [[no_unique_address]] Repeat repeat_;
+};
+
+} // namespace detail
+
+/// Calls functions later, once or again and again: on its executor, never from inside the call that
+/// schedules them, and each task by itself serially.
+///
+/// A function is called as f(handle), if that is possible, else as f(). If it throws, on_error() is
+/// told, and a repeated task goes on. Whatever it returns is ignored.
+///
+/// Tasks are kept by the scheduler until they were called for the last time, or cancelled; its end is
+/// a stop().
+///
+/// Thread safety. All functions may be called from any thread at any time; after stop(), or with
+/// max_pending tasks waiting, those that schedule throw boost::system::system_error with
+/// error::scheduler_stopped or error::too_many_pending. Empty functions, and periods of zero or less,
+/// throw std::invalid_argument.
+template <class Clock>
+class basic_scheduler {
+    using task = detail::task<Clock>;
+    using task_ptr = std::shared_ptr<task>;
+
+public:
+    using clock_type = Clock;
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = boost::asio::any_io_executor;
+    using handle = basic_task_handle<Clock>;
+
+    /// Is told what a task has thrown. By default that is written to std::clog.
+    using error_handler = std::function<void(const handle&, std::exception_ptr)>;
+
+    /// Tasks that were never called when their scheduler was stopped. For adopt().
+    using orphans = std::vector<handle>;
+
+    /// No more than `max_pending` tasks at once; 0 is no limit.
+    explicit basic_scheduler(const executor_type& ex, std::size_t max_pending = 0,
+                             error_handler on_error = nullptr)
+        : executor_(ex), wheel_(use_wheel<Clock>(detail::context_of(ex))),
+          board_(std::make_shared<detail::task_board<Clock>>()) {
+        board_->max_pending = max_pending;
+        board_->on_error = std::move(on_error);
+    }
+
+    template <class Context>
+        requires detail::is_context<Context>
+    explicit basic_scheduler(Context& context, std::size_t max_pending = 0,
+                             error_handler on_error = nullptr)
+        : basic_scheduler(executor_type(context.get_executor()), max_pending, std::move(on_error)) {
+    }
+
+    basic_scheduler(const basic_scheduler&) = delete;
+    basic_scheduler& operator=(const basic_scheduler&) = delete;
+    ~basic_scheduler() { static_cast<void>(stop()); }
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+
+    /// Calls f after `d`.
+    template <class Rep, class Period, class F>
+    handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
+        return schedule_at(after(d), std::forward<F>(f));
+    }
+
+    /// Calls f at `t`; if that has passed, on the context's next turn.
+    template <class F>
+    handle schedule_at(const time_point& t, F&& f) {
+        return arm(make(t, std::forward<F>(f), nullptr));
+    }
+
+    /// As schedule_after(), instead of what was scheduled under this key and was not called yet.
+    template <class Rep, class Period, class F>
+    handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
+        const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
+        t->key(std::move(key));
+        const handle h = arm(t);
+        if (const task_ptr former = board_->name(t)) {
+            former->cancel();
+        }
+        return h;
+    }
+
+    /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that a
+    /// late call is followed by those that were missed, one after the other.
+    template <class F>
+    handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
+        return arm(make(after(initial), std::forward<F>(f),
+                        [period = positive(period)](time_point previous, time_point) {
+                            return std::optional(detail::add_saturating(previous, period));
+                        }));
+    }
+
+    /// Calls f after `initial`, and then `delay` after it has returned.
+    template <class F>
+    handle schedule_with_fixed_delay(const duration& initial, const duration& delay, F&& f) {
+        return arm(make(after(initial), std::forward<F>(f),
+                        [delay = positive(delay)](time_point, time_point now) {
+                            return std::optional(detail::add_saturating(now, delay));
+                        }));
+    }
+
+    /// Calls f at next(now), and then at next(previous), as long as that gives a time. Returns a
+    /// handle to nothing if it gives none to begin with.
+    template <class Next, class F>
+        requires std::invocable<Next&, time_point>
+    handle schedule(Next next, F&& f) {
+        const std::optional<time_point> first = next(wheel_.now());
+        if (!first) {
+            return handle();
+        }
+        return arm(make(*first, std::forward<F>(f),
+                        [next = std::move(next)](time_point previous, time_point) mutable {
+                            return std::optional<time_point>(next(previous));
+                        }));
+    }
+
+    /// How many tasks there are.
+    [[nodiscard]] std::size_t pending() const { return board_->size(); }
+
+    /// Lets no task be called any more, and takes no more. Calls that are under way go on; this does
+    /// not wait for them. Returns the tasks that were never called.
+    orphans stop() { // NOLINT(modernize-use-nodiscard)
+        orphans never_called;
+        for (const task_ptr& t : board_->stop()) {
+            if (t->stop()) {
+                never_called.push_back(handle(t));
+            }
+        }
+        return never_called;
+    }
+
+    /// Takes over what another scheduler's stop() returned: for the times they were scheduled for, or
+    /// at once. Their handles go on leading to them.
+    void adopt(const orphans& tasks) {
+        for (const handle& h : tasks) {
+            arm(h.task_);
+        }
+    }
+
+    /// What is scheduled through a group is cancelled with it. Must not outlive its scheduler.
+    class group {
+    public:
+        explicit group(basic_scheduler& s) noexcept : scheduler_(s) {}
+        group(const group&) = delete;
+        group& operator=(const group&) = delete;
+        ~group() { static_cast<void>(cancel()); }
+
+        template <class... Args>
+        handle schedule_after(Args&&... args) {
+            return keep(scheduler_.schedule_after(std::forward<Args>(args)...));
+        }
+        template <class... Args>
+        handle schedule_at(Args&&... args) {
+            return keep(scheduler_.schedule_at(std::forward<Args>(args)...));
+        }
+        template <class... Args>
+        handle schedule_at_fixed_rate(Args&&... args) {
+            return keep(scheduler_.schedule_at_fixed_rate(std::forward<Args>(args)...));
+        }
+        template <class... Args>
+        handle schedule_with_fixed_delay(Args&&... args) {
+            return keep(scheduler_.schedule_with_fixed_delay(std::forward<Args>(args)...));
+        }
+        template <class... Args>
+        handle schedule(Args&&... args) {
+            return keep(scheduler_.schedule(std::forward<Args>(args)...));
+        }
+
+        /// Cancels all. Returns how many were waiting.
+        std::size_t cancel() {
+            std::vector<handle> all;
+            {
+                const std::lock_guard<std::mutex> guard(mutex_);
+                all.swap(handles_);
+                limit_ = first_limit;
+            }
+            return static_cast<std::size_t>(
+                std::count_if(all.begin(), all.end(), [](const handle& h) {
+                    return h.cancel().result == cancel_result::cancelled;
+                }));
+        }
+
+    private:
+        handle keep(handle h) {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (handles_.size() >= limit_) { // Forget those that are over, now and then.
+                std::erase_if(handles_,
+                              [](const handle& x) { return x.is_expired() || x.is_cancelled(); });
+                limit_ = std::max(2 * handles_.size(), first_limit);
+            }
+            handles_.push_back(h);
+            return h;
+        }
+
+        static constexpr std::size_t first_limit = 16;
+
+        basic_scheduler& scheduler_;
+        std::mutex mutex_;
+        std::vector<handle> handles_;
+        std::size_t limit_ = first_limit;
+    };
+
+private:
+    template <class F, class Repeat>
+    [[nodiscard]] task_ptr make(const time_point& first, F&& f, Repeat repeat) {
+        using function = std::decay_t<F>;
+        static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
+                      "a task is called as f(handle) or as f()");
+        if constexpr (requires { static_cast<bool>(f == nullptr); }) {
+            if (f == nullptr) {
+                throw std::invalid_argument("asio_wheel: the function of a task is empty");
+            }
+        }
+        return std::make_shared<detail::task_of<Clock, function, Repeat>>(
+            first, function(std::forward<F>(f)), std::move(repeat));
+    }
+
+    handle arm(const task_ptr& t) {
+        t->arm(board_, executor_);
+        return handle(t);
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& d) const {
+        return detail::add_saturating(wheel_.now(), detail::ceil_saturating<duration>(d));
+    }
+
+    [[nodiscard]] static duration positive(const duration& d) {
+        if (d <= d.zero()) {
+            throw std::invalid_argument("asio_wheel: the period of a task is " +
+                                        std::to_string(detail::to_nanoseconds(d).count()) +
+                                        " ns, but must be greater than 0 ns");
+        }
+        return d;
+    }
+
+    executor_type executor_;
+    wheel_service<Clock>& wheel_;
+    std::shared_ptr<detail::task_board<Clock>> board_; // Tasks that are being called need it too.
+};
+
+/// A scheduler on the steady clock, and its handles.
+using scheduler = basic_scheduler<std::chrono::steady_clock>;
+using task_handle = scheduler::handle;
+
+} // namespace asio_wheel
+
+#endif
