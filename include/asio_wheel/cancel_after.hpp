@@ -32,9 +32,61 @@ namespace detail {
 template <class Token>
 concept inner_token = !std::same_as<std::decay_t<Token>, boost::asio::cancellation_type>;
 
+struct cancel_after_function {
+    template <class Rep, class Period, inner_token Token>
+    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
+    operator()(const std::chrono::duration<Rep, Period>& d, Token&& token) const {
+        return {std::forward<Token>(token), {time_limit<std::chrono::steady_clock>(d)}};
+    }
+
+    template <class Rep, class Period, inner_token Token>
+    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
+    operator()(const std::chrono::duration<Rep, Period>& d, boost::asio::cancellation_type type,
+               Token&& token) const {
+        return {std::forward<Token>(token), {time_limit<std::chrono::steady_clock>(d), type}};
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard]] constexpr partial_cancel_after<> operator()(
+        const std::chrono::duration<Rep, Period>& d,
+        boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
+        return partial_cancel_after<>({time_limit<std::chrono::steady_clock>(d), type});
+    }
+};
+
+struct cancel_at_function {
+    template <class Clock, class Duration, inner_token Token>
+    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
+    operator()(const std::chrono::time_point<Clock, Duration>& t, Token&& token) const {
+        return {std::forward<Token>(token), {time_limit<Clock>(t)}};
+    }
+
+    template <class Clock, class Duration, inner_token Token>
+    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
+    operator()(const std::chrono::time_point<Clock, Duration>& t,
+               boost::asio::cancellation_type type, Token&& token) const {
+        return {std::forward<Token>(token), {time_limit<Clock>(t), type}};
+    }
+
+    template <class Clock, class Duration>
+    [[nodiscard]] constexpr partial_cancel_after<Clock> operator()(
+        const std::chrono::time_point<Clock, Duration>& t,
+        boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
+        return partial_cancel_after<Clock>({time_limit<Clock>(t), type});
+    }
+};
+
 } // namespace detail
 
-/// A completion token: the operation is cancelled if it takes longer than `d`.
+/// cancel_after(d, token), cancel_after(d, type, token): a completion token. The operation is cancelled
+/// if it takes longer than `d`.
+///
+/// cancel_after(d), cancel_after(d, type): the same without a token. May be given to an operation as it
+/// is, for the default token of the operation's executor, or boost::asio::deferred where that has none;
+/// or called with a token.
+///
+/// (Function objects, so that a using-declaration means these, and not Asio's functions of the same
+/// names as well, in whose namespace the tokens are.)
 ///
 /// What boost::asio::cancel_after of Boost 1.86 means, on the wheel of the operation's context, and
 /// with any Boost. The operation may have any completion signature. It starts as ever; if it has not
@@ -83,48 +135,10 @@ concept inner_token = !std::same_as<std::decay_t<Token>, boost::asio::cancellati
 ///
 ///     co_await socket.async_connect(peer, cancel_after(2s, use_awaitable));
 ///     co_await socket.async_connect(peer, cancel_after(2s)); // deferred, or the default token
-template <class Rep, class Period, detail::inner_token Token>
-[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
-cancel_after(const std::chrono::duration<Rep, Period>& d, Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<std::chrono::steady_clock>(d)}};
-}
-
-template <class Rep, class Period, detail::inner_token Token>
-[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
-cancel_after(const std::chrono::duration<Rep, Period>& d, boost::asio::cancellation_type type,
-             Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<std::chrono::steady_clock>(d), type}};
-}
-
-/// The same without a token: may be given to an operation as it is, for the default token of the
-/// operation's executor, or boost::asio::deferred where that has none; or called with a token.
-template <class Rep, class Period>
-[[nodiscard]] constexpr partial_cancel_after<>
-cancel_after(const std::chrono::duration<Rep, Period>& d,
-             boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
-    return partial_cancel_after<>({detail::time_limit<std::chrono::steady_clock>(d), type});
-}
+inline constexpr detail::cancel_after_function cancel_after{};
 
 /// As cancel_after(), at a point of time of any clock: by the wheel of that clock.
-template <class Clock, class Duration, detail::inner_token Token>
-[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
-cancel_at(const std::chrono::time_point<Clock, Duration>& t, Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<Clock>(t)}};
-}
-
-template <class Clock, class Duration, detail::inner_token Token>
-[[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
-cancel_at(const std::chrono::time_point<Clock, Duration>& t, boost::asio::cancellation_type type,
-          Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<Clock>(t), type}};
-}
-
-template <class Clock, class Duration>
-[[nodiscard]] constexpr partial_cancel_after<Clock>
-cancel_at(const std::chrono::time_point<Clock, Duration>& t,
-          boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
-    return partial_cancel_after<Clock>({detail::time_limit<Clock>(t), type});
-}
+inline constexpr detail::cancel_at_function cancel_at{};
 
 } // namespace asio_wheel
 
