@@ -5,10 +5,10 @@
 // program. Compare ratios: the table at the end gives them.
 //
 // Timers have the default executor and lie in one array; handlers capture a pointer; a timeout is
-// 30 s (five minutes for more than a million timers); random order is that of splitmix64 with seed 42; the io_context is the default one,
-// and a second thread is alive, asleep. Time is the processor time of the process, by the system's
-// account; `op` is that of one operation, in nanoseconds. Operations on timers happen in handlers,
-// within run().
+// 30 s (five minutes for more than a million timers); random order is that of splitmix64 with seed
+// 42; the io_context is the default one, and a second thread is alive, asleep. Time is the processor
+// time of the process, by the system's account; `op` is that of one operation, in nanoseconds.
+// Operations on timers happen in handlers, within run().
 //
 //     bench_api_bench --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 

@@ -38,8 +38,6 @@ template <class Timer>
 using with_io_executor =
     typename Timer::template rebind_executor<asio::io_context::executor_type>::other;
 
-// Both kinds of timer, where no time has to pass.
-
 // A handler that does something when it is destroyed without having been called.
 template <class Function>
 class when_dropped {

@@ -110,7 +110,7 @@ public:
     /// Takes over `other`'s expiry and pending waits. `other` is then as if it were new.
     basic_waitable_timer(basic_waitable_timer&& other)
         : service_(other.service_), executor_(other.executor_) {
-        take(other.state_);
+        take(other);
     }
 
     /// Aborts this timer's pending waits, then takes over `other`'s executor, expiry and pending
@@ -120,7 +120,7 @@ public:
             cancel();
             executor_ = other.executor_;
             service_ = other.service_;
-            take(other.state_);
+            take(other);
         }
         return *this;
     }
@@ -130,7 +130,7 @@ public:
         requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
     basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other)
         : service_(other.service_), executor_(other.executor_) {
-        take(other.state_);
+        take(other);
     }
 
     template <class Executor1>
@@ -313,14 +313,15 @@ private:
     }
 
     // Becomes what `other` is, from being unlinked.
-    void take(detail::timer_state<Clock>& other) noexcept {
-        state_.native = other.native;
-        if (other.linked.load(std::memory_order_acquire)) {
-            core().move(other, state_);
+    template <class Executor1>
+    void take(basic_waitable_timer<Clock, WaitTraits, Executor1>& other) noexcept {
+        state_.native = other.state_.native;
+        if (other.linked()) {
+            core().move(other.state_, state_);
         } else {
-            state_.expiry = other.expiry;
+            state_.expiry = other.state_.expiry;
         }
-        other.expiry = time_point();
+        other.state_.expiry = time_point();
     }
 
     // Tells handler tracking what is done to the waits that may be pending.

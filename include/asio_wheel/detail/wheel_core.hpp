@@ -109,7 +109,7 @@ public:
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
     // What timers do. `s` is used by one thread at a time; different timers by different threads.
-    // All but schedule() are for timers that are linked.
+    // All but schedule() are for timers that were linked a moment ago.
     void schedule(state& s, wait_op& op);
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
