@@ -8,6 +8,7 @@
 
 #include <asio_wheel/wheel_options.hpp>
 
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/version.hpp>
 
@@ -108,16 +109,30 @@ inline wheel_options default_options(boost::asio::execution_context&) {
 #endif
 
 /// The initiation that was there before Asio's adaptors of tokens (as_tuple, append, ...) wrapped
-/// it: until Boost 1.82 a wrapped one does not tell its executor.
-template <class Initiation>
-[[nodiscard]] const auto& innermost_initiation(const Initiation& initiation) noexcept {
+/// it: until Boost 1.82 a wrapped one does not tell its executor, and until 1.83 redirect_error's
+/// has it among its arguments.
+template <class Initiation, class... Args>
+[[nodiscard]] const auto& innermost_initiation(const Initiation& initiation,
+                                               const Args&... args) noexcept {
     constexpr bool tells = requires { initiation.get_executor(); };
     if constexpr (!tells && requires { initiation.initiation_; }) {
-        return innermost_initiation(initiation.initiation_);
+        return innermost_initiation(initiation.initiation_, args...);
+    } else if constexpr (!tells && sizeof...(args) != 0) {
+        return innermost_initiation(args...);
     } else {
         return initiation;
     }
 }
+
+/// Whether `Initiation` is what Asio's concepts "start" to see whether something is a completion
+/// token: never run, and without an executor. Boost 1.83 compiles even its body.
+template <class Initiation>
+constexpr bool only_checks_token = false;
+
+#ifdef BOOST_ASIO_HAS_CONCEPTS
+template <class... Signatures>
+constexpr bool only_checks_token<boost::asio::detail::initiation_archetype<Signatures...>> = true;
+#endif
 
 } // namespace asio_wheel::detail
 

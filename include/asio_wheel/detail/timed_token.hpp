@@ -155,7 +155,7 @@ private:
                       Handler&& handler, Args&&... args) {
         using decayed = std::decay_t<Handler>;
         using bound = boost::asio::associated_executor_t<decayed, nothing>;
-        const auto& innermost = innermost_initiation(initiation);
+        const auto& innermost = innermost_initiation(initiation, args...);
         if constexpr (requires { innermost.get_executor(); }) {
             const auto ex = innermost.get_executor();
             if constexpr (std::is_same_v<bound, nothing>) {
@@ -166,7 +166,7 @@ private:
                 start_on(ex, &of_handler, std::move(initiation), terms,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
-        } else {
+        } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
             static_assert(!std::is_same_v<bound, nothing>,
                           "neither the operation nor its handler says on which executor a deadline "
                           "may cancel it: use boost::asio::bind_executor");
