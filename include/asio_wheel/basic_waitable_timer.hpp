@@ -276,6 +276,8 @@ public:
 #endif
 
 private:
+    friend struct detail::core_access;
+
     using service = wheel_service<Clock, WaitTraits>;
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 

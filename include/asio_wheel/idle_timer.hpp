@@ -15,6 +15,7 @@
 #include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/intermediate_handler.hpp>
+#include <asio_wheel/detail/valve.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -61,7 +62,8 @@ template <class Duration, class Rep, class Period>
 /// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any thread
 /// at any time; everything else as with a timer.
 ///
-/// A period of zero or less throws std::invalid_argument.
+/// A period of zero or less throws std::invalid_argument. In an overloaded server,
+/// wheel_service::scale() shortens the periods of all idle timers at once.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
     class initiate_async_wait;
@@ -80,8 +82,11 @@ public:
     /// It counts as touched now.
     template <class Rep, class Period>
     basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
-        : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex), period_(checked(period)),
-          activity_(wheel_) {}
+        : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex),
+          watch_(detail::core_access::of(wheel_), detail::core_access::state_of(timer_),
+                 checked(period)) {
+        valve().add(watch_);
+    }
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
@@ -90,16 +95,22 @@ public:
 
     basic_idle_timer(const basic_idle_timer&) = delete;
     basic_idle_timer& operator=(const basic_idle_timer&) = delete;
-    ~basic_idle_timer() = default; ///< Aborts a wait that is pending.
+    /// Aborts a wait that is pending. Safe after the context's end.
+    ~basic_idle_timer() {
+        if (watch_.listed) {
+            valve().remove(watch_);
+        }
+    }
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
     /// Something has happened: a period begins anew.
-    void touch() { activity_.touch(); }
+    void touch() { watch_.touched.touch(); }
 
     /// How long it has been idle.
     [[nodiscard]] duration idle_for() const {
-        return std::max(detail::until_saturating(activity_.last(), wheel_.now()), duration::zero());
+        return std::max(detail::until_saturating(watch_.touched.last(), wheel_.now()),
+                        duration::zero());
     }
 
     /// Waits until it has been idle for a period; if it has already, until the context's next turn.
@@ -122,14 +133,17 @@ public:
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
     std::size_t cancel() { return timer_.cancel(); }
 
-    [[nodiscard]] duration period() const noexcept { return period_; }
+    /// As it was given: wheel_service::scale() does not change it.
+    [[nodiscard]] duration period() const noexcept { return watch_.period; }
 
     /// Changes the period; it began when it was last touched. What is waited for goes on being waited
     /// for.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        period_ = checked(period);
-        timer_.postpone_until(end());
+        valve().set_period(watch_, checked(period));
+        const double scale = valve().scale();
+        timer_.postpone_until(watch_.end(scale));
+        valve().waits_by(scale);
     }
 
 private:
@@ -167,16 +181,24 @@ private:
         }
     };
 
-    template <class Handler>
-    void start(Handler&& handler) {
-        timer_.expires_at(end());
-        timer_.async_wait(detail::intermediate_handler<Handler, look>(
-            std::forward<Handler>(handler), look{this}));
+    using core_type = detail::wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+    using valve_type = detail::valve<core_type>;
+
+    [[nodiscard]] valve_type& valve() const noexcept {
+        return detail::core_access::valve_of(wheel_);
     }
 
-    [[nodiscard]] time_point end() const noexcept {
-        return detail::add_saturating(activity_.last(), period_);
+    template <class Handler>
+    void start(Handler&& handler) {
+        valve_type& v = valve(); // The idle timer may be gone when its wait has started.
+        const double scale = v.scale();
+        timer_.expires_at(watch_.end(scale));
+        timer_.async_wait(detail::intermediate_handler<Handler, look>(
+            std::forward<Handler>(handler), look{this}));
+        v.waits_by(scale);
     }
+
+    [[nodiscard]] time_point end() const noexcept { return watch_.end(valve().scale()); }
 
     template <class Rep, class Period>
     [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
@@ -185,8 +207,7 @@ private:
 
     wheel_service<Clock>& wheel_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
-    duration period_;
-    detail::activity<Clock> activity_;
+    detail::idle_watch<core_type> watch_;
 };
 
 /// An idle timer on the steady clock.
@@ -234,7 +255,7 @@ public:
         : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex),
           send_every_(detail::positive<duration>("a heartbeat's send_every", send_every)),
           dead_after_(detail::positive<duration>("a heartbeat's dead_after", dead_after)),
-          sent_(wheel_), received_(wheel_) {}
+          sent_(detail::core_access::of(wheel_)), received_(detail::core_access::of(wheel_)) {}
 
     template <class Context, class Rep1, class Period1, class Rep2, class Period2>
         requires detail::is_context<Context>
@@ -330,12 +351,14 @@ private:
         return detail::add_saturating(received_.last(), dead_after_);
     }
 
+    using core_type = detail::wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+
     wheel_service<Clock>& wheel_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration send_every_;
     duration dead_after_;
-    detail::activity<Clock> sent_;
-    detail::activity<Clock> received_;
+    detail::activity<core_type> sent_;
+    detail::activity<core_type> received_;
 };
 
 /// A heartbeat on the steady clock.

@@ -5,23 +5,22 @@
 #define ASIO_WHEEL_DETAIL_ACTIVITY_HPP
 
 #include <asio_wheel/detail/coarse_clock.hpp>
-#include <asio_wheel/wheel_service.hpp>
 
 #include <atomic>
 
 namespace asio_wheel::detail {
 
 /// When something was last seen to happen, by a wheel's time; never before it did.
-template <class Clock>
+template <class Core>
 class activity {
 public:
-    using time_point = typename Clock::time_point;
+    using time_point = typename Core::time_point;
 
-    explicit activity(wheel_service<Clock>& wheel) : wheel_(&wheel), last_(count_of(wheel.now())) {}
+    explicit activity(const Core& core) : core_(core), last_(count_of(core.now())) {}
 
     /// Any thread may say so at any time.
     void touch() {
-        const rep now = count_of(core_access::of(*wheel_).corrected(coarse_now<Clock>()));
+        const rep now = count_of(core_.corrected(coarse_now<typename time_point::clock>()));
         // Most often it is the same tick of the kernel still, and nothing is written. Else another
         // thread may have read the clock later, and been faster.
         rep last = last_.load(std::memory_order_relaxed);
@@ -30,17 +29,17 @@ public:
     }
 
     [[nodiscard]] time_point last() const noexcept {
-        return time_point(typename Clock::duration(last_.load(std::memory_order_relaxed)));
+        return time_point(typename time_point::duration(last_.load(std::memory_order_relaxed)));
     }
 
 private:
-    using rep = typename Clock::duration::rep;
+    using rep = typename time_point::rep;
 
     [[nodiscard]] static rep count_of(time_point t) noexcept {
         return t.time_since_epoch().count();
     }
 
-    wheel_service<Clock>* wheel_;
+    const Core& core_;
     std::atomic<rep> last_;
 };
 

@@ -115,6 +115,7 @@ public:
     std::size_t cancel_one(state& s) noexcept;
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
     std::size_t postpone(state& s, time_point expiry) noexcept;
+    void bring_forward(state& s, time_point expiry) noexcept; // By somebody else.
     void move(state& from, state& to) noexcept;
 
     // What cancellation slots do.
@@ -253,6 +254,7 @@ private:
     void abort(wait_op& op) noexcept;
     std::size_t abort_all(timer_entry& entry) noexcept;
     bool abort_unseen(timer_entry& entry) noexcept;
+    std::size_t refile(state& s) noexcept;
     void unfile(timer_entry& entry) noexcept;
     void park(timer_entry& entry) noexcept;
     void unpark() noexcept;

@@ -111,6 +111,22 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
     if (s.ops.empty() || stopped_) {
         return 0; // Nobody waits; or what waits is due, and a wheel that was drained takes nothing.
     }
+    return refile(s);
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) noexcept {
+    const locked guard(*this);
+    if (s.filed() && !s.ops.empty() && expiry < s.expiry) {
+        s.expiry = expiry;
+        refile(s);
+    }
+}
+
+// What waits on a timer goes on waiting, for what its expiry is now. Returns how many waits these
+// are.
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::refile(state& s) noexcept {
     if (!s.filed()) {
         // Due, but not delivered yet.
         s.ops.for_each([this](wait_op& op) { take_back(op); });

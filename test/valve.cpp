@@ -1,0 +1,391 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// The overload valve: wheel_service::scale().
+
+#include <asio_wheel/idle_timer.hpp>
+
+#include "support/context.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <future>
+#include <limits>
+#include <list>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::heartbeat;
+using asio_wheel::heartbeat_event;
+using asio_wheel::idle_timer;
+using boost::system::error_code;
+
+/// Whose valve goes through ten idle timers at a time.
+struct slice_of_ten : virtual_time {
+    std::list<idle_timer> idles;
+    std::size_t completed = 0;
+
+    slice_of_ten() : virtual_time(asio_wheel::wheel_options{.budget = 10}) {
+        align();
+        for (int i = 0; i < 100; ++i) {
+            idles.emplace_back(ctx, 100s).async_wait([this](error_code ec) { completed += !ec; });
+        }
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(valve, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(it_shortens_the_periods_of_all_idle_timers, virtual_world) {
+    journal log;
+    idle_timer a(ctx, 30s);
+    idle_timer b(ctx, 60s);
+    a.async_wait(log.note("a"));
+    b.async_wait(log.note("b"));
+    BOOST_TEST(wheel.scale() == 1.0);
+    wheel.scale(0.5);
+    BOOST_TEST(wheel.scale() == 0.5);
+    pass(15s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "a");
+    pass(15s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "b");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_has_been_idle_for_longer_completes, virtual_world) {
+    journal log;
+    idle_timer old(ctx, 30s);
+    old.async_wait(log.note("old"));
+    pass(10s);
+    idle_timer young(ctx, 30s);
+    young.async_wait(log.note("young"));
+    wheel.scale(0.25);
+    BOOST_TEST(log.size() == 0U); // Not from inside scale().
+    poll();
+    BOOST_TEST(log.take() == "old");
+    pass(7500ms);
+    BOOST_TEST(log.take() == "young");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_shortened_period_anew, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    wheel.scale(0.1);
+    for (int i = 0; i < 100; ++i) {
+        pass(3s - 1ns);
+        idle.touch();
+    }
+    BOOST_TEST(log.take() == "");
+    pass(3s);
+    BOOST_TEST(log.take() == "1");
+}
+
+BOOST_FIXTURE_TEST_CASE(waits_that_start_later_are_shortened_too, virtual_world) {
+    journal log;
+    wheel.scale(0.5);
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    pass(15s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "1");
+}
+
+BOOST_FIXTURE_TEST_CASE(opened_again_it_lets_waits_be_as_long_as_they_were, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    wheel.scale(0.1);
+    wheel.scale(1);
+    pass(30s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "1");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_period_stays_as_it_was_given, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    wheel.scale(0.5);
+    BOOST_TEST((idle.period() == 30s));
+    idle.async_wait(log.note(1));
+    idle.period(10s);
+    BOOST_TEST((idle.period() == 10s));
+    pass(5s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "1");
+    idle.period(idle_timer::duration::max()); // Half of which is long enough.
+    idle.async_wait(log.note(2));
+    pass(24h * 365 * 100);
+    BOOST_TEST(log.take() == "");
+    idle.cancel();
+    poll();
+}
+
+BOOST_FIXTURE_TEST_CASE(heartbeats_and_other_timers_stay_as_they_are, virtual_world) {
+    journal log;
+    timer t(ctx, 30s);
+    t.async_wait(log.note("timer"));
+    heartbeat pulse(ctx, 30s, 35s);
+    pulse.async_next([&](error_code ec, heartbeat_event) { log.add("pulse", ec); });
+    wheel.scale(0.01);
+    pass(30s - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.size() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wheel_on_another_clock_stays_as_it_is, virtual_world) {
+    asio_wheel::use_wheel<std::chrono::system_clock>(ctx).scale(0.01);
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    pass(30s - 1ns);
+    BOOST_TEST(log.take() == "");
+    idle.cancel();
+    poll();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_factor_that_is_none_is_refused, virtual_world) {
+    for (const double wrong : {0.0, -0.5, 1.0001, std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN()}) {
+        BOOST_CHECK_EXCEPTION(wheel.scale(wrong), std::invalid_argument, [&](const auto& e) {
+            const std::string what = e.what();
+            return what.find(std::to_string(wrong)) != what.npos &&
+                   what.find("greater than 0 and at most 1") != what.npos;
+        });
+        BOOST_TEST(wheel.scale() == 1.0);
+    }
+    wheel.scale(1);
+    wheel.scale(std::numeric_limits<double>::denorm_min());
+}
+
+// A million idle timers must not keep the context from anything else.
+BOOST_FIXTURE_TEST_CASE(it_goes_through_them_in_slices, slice_of_ten) {
+    pass(60s);
+    const auto moved = [this] { return wheel.stats().postponed; };
+    wheel.scale(0.5);
+    BOOST_TEST(moved() == 10U);
+    std::size_t slices = 1;
+    for (std::size_t before = 10; before < 100; before = moved(), ++slices) {
+        bool others = false;
+        asio::post(ctx, [&] { others = true; });
+        while (!others) {
+            ctx.restart();
+            ctx.run_one();
+        }
+        BOOST_TEST(moved() <= before + 10);
+    }
+    BOOST_TEST(slices >= 10U);
+    poll();
+    BOOST_TEST(completed == 100U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_factor_set_meanwhile_holds_for_all, slice_of_ten) {
+    wheel.scale(0.5);
+    wheel.scale(0.1);
+    pass(10s);
+    BOOST_TEST(completed == 100U);
+}
+
+BOOST_FIXTURE_TEST_CASE(idle_timers_may_go_while_it_is_under_way, slice_of_ten) {
+    pass(60s);
+    wheel.scale(0.5);
+    idles.erase(std::next(idles.begin(), 5), std::next(idles.begin(), 15)); // The next one's among.
+    ctx.restart();
+    ctx.run_one();
+    idles.pop_back();
+    idles.emplace_back(ctx, 100s);
+    poll();
+    BOOST_TEST(completed == 89U);
+    idles.clear();
+    wheel.scale(0.1);
+}
+
+BOOST_AUTO_TEST_CASE(idle_timers_may_outlive_it) {
+    std::optional<idle_timer> idle;
+    {
+        asio::io_context ctx;
+        auto& wheel = asio_wheel::make_wheel(ctx, {.budget = 1});
+        idle.emplace(ctx, 30s);
+        idle->async_wait(ignore);
+        idle_timer another(ctx, 30s);
+        another.async_wait(ignore);
+        wheel.scale(0.5); // The rest of it never comes to pass.
+    }
+    idle.reset();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_drained_wheel_takes_nothing, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 30s);
+    idle.async_wait(log.note(1));
+    wheel.drain();
+    wheel.scale(0.5);
+    poll();
+    BOOST_TEST(log.take() == "1!");
+}
+
+// Against what it means: a wait completes when the timer has been idle for its period times the
+// factor, and no later than a tick after.
+BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
+    const std::uint64_t chosen = seed();
+    BOOST_TEST_CONTEXT(seed_note(chosen)) {
+        std::mt19937_64 random(chosen);
+        const auto below = [&](std::int64_t n) {
+            return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+        };
+        struct one {
+            explicit one(asio::io_context& ctx) : idle(ctx, 1s) {}
+            idle_timer idle;
+            bool waits = false;
+        };
+        std::list<one> all;
+        for (int i = 0; i < 30; ++i) {
+            all.emplace_back(ctx);
+        }
+        const auto any = [&]() -> one& { return *std::next(all.begin(), below(30)); };
+        for (int step = 0; step < 20'000; ++step) {
+            switch (below(10)) {
+            case 0:
+                wheel.scale(std::ldexp(1 + static_cast<double>(below(1000)), -10) / 2);
+                break;
+            case 1:
+                wheel.scale(1);
+                break;
+            case 2:
+                any().idle.period(std::chrono::nanoseconds(1 + below(3'000'000'000)));
+                break;
+            case 3:
+            case 4:
+                any().idle.touch();
+                break;
+            case 5:
+            case 6:
+                if (one& o = any(); !o.waits) {
+                    o.waits = true;
+                    o.idle.async_wait([&](error_code ec) {
+                        BOOST_TEST_REQUIRE(!ec);
+                        BOOST_TEST_REQUIRE(static_cast<double>(o.idle.idle_for().count()) >=
+                                           static_cast<double>(o.idle.period().count()) *
+                                               wheel.scale());
+                        o.waits = false;
+                    });
+                }
+                break;
+            default:
+                pass(std::chrono::nanoseconds(below(500'000'000)));
+                break;
+            }
+            poll();
+            for (one& o : all) {
+                const auto longest = static_cast<double>(o.idle.period().count()) * wheel.scale();
+                BOOST_TEST_REQUIRE((!o.waits || static_cast<double>(o.idle.idle_for().count()) <
+                                                    longest + 1'000'000));
+            }
+        }
+    }
+}
+
+// A wait that begins while the valve is being closed is either found by it or sees the new factor.
+BOOST_AUTO_TEST_CASE(waits_that_begin_just_then_are_not_missed) {
+    constexpr int rounds = 200;
+    constexpr int many = 50;
+    asio::thread_pool pool(2);
+    auto& wheel = asio_wheel::make_wheel(pool, {.budget = 7});
+    for (int round = 0; round < rounds; ++round) {
+        wheel.scale(1);
+        std::atomic<int> waiting{0};
+        std::promise<void> all_completed;
+        std::atomic<int> left{many};
+        std::vector<std::unique_ptr<idle_timer>> idles;
+        for (int i = 0; i < many; ++i) {
+            idles.push_back(std::make_unique<idle_timer>(asio::make_strand(pool), 1h));
+            asio::post(idles.back()->get_executor(), [&, idle = idles.back().get()] {
+                ++waiting;
+                idle->async_wait([&](error_code ec) {
+                    if (!ec && --left == 0) {
+                        all_completed.set_value();
+                    }
+                });
+            });
+        }
+        while (waiting.load() < round % many) {
+            std::this_thread::yield();
+        }
+        wheel.scale(1e-9);
+        all_completed.get_future().get(); // Else it takes an hour.
+    }
+    pool.join();
+}
+
+BOOST_AUTO_TEST_CASE(any_thread_may_set_it) {
+    asio::thread_pool pool(2);
+    auto& wheel = asio_wheel::make_wheel(pool, {.budget = 3});
+    std::atomic<bool> stop{false};
+    std::atomic<int> completions{0};
+    struct connection : std::enable_shared_from_this<connection> {
+        connection(asio::thread_pool& pool, std::atomic<int>& n, std::atomic<bool>& stop)
+            : idle(asio::make_strand(pool), 2ms), completed(n), stopped(stop) {}
+        void wait() {
+            idle.async_wait([self = shared_from_this()](error_code ec) {
+                self->completed += !ec;
+                if (!self->stopped) {
+                    self->idle.touch();
+                    self->idle.period(self->completed % 2 == 0 ? 1ms : 3ms);
+                    self->wait();
+                }
+            });
+        }
+        idle_timer idle;
+        std::atomic<int>& completed;
+        std::atomic<bool>& stopped;
+    };
+    for (int i = 0; i < 20; ++i) {
+        const auto c = std::make_shared<connection>(pool, completions, stop);
+        asio::post(c->idle.get_executor(), [c] { c->wait(); });
+    }
+    const auto set = [&](double low) {
+        while (!stop) {
+            wheel.scale(low);
+            wheel.scale(1);
+        }
+    };
+    std::thread first(set, 0.25);
+    std::thread second(set, 0.75);
+    while (completions < 1000) {
+        std::this_thread::yield();
+    }
+    stop = true;
+    first.join();
+    second.join();
+    pool.join();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
