@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <utility>
 
 namespace asio_wheel {
 
@@ -22,7 +24,8 @@ wheel::wheel(std::size_t slots, unsigned levels)
             1),
       mask_((std::size_t{1} << bits_) - 1), words_((mask_ + bits_of_word) / bits_of_word),
       opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))),
-      slots_(std::make_unique<slot[]>(std::size_t{opened_} + 1)), earliest_(opened_, no_tick),
+      slots_(std::make_unique<slot[]>(std::size_t{opened_} + 1)),
+      filled_(std::size_t{opened_} + 1, 0), earliest_(opened_, no_tick),
       occupied_(levels * words_, 0) {
     for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
         level_of_bit_[bit] = static_cast<std::uint8_t>(std::min(bit / bits_, levels_ - 1));
@@ -30,10 +33,6 @@ wheel::wheel(std::size_t slots, unsigned levels)
 }
 
 wheel::~wheel() = default;
-
-bool wheel::slot::empty() const noexcept {
-    return std::all_of(lists.begin(), lists.end(), [](const auto& list) { return list.empty(); });
-}
 
 void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
     entry.deadline_ = std::clamp(deadline, told_, last_tick);
@@ -46,11 +45,11 @@ void wheel::erase(wheel_entry& entry) noexcept {
     const auto node = entry_list::value_traits::to_node_ptr(entry);
     // The only neighbour of a list's last node is the list: look at our own node, which is at hand,
     // not at the others.
-    const bool last =
-        algorithms::node_traits::get_next(node) == algorithms::node_traits::get_previous(node);
+    const auto next = algorithms::node_traits::get_next(node);
+    const bool last = next == algorithms::node_traits::get_previous(node);
     algorithms::unlink(node);
-    if (last && slots_[entry.slot_].empty()) {
-        vacate(entry.slot_);
+    if (last) {
+        emptied(next);
     }
     if (next_ == now_) {
         next_ = stale; // It may have been the last entry of the opened slot.
@@ -148,7 +147,9 @@ void wheel::file(wheel_entry& entry) noexcept {
     const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
     const auto number = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
     entry.slot_ = number;
-    slots_[number].lists[stripe_++ % stripes].push_back(entry);
+    const unsigned list = stripe_++ % stripes;
+    slots_[number].lists[list].push_back(entry);
+    filled_[number] |= static_cast<list_set>(1U << list);
     if (deadline < earliest_[number]) {
         earliest_[number] = deadline;
         occupied_[level * words_ + index / bits_of_word] |= std::uint64_t{1}
@@ -156,6 +157,17 @@ void wheel::file(wheel_entry& entry) noexcept {
         if (deadline < next_) {
             next_ = deadline;
         }
+    }
+}
+
+// Notes that a list, of which we know where it lies, has become empty.
+void wheel::emptied(const void* list) noexcept {
+    const std::size_t offset =
+        reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_.get());
+    const auto number = static_cast<std::uint32_t>(offset / sizeof(slot));
+    filled_[number] &= static_cast<list_set>(~(1U << (offset % sizeof(slot) / sizeof(entry_list))));
+    if (filled_[number] == 0 && number != opened_) {
+        vacate(number);
     }
 }
 
@@ -174,47 +186,31 @@ void wheel::vacate(std::uint32_t number) noexcept {
 void wheel::open(std::uint32_t number) noexcept {
     slot& from = slots_[number];
     slot& opened = slots_[opened_];
-    for (unsigned i = 0; i < stripes; ++i) {
-        if (!from.lists[i].empty()) {
-            opened.lists[i].splice(opened.lists[i].end(), from.lists[i]);
-            left_ |= static_cast<list_set>(1U << i);
-        }
+    for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(rest));
+        opened.lists[i].splice(opened.lists[i].end(), from.lists[i]);
     }
+    filled_[opened_] |= std::exchange(filled_[number], list_set{0});
     vacate(number);
-}
-
-// Whether nothing is left of the opened slot.
-bool wheel::opened_empty() const noexcept {
-    for (unsigned rest = left_; rest != 0; rest &= rest - 1) {
-        if (!slots_[opened_].lists[static_cast<unsigned>(std::countr_zero(rest))].empty()) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // Takes out the next opened entry, of which there is one: the first of the next list that has any.
 // Its turn comes again after all others': time for the memory to bring the entry that is its first
 // now. All of it: its links come by themselves, but what follows may lie in another cache line.
 wheel_entry& wheel::take_opened() noexcept {
-    for (;;) {
-        const int ahead = std::countr_zero(std::rotr(left_, static_cast<int>(turn_)));
-        const unsigned number = (turn_ + static_cast<unsigned>(ahead)) % stripes;
-        turn_ = number + 1;
-        entry_list& list = slots_[opened_].lists[number];
-        if (list.empty()) {
-            left_ &= static_cast<list_set>(~(1U << number)); // Its last entries were erased.
-            continue;
-        }
-        wheel_entry& entry = list.front();
-        list.pop_front();
-        if (list.empty()) {
-            left_ &= static_cast<list_set>(~(1U << number));
-        } else {
-            detail::prefetch(&list.front() + 1);
-        }
-        return entry;
+    list_set& filled = filled_[opened_];
+    const int ahead = std::countr_zero(std::rotr(filled, static_cast<int>(turn_)));
+    const unsigned number = (turn_ + static_cast<unsigned>(ahead)) % stripes;
+    turn_ = number + 1;
+    entry_list& list = slots_[opened_].lists[number];
+    wheel_entry& entry = list.front();
+    list.pop_front();
+    if (list.empty()) {
+        filled &= static_cast<list_set>(~(1U << number));
+    } else {
+        detail::prefetch(&list.front() + 1);
     }
+    return entry;
 }
 
 wheel::position wheel::earliest() const noexcept {

@@ -189,8 +189,6 @@ private:
 
     struct alignas(64) slot {
         std::array<entry_list, stripes> lists;
-
-        [[nodiscard]] bool empty() const noexcept;
     };
 
     // An occupied slot and the earliest deadline put into it.
@@ -204,19 +202,20 @@ private:
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
     void file(wheel_entry& entry) noexcept;
+    void emptied(const void* list) noexcept;
     void vacate(std::uint32_t number) noexcept;
     void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
-    [[nodiscard]] bool opened_empty() const noexcept;
+    [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
     [[nodiscard]] position earliest() const noexcept;
     [[nodiscard]] position earliest_of_top() const noexcept;
     [[nodiscard]] std::size_t next_occupied(unsigned level, std::size_t from) const noexcept;
     [[nodiscard]] unsigned shift(unsigned level) const noexcept { return level * bits_; }
     void catch_up(tick_t now, const position& next) noexcept;
 
-    // Slot s of level l is number l * slots() + s in slots_, earliest_ and, as a bit, in occupied_.
-    // One more slot, number opened_, holds what is left of the slot that is being emptied: an
-    // advance() that ran out of budget goes on there.
+    // Slot s of level l is number l * slots() + s in slots_, filled_, earliest_ and, as a bit, in
+    // occupied_. One more slot, number opened_, holds what is left of the slot that is being emptied:
+    // an advance() that ran out of budget goes on there.
     //
     // Invariants, between calls:
     //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
@@ -226,7 +225,7 @@ private:
     //    where it was).
     //  - below the top level, an occupied slot's index is greater than that of now_ (on level 0, or
     //    equal).
-    //  - list i of the opened slot is empty if bit i of left_ is not set.
+    //  - bit i of filled_[n] is set if and only if list i of slot n is not empty.
     //  - next_ is stale, or now_ while the opened slot is not empty, or the smallest of earliest_.
     unsigned levels_;
     unsigned bits_;     // log2 of the slots on a level
@@ -235,13 +234,13 @@ private:
     std::uint32_t opened_;
     unsigned stripe_ = 0; // where the next entry is filed
     unsigned turn_ = 0;   // which list the next entry is taken from
-    list_set left_ = 0;   // which lists of the opened slot may have entries; others have none
     tick_t now_ = 0;      // <= told_
     tick_t told_ = 0;
     mutable tick_t next_ = no_tick;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;
     std::unique_ptr<slot[]> slots_;
+    std::vector<list_set> filled_;
     std::vector<tick_t> earliest_;
     std::vector<std::uint64_t> occupied_;
     std::array<std::uint8_t, 64> level_of_bit_{};

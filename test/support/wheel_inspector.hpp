@@ -62,9 +62,8 @@ struct wheel_inspector {
 
     /// How many slots hold something, not counting the one that is being emptied.
     [[nodiscard]] static std::size_t occupied(const wheel& w) {
-        return static_cast<std::size_t>(
-            std::count_if(w.slots_.get(), w.slots_.get() + w.opened_,
-                          [](const wheel::slot& s) { return !s.empty(); }));
+        return static_cast<std::size_t>(std::count_if(w.slots_.get(), w.slots_.get() + w.opened_,
+                                                      [](const auto& s) { return !is_empty(s); }));
     }
 
 private:
@@ -78,6 +77,10 @@ private:
         return text.str();
     }
 
+    [[nodiscard]] static bool is_empty(const wheel::slot& s) {
+        return std::all_of(s.lists.begin(), s.lists.end(), [](const auto& l) { return l.empty(); });
+    }
+
     [[nodiscard]] static bool bit(const wheel& w, std::uint32_t number) {
         const std::size_t index = number & w.mask_;
         return (w.occupied_[(number >> w.bits_) * w.words_ + index / 64] >> (index % 64) & 1U) != 0;
@@ -88,7 +91,12 @@ private:
     template <class Check>
     [[nodiscard]] static std::string walk(const wheel& w, std::uint32_t number,
                                           std::size_t& entries, Check check) {
+        std::size_t i = 0;
         for (const auto& list : w.slots_[number].lists) {
+            if ((w.filled_[number] >> i & 1U) == (list.empty() ? 1U : 0U)) {
+                return words("slot ", number, ": the set of filled lists is wrong about list ", i);
+            }
+            ++i;
             const auto root = list.end().pointed_node();
             auto node = root;
             do {
@@ -129,7 +137,7 @@ private:
         if (!fault.empty()) {
             return fault;
         }
-        const bool empty = w.slots_[number].empty();
+        const bool empty = is_empty(w.slots_[number]);
         if (bit(w, number) == empty) {
             return words("slot ", number, ": the bit says ", empty ? "occupied" : "empty");
         }
