@@ -229,6 +229,22 @@ BOOST_AUTO_TEST_CASE(each_context_has_its_own_wheel) {
     BOOST_TEST(seen.take() == "b");
 }
 
+// use_wheel() remembers what a thread has asked for.
+BOOST_AUTO_TEST_CASE(a_context_in_the_place_of_another_has_its_own_wheel) {
+    std::optional<asio::io_context> ctx;
+    asio::io_context another;
+    for (const std::size_t slots : {64U, 128U, 512U}) {
+        ctx.emplace();
+        auto& wheel = make_wheel(*ctx, {.slots = slots});
+        for (int i = 0; i < 2; ++i) {
+            BOOST_TEST(&use_wheel(*ctx) == &wheel);
+            BOOST_TEST(&use_wheel(another) != &wheel);
+            BOOST_TEST(&use_wheel<std::chrono::system_clock>(*ctx).context() == &*ctx);
+        }
+        BOOST_TEST(use_wheel(*ctx).options().slots == slots);
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_for_one_thread_needs_no_lock, World, real_worlds) {
     for (const int hint :
          {1, BOOST_ASIO_CONCURRENCY_HINT_UNSAFE, BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO}) {

@@ -50,7 +50,7 @@ namespace asio_wheel {
 /// Keys lead to the element they were given out for, and to no other: an element that was taken,
 /// erased or cleared is never mixed up with another one (but for a place that held 2³² elements).
 ///
-/// A queue takes some 70 kB, and for each element 80 bytes and the value; places of elements are used
+/// A queue takes some 200 kB, and for each element 80 bytes and the value; places of elements are used
 /// again, and freed by clear(). Pushing, erasing, moving and taking take constant time, but for
 /// sorting those whose times fall into one tick.
 ///
@@ -140,7 +140,9 @@ public:
     }
 
     /// Takes the next element, if its time has come.
-    std::optional<T> try_pop() { return elements_.pop(count_of(wheel_.now())); }
+    std::optional<T> try_pop() {
+        return elements_.pop([this] { return count_of(wheel_.now()); });
+    }
 
     /// When the next element can be taken: at its time, rounded up to a tick. None without elements.
     [[nodiscard]] std::optional<time_point> peek_expiry() {

@@ -13,8 +13,10 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/wait_traits.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -76,7 +78,7 @@ public:
     wheel_service(boost::asio::execution_context& context, const wheel_options& options)
         : wheel_service(checked{}, context, detail::agreed_options(context, options)) {}
 
-    ~wheel_service() override = default;
+    ~wheel_service() override { ended_.fetch_add(1, std::memory_order_relaxed); }
 
     /// What the wheel was made with.
     [[nodiscard]] const wheel_options& options() const noexcept { return core_.options(); }
@@ -145,11 +147,31 @@ public:
 
 private:
     friend struct detail::core_access;
+    template <class Clock1, class WaitTraits1>
+    friend wheel_service<Clock1, WaitTraits1>& use_wheel(boost::asio::execution_context&);
 
     struct checked {};
 
+    // Which one a thread has used last, if no wheel has ended since: then its context may have another
+    // one, or another context may be where it was.
+    struct last_used {
+        boost::asio::execution_context* context = nullptr;
+        wheel_service* wheel = nullptr;
+        std::uint64_t ended = 0;
+    };
+
     wheel_service(checked, boost::asio::execution_context& context, const wheel_options& options)
         : service(context), core_((validate(options), context), options), valve_(context, core_) {}
+
+    // For use_wheel(): timers are made, and operations given deadlines, more often than contexts.
+    static wheel_service& of(boost::asio::execution_context& context) {
+        thread_local constinit last_used last;
+        const std::uint64_t ended = ended_.load(std::memory_order_relaxed);
+        if (last.context != &context || last.ended != ended) {
+            last = {&context, &boost::asio::use_service<wheel_service>(context), ended};
+        }
+        return *last.wheel;
+    }
 
     // Called by the context before it ends, in some versions twice.
     void shutdown() noexcept override {
@@ -159,16 +181,18 @@ private:
 
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
+    static inline std::atomic<std::uint64_t> ended_{0}; // How many wheels have.
+
     core_type core_;
     detail::valve<core_type> valve_;
 };
 
 /// The wheel of `context` for a clock; makes one if there is none. Takes the context's registry
-/// lock: keep the result.
+/// lock, unless the thread has asked for the same one before.
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& use_wheel(boost::asio::execution_context& context) {
-    return boost::asio::use_service<wheel_service<Clock, WaitTraits>>(context);
+    return wheel_service<Clock, WaitTraits>::of(context);
 }
 
 /// Makes the wheel of `context` for a clock. Throws std::invalid_argument, naming the option, its

@@ -43,8 +43,9 @@ class deadline;
 template <class Core>
 class deadline_ptr {
 public:
-    explicit deadline_ptr(deadline<Core>* d) noexcept : d_(d) { d_->add_owner(); }
-    deadline_ptr(const deadline_ptr& other) noexcept : deadline_ptr(other.d_) {}
+    /// Takes over what an owner has been counted for.
+    explicit deadline_ptr(deadline<Core>* d) noexcept : d_(d) {}
+    deadline_ptr(const deadline_ptr& other) noexcept : d_(other.d_) { d_->add_owner(); }
     deadline_ptr(deadline_ptr&& other) noexcept : d_(std::exchange(other.d_, nullptr)) {}
     deadline_ptr& operator=(deadline_ptr&&) = delete;
     ~deadline_ptr() {
@@ -88,10 +89,18 @@ public:
     deadline(const deadline&) = delete;
     deadline& operator=(const deadline&) = delete;
 
-    [[nodiscard]] static deadline_ptr<Core> make(Core& core, boost::asio::cancellation_type type) {
+    /// As many owners as each deadline has from the start.
+    struct owners {
+        deadline_ptr<Core> starter; ///< Who starts the operation and the wait.
+        deadline_ptr<Core> handler; ///< The operation's.
+        deadline_ptr<Core> wait;    ///< For the time.
+    };
+
+    [[nodiscard]] static owners make(Core& core, boost::asio::cancellation_type type) {
         block_allocator<deadline> memory;
-        return deadline_ptr<Core>(::new (static_cast<void*>(memory.allocate(1)))
-                                      deadline(core, type));
+        auto* const d = ::new (static_cast<void*>(memory.allocate(1))) deadline(core, type);
+        using ptr = deadline_ptr<Core>;
+        return {ptr(d), ptr(d), ptr(d)};
     }
 
     /// Where the operation is cancelled.
@@ -168,8 +177,9 @@ public:
 
     void add_owner() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void remove_owner() noexcept {
-        // The last one sees what the others did.
-        if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        // The last one sees what the others did; and nobody else can become an owner then.
+        if (owners_.load(std::memory_order_acquire) == 1 ||
+            owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             block_allocator<deadline> memory;
             this->~deadline();
             memory.deallocate(this, 1);
@@ -233,7 +243,7 @@ private:
         }
     }
 
-    std::atomic<unsigned> owners_{0};
+    std::atomic<unsigned> owners_{3}; // As make() gives them out.
     std::atomic<int> state_{open};
     std::atomic<bool> armed_{false};
     verdict first_ = nobody; // Written during an emission; read after close().

@@ -83,9 +83,13 @@ public:
         first_generation_ = latest_generation_ + 1; // No key from before fits what comes now.
     }
 
-    /// The value whose time came first, if any has come by `now`.
-    [[nodiscard]] std::optional<T> pop(count_t now) {
-        collect(now);
+    /// The value whose time came first, if any has come by now(). The clock is asked only if it is
+    /// not known that none that is not ready comes first.
+    template <class Now>
+    [[nodiscard]] std::optional<T> pop(Now now) {
+        if (ready_.empty() || wheel_.next_expiry() <= wheel_.told()) {
+            collect(now());
+        }
         if (ready_.empty()) {
             return std::nullopt;
         }
@@ -196,8 +200,8 @@ private:
         }
     }
 
-    static constexpr std::size_t slots = 64;
-    static constexpr unsigned levels = 4;
+    static constexpr std::size_t slots = 256;
+    static constexpr unsigned levels = 3;
 
     tick_scale scale_;
     wheel wheel_;

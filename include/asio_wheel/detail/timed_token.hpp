@@ -185,21 +185,23 @@ private:
         auto& wheel = use_wheel<Clock>(context_of(ex));
         core_type& core = core_access::of(wheel);
         const auto expiry = terms.limit.expiry(wheel);
-        const auto d = deadline<core_type>::make(core, terms.type);
+        auto [d, handlers, waits] = deadline<core_type>::make(core, terms.type);
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             slot.template emplace<cancel_before_deadline<core_type>>(d);
         }
-        std::move(initiation)(timed_handler<core_type, Handler, Result>(
-                                  std::forward<Handler>(handler), d, terms.result),
-                              std::forward<Args>(args)...);
+        std::move(initiation)(
+            timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
+                                                      std::move(handlers), terms.result),
+            std::forward<Args>(args)...);
         d->arm([&] {
             const own_timer<core_type> timer(expiry, native_context(ex) != nullptr);
             if constexpr (std::is_null_pointer_v<Bound>) {
-                start_wait(core, timer, ex, pass_deadline<core_type>(d));
+                start_wait(core, timer, ex, pass_deadline<core_type>(std::move(waits)));
             } else {
                 using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                start_wait(core, timer, ex, pass_deadline_on<core_type, bound_executor>(d, *bound));
+                start_wait(core, timer, ex,
+                           pass_deadline_on<core_type, bound_executor>(std::move(waits), *bound));
             }
         });
     }
