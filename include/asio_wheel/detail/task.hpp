@@ -30,7 +30,6 @@
 #include <string>
 #include <type_traits>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -98,6 +97,9 @@ namespace detail {
 
 /// What a scheduler knows of its tasks. Its lock may be taken while a task's is held, not the other way
 /// round.
+///
+/// It does not own them. What does is the wait that each has begun; so tasks end with their context,
+/// also those that own their scheduler.
 template <class Clock>
 class task_board {
 public:
@@ -108,29 +110,49 @@ public:
     std::size_t max_pending = 0;
     error_handler on_error;
 
-    void add(const task_ptr& t) {
+    /// Takes `t`, and gives it the key that it wants. Returns who had that, and is to be cancelled.
+    [[nodiscard]] task_ptr add(const task_ptr& t) {
+        task_ptr former; // No task may end under the lock.
         const std::lock_guard<std::mutex> guard(mutex_);
         if (stopped_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
-        if (max_pending != 0 && tasks_.size() >= max_pending) {
+        if (t->key()) {
+            const auto holder = keyed_.find(*t->key());
+            former = holder != keyed_.end() ? holder->second.lock() : nullptr;
+        }
+        if (max_pending != 0 && tasks_.size() - (former ? 1 : 0) >= max_pending) {
             throw boost::system::system_error(error::too_many_pending);
         }
-        tasks_.insert(t);
-    }
-
-    void remove(const task_ptr& t) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        tasks_.erase(t);
-        if (const auto it = keyed_.find(t->key()); it != keyed_.end() && it->second == t) {
-            keyed_.erase(it);
+        const auto added = tasks_.emplace(t.get(), t).first;
+        try {
+            if (t->key()) {
+                keyed_[*t->key()] = t;
+            }
+        } catch (...) {
+            tasks_.erase(added);
+            throw;
         }
+        return former;
     }
 
-    /// Gives the key to `t`. Returns who had it.
-    [[nodiscard]] task_ptr name(const task_ptr& t) {
+    /// If `t` has its key still, it goes back to `former`, if that is still here.
+    void remove(const task_ptr& t, const task_ptr& former = nullptr) noexcept {
         const std::lock_guard<std::mutex> guard(mutex_);
-        return std::exchange(keyed_[t->key()], t);
+        tasks_.erase(t.get());
+        if (!t->key()) {
+            return;
+        }
+        const auto holder = keyed_.find(*t->key());
+        if (holder == keyed_.end() || holder->second.owner_before(t) ||
+            t.owner_before(holder->second)) {
+            return;
+        }
+        if (former && tasks_.contains(former.get())) {
+            holder->second = former;
+        } else {
+            keyed_.erase(holder);
+        }
     }
 
     [[nodiscard]] std::size_t size() const {
@@ -138,13 +160,13 @@ public:
         return tasks_.size();
     }
 
-    [[nodiscard]] std::vector<task_ptr> stop() {
+    /// Returns all tasks there were. Takes no more.
+    [[nodiscard]] std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>>
+    stop() noexcept {
         const std::lock_guard<std::mutex> guard(mutex_);
         stopped_ = true;
-        std::vector<task_ptr> all(tasks_.begin(), tasks_.end());
-        tasks_.clear();
         keyed_.clear();
-        return all;
+        return std::exchange(tasks_, {});
     }
 
     void report(const handle& h, const std::exception_ptr& e) const noexcept {
@@ -163,8 +185,8 @@ public:
 private:
     mutable std::mutex mutex_;
     bool stopped_ = false;
-    std::unordered_set<task_ptr> tasks_;
-    std::unordered_map<std::string, task_ptr> keyed_;
+    std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>> tasks_;
+    std::unordered_map<std::string, std::weak_ptr<task<Clock>>> keyed_; // Some of these.
 };
 
 /// One task. Its lock guards its timer and its state, and is not held while it is called.
@@ -182,26 +204,36 @@ public:
     task& operator=(const task&) = delete;
     virtual ~task() = default;
 
-    [[nodiscard]] const std::string& key() const noexcept { return key_; }
+    [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
     void key(std::string k) noexcept { key_ = std::move(k); }
 
-    /// Joins the board, and begins to wait. If it throws, nothing has happened.
+    /// Joins the board, instead of whoever has its key there, and begins to wait; unless it has done so
+    /// before, and was not stopped since. If it throws, nothing has happened.
     void arm(const board_ptr& board, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
+        std::shared_ptr<task> former;
         auto& wheel = use_wheel<Clock>(context_of(ex));
-        const std::lock_guard<std::mutex> guard(
-            mutex_); // Whoever stops the board waits for the rest.
-        board->add(self);
-        wheel_ = &wheel;
-        timer_.emplace(ex);
-        board_ = board;
-        try {
-            wait();
-        } catch (...) {
-            board->remove(self);
-            throw;
+        {
+            // Whoever stops the board waits for the rest.
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (stand_ != stand::stopped || calls_ != 0) {
+                return;
+            }
+            former = board->add(self);
+            try {
+                wheel_ = &wheel;
+                board_ = board;
+                timer_.emplace(ex);
+                wait();
+            } catch (...) {
+                board->remove(self, former);
+                throw;
+            }
+            stand_ = stand::waiting;
         }
-        stand_ = stand::waiting;
+        if (former) {
+            former->cancel();
+        }
     }
 
     typename handle::outcome cancel() {
@@ -261,7 +293,7 @@ protected:
     explicit task(const time_point& first) noexcept : expiry_(first) {}
 
 private:
-    enum class stand { waiting, called, done, cancelled, stopped };
+    enum class stand { stopped, waiting, called, done, cancelled };
 
     virtual void call(const handle& h) = 0;
     [[nodiscard]] virtual bool repeats() const noexcept = 0;
@@ -275,17 +307,16 @@ private:
 
     void wait() {
         timer_->expires_at(expiry_);
-        timer_->async_wait([self = this->shared_from_this()](const boost::system::error_code& ec) {
-            self->come(ec);
-        });
+        timer_->async_wait([self = this->shared_from_this(), turn = ++turn_](
+                               const boost::system::error_code& ec) { self->come(ec, turn); });
     }
 
-    void come(const boost::system::error_code& ec) {
+    void come(const boost::system::error_code& ec, std::size_t turn) {
         const handle h(this->shared_from_this());
         board_ptr board;
         {
             const std::lock_guard<std::mutex> guard(mutex_);
-            if (stand_ != stand::waiting || ec == boost::asio::error::operation_aborted) {
+            if (stand_ != stand::waiting || turn != turn_) {
                 return;
             }
             stand_ = stand::called;
@@ -294,6 +325,9 @@ private:
         }
         std::optional<time_point> then;
         try {
+            if (ec == boost::asio::error::operation_aborted) { // By nobody else than drain().
+                throw boost::system::system_error(error::wheel_stopped);
+            }
             if (ec) {
                 throw boost::system::system_error(ec);
             }
@@ -325,13 +359,15 @@ private:
     }
 
     mutable std::mutex mutex_;
-    stand stand_ = stand::waiting;
-    time_point expiry_; // Changed by whoever calls it.
+    stand stand_ = stand::stopped; // It was not begun.
+    time_point expiry_;            // Changed by whoever calls it.
     std::size_t calls_ = 0;
+    std::size_t turn_ =
+        0; // Which wait it is; former ones, of a task that was stopped, come to nothing.
     wheel_service<Clock>* wheel_ = nullptr;
     std::optional<timer> timer_;
     board_ptr board_;
-    std::string key_;
+    std::optional<std::string> key_;
 };
 
 /// A task that calls `Function`, and then again as `Repeat` says: repeat(previous, now).
