@@ -85,7 +85,8 @@ private:
         if (!(options.factor >= 1)) {
             refuse("factor", std::to_string(options.factor), "1 or more");
         }
-        if (!(options.jitter >= 0 && options.jitter <= 1)) {
+        const bool is_share = options.jitter >= 0 && options.jitter <= 1; // As no NaN is.
+        if (!is_share) {
             refuse("jitter", std::to_string(options.jitter), "0 to 1");
         }
         return options;

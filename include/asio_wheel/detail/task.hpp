@@ -117,8 +117,9 @@ public:
         if (stopped_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
-        if (t->key()) {
-            const auto holder = keyed_.find(*t->key());
+        const std::optional<std::string>& key = t->key();
+        if (key) {
+            const auto holder = keyed_.find(*key);
             former = holder != keyed_.end() ? holder->second.lock() : nullptr;
         }
         if (max_pending != 0 && tasks_.size() - (former ? 1 : 0) >= max_pending) {
@@ -126,8 +127,8 @@ public:
         }
         const auto added = tasks_.emplace(t.get(), t).first;
         try {
-            if (t->key()) {
-                keyed_[*t->key()] = t;
+            if (key) {
+                keyed_[*key] = t;
             }
         } catch (...) {
             tasks_.erase(added);
@@ -140,10 +141,11 @@ public:
     void remove(const task_ptr& t, const task_ptr& former = nullptr) noexcept {
         const std::lock_guard<std::mutex> guard(mutex_);
         tasks_.erase(t.get());
-        if (!t->key()) {
+        const std::optional<std::string>& key = t->key();
+        if (!key) {
             return;
         }
-        const auto holder = keyed_.find(*t->key());
+        const auto holder = keyed_.find(*key);
         if (holder == keyed_.end() || holder->second.owner_before(t) ||
             t.owner_before(holder->second)) {
             return;
@@ -223,8 +225,7 @@ public:
             try {
                 wheel_ = &wheel;
                 board_ = board;
-                timer_.emplace(ex);
-                wait();
+                wait(timer_.emplace(ex));
             } catch (...) {
                 board->remove(self, former);
                 throw;
@@ -258,7 +259,7 @@ public:
                 return {cancel_result::already_cancelled, duration::zero()};
             }
             stand_ = stand::cancelled;
-            timer_->cancel();
+            end_wait();
             board = board_;
         }
         board->remove(self);
@@ -272,7 +273,7 @@ public:
             return false;
         }
         stand_ = stand::stopped;
-        timer_->cancel();
+        end_wait();
         return calls_ == 0;
     }
 
@@ -305,10 +306,16 @@ private:
         return std::max(until_saturating(wheel_->now(), expiry_), duration::zero());
     }
 
-    void wait() {
-        timer_->expires_at(expiry_);
-        timer_->async_wait([self = this->shared_from_this(), turn = ++turn_](
-                               const boost::system::error_code& ec) { self->come(ec, turn); });
+    void end_wait() {
+        if (timer_) {
+            timer_->cancel();
+        }
+    }
+
+    void wait(timer& t) {
+        t.expires_at(expiry_);
+        t.async_wait([self = this->shared_from_this(), turn = ++turn_](
+                         const boost::system::error_code& ec) { self->come(ec, turn); });
     }
 
     void come(const boost::system::error_code& ec, std::size_t turn) {
@@ -343,10 +350,10 @@ private:
             if (stand_ != stand::called) {
                 return; // Cancelled or stopped meanwhile.
             }
-            if (then) {
+            if (then && timer_) {
                 expiry_ = *then;
                 stand_ = stand::waiting;
-                wait();
+                wait(*timer_);
                 return;
             }
             stand_ = stand::done;
@@ -365,7 +372,7 @@ private:
     std::size_t turn_ =
         0; // Which wait it is; former ones, of a task that was stopped, come to nothing.
     wheel_service<Clock>* wheel_ = nullptr;
-    std::optional<timer> timer_;
+    std::optional<timer> timer_; // Since it was begun.
     board_ptr board_;
     std::optional<std::string> key_;
 };
