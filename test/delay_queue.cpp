@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// labels: threads
 
 // Delay queues, against a std::multimap and by themselves.
 
@@ -20,7 +21,10 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/test/unit_test.hpp>
@@ -29,6 +33,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -683,6 +688,44 @@ BOOST_FIXTURE_TEST_CASE(other_tokens_and_default_tokens, virtual_world) {
     pass(1s);
     BOOST_CHECK_EXCEPTION(future.get(), boost::system::system_error,
                           [](const auto& e) { return e.code() == asio_wheel::error::timed_out; });
+}
+
+// Real time. Handlers run on the pool, the queue on its strand.
+BOOST_AUTO_TEST_CASE(a_pool_uses_a_queue_on_a_strand) {
+    constexpr int values = 2'000;
+    asio::thread_pool pool(3);
+    const auto strand = asio::make_strand(pool);
+    delay_queue<int> queue(strand);
+    std::atomic<int> taken{0}, cancelled{0};
+    std::function<void()> work = [&] {
+        queue.async_pop(asio::bind_executor(pool, [&](error_code ec, int) {
+            if (ec == asio_wheel::error::queue_closed) {
+                return;
+            }
+            ++(ec ? cancelled : taken);
+            asio::post(strand, work);
+        }));
+    };
+    for (int i = 0; i < 4; ++i) {
+        asio::post(strand, work);
+    }
+    for (int i = 0; i < values; ++i) {
+        asio::post(strand, [&, i] { queue.push(i, std::chrono::microseconds(i % 10 * 300)); });
+        if (i % 10 == 0) {
+            asio::post(strand, [&] { queue.cancel(); });
+        }
+    }
+    const std::function<void()> close_when_empty = [&] {
+        if (queue.empty()) {
+            queue.close();
+        } else {
+            asio::post(strand, close_when_empty);
+        }
+    };
+    asio::post(strand, close_when_empty);
+    pool.join();
+    BOOST_TEST(taken == values);
+    BOOST_TEST(cancelled > 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(it_does_what_a_multimap_does, virtual_world) {

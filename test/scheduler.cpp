@@ -9,6 +9,7 @@
 #include "support/context.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -442,6 +443,22 @@ BOOST_FIXTURE_TEST_CASE(a_function_lives_as_long_as_its_task_or_a_handle, tellin
 }
 
 void plain_function() {}
+
+BOOST_AUTO_TEST_CASE(tasks_are_called_on_the_executor_of_their_scheduler) {
+    asio::thread_pool pool(2);
+    const auto strand = asio::make_strand(pool);
+    std::atomic<int> there{0}, elsewhere{0};
+    {
+        scheduler tasks(strand);
+        for (int i = 0; i < 100; ++i) {
+            tasks.schedule_after(std::chrono::microseconds(i * 10),
+                                 [&] { ++(strand.running_in_this_thread() ? there : elsewhere); });
+        }
+        pool.join();
+    }
+    BOOST_TEST(there == 100);
+    BOOST_TEST(elsewhere == 0);
+}
 
 BOOST_FIXTURE_TEST_CASE(functions_of_all_kinds, telling) {
     tasks.schedule_after(0s, plain_function);
