@@ -427,19 +427,44 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_named, telling) {
     BOOST_TEST(tasks.pending() == 0U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_function_lives_as_long_as_its_task_or_a_handle, telling) {
+BOOST_FIXTURE_TEST_CASE(a_function_ends_with_its_task_whoever_has_a_handle, telling) {
     const auto count = std::make_shared<int>(0);
-    tasks.schedule_after(1s, [count, only = std::make_unique<int>()] {});
+    const auto task = [count, only = std::make_shared<int>()] {};
+    const long none = count.use_count();
+    const task_handle once = tasks.schedule_after(1s, task);
+    const task_handle cancelled = tasks.schedule_after(1h, task);
+    const task_handle often = tasks.schedule_at_fixed_rate(1s, 1s, task);
+    const task_handle orphan = tasks.schedule_after(1h, task);
+    BOOST_TEST(count.use_count() == none + 4);
+    pass(1s);
+    BOOST_TEST(count.use_count() == none + 3);
+    cancelled.cancel();
+    BOOST_TEST(count.use_count() == none + 2);
     {
-        const task_handle cancelled = tasks.schedule_after(1h, [count] {});
-        BOOST_TEST(count.use_count() == 3);
-        pass(1s);
-        BOOST_TEST(count.use_count() == 2);
-        cancelled.cancel();
-        poll();
-        BOOST_TEST(count.use_count() == 2);
+        const auto orphans = tasks.stop();
+        BOOST_TEST(count.use_count() == none + 1); // It may still be called,
+        scheduler other(ctx);
+        other.adopt(orphans);
+        pass(1h);
     }
-    BOOST_TEST(count.use_count() == 1);
+    BOOST_TEST(count.use_count() == none); // and was.
+    BOOST_TEST(orphan.is_expired());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_task_that_holds_its_own_handle_ends, telling) {
+    const auto self = std::make_shared<task_handle>();
+    int calls = 0;
+    *self = tasks.schedule_at_fixed_rate(1s, 1s, [self, &calls, text = std::string(100, 'x')] {
+        if (++calls == 2) {
+            self->cancel();
+            BOOST_TEST(text.size() == 100U); // It is there until it returns.
+        }
+    });
+    for (int i = 0; i < 3; ++i) {
+        pass(1s);
+    }
+    BOOST_TEST(calls == 2);
+    BOOST_TEST(self.use_count() == 1);
 }
 
 void plain_function() {}

@@ -41,7 +41,8 @@ namespace asio_wheel {
 /// told, and a repeated task goes on. Whatever it returns is ignored.
 ///
 /// Tasks live until they were called for the last time, or cancelled, or the context ends: then they
-/// are never called. The end of the scheduler is a stop(); it may outlive the context.
+/// are never called. The end of the scheduler is a stop(); it may outlive the context. What a function
+/// holds is let go when its task is over, whoever has handles still.
 ///
 /// Thread safety. All functions may be called from any thread at any time; after stop(), or with
 /// max_pending tasks waiting, those that schedule throw boost::system::system_error with

@@ -240,12 +240,14 @@ public:
     typename handle::outcome cancel() {
         const std::shared_ptr<task> self = this->shared_from_this();
         board_ptr board;
+        bool waited = false;
         typename handle::outcome outcome{cancel_result::cancelled, duration::zero()};
         {
             const std::lock_guard<std::mutex> guard(mutex_);
             switch (stand_) {
             case stand::waiting:
                 outcome.remaining = left();
+                waited = true;
                 break;
             case stand::called:
                 if (!repeats()) {
@@ -263,18 +265,31 @@ public:
             board = board_;
         }
         board->remove(self);
+        if (waited) {
+            forget(); // Else who calls it does so.
+        }
         return outcome;
     }
 
     /// Takes it from its board, which has stopped. True if it was never called, and could be adopted.
     [[nodiscard]] bool stop() {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        if (stand_ != stand::waiting && stand_ != stand::called) {
-            return false;
+        bool waited = false;
+        {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (stand_ != stand::waiting && stand_ != stand::called) {
+                return false;
+            }
+            waited = stand_ == stand::waiting;
+            stand_ = stand::stopped;
+            end_wait();
+            if (calls_ == 0) {
+                return true;
+            }
         }
-        stand_ = stand::stopped;
-        end_wait();
-        return calls_ == 0;
+        if (waited) {
+            forget();
+        }
+        return false;
     }
 
     [[nodiscard]] bool is_expired() const {
@@ -301,6 +316,10 @@ private:
 
     /// When it is due next, having been due at `previous`.
     [[nodiscard]] virtual std::optional<time_point> next(time_point previous, time_point now) = 0;
+
+    /// It is over, and not being called: lets go what it holds, whoever has handles still. Not to be
+    /// called with a lock held, for that may do anything.
+    virtual void forget() noexcept = 0;
 
     [[nodiscard]] duration left() const {
         return std::max(until_saturating(wheel_->now(), expiry_), duration::zero());
@@ -331,6 +350,7 @@ private:
             board = board_;
         }
         std::optional<time_point> then;
+        bool over = true;
         try {
             if (ec == boost::asio::error::operation_aborted) { // By nobody else than drain().
                 throw boost::system::system_error(error::wheel_stopped);
@@ -347,22 +367,25 @@ private:
                 then = next(expiry_, wheel_->now());
             }
             const std::lock_guard<std::mutex> guard(mutex_);
-            if (stand_ != stand::called) {
-                return; // Cancelled or stopped meanwhile.
+            if (stand_ == stand::called) { // Not cancelled or stopped meanwhile.
+                if (then && timer_) {
+                    expiry_ = *then;
+                    stand_ = stand::waiting;
+                    wait(*timer_);
+                    return;
+                }
+                stand_ = stand::done;
             }
-            if (then && timer_) {
-                expiry_ = *then;
-                stand_ = stand::waiting;
-                wait(*timer_);
-                return;
-            }
-            stand_ = stand::done;
+            over = stand_ != stand::stopped || calls_ != 0; // Else somebody may adopt it.
         } catch (...) {
             board->report(h, std::current_exception());
             const std::lock_guard<std::mutex> guard(mutex_);
             stand_ = stand::done;
         }
         board->remove(h.task_);
+        if (over) {
+            forget();
+        }
     }
 
     mutable std::mutex mutex_;
@@ -385,29 +408,40 @@ class task_of final : public task<Clock> {
 
 public:
     task_of(const time_point& first, Function&& function, Repeat repeat)
-        : task<Clock>(first), function_(std::move(function)), repeat_(std::move(repeat)) {}
+        : task<Clock>(first), work_(std::in_place, work{std::move(function), std::move(repeat)}) {}
 
 private:
+    struct work {
+        Function function;
+        [[no_unique_address]] Repeat repeat;
+    };
+
     void call(const handle& h) override {
+        if (!work_) {
+            return;
+        }
         if constexpr (std::invocable<Function&, const handle&>) {
-            static_cast<void>(function_(h));
+            static_cast<void>(work_->function(h));
         } else {
-            static_cast<void>(function_());
+            static_cast<void>(work_->function());
         }
     }
 
     [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
 
-    [[nodiscard]] std::optional<time_point> next(time_point previous, time_point now) override {
-        if constexpr (std::is_null_pointer_v<Repeat>) {
-            return std::nullopt;
-        } else {
-            return repeat_(previous, now);
+    [[nodiscard]] std::optional<time_point> next([[maybe_unused]] time_point previous,
+                                                 [[maybe_unused]] time_point now) override {
+        if constexpr (!std::is_null_pointer_v<Repeat>) {
+            if (work_) {
+                return work_->repeat(previous, now);
+            }
         }
+        return std::nullopt;
     }
 
-    Function function_;
-    [[no_unique_address]] Repeat repeat_;
+    void forget() noexcept override { work_.reset(); }
+
+    std::optional<work> work_; // None when it is over.
 };
 
 } // namespace detail
