@@ -521,9 +521,13 @@ BOOST_AUTO_TEST_CASE(a_scheduler_may_outlive_its_context) {
     scheduler tasks(*ctx);
     tasks.schedule_after("key", 1h, [alive] {});
     tasks.schedule_at_fixed_rate(0s, 1h, [alive] {});
+    const task_handle h = tasks.schedule_after(1h, [alive] {});
     ctx->poll();
     ctx.reset();
-    BOOST_TEST(alive.use_count() == 1); // Nobody will call them.
+    BOOST_TEST(alive.use_count() == 2); // Nobody will call them.
+    BOOST_TEST(!h.is_expired());
+    BOOST_TEST((h.cancel().result == cancel_result::cancelled));
+    BOOST_TEST(alive.use_count() == 1);
     BOOST_TEST(tasks.stop().empty());
 }
 

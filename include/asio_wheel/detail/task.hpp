@@ -1,13 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The tasks of a scheduler, the board that it keeps them on, and the handles that lead to them.
+// The tasks of a scheduler, and the handles that lead to them.
 
 #ifndef ASIO_WHEEL_DETAIL_TASK_HPP
 #define ASIO_WHEEL_DETAIL_TASK_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/task_board.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -22,16 +23,12 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <functional>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace asio_wheel {
 
@@ -48,12 +45,10 @@ enum class cancel_result {
 namespace detail {
 template <class Clock>
 class task;
-template <class Clock>
-class task_board;
 } // namespace detail
 
-/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task and the scheduler.
-/// (Once the context is gone there is nothing left to ask of it.) From any thread.
+/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task, the scheduler, and
+/// the context (but remaining() may not be asked then). From any thread.
 template <class Clock>
 class basic_task_handle {
 public:
@@ -94,102 +89,6 @@ private:
 };
 
 namespace detail {
-
-/// What a scheduler knows of its tasks. Its lock may be taken while a task's is held, not the other way
-/// round.
-///
-/// It does not own them. What does is the wait that each has begun; so tasks end with their context,
-/// also those that own their scheduler.
-template <class Clock>
-class task_board {
-public:
-    using handle = basic_task_handle<Clock>;
-    using error_handler = std::function<void(const handle&, std::exception_ptr)>;
-    using task_ptr = std::shared_ptr<task<Clock>>;
-
-    std::size_t max_pending = 0;
-    error_handler on_error;
-
-    /// Takes `t`, and gives it the key that it wants. Returns who had that, and is to be cancelled.
-    [[nodiscard]] task_ptr add(const task_ptr& t) {
-        task_ptr former; // No task may end under the lock.
-        const std::lock_guard<std::mutex> guard(mutex_);
-        if (stopped_) {
-            throw boost::system::system_error(error::scheduler_stopped);
-        }
-        const std::optional<std::string>& key = t->key();
-        if (key) {
-            const auto holder = keyed_.find(*key);
-            former = holder != keyed_.end() ? holder->second.lock() : nullptr;
-        }
-        if (max_pending != 0 && tasks_.size() - (former ? 1 : 0) >= max_pending) {
-            throw boost::system::system_error(error::too_many_pending);
-        }
-        const auto added = tasks_.emplace(t.get(), t).first;
-        try {
-            if (key) {
-                keyed_[*key] = t;
-            }
-        } catch (...) {
-            tasks_.erase(added);
-            throw;
-        }
-        return former;
-    }
-
-    /// If `t` has its key still, it goes back to `former`, if that is still here.
-    void remove(const task_ptr& t, const task_ptr& former = nullptr) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        tasks_.erase(t.get());
-        const std::optional<std::string>& key = t->key();
-        if (!key) {
-            return;
-        }
-        const auto holder = keyed_.find(*key);
-        if (holder == keyed_.end() || holder->second.owner_before(t) ||
-            t.owner_before(holder->second)) {
-            return;
-        }
-        if (former && tasks_.contains(former.get())) {
-            holder->second = former;
-        } else {
-            keyed_.erase(holder);
-        }
-    }
-
-    [[nodiscard]] std::size_t size() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        return tasks_.size();
-    }
-
-    /// Returns all tasks there were. Takes no more.
-    [[nodiscard]] std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>>
-    stop() noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        stopped_ = true;
-        keyed_.clear();
-        return std::exchange(tasks_, {});
-    }
-
-    void report(const handle& h, const std::exception_ptr& e) const noexcept {
-        try {
-            if (on_error) {
-                return on_error(h, e);
-            }
-            std::rethrow_exception(e);
-        } catch (const std::exception& failure) {
-            std::clog << "asio_wheel: a task has thrown: " << failure.what() << '\n';
-        } catch (...) {
-            std::clog << "asio_wheel: a task has thrown something\n";
-        }
-    }
-
-private:
-    mutable std::mutex mutex_;
-    bool stopped_ = false;
-    std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>> tasks_;
-    std::unordered_map<std::string, std::weak_ptr<task<Clock>>> keyed_; // Some of these.
-};
 
 /// One task. Its lock guards its timer and its state, and is not held while it is called.
 template <class Clock>
@@ -246,7 +145,6 @@ public:
             const std::lock_guard<std::mutex> guard(mutex_);
             switch (stand_) {
             case stand::waiting:
-                outcome.remaining = left();
                 waited = true;
                 break;
             case stand::called:
@@ -261,7 +159,9 @@ public:
                 return {cancel_result::already_cancelled, duration::zero()};
             }
             stand_ = stand::cancelled;
-            end_wait();
+            if (end_wait()) { // Else it has come, or the context has ended.
+                outcome.remaining = left();
+            }
             board = board_;
         }
         board->remove(self);
@@ -325,11 +225,8 @@ private:
         return std::max(until_saturating(wheel_->now(), expiry_), duration::zero());
     }
 
-    void end_wait() {
-        if (timer_) {
-            timer_->cancel();
-        }
-    }
+    /// True if it waited.
+    bool end_wait() { return timer_ && timer_->cancel() != 0; }
 
     void wait(timer& t) {
         t.expires_at(expiry_);
