@@ -59,7 +59,8 @@ namespace asio_wheel {
 /// on its executor, too, when time has come for a pop that waits. So where several threads run the
 /// context, its executor is a strand, and it is used there only.
 ///
-/// When the context ends, pops that wait are destroyed without being completed. The queue may outlive it.
+/// When the context ends, pops that wait are destroyed without being completed. The queue may outlive it,
+/// if its executor may (a strand may not).
 template <class T, class Clock = std::chrono::steady_clock,
           class Executor = boost::asio::any_io_executor>
 class delay_queue {

@@ -41,8 +41,9 @@ namespace asio_wheel {
 /// told, and a repeated task goes on. Whatever it returns is ignored.
 ///
 /// Tasks live until they were called for the last time, or cancelled, or the context ends: then they
-/// are never called. The end of the scheduler is a stop(); it may outlive the context. What a function
-/// holds is let go when its task is over, whoever has handles still.
+/// are never called. What a function holds is let go when its task is over, whoever has handles still.
+/// The end of the scheduler is a stop(); it may outlive the context, if its executor may (a strand may
+/// not).
 ///
 /// Thread safety. All functions may be called from any thread at any time; after stop(), or with
 /// max_pending tasks waiting, those that schedule throw boost::system::system_error with
