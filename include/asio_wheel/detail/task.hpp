@@ -47,8 +47,9 @@ template <class Clock>
 class task;
 } // namespace detail
 
-/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task, the scheduler, and
-/// the context (but remaining() may not be asked then). From any thread.
+/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task and the scheduler;
+/// the context, too, if the scheduler's executor may (but remaining() is not to be asked then). From any
+/// thread.
 template <class Clock>
 class basic_task_handle {
 public:
