@@ -183,18 +183,32 @@ private:
         if (wheel_.next_expiry() > tick) {
             return;
         }
-        element_list fresh;
+        // They come tick by tick, but for those that were pushed when their time had come, which are
+        // last. Sorting a tick at a time keeps to what is in the caches.
+        element_list fresh, same_tick, late;
+        tick_t current = 0;
+        const auto end_tick = [&] {
+            same_tick.sort(&before);
+            fresh.splice(fresh.end(), same_tick);
+        };
         std::array<wheel_entry*, 256> due{};
         for (bool more = true; more;) {
             const auto progress = wheel_.advance(tick, due.size(), due);
             for (std::size_t i = 0; i < progress.expired; ++i) {
                 auto& e = static_cast<element&>(*due[i]);
                 e.ready = true;
-                fresh.push_back(e);
+                const tick_t its = scale_.round_up(e.time);
+                if (its > current) {
+                    end_tick();
+                    current = its;
+                }
+                (its == current ? same_tick : late).push_back(e);
             }
             more = progress.more;
         }
-        fresh.sort(&before);
+        end_tick();
+        late.sort(&before);
+        fresh.merge(late, &before);
         if (!ready_.empty() && !fresh.empty() && before(fresh.front(), ready_.back())) {
             ready_.merge(fresh, &before);
         } else {
