@@ -34,4 +34,15 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     idle.async_wait([](const boost::system::error_code&) {});
     asio_wheel::heartbeat pulse(context, std::chrono::seconds(1), std::chrono::seconds(2));
     pulse.async_next([](const boost::system::error_code&, asio_wheel::heartbeat_event) {});
+    asio_wheel::delay_queue<int> queue(context);
+    queue.push(1, std::chrono::milliseconds(asio_wheel::backoff().next().count()));
+    queue.async_pop(boost::asio::bind_cancellation_slot(
+        signal.slot(), [](const boost::system::error_code&, int) {}));
+    static_cast<void>(queue.try_pop());
+    queue.clear();
+    asio_wheel::scheduler tasks(context);
+    tasks.schedule_after(std::chrono::seconds(1), [] {});
+    tasks.schedule_after("key", std::chrono::seconds(1), [] {});
+    tasks.schedule_at_fixed_rate(std::chrono::seconds(1), std::chrono::seconds(1), [] {});
+    asio_wheel::scheduler::group(tasks).schedule_after(std::chrono::seconds(1), [] {});
 }

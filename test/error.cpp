@@ -81,6 +81,9 @@ BOOST_AUTO_TEST_CASE(each_message_says_what_happened) {
                "The wheel was drained and accepts no more waits");
     BOOST_TEST(error_code(error::timed_out).message() ==
                "The deadline of the operation has passed");
+    BOOST_TEST(error_code(error::queue_closed).message() == "The queue was closed");
+    BOOST_TEST(error_code(error::queue_full).message() == "The queue is full");
+    BOOST_TEST(error_code(error::scheduler_stopped).message() == "The scheduler was stopped");
 }
 
 BOOST_AUTO_TEST_CASE(a_passed_deadline_is_everybodys_timeout) {
@@ -95,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_passed_deadline_is_everybodys_timeout) {
 }
 
 BOOST_AUTO_TEST_CASE(a_value_that_is_no_error_has_a_message_too) {
-    for (const int value : {-1, 0, 4, 1000}) {
+    for (const int value : {-1, 0, static_cast<int>(all.size()) + 1, 1000}) {
         BOOST_TEST(asio_wheel::error_category().message(value) == "Unknown asio_wheel error");
     }
 }

@@ -15,6 +15,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -23,10 +24,12 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -39,7 +42,6 @@ using asio_wheel::heartbeat_event;
 using asio_wheel::idle_timer;
 using boost::system::error_code;
 
-// In paused time a touch is exact: the clock that the kernel keeps is not asked.
 template <class Function>
 std::string message_of(Function f) {
     try {
@@ -69,6 +71,7 @@ struct beating : virtual_world {
 
 } // namespace
 
+// In paused time a touch is exact: what the kernel's clock shows does not count.
 BOOST_AUTO_TEST_SUITE(idle_timer_, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(it_completes_when_nothing_touched_it_for_a_period, virtual_world) {
@@ -196,6 +199,57 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_at_a_time, virtual_world) {
     pass(10s);
     BOOST_TEST(log.take() == "1");
     BOOST_TEST(counts.live == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_timer, virtual_world) {
+    journal log;
+    std::optional<idle_timer> idle(std::in_place, ctx, 10s);
+    idle->async_wait([&](error_code) {
+        log.add("1");
+        idle->touch();
+        idle->period(1s);
+        BOOST_TEST(idle->cancel() == 0U);
+        idle->async_wait([&](error_code ec) {
+            log.add("2", ec);
+            idle.reset();
+        });
+    });
+    pass(10s);
+    BOOST_TEST(log.take() == "1");
+    pass(1s);
+    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(!idle.has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_context_without_a_call) {
+    const auto alive = std::make_shared<int>();
+    std::optional<asio::io_context> ctx(std::in_place);
+    idle_timer idle(*ctx, 1h);
+    heartbeat pulse(*ctx, 1h, 2h);
+    idle.async_wait([alive](error_code) { BOOST_TEST(false); });
+    pulse.async_next([alive](error_code, heartbeat_event) { BOOST_TEST(false); });
+    ctx.reset();
+    BOOST_TEST(alive.use_count() == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_wheel_refuses_is_told, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, 1s);
+    wheel.drain();
+    idle.async_wait(log.note("x"));
+    poll();
+    BOOST_TEST(log.take() == "x(" + error_code(asio_wheel::error::wheel_stopped).message() + ")");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_longest_period_never_ends, virtual_world) {
+    journal log;
+    idle_timer idle(ctx, std::chrono::hours::max());
+    idle.touch();
+    idle.async_wait(log.note(1));
+    pass(24h * 365 * 100);
+    BOOST_TEST(log.take() == "");
+    idle.cancel();
+    poll();
 }
 
 BOOST_AUTO_TEST_CASE(any_thread_may_touch_it) {

@@ -18,6 +18,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -292,6 +293,69 @@ BOOST_FIXTURE_TEST_CASE(reset_at_sets_the_next_tick_also_beyond_a_period, tickin
     ticks->reset_at(start + 1s);
     run_for(850ms);
     BOOST_TEST(told() == "1000 1100");
+}
+
+BOOST_FIXTURE_TEST_CASE(reset_at_holds_for_a_fixed_delay_too, ticking) {
+    taking = false;
+    begin(100ms, {.fixed_delay = true});
+    run_for(150ms);
+    BOOST_TEST(told() == "100");
+    ticks->reset_at(start + 1s); // Nobody waits meanwhile.
+    take();
+    run_for(850ms);
+    BOOST_TEST(told() == "1000");
+    run_for(50ms);
+    take();
+    run_for(100ms);
+    BOOST_TEST(told() == "1150"); // A pause again.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_tick_at_a_time_of_its_own_stays_there_when_the_period_changes, ticking) {
+    begin(100ms);
+    ticks->reset_at(start + 1s);
+    ticks->period(200ms);
+    run_for(1300ms);
+    BOOST_TEST(told() == "1000 1200");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_interval, ticking) {
+    ticks.emplace(ctx, 100ms);
+    ticks->async_tick([&](error_code, std::size_t) {
+        BOOST_TEST(ticks->cancel() == 0U);
+        ticks->period(50ms);
+        ticks->async_tick([&](error_code ec, std::size_t) {
+            BOOST_TEST(ec == aborted);
+            ticks.reset();
+            story += "end";
+        });
+        ticks->reset();
+        ticks->cancel();
+    });
+    run_for(1s);
+    BOOST_TEST(told() == "end");
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_ends_with_its_context_without_a_call) {
+    const auto alive = std::make_shared<int>();
+    std::optional<asio::io_context> ctx(std::in_place);
+    interval ticks(*ctx, 1h);
+    ticks.async_tick([alive](error_code, std::size_t) { BOOST_TEST(false); });
+    ctx.reset();
+    BOOST_TEST(alive.use_count() == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_wheel_refuses_is_told, ticking) {
+    begin(100ms);
+    wheel.drain();
+    poll();
+    BOOST_TEST(told() == "0*0!");
+    ticks->async_tick([&](error_code ec, std::size_t periods) {
+        BOOST_TEST((ec == asio_wheel::error::wheel_stopped));
+        BOOST_TEST(periods == 0U);
+        story = "told";
+    });
+    poll();
+    BOOST_TEST(told() == "told");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_a_tick_is_waited_for, ticking) {

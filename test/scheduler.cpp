@@ -8,6 +8,8 @@
 
 #include "support/context.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -244,6 +246,22 @@ BOOST_FIXTURE_TEST_CASE(a_key_replaces_what_was_scheduled_under_it, telling) {
     BOOST_TEST(told() == "d");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_key_needs_one_place_also_while_it_is_taken_over, virtual_world) {
+    scheduler tasks(ctx, 1);
+    int called = 0;
+    const task_handle first = tasks.schedule_after("key", 1s, [&] { called += 1; });
+    const task_handle second = tasks.schedule_after("key", 1s, [&] { called += 10; });
+    BOOST_TEST(first.is_cancelled());
+    BOOST_TEST(tasks.pending() == 1U);
+    BOOST_CHECK_THROW(tasks.schedule_after("other", 1s, [] {}), boost::system::system_error);
+    pass(1s);
+    BOOST_TEST(called == 10);
+    BOOST_TEST(tasks.pending() == 0U);
+    tasks.schedule_after("", 1h, [] {}); // A key like any other.
+    tasks.schedule_after("", 1h, [] {});
+    BOOST_TEST(tasks.pending() == 1U);
+}
+
 BOOST_FIXTURE_TEST_CASE(stop_returns_what_was_never_called_and_nothing_is_any_more, telling) {
     const task_handle a = tasks.schedule_after(10s, tell("a"));
     const task_handle often = tasks.schedule_at_fixed_rate(1s, 1s, tell("x"));
@@ -294,6 +312,29 @@ BOOST_FIXTURE_TEST_CASE(another_scheduler_takes_orphans_over, telling) {
     BOOST_TEST(told() == "");
 }
 
+BOOST_FIXTURE_TEST_CASE(only_orphans_are_taken_over_and_only_once, telling) {
+    const task_handle a = tasks.schedule_after("key", 10s, tell("a"));
+    tasks.schedule_after(0s, tell("b"));
+    elapse(10s); // Both are due,
+    const auto orphans = tasks.stop();
+    scheduler other(ctx), third(ctx, 1);
+    third.schedule_after(1h, [] {});
+    BOOST_CHECK_THROW(third.adopt(orphans), boost::system::system_error);
+    other.adopt(orphans);
+    other.adopt(orphans);
+    third.adopt(orphans);
+    BOOST_TEST(other.pending() == 2U);
+    BOOST_TEST(third.pending() == 1U);
+    poll();
+    BOOST_TEST((story == "ab" || story == "ba")); // and called once.
+    other.adopt(orphans);
+    other.adopt({task_handle()});
+    poll();
+    BOOST_TEST(told().size() == 2U);
+    BOOST_TEST(a.is_expired());
+    BOOST_TEST(other.pending() == 0U);
+}
+
 BOOST_FIXTURE_TEST_CASE(too_many_tasks_are_refused, virtual_world) {
     scheduler tasks(ctx, 2);
     const task_handle a = tasks.schedule_after(1h, [] {});
@@ -329,6 +370,22 @@ BOOST_AUTO_TEST_CASE(a_wheel_that_refuses_is_reported) {
     BOOST_TEST(tasks.pending() == 1U);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_wheel_that_is_drained_is_reported, telling) {
+    const task_handle once = tasks.schedule_after(1h, tell("a"));
+    const task_handle often = tasks.schedule_at_fixed_rate(1h, 1s, tell("x"));
+    wheel.drain();
+    poll();
+    BOOST_TEST(told() == "");
+    BOOST_TEST(errors.find("drained") != errors.rfind("drained")); // Both are told.
+    BOOST_TEST(once.is_expired());
+    BOOST_TEST(often.is_expired());
+    BOOST_TEST(tasks.pending() == 0U);
+    tasks.schedule_after(0s, tell("b"));
+    poll();
+    BOOST_TEST(told() == "");
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_group_is_cancelled_with_its_end, telling) {
     std::optional<scheduler::group> session(std::in_place, tasks);
     session->schedule_after(10s, tell("a"));
@@ -344,6 +401,8 @@ BOOST_FIXTURE_TEST_CASE(a_group_is_cancelled_with_its_end, telling) {
         session->schedule_after(0s, [] {});
         poll();
     }
+    BOOST_TEST((session->schedule([](time_point) { return std::optional<time_point>(); }, [] {}) ==
+                task_handle()));
     session.reset();
     pass(10s);
     BOOST_TEST(told() == "b");
@@ -354,6 +413,12 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_named, telling) {
         [&] { tasks.schedule_after(1s, std::function<void()>()); });
     BOOST_TEST_REQUIRE(empty.has_value());
     BOOST_TEST(empty->what() == std::string("asio_wheel: the function of a task is empty"));
+    BOOST_CHECK_THROW(tasks.schedule_at_fixed_rate(1s, 1s, static_cast<void (*)()>(nullptr)),
+                      std::invalid_argument);
+    BOOST_CHECK_THROW(
+        tasks.schedule(std::function<std::optional<time_point>(time_point)>(), tell("x")),
+        std::invalid_argument);
+    BOOST_CHECK_THROW(tasks.schedule_with_fixed_delay(1s, -1s, [] {}), std::invalid_argument);
     const auto zero =
         thrown_by<std::invalid_argument>([&] { tasks.schedule_at_fixed_rate(1s, 0s, [] {}); });
     BOOST_TEST_REQUIRE(zero.has_value());
@@ -362,19 +427,172 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_named, telling) {
     BOOST_TEST(tasks.pending() == 0U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_function_lives_as_long_as_its_task_or_a_handle, telling) {
+BOOST_FIXTURE_TEST_CASE(a_function_ends_with_its_task_whoever_has_a_handle, telling) {
     const auto count = std::make_shared<int>(0);
-    tasks.schedule_after(1s, [count, only = std::make_unique<int>()] {});
+    const auto task = [count, only = std::make_shared<int>()] {};
+    const long none = count.use_count();
+    const task_handle once = tasks.schedule_after(1s, task);
+    const task_handle cancelled = tasks.schedule_after(1h, task);
+    const task_handle often = tasks.schedule_at_fixed_rate(1s, 1s, task);
+    const task_handle orphan = tasks.schedule_after(1h, task);
+    BOOST_TEST(count.use_count() == none + 4);
+    pass(1s);
+    BOOST_TEST(count.use_count() == none + 3);
+    cancelled.cancel();
+    BOOST_TEST(count.use_count() == none + 2);
     {
-        const task_handle cancelled = tasks.schedule_after(1h, [count] {});
-        BOOST_TEST(count.use_count() == 3);
-        pass(1s);
-        BOOST_TEST(count.use_count() == 2);
-        cancelled.cancel();
-        poll();
-        BOOST_TEST(count.use_count() == 2);
+        const auto orphans = tasks.stop();
+        BOOST_TEST(count.use_count() == none + 1); // It may still be called,
+        scheduler other(ctx);
+        other.adopt(orphans);
+        pass(1h);
     }
-    BOOST_TEST(count.use_count() == 1);
+    BOOST_TEST(count.use_count() == none); // and was.
+    BOOST_TEST(orphan.is_expired());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_task_that_holds_its_own_handle_ends, telling) {
+    const auto self = std::make_shared<task_handle>();
+    int calls = 0;
+    *self = tasks.schedule_at_fixed_rate(1s, 1s, [self, &calls, text = std::string(100, 'x')] {
+        if (++calls == 2) {
+            self->cancel();
+            BOOST_TEST(text.size() == 100U); // It is there until it returns.
+        }
+    });
+    for (int i = 0; i < 3; ++i) {
+        pass(1s);
+    }
+    BOOST_TEST(calls == 2);
+    BOOST_TEST(self.use_count() == 1);
+}
+
+void plain_function() {}
+
+BOOST_AUTO_TEST_CASE(tasks_are_called_on_the_executor_of_their_scheduler) {
+    asio::thread_pool pool(2);
+    const auto strand = asio::make_strand(pool);
+    std::atomic<int> there{0}, elsewhere{0};
+    {
+        scheduler tasks(strand);
+        for (int i = 0; i < 100; ++i) {
+            tasks.schedule_after(std::chrono::microseconds(i * 10),
+                                 [&] { ++(strand.running_in_this_thread() ? there : elsewhere); });
+        }
+        pool.join();
+    }
+    BOOST_TEST(there == 100);
+    BOOST_TEST(elsewhere == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(functions_of_all_kinds, telling) {
+    tasks.schedule_after(0s, plain_function);
+    tasks.schedule_after(0s, &plain_function);
+    tasks.schedule_after(0s, [this, only = std::make_unique<int>(1)]() mutable {
+        story += std::to_string((*only)++);
+        return 5;
+    });
+    const std::function<void(const task_handle&)> with_handle = [this](const task_handle& h) {
+        story += h.is_expired() ? "e" : "";
+    };
+    tasks.schedule_after(0s, with_handle);
+    poll();
+    BOOST_TEST(told().size() == 2U);
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_longest_times_never_come, telling) {
+    using clock = std::chrono::steady_clock;
+    tasks.schedule_after(clock::duration::max(), tell("a"));
+    tasks.schedule_at(clock::time_point::max(), tell("b"));
+    tasks.schedule_at_fixed_rate(1s, clock::duration::max(), tell("c"));
+    tasks.schedule_with_fixed_delay(1s, clock::duration::max(), tell("d"));
+    tasks.schedule_at(clock::time_point::min(), tell("e"));
+    pass(1s);
+    BOOST_TEST(told().size() == 3U);
+    pass(24h * 365 * 100);
+    BOOST_TEST(told() == "");
+    BOOST_TEST(tasks.stop().size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_scheduler_may_outlive_its_context) {
+    const auto alive = std::make_shared<int>();
+    std::optional<asio::io_context> ctx(std::in_place);
+    scheduler tasks(*ctx);
+    tasks.schedule_after("key", 1h, [alive] {});
+    tasks.schedule_at_fixed_rate(0s, 1h, [alive] {});
+    const task_handle h = tasks.schedule_after(1h, [alive] {});
+    ctx->poll();
+    ctx.reset();
+    BOOST_TEST(alive.use_count() == 2); // Nobody will call them.
+    BOOST_TEST(!h.is_expired());
+    BOOST_TEST((h.cancel().result == cancel_result::cancelled));
+    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(tasks.stop().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_task_that_owns_its_scheduler_ends_with_the_context) {
+    struct session : std::enable_shared_from_this<session> {
+        explicit session(asio::io_context& ctx) : tasks(ctx) {}
+        void start() {
+            tasks.schedule_after("key", 1h, [self = shared_from_this()] {});
+            tasks.schedule_at_fixed_rate(1h, 1h, [self = shared_from_this()] {});
+        }
+        scheduler tasks;
+    };
+    std::weak_ptr<session> seen;
+    {
+        asio::io_context ctx;
+        const auto one = std::make_shared<session>(ctx);
+        seen = one;
+        one->start();
+        ctx.poll();
+    }
+    BOOST_TEST(seen.expired());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_task_may_end_its_scheduler, virtual_world) {
+    std::optional<scheduler> tasks(std::in_place, ctx);
+    int called = 0;
+    tasks->schedule_at_fixed_rate(0s, 1s, [&] {
+        ++called;
+        tasks.reset();
+    });
+    tasks->schedule_after(0s, [&] { called += 10; });
+    poll();
+    pass(1h);
+    BOOST_TEST((called == 1 || called == 11));
+}
+
+// Every key is left by who had it, whoever comes first.
+BOOST_AUTO_TEST_CASE(threads_take_keys_over_from_each_other) {
+    asio::thread_pool pool(2);
+    const auto alive = std::make_shared<int>();
+    std::atomic<int> ended{0};
+    {
+        scheduler tasks(pool, 4);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 3; ++t) {
+            threads.emplace_back([&, alive] {
+                for (int i = 0; i < 2'000; ++i) {
+                    try {
+                        tasks.schedule_after(std::to_string(i % 2),
+                                             std::chrono::microseconds(i % 3),
+                                             [&ended, alive] { ++ended; });
+                    } catch (const boost::system::system_error&) {
+                        ++ended;
+                    }
+                }
+            });
+        }
+        for (std::thread& t : threads) {
+            t.join();
+        }
+        pool.join();
+        BOOST_TEST(tasks.pending() == 0U);
+        BOOST_TEST(alive.use_count() == 1);
+    }
+    BOOST_TEST(ended > 0);
 }
 
 BOOST_AUTO_TEST_CASE(threads_schedule_cancel_and_stop_at_once) {

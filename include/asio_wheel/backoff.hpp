@@ -13,7 +13,6 @@
 
 #include <asio_wheel/detail/jitter.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <stdexcept>
@@ -50,13 +49,8 @@ public:
     [[nodiscard]] std::chrono::nanoseconds next() {
         const auto pause = pause_;
         ++attempts_;
-        const double longer = static_cast<double>(pause_.count()) * options_.factor;
-        pause_ = longer < static_cast<double>(options_.max.count())
-                     ? std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(longer))
-                     : options_.max;
-        const auto chance = std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(
-            static_cast<double>(pause.count()) * options_.jitter));
-        return pause - detail::random_time(std::min(chance, pause));
+        pause_ = at_most(options_.max, pause, options_.factor);
+        return pause - detail::random_time(at_most(pause, pause, options_.jitter));
     }
 
     /// How many pauses there were since the beginning, or reset().
@@ -69,6 +63,15 @@ public:
     }
 
 private:
+    /// `factor` times `d`, which may be more than there can be, but no more than `most`.
+    [[nodiscard]] static std::chrono::nanoseconds
+    at_most(std::chrono::nanoseconds most, std::chrono::nanoseconds d, double factor) noexcept {
+        const double product = static_cast<double>(d.count()) * factor;
+        return product < static_cast<double>(most.count())
+                   ? std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(product))
+                   : most;
+    }
+
     [[nodiscard]] static backoff_options checked(const backoff_options& options) {
         const auto ns = [](std::chrono::nanoseconds d) {
             return std::to_string(d.count()) + " ns";
@@ -82,7 +85,8 @@ private:
         if (!(options.factor >= 1)) {
             refuse("factor", std::to_string(options.factor), "1 or more");
         }
-        if (!(options.jitter >= 0 && options.jitter <= 1)) {
+        const bool is_share = options.jitter >= 0 && options.jitter <= 1; // As no NaN is.
+        if (!is_share) {
             refuse("jitter", std::to_string(options.jitter), "0 to 1");
         }
         return options;

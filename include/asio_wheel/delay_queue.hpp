@@ -14,20 +14,17 @@
 #include <asio_wheel/detail/delayed_elements.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/op_memory.hpp>
+#include <asio_wheel/detail/pop_op.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -37,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -44,11 +42,12 @@
 namespace asio_wheel {
 
 /// Values in the order of their times. Whoever takes one gets that whose time came first, when it has
-/// come: never early, at most one tick of the queue late, which is a millisecond. Among equal times,
-/// first pushed is first taken.
+/// come: never early, and late by no more than a tick of the queue, which is a millisecond, and, for
+/// pops that wait, one of the wheel. Among equal times, first pushed is first taken.
 ///
 /// Keys lead to the element they were given out for, and to no other: an element that was taken,
-/// erased or cleared is never mixed up with another one (but for a place that held 2³² elements).
+/// erased or cleared is never mixed up with another one (but for a place that held 2³² elements). A
+/// key that was not given out leads nowhere.
 ///
 /// A queue takes some 200 kB, and for each element 80 bytes and the value; places of elements are used
 /// again, and freed by clear(). Pushing, erasing, moving and taking take constant time, but for
@@ -56,11 +55,18 @@ namespace asio_wheel {
 ///
 /// `T` is movable; for async_pop() also default constructible.
 ///
-/// Neither copyable nor movable. Thread safety. Distinct queues: safe. One queue: unsafe.
+/// Neither copyable nor movable. Thread safety. Distinct queues: safe. One queue: unsafe; and it is used
+/// on its executor, too, when time has come for a pop that waits. So where several threads run the
+/// context, its executor is a strand, and it is used there only.
+///
+/// When the context ends, pops that wait are destroyed without being completed. The queue may outlive it,
+/// if its executor may (a strand may not).
 template <class T, class Clock = std::chrono::steady_clock,
           class Executor = boost::asio::any_io_executor>
 class delay_queue {
     class initiate_async_pop;
+    static_assert(!std::chrono::treat_as_floating_point_v<typename Clock::rep>,
+                  "a delay queue counts in whole units of its clock");
 
 public:
     using value_type = T;
@@ -117,14 +123,17 @@ public:
         if (size() >= capacity_) {
             throw boost::system::system_error(error::queue_full);
         }
-        const key k = elements_.push(std::move(value), count_of(t));
-        look_by(t);
-        return k;
+        look_by(t); // First: it is no matter if it is in vain.
+        return elements_.push(std::move(value), count_of(t));
     }
     key push_at(const T& value, const time_point& t) { return push_at(T(value), t); }
 
     /// Takes an element out, whether or not its time has come. None if it is gone.
-    std::optional<T> erase(const key& k) { return elements_.erase(k); }
+    std::optional<T> erase(const key& k) {
+        std::optional<T> value = elements_.erase(k);
+        end_pops_if_over();
+        return value;
+    }
 
     /// Gives an element another time, from now. False if it is gone.
     template <class Rep, class Period>
@@ -141,12 +150,14 @@ public:
 
     /// Takes the next element, if its time has come.
     std::optional<T> try_pop() {
-        return elements_.pop([this] { return count_of(wheel_.now()); });
+        std::optional<T> value = next_due();
+        end_pops_if_over();
+        return value;
     }
 
     /// When the next element can be taken: at its time, rounded up to a tick. None without elements.
     [[nodiscard]] std::optional<time_point> peek_expiry() {
-        const auto next = elements_.exactly_next();
+        const auto next = elements_.exactly_next(count_of(wheel_.now()));
         return next ? std::optional(time_of(*next)) : std::nullopt;
     }
 
@@ -156,15 +167,16 @@ public:
     ///
     /// Errors: boost::asio::error::operation_aborted after cancel(), destruction, or a signal to the
     /// handler's cancellation slot; error::queue_closed after close(), if it was waiting then, or when
-    /// nothing is left. Nothing is taken then. Never completes from inside this function.
+    /// nothing is left; error::too_many_pending or error::wheel_stopped if the wheel refuses the wait or
+    /// is drained. Nothing is taken then. Never completes from inside this function.
     ///
     /// Executor: as if by post() to the handler's associated executor, by default the queue's. Until
     /// then both have outstanding work.
     ///
     /// Per-operation cancellation: terminal, partial and total, all with the same effect.
     ///
-    /// Allocation: one at a time by the handler's associated allocator, freed before what posting
-    /// allocates.
+    /// Allocation: one, by the handler's associated allocator, freed before the handler is posted, which
+    /// allocates what it does. If any allocation in here throws, there is no pop.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, T))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto
@@ -180,8 +192,11 @@ public:
     /// Aborts all pops that wait. Returns how many these are.
     std::size_t cancel() { return end_pops(boost::asio::error::operation_aborted); }
 
-    /// Destroys all elements. Pops go on waiting.
-    void clear() { elements_.clear(); }
+    /// Destroys all elements. Pops go on waiting, unless the queue is closed.
+    void clear() {
+        elements_.clear();
+        end_pops_if_over();
+    }
 
     /// Takes no more elements. Pops that wait end, with error::queue_closed; what is left can still be
     /// taken, in its time.
@@ -192,78 +207,37 @@ public:
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
 private:
-    // A pop that waits, and its handler in a derived class.
-    struct pop : boost::intrusive::list_base_hook<
-                     boost::intrusive::link_mode<boost::intrusive::normal_link>> {
-        using completer = void (*)(pop&, const boost::system::error_code&, std::optional<T>&&);
+    using pop = detail::pop_op<T>;
+    using pop_list = boost::intrusive::list<pop, boost::intrusive::constant_time_size<false>>;
 
-        explicit pop(completer f) noexcept : complete_(f) {}
-        void complete(const boost::system::error_code& ec, std::optional<T>&& value) {
-            complete_(*this, ec, std::move(value));
-        }
-
-    protected:
-        ~pop() = default;
-
-    private:
-        completer complete_;
+    // What a pop's cancellation slot calls.
+    struct abort_pop {
+        delay_queue* queue;
+        void operator()(pop& p) const { queue->abort(p); }
     };
 
-    template <class Handler>
-    class pop_of final : public pop {
-        using memory = detail::op_memory<pop_of, Handler>;
-        using handler_executor = boost::asio::associated_executor_t<Handler, Executor>;
-
+    // What the wait for the next element calls. The queue may be gone by then, or want to hear of it no
+    // more: it says so through the pointer that they share.
+    class look {
     public:
-        pop_of(Handler&& handler, const Executor& ex)
-            : pop(&pop_of::complete), own_work_(detail::track_work(ex)),
-              work_(detail::track_work(boost::asio::get_associated_executor(handler, ex))),
-              handler_(std::move(handler)) {}
-
-        [[nodiscard]] Handler& handler() noexcept { return handler_; }
-
-    private:
-        friend memory;
-
-        static void complete(pop& self, const boost::system::error_code& ec,
-                             std::optional<T>&& value) {
-            auto& op = static_cast<pop_of&>(self);
-            auto slot = boost::asio::get_associated_cancellation_slot(op.handler_);
-            if (slot.is_connected()) {
-                slot.clear();
+        explicit look(std::shared_ptr<delay_queue*> queue) noexcept : queue_(std::move(queue)) {}
+        look(look&&) noexcept = default;
+        look& operator=(look&&) = delete;
+        ~look() {
+            if (queue_ != nullptr && *queue_ != nullptr) {
+                (*queue_)->forget_pops(); // The context has ended.
             }
-            const auto own_work(std::move(op.own_work_));
-            const auto work(std::move(op.work_));
-            const auto ex = detail::executor_of<handler_executor>(work);
-            Handler handler(memory::take_handler(op));
-            boost::asio::post(
-                ex, [handler = std::move(handler), ec, value = std::move(value)]() mutable {
-                    std::move(handler)(ec, value ? std::move(*value) : T());
-                });
         }
 
-        detail::work_on<Executor> own_work_;
-        detail::work_on<handler_executor> work_;
-        Handler handler_;
-    };
-
-    // What a cancellation slot holds.
-    class pop_canceller {
-    public:
-        pop_canceller(delay_queue* queue, pop* p) noexcept : queue_(queue), pop_(p) {}
-        void operator()(boost::asio::cancellation_type type) {
-            if (type != boost::asio::cancellation_type::none) {
-                delay_queue* const queue = queue_; // The slot may be cleared, and this with it.
-                pop* const p = pop_;
-                queue->pops_.erase(queue->pops_.iterator_to(*p));
-                p->complete(boost::asio::error::operation_aborted, std::nullopt);
-                queue->serve();
+        void operator()(const boost::system::error_code& ec) {
+            const std::shared_ptr<delay_queue*> queue(std::move(queue_));
+            if (*queue != nullptr) {
+                (*queue)->looked(ec);
             }
         }
 
     private:
-        delay_queue* queue_;
-        pop* pop_;
+        std::shared_ptr<delay_queue*> queue_;
     };
 
     // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
@@ -288,30 +262,41 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
-        using op = pop_of<Handler>;
+        using op = detail::pop_op_of<T, Executor, Handler>;
         op* const p = detail::op_memory<op, Handler>::create(std::forward<Handler>(handler),
                                                              timer_.get_executor());
         pops_.push_back(*p);
-        if (auto slot = boost::asio::get_associated_cancellation_slot(p->handler());
-            slot.is_connected()) {
-            slot.template emplace<pop_canceller>(this, p);
+        try {
+            if (auto slot = boost::asio::get_associated_cancellation_slot(p->handler());
+                slot.is_connected()) {
+                slot.template emplace<detail::pop_canceller<T, abort_pop>>(*p, abort_pop{this});
+            }
+            serve();
+        } catch (...) {
+            if (!pops_.empty() && &pops_.back() == p) { // Else it has ended.
+                pops_.pop_back();
+                p->destroy();
+            }
+            throw;
         }
-        serve();
+    }
+
+    [[nodiscard]] std::optional<T> next_due() {
+        return elements_.pop([this] { return count_of(wheel_.now()); });
     }
 
     // Gives what is due to those who wait, and sees to it that the rest is.
     void serve() {
         while (!pops_.empty()) {
-            std::optional<T> value = try_pop();
-            if (!value && !(closed_ && empty())) {
+            std::optional<T> value = next_due();
+            if (!value) {
                 break;
             }
-            const boost::system::error_code ec =
-                value ? boost::system::error_code() : error::queue_closed;
             pop& first = pops_.front();
             pops_.pop_front();
-            first.complete(ec, std::move(value));
+            first.complete({}, std::move(value));
         }
+        end_pops_if_over();
         if (pops_.empty()) {
             look_no_more();
         } else {
@@ -331,33 +316,70 @@ private:
             timer_.postpone_until(t);
             return;
         }
+        if (link_ == nullptr) {
+            link_ = std::make_shared<delay_queue*>(this);
+        }
         timer_.expires_at(t);
-        timer_.async_wait([this](const boost::system::error_code& ec) {
-            if (!ec) {
-                looking_ = false;
-                serve();
-            }
-        });
+        timer_.async_wait(look(link_));
         looking_ = true;
     }
 
     // The context need not run for nobody.
-    void look_no_more() {
+    void look_no_more() noexcept {
         if (looking_) {
-            timer_.cancel();
             looking_ = false;
+            *link_ = nullptr;
+            link_.reset();
+            timer_.cancel();
         }
     }
 
+    void looked(const boost::system::error_code& ec) {
+        looking_ = false;
+        if (!ec) {
+            serve();
+        } else { // Nobody but drain() aborts it.
+            const bool drained = ec == boost::asio::error::operation_aborted;
+            end_pops(drained ? make_error_code(error::wheel_stopped) : ec);
+        }
+    }
+
+    void abort(pop& p) {
+        pops_.erase(pops_.iterator_to(p));
+        if (pops_.empty()) {
+            look_no_more();
+        }
+        p.complete(boost::asio::error::operation_aborted, std::nullopt);
+    }
+
     std::size_t end_pops(const boost::system::error_code& ec) {
+        look_no_more();
         std::size_t ended = 0;
         for (; !pops_.empty(); ++ended) {
             pop& first = pops_.front();
             pops_.pop_front();
             first.complete(ec, std::nullopt);
         }
-        look_no_more();
         return ended;
+    }
+
+    void end_pops_if_over() {
+        if (closed_ && empty()) {
+            end_pops(error::queue_closed);
+        }
+    }
+
+    // A handler may hold what the queue is part of.
+    void forget_pops() noexcept {
+        if (std::exchange(looking_, false)) { // Else the wait was not even started.
+            pop_list gone;
+            gone.swap(pops_);
+            while (!gone.empty()) {
+                pop& first = gone.front();
+                gone.pop_front();
+                first.destroy();
+            }
+        }
     }
 
     template <class Rep, class Period>
@@ -380,8 +402,9 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     std::size_t capacity_;
     detail::delayed_elements<T> elements_;
-    boost::intrusive::list<pop, boost::intrusive::constant_time_size<false>> pops_;
-    bool looking_ = false; // The timer is waited for.
+    pop_list pops_;
+    bool looking_ = false;               // The timer is waited for,
+    std::shared_ptr<delay_queue*> link_; // with this.
     bool closed_ = false;
 };
 

@@ -10,8 +10,8 @@
 
 namespace asio_wheel {
 
-/// What waits, and operations with a deadline, may complete with besides success and
-/// boost::asio::error::operation_aborted.
+/// What waits, and operations made of them, may complete with besides success and
+/// boost::asio::error::operation_aborted; and what is thrown by functions that do not wait.
 enum class error {
     /// The wheel already holds wheel_options::max_pending waits. Nothing else was touched; try
     /// again later.
@@ -24,8 +24,10 @@ enum class error {
     /// and boost::system::errc::timed_out.
     timed_out = 3,
 
-    /// The queue was closed, and holds nothing any more; or it is full.
+    /// The queue was closed: it takes nothing more, and nothing more will come out of it.
     queue_closed = 4,
+
+    /// The queue holds as many elements as it may. Try again when one was taken.
     queue_full = 5,
 
     /// The scheduler was stopped, and takes no more tasks.

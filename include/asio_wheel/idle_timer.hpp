@@ -60,7 +60,8 @@ template <class Duration, class Rep, class Period>
 /// by another virtual machine, the coarse clock is further behind than is allowed for.)
 ///
 /// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any thread
-/// at any time; everything else as with a timer.
+/// at any time, until the execution context ends, whose wheel tells the time; everything else as with a
+/// timer.
 ///
 /// A period of zero or less throws std::invalid_argument. In an overloaded server,
 /// wheel_service::scale() shortens the periods of all idle timers at once.
@@ -104,10 +105,11 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    /// Something has happened: a period begins anew.
+    /// Something has happened: a period begins anew. Not to be called when the execution context has
+    /// ended, not even if nobody waits: the time is its wheel's.
     void touch() { watch_.touched.touch(); }
 
-    /// How long it has been idle.
+    /// How long it has been idle. Not to be called when the execution context has ended.
     [[nodiscard]] duration idle_for() const {
         return std::max(detail::until_saturating(watch_.touched.last(), wheel_.now()),
                         duration::zero());
@@ -118,8 +120,9 @@ public:
     /// Completion signature: void(boost::system::error_code)
     ///
     /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). Another
-    /// async_wait() aborts the one before. The idle timer must live until the handler is called,
-    /// unless that is with an error.
+    /// async_wait() aborts the one before. Whether it was touched is looked on the handler's executor:
+    /// the idle timer is used there, once a period, and must live until the handler is called, unless
+    /// that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
@@ -232,7 +235,8 @@ enum class heartbeat_event {
 ///     }
 ///     socket.close();
 ///
-/// sent() and received() are touch()es, from any thread. Everything else is as with an idle timer.
+/// sent() and received() are touch()es, from any thread until the execution context ends. Everything
+/// else is as with an idle timer.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_heartbeat {
     class initiate_async_next;

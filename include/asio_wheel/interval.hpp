@@ -48,7 +48,7 @@ struct interval_options {
     /// missed then.
     bool fixed_delay = false;
 
-    /// When the first tick is due, from now; by default after one period. Zero is at once; a random
+    /// When the first tick is due, from now; by default as any other. Zero is at once; a random
     /// time below the period, as random_phase() gives, spreads intervals that begin together.
     std::optional<std::chrono::nanoseconds> first = std::nullopt;
 
@@ -92,8 +92,8 @@ public:
         : wheel_(&use_wheel<Clock>(detail::context_of(ex))), timer_(ex), period_(checked(period)),
           options_(checked(options, period_)), from_(wheel_->now()),
           next_(detail::add_saturating(
-              from_, options.first ? detail::ceil_saturating<duration>(*options.first) : period_)) {
-    }
+              from_, options.first ? detail::ceil_saturating<duration>(*options.first) : period_)),
+          given_(options.first.has_value()) {}
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
@@ -118,8 +118,9 @@ public:
     /// destruction, by another async_tick(), or by the handler's cancellation slot. A tick that was
     /// aborted was not taken. Never from inside this function.
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). The
-    /// interval must live until the handler is called, unless that is with an error.
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). The tick
+    /// is taken on the handler's executor, just before the handler is called; so the interval is used
+    /// there, and must live until then, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_tick(
@@ -140,28 +141,27 @@ public:
     [[nodiscard]] duration period() const noexcept { return period_; }
 
     /// Changes the period, also the one that has begun. What is waited for goes on being waited for.
-    /// A first tick at a time of its own stays where it is.
+    /// A tick at a time of its own, by interval_options::first or reset_at(), stays where it is.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         const duration fresh = checked(period);
         static_cast<void>(checked(options_, fresh));
         period_ = fresh;
-        if (ticked_ || !options_.first) {
+        if (!given_) {
             move_to(detail::add_saturating(from_, period_));
         }
     }
 
     /// Begins a period now: the next tick is due when it ends.
     void reset() {
-        ticked_ = true;
+        given_ = false;
         from_ = wheel_->now();
         move_to(detail::add_saturating(from_, period_));
     }
 
     /// The next tick is due at `t`, and those thereafter a period later each.
     void reset_at(const time_point& t) {
-        ticked_ = true;
-        from_ = detail::add_saturating(t, -period_);
+        given_ = true;
         move_to(t);
     }
 
@@ -199,7 +199,7 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
-        if (options_.fixed_delay && ticked_) {
+        if (options_.fixed_delay && !given_) {
             from_ = wheel_->now();
             next_ = detail::add_saturating(from_, period_);
         }
@@ -210,7 +210,7 @@ private:
 
     // The tick at next_ has come. Returns how many periods it stands for.
     std::size_t take() {
-        ticked_ = true;
+        given_ = false;
         if (options_.fixed_delay) {
             return 1;
         }
@@ -268,9 +268,9 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration period_;
     interval_options options_;
-    time_point from_; // When the period began that ends at next_.
+    time_point from_; // When the period began that ends at next_, unless that is
     time_point next_;
-    bool ticked_ = false; // The first tick was taken, or is none any more.
+    bool given_; // a time of its own.
 };
 
 /// An interval on the steady clock.

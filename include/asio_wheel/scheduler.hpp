@@ -40,8 +40,10 @@ namespace asio_wheel {
 /// A function is called as f(handle), if that is possible, else as f(). If it throws, on_error() is
 /// told, and a repeated task goes on. Whatever it returns is ignored.
 ///
-/// Tasks are kept by the scheduler until they were called for the last time, or cancelled; its end is
-/// a stop().
+/// Tasks live until they were called for the last time, or cancelled, or the context ends: then they
+/// are never called. What a function holds is let go when its task is over, whoever has handles still.
+/// The end of the scheduler is a stop(); it may outlive the context, if its executor may (a strand may
+/// not).
 ///
 /// Thread safety. All functions may be called from any thread at any time; after stop(), or with
 /// max_pending tasks waiting, those that schedule throw boost::system::system_error with
@@ -59,7 +61,9 @@ public:
     using executor_type = boost::asio::any_io_executor;
     using handle = basic_task_handle<Clock>;
 
-    /// Is told what a task has thrown. By default that is written to std::clog.
+    /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer. By
+    /// default that is written to std::clog. May be called by several threads at once, if these run the
+    /// context.
     using error_handler = std::function<void(const handle&, std::exception_ptr)>;
 
     /// Tasks that were never called when their scheduler was stopped. For adopt().
@@ -99,16 +103,13 @@ public:
         return arm(make(t, std::forward<F>(f), nullptr));
     }
 
-    /// As schedule_after(), instead of what was scheduled under this key and was not called yet.
+    /// As schedule_after(), instead of what was scheduled under this key and was not called yet, and in
+    /// its place if there are max_pending tasks.
     template <class Rep, class Period, class F>
     handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
         const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
         t->key(std::move(key));
-        const handle h = arm(t);
-        if (const task_ptr former = board_->name(t)) {
-            former->cancel();
-        }
-        return h;
+        return arm(t);
     }
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that a
@@ -135,6 +136,7 @@ public:
     template <class Next, class F>
         requires std::invocable<Next&, time_point>
     handle schedule(Next next, F&& f) {
+        refuse_empty(next);
         const std::optional<time_point> first = next(wheel_.now());
         if (!first) {
             return handle();
@@ -152,8 +154,8 @@ public:
     /// not wait for them. Returns the tasks that were never called.
     orphans stop() { // NOLINT(modernize-use-nodiscard)
         orphans never_called;
-        for (const task_ptr& t : board_->stop()) {
-            if (t->stop()) {
+        for (const auto& [address, known] : board_->stop()) {
+            if (const task_ptr t = known.lock(); t && t->stop()) {
                 never_called.push_back(handle(t));
             }
         }
@@ -161,10 +163,13 @@ public:
     }
 
     /// Takes over what another scheduler's stop() returned: for the times they were scheduled for, or
-    /// at once. Their handles go on leading to them.
+    /// at once; under their keys, if they had any. Their handles go on leading to them. What is no orphan
+    /// (any more) is left where it is; so if this throws, it may be called again.
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
-            arm(h.task_);
+            if (h.task_) {
+                arm(h.task_);
+            }
         }
     }
 
@@ -213,6 +218,9 @@ public:
 
     private:
         handle keep(handle h) {
+            if (h == handle()) {
+                return h;
+            }
             const std::lock_guard<std::mutex> guard(mutex_);
             if (handles_.size() >= limit_) { // Forget those that are over, now and then.
                 std::erase_if(handles_,
@@ -237,13 +245,18 @@ private:
         using function = std::decay_t<F>;
         static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
                       "a task is called as f(handle) or as f()");
-        if constexpr (requires { static_cast<bool>(f == nullptr); }) {
+        refuse_empty(f);
+        return std::make_shared<detail::task_of<Clock, function, Repeat>>(
+            first, function(std::forward<F>(f)), std::move(repeat));
+    }
+
+    template <class F>
+    static void refuse_empty(const F& f) {
+        if constexpr (requires { static_cast<bool>(f == nullptr); } && !std::is_function_v<F>) {
             if (f == nullptr) {
                 throw std::invalid_argument("asio_wheel: the function of a task is empty");
             }
         }
-        return std::make_shared<detail::task_of<Clock, function, Repeat>>(
-            first, function(std::forward<F>(f)), std::move(repeat));
     }
 
     handle arm(const task_ptr& t) {

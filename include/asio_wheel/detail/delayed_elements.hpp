@@ -10,6 +10,8 @@
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel.hpp>
 
+#include <boost/intrusive/list.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -53,11 +55,7 @@ public:
     /// The value of an element, which is gone; none if it was already.
     [[nodiscard]] std::optional<T> erase(element_key key) {
         element* const e = find(key);
-        if (e == nullptr) {
-            return std::nullopt;
-        }
-        withdraw(*e);
-        return take(*e);
+        return e != nullptr ? take(*e) : std::nullopt;
     }
 
     /// Gives an element another time. False if it is gone.
@@ -72,19 +70,22 @@ public:
     }
 
     void clear() {
+        std::deque<element> gone; // Destroyed at last: values may do anything then.
         for (element& e : elements_) {
-            if (e.value) {
-                withdraw(e);
-                static_cast<void>(take(e));
+            if (e.filed()) {
+                wheel_.erase(e);
             }
+            // No key from before fits what comes now.
+            first_generation_ = std::max(first_generation_, e.generation + 1);
         }
+        ready_.clear();
         vacant_.clear();
-        elements_.clear();
-        first_generation_ = latest_generation_ + 1; // No key from before fits what comes now.
+        size_ = 0;
+        gone.swap(elements_);
     }
 
-    /// The value whose time came first, if any has come by now(). The clock is asked only if it is
-    /// not known that none that is not ready comes first.
+    /// The value whose time came first, if any has come by now(). While some are ready, the clock is
+    /// asked only if another one may come before them: one that was pushed late.
     template <class Now>
     [[nodiscard]] std::optional<T> pop(Now now) {
         if (ready_.empty() || wheel_.next_expiry() <= wheel_.told()) {
@@ -93,21 +94,19 @@ public:
         if (ready_.empty()) {
             return std::nullopt;
         }
-        element& e = *ready_.front();
-        ready_.pop_front();
-        e.ready = false;
-        return take(e);
+        return take(ready_.front());
     }
 
     /// When the next element can be taken; it may be a little early if elements were erased or
     /// moved since. None without elements.
     [[nodiscard]] std::optional<count_t> next() noexcept {
-        return !ready_.empty() ? ready_.front()->time : begin_of(wheel_.next_expiry());
+        return !ready_.empty() ? ready_.front().time : begin_of(wheel_.next_expiry());
     }
 
     /// The same, exactly.
-    [[nodiscard]] std::optional<count_t> exactly_next() noexcept {
-        return !ready_.empty() ? ready_.front()->time : begin_of(wheel_.find_next_expiry());
+    [[nodiscard]] std::optional<count_t> exactly_next(count_t now) noexcept {
+        follow_set_back(now);
+        return !ready_.empty() ? ready_.front().time : begin_of(wheel_.find_next_expiry());
     }
 
 private:
@@ -120,8 +119,12 @@ private:
         std::optional<T> value;
     };
 
-    [[nodiscard]] static bool before(const element* a, const element* b) noexcept {
-        return std::tie(a->time, a->number) < std::tie(b->time, b->number);
+    // While an element is ready, the wheel does not use the links that it has.
+    using element_list =
+        boost::intrusive::list<element, boost::intrusive::constant_time_size<false>>;
+
+    [[nodiscard]] static bool before(const element& a, const element& b) noexcept {
+        return std::tie(a.time, a.number) < std::tie(b.time, b.number);
     }
 
     element& vacant() {
@@ -161,42 +164,73 @@ private:
         if (e.filed()) {
             wheel_.erase(e);
         } else if (e.ready) {
-            ready_.erase(std::lower_bound(ready_.begin(), ready_.end(), &e, &before));
+            ready_.erase(ready_.iterator_to(e));
             e.ready = false;
         }
     }
 
+    // If the value cannot be moved, it stays where it is.
     [[nodiscard]] std::optional<T> take(element& e) {
         std::optional<T> value(std::move(e.value));
+        withdraw(e);
         e.value.reset();
-        latest_generation_ = std::max(latest_generation_, ++e.generation);
+        ++e.generation;
         vacant_.push_back(&e);
         --size_;
         return value;
     }
 
     // Moves what is due at `now` from the wheel to those that are ready, and keeps these in order.
-    void collect(count_t now) {
+    void collect(count_t now) noexcept {
+        follow_set_back(now);
         const tick_t tick = scale_.round_down(now);
         if (wheel_.next_expiry() > tick) {
             return;
         }
-        const auto old = static_cast<std::ptrdiff_t>(ready_.size());
+        // They come tick by tick, but for those that were pushed when their time had come, which are
+        // last. Sorting a tick at a time keeps to what is in the caches.
+        element_list fresh, same_tick, late;
+        tick_t current = 0;
+        const auto end_tick = [&] {
+            same_tick.sort(&before);
+            fresh.splice(fresh.end(), same_tick);
+        };
         std::array<wheel_entry*, 256> due{};
         for (bool more = true; more;) {
             const auto progress = wheel_.advance(tick, due.size(), due);
             for (std::size_t i = 0; i < progress.expired; ++i) {
                 auto& e = static_cast<element&>(*due[i]);
                 e.ready = true;
-                ready_.push_back(&e);
+                const tick_t its = scale_.round_up(e.time);
+                if (its > current) {
+                    end_tick();
+                    current = its;
+                }
+                (its == current ? same_tick : late).push_back(e);
             }
             more = progress.more;
         }
-        std::sort(ready_.begin() + old, ready_.end(), &before);
-        if (old != 0 && ready_.begin() + old != ready_.end() &&
-            before(ready_[static_cast<std::size_t>(old)],
-                   ready_[static_cast<std::size_t>(old) - 1])) {
-            std::inplace_merge(ready_.begin(), ready_.begin() + old, ready_.end(), &before);
+        end_tick();
+        late.sort(&before);
+        fresh.merge(late, &before);
+        if (!ready_.empty() && !fresh.empty() && before(fresh.front(), ready_.back())) {
+            ready_.merge(fresh, &before);
+        } else {
+            ready_.splice(ready_.end(), fresh);
+        }
+    }
+
+    // The wheel does not go back. If the clock was set back, its last tick begins now instead, and every
+    // element has another one.
+    void follow_set_back(count_t now) noexcept {
+        const count_t begin = scale_.begin_of(wheel_.now());
+        if (now < begin) {
+            scale_.shift_origin(begin - now);
+            for (element& e : elements_) {
+                if (e.filed()) {
+                    wheel_.reschedule(e, scale_.round_up(e.time));
+                }
+            }
         }
     }
 
@@ -207,11 +241,10 @@ private:
     wheel wheel_;
     std::deque<element> elements_; // They never move.
     std::vector<element*> vacant_;
-    std::deque<element*> ready_; // In order.
+    element_list ready_; // In order.
     std::size_t size_ = 0;
     std::uint64_t pushed_ = 0;
-    std::uint32_t first_generation_ = 0;
-    std::uint32_t latest_generation_ = 0;
+    std::uint32_t first_generation_ = 1; // So that no element has the key {}.
 };
 
 } // namespace asio_wheel::detail

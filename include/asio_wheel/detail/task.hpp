@@ -1,13 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The tasks of a scheduler, the board that it keeps them on, and the handles that lead to them.
+// The tasks of a scheduler, and the handles that lead to them.
 
 #ifndef ASIO_WHEEL_DETAIL_TASK_HPP
 #define ASIO_WHEEL_DETAIL_TASK_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/task_board.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -22,17 +23,12 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
-#include <functional>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
-#include <vector>
 
 namespace asio_wheel {
 
@@ -49,12 +45,11 @@ enum class cancel_result {
 namespace detail {
 template <class Clock>
 class task;
-template <class Clock>
-class task_board;
 } // namespace detail
 
-/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task and the scheduler.
-/// (Once the context is gone there is nothing left to ask of it.) From any thread.
+/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task and the scheduler;
+/// the context, too, if the scheduler's executor may (but remaining() is not to be asked then). From any
+/// thread.
 template <class Clock>
 class basic_task_handle {
 public:
@@ -96,77 +91,6 @@ private:
 
 namespace detail {
 
-/// What a scheduler knows of its tasks. Its lock may be taken while a task's is held, not the other way
-/// round.
-template <class Clock>
-class task_board {
-public:
-    using handle = basic_task_handle<Clock>;
-    using error_handler = std::function<void(const handle&, std::exception_ptr)>;
-    using task_ptr = std::shared_ptr<task<Clock>>;
-
-    std::size_t max_pending = 0;
-    error_handler on_error;
-
-    void add(const task_ptr& t) {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        if (stopped_) {
-            throw boost::system::system_error(error::scheduler_stopped);
-        }
-        if (max_pending != 0 && tasks_.size() >= max_pending) {
-            throw boost::system::system_error(error::too_many_pending);
-        }
-        tasks_.insert(t);
-    }
-
-    void remove(const task_ptr& t) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        tasks_.erase(t);
-        if (const auto it = keyed_.find(t->key()); it != keyed_.end() && it->second == t) {
-            keyed_.erase(it);
-        }
-    }
-
-    /// Gives the key to `t`. Returns who had it.
-    [[nodiscard]] task_ptr name(const task_ptr& t) {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        return std::exchange(keyed_[t->key()], t);
-    }
-
-    [[nodiscard]] std::size_t size() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        return tasks_.size();
-    }
-
-    [[nodiscard]] std::vector<task_ptr> stop() {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        stopped_ = true;
-        std::vector<task_ptr> all(tasks_.begin(), tasks_.end());
-        tasks_.clear();
-        keyed_.clear();
-        return all;
-    }
-
-    void report(const handle& h, const std::exception_ptr& e) const noexcept {
-        try {
-            if (on_error) {
-                return on_error(h, e);
-            }
-            std::rethrow_exception(e);
-        } catch (const std::exception& failure) {
-            std::clog << "asio_wheel: a task has thrown: " << failure.what() << '\n';
-        } catch (...) {
-            std::clog << "asio_wheel: a task has thrown something\n";
-        }
-    }
-
-private:
-    mutable std::mutex mutex_;
-    bool stopped_ = false;
-    std::unordered_set<task_ptr> tasks_;
-    std::unordered_map<std::string, task_ptr> keyed_;
-};
-
 /// One task. Its lock guards its timer and its state, and is not held while it is called.
 template <class Clock>
 class task : public std::enable_shared_from_this<task<Clock>> {
@@ -182,37 +106,47 @@ public:
     task& operator=(const task&) = delete;
     virtual ~task() = default;
 
-    [[nodiscard]] const std::string& key() const noexcept { return key_; }
+    [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
     void key(std::string k) noexcept { key_ = std::move(k); }
 
-    /// Joins the board, and begins to wait. If it throws, nothing has happened.
+    /// Joins the board, instead of whoever has its key there, and begins to wait; unless it has done so
+    /// before, and was not stopped since. If it throws, nothing has happened.
     void arm(const board_ptr& board, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
+        std::shared_ptr<task> former;
         auto& wheel = use_wheel<Clock>(context_of(ex));
-        const std::lock_guard<std::mutex> guard(
-            mutex_); // Whoever stops the board waits for the rest.
-        board->add(self);
-        wheel_ = &wheel;
-        timer_.emplace(ex);
-        board_ = board;
-        try {
-            wait();
-        } catch (...) {
-            board->remove(self);
-            throw;
+        {
+            // Whoever stops the board waits for the rest.
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (stand_ != stand::stopped || calls_ != 0) {
+                return;
+            }
+            former = board->add(self);
+            try {
+                wheel_ = &wheel;
+                board_ = board;
+                wait(timer_.emplace(ex));
+            } catch (...) {
+                board->remove(self, former);
+                throw;
+            }
+            stand_ = stand::waiting;
         }
-        stand_ = stand::waiting;
+        if (former) {
+            former->cancel();
+        }
     }
 
     typename handle::outcome cancel() {
         const std::shared_ptr<task> self = this->shared_from_this();
         board_ptr board;
+        bool waited = false;
         typename handle::outcome outcome{cancel_result::cancelled, duration::zero()};
         {
             const std::lock_guard<std::mutex> guard(mutex_);
             switch (stand_) {
             case stand::waiting:
-                outcome.remaining = left();
+                waited = true;
                 break;
             case stand::called:
                 if (!repeats()) {
@@ -226,22 +160,37 @@ public:
                 return {cancel_result::already_cancelled, duration::zero()};
             }
             stand_ = stand::cancelled;
-            timer_->cancel();
+            if (end_wait()) { // Else it has come, or the context has ended.
+                outcome.remaining = left();
+            }
             board = board_;
         }
         board->remove(self);
+        if (waited) {
+            forget(); // Else who calls it does so.
+        }
         return outcome;
     }
 
     /// Takes it from its board, which has stopped. True if it was never called, and could be adopted.
     [[nodiscard]] bool stop() {
-        const std::lock_guard<std::mutex> guard(mutex_);
-        if (stand_ != stand::waiting && stand_ != stand::called) {
-            return false;
+        bool waited = false;
+        {
+            const std::lock_guard<std::mutex> guard(mutex_);
+            if (stand_ != stand::waiting && stand_ != stand::called) {
+                return false;
+            }
+            waited = stand_ == stand::waiting;
+            stand_ = stand::stopped;
+            end_wait();
+            if (calls_ == 0) {
+                return true;
+            }
         }
-        stand_ = stand::stopped;
-        timer_->cancel();
-        return calls_ == 0;
+        if (waited) {
+            forget();
+        }
+        return false;
     }
 
     [[nodiscard]] bool is_expired() const {
@@ -261,7 +210,7 @@ protected:
     explicit task(const time_point& first) noexcept : expiry_(first) {}
 
 private:
-    enum class stand { waiting, called, done, cancelled, stopped };
+    enum class stand { stopped, waiting, called, done, cancelled };
 
     virtual void call(const handle& h) = 0;
     [[nodiscard]] virtual bool repeats() const noexcept = 0;
@@ -269,23 +218,29 @@ private:
     /// When it is due next, having been due at `previous`.
     [[nodiscard]] virtual std::optional<time_point> next(time_point previous, time_point now) = 0;
 
+    /// It is over, and not being called: lets go what it holds, whoever has handles still. Not to be
+    /// called with a lock held, for that may do anything.
+    virtual void forget() noexcept = 0;
+
     [[nodiscard]] duration left() const {
         return std::max(until_saturating(wheel_->now(), expiry_), duration::zero());
     }
 
-    void wait() {
-        timer_->expires_at(expiry_);
-        timer_->async_wait([self = this->shared_from_this()](const boost::system::error_code& ec) {
-            self->come(ec);
-        });
+    /// True if it waited.
+    bool end_wait() { return timer_ && timer_->cancel() != 0; }
+
+    void wait(timer& t) {
+        t.expires_at(expiry_);
+        t.async_wait([self = this->shared_from_this(), turn = ++turn_](
+                         const boost::system::error_code& ec) { self->come(ec, turn); });
     }
 
-    void come(const boost::system::error_code& ec) {
+    void come(const boost::system::error_code& ec, std::size_t turn) {
         const handle h(this->shared_from_this());
         board_ptr board;
         {
             const std::lock_guard<std::mutex> guard(mutex_);
-            if (stand_ != stand::waiting || ec == boost::asio::error::operation_aborted) {
+            if (stand_ != stand::waiting || turn != turn_) {
                 return;
             }
             stand_ = stand::called;
@@ -293,7 +248,11 @@ private:
             board = board_;
         }
         std::optional<time_point> then;
+        bool over = true;
         try {
+            if (ec == boost::asio::error::operation_aborted) { // By nobody else than drain().
+                throw boost::system::system_error(error::wheel_stopped);
+            }
             if (ec) {
                 throw boost::system::system_error(ec);
             }
@@ -306,32 +265,37 @@ private:
                 then = next(expiry_, wheel_->now());
             }
             const std::lock_guard<std::mutex> guard(mutex_);
-            if (stand_ != stand::called) {
-                return; // Cancelled or stopped meanwhile.
+            if (stand_ == stand::called) { // Not cancelled or stopped meanwhile.
+                if (then && timer_) {
+                    expiry_ = *then;
+                    stand_ = stand::waiting;
+                    wait(*timer_);
+                    return;
+                }
+                stand_ = stand::done;
             }
-            if (then) {
-                expiry_ = *then;
-                stand_ = stand::waiting;
-                wait();
-                return;
-            }
-            stand_ = stand::done;
+            over = stand_ != stand::stopped || calls_ != 0; // Else somebody may adopt it.
         } catch (...) {
             board->report(h, std::current_exception());
             const std::lock_guard<std::mutex> guard(mutex_);
             stand_ = stand::done;
         }
         board->remove(h.task_);
+        if (over) {
+            forget();
+        }
     }
 
     mutable std::mutex mutex_;
-    stand stand_ = stand::waiting;
-    time_point expiry_; // Changed by whoever calls it.
+    stand stand_ = stand::stopped; // It was not begun.
+    time_point expiry_;            // Changed by whoever calls it.
     std::size_t calls_ = 0;
+    std::size_t turn_ =
+        0; // Which wait it is; former ones, of a task that was stopped, come to nothing.
     wheel_service<Clock>* wheel_ = nullptr;
-    std::optional<timer> timer_;
+    std::optional<timer> timer_; // Since it was begun.
     board_ptr board_;
-    std::string key_;
+    std::optional<std::string> key_;
 };
 
 /// A task that calls `Function`, and then again as `Repeat` says: repeat(previous, now).
@@ -342,29 +306,40 @@ class task_of final : public task<Clock> {
 
 public:
     task_of(const time_point& first, Function&& function, Repeat repeat)
-        : task<Clock>(first), function_(std::move(function)), repeat_(std::move(repeat)) {}
+        : task<Clock>(first), work_(std::in_place, work{std::move(function), std::move(repeat)}) {}
 
 private:
+    struct work {
+        Function function;
+        [[no_unique_address]] Repeat repeat;
+    };
+
     void call(const handle& h) override {
+        if (!work_) {
+            return;
+        }
         if constexpr (std::invocable<Function&, const handle&>) {
-            static_cast<void>(function_(h));
+            static_cast<void>(work_->function(h));
         } else {
-            static_cast<void>(function_());
+            static_cast<void>(work_->function());
         }
     }
 
     [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
 
-    [[nodiscard]] std::optional<time_point> next(time_point previous, time_point now) override {
-        if constexpr (std::is_null_pointer_v<Repeat>) {
-            return std::nullopt;
-        } else {
-            return repeat_(previous, now);
+    [[nodiscard]] std::optional<time_point> next([[maybe_unused]] time_point previous,
+                                                 [[maybe_unused]] time_point now) override {
+        if constexpr (!std::is_null_pointer_v<Repeat>) {
+            if (work_) {
+                return work_->repeat(previous, now);
+            }
         }
+        return std::nullopt;
     }
 
-    Function function_;
-    [[no_unique_address]] Repeat repeat_;
+    void forget() noexcept override { work_.reset(); }
+
+    std::optional<work> work_; // None when it is over.
 };
 
 } // namespace detail
