@@ -28,7 +28,7 @@ enum class error {
     queue_closed = 4,
     queue_full = 5,
 
-    /// The scheduler was stopped, and takes no more tasks.
+    /// The scheduler was closed or stopped, and takes no more tasks.
     scheduler_stopped = 6,
 };
 

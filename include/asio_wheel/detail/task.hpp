@@ -59,6 +59,7 @@ template <class Clock>
 class basic_task_handle {
 public:
     using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
 
     /// Refers to nothing.
     basic_task_handle() noexcept = default;
@@ -82,11 +83,18 @@ public:
         return task_ ? task_->remaining() : duration::zero();
     }
 
+    /// When its next call is due; while it is being called, and when it is over, when that call was.
+    [[nodiscard]] time_point expiry() const { return task_ ? task_->expiry() : time_point(); }
+
+    /// It is called again and again, unless it is cancelled.
+    [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->repeats(); }
+
     friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
 
 private:
     friend class detail::task<Clock>;
     friend class basic_scheduler<Clock>;
+    friend struct std::hash<basic_task_handle>;
 
     explicit basic_task_handle(std::shared_ptr<detail::task<Clock>> t) noexcept
         : task_(std::move(t)) {}
@@ -110,7 +118,7 @@ public:
 
     void add(const task_ptr& t) {
         const std::lock_guard<std::mutex> guard(mutex_);
-        if (stopped_) {
+        if (closed_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
         if (max_pending != 0 && tasks_.size() >= max_pending) {
@@ -138,9 +146,18 @@ public:
         return tasks_.size();
     }
 
+    void close() {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        closed_ = true;
+    }
+    [[nodiscard]] bool closed() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return closed_;
+    }
+
     [[nodiscard]] std::vector<task_ptr> stop() {
         const std::lock_guard<std::mutex> guard(mutex_);
-        stopped_ = true;
+        closed_ = true;
         std::vector<task_ptr> all(tasks_.begin(), tasks_.end());
         tasks_.clear();
         keyed_.clear();
@@ -162,7 +179,7 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    bool stopped_ = false;
+    bool closed_ = false;
     std::unordered_set<task_ptr> tasks_;
     std::unordered_map<std::string, task_ptr> keyed_;
 };
@@ -256,6 +273,11 @@ public:
         const std::lock_guard<std::mutex> guard(mutex_);
         return stand_ == stand::waiting ? left() : duration::zero();
     }
+    [[nodiscard]] time_point expiry() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return expiry_;
+    }
+    [[nodiscard]] virtual bool repeats() const noexcept = 0;
 
 protected:
     explicit task(const time_point& first) noexcept : expiry_(first) {}
@@ -264,7 +286,6 @@ private:
     enum class stand { waiting, called, done, cancelled, stopped };
 
     virtual void call(const handle& h) = 0;
-    [[nodiscard]] virtual bool repeats() const noexcept = 0;
 
     /// When it is due next, having been due at `previous`.
     [[nodiscard]] virtual std::optional<time_point> next(time_point previous, time_point now) = 0;
@@ -326,7 +347,7 @@ private:
 
     mutable std::mutex mutex_;
     stand stand_ = stand::waiting;
-    time_point expiry_; // Changed by whoever calls it.
+    time_point expiry_; // Changed by whoever calls it, who need not lock to read it.
     std::size_t calls_ = 0;
     wheel_service<Clock>* wheel_ = nullptr;
     std::optional<timer> timer_;
@@ -344,6 +365,8 @@ public:
     task_of(const time_point& first, Function&& function, Repeat repeat)
         : task<Clock>(first), function_(std::move(function)), repeat_(std::move(repeat)) {}
 
+    [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
+
 private:
     void call(const handle& h) override {
         if constexpr (std::invocable<Function&, const handle&>) {
@@ -352,8 +375,6 @@ private:
             static_cast<void>(function_());
         }
     }
-
-    [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
 
     [[nodiscard]] std::optional<time_point> next(time_point previous, time_point now) override {
         if constexpr (std::is_null_pointer_v<Repeat>) {
@@ -370,5 +391,14 @@ private:
 } // namespace detail
 
 } // namespace asio_wheel
+
+/// So that handles can be keys of what belongs to their tasks.
+template <class Clock>
+struct std::hash<asio_wheel::basic_task_handle<Clock>> {
+    [[nodiscard]] std::size_t
+    operator()(const asio_wheel::basic_task_handle<Clock>& h) const noexcept {
+        return std::hash<std::shared_ptr<asio_wheel::detail::task<Clock>>>()(h.task_);
+    }
+};
 
 #endif
