@@ -176,6 +176,17 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_future_says_so, virtual_world) { // Cancella
     BOOST_TEST((refusal_of([&] { f.get(); }) == asio::error::operation_aborted));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_callable_that_was_cancelled_breaks_its_promise, telling) {
+    std::packaged_task<int()> callable([] { return 42; });
+    std::future<int> f = callable.get_future();
+    tasks.schedule_after(10s, std::move(callable)).cancel(); // The last handle goes here.
+    poll();
+    BOOST_TEST_REQUIRE(is_done(f));
+    const auto broken = thrown_by<std::future_error>([&] { f.get(); });
+    BOOST_TEST_REQUIRE(broken.has_value());
+    BOOST_TEST((broken->code() == std::future_errc::broken_promise));
+}
+
 // Future.cancel(), isCancelled(), isDone(); Delayed.getDelay(), compareTo()
 
 BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, telling) {
