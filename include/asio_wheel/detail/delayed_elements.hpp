@@ -204,11 +204,13 @@ private:
             }
             more = progress.more;
         }
-        std::sort(ready_.begin() + old, ready_.end(), &before);
-        if (old != 0 && ready_.begin() + old != ready_.end() &&
-            before(ready_[static_cast<std::size_t>(old)],
-                   ready_[static_cast<std::size_t>(old) - 1])) {
-            std::inplace_merge(ready_.begin(), ready_.begin() + old, ready_.end(), &before);
+        // Those that were ready before are earlier, but for what was pushed for the past.
+        // (std::inplace_merge() would use what C++17 has deprecated, and clang says so.)
+        const auto fresh = ready_.begin() + old;
+        if (fresh != ready_.end()) {
+            const element* const earliest = *std::min_element(fresh, ready_.end(), &before);
+            std::sort(std::upper_bound(ready_.begin(), fresh, earliest, &before), ready_.end(),
+                      &before);
         }
     }
 
