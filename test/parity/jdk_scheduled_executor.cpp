@@ -71,6 +71,10 @@ asio::awaitable<int> answer(asio::io_context& ctx, std::chrono::seconds after, i
 // invokeAll() and invokeAny(): what became of each is told when the condition is met, or when time is
 // up; the others are cancelled then.
 struct invoking : virtual_world {
+    auto start(std::chrono::seconds after, int value) {
+        return asio::co_spawn(ctx, answer(ctx, after, value), asio::deferred);
+    }
+
     std::vector<int> results; // 0 of those that have none.
     bool told = false;
 
@@ -92,11 +96,6 @@ struct invoking : virtual_world {
         asio::experimental::make_parallel_group(std::move(operations))
             .async_wait(until, asio_wheel::cancel_after(limit, asio::bind_executor(ctx, done)));
         poll();
-    }
-
-private:
-    auto start(std::chrono::seconds after, int value) {
-        return asio::co_spawn(ctx, answer(ctx, after, value), asio::deferred);
     }
 };
 
