@@ -130,6 +130,12 @@ public:
         return cancelled;
     }
 
+    void shutdown() {
+        while (!watched_.empty()) {
+            cancel_for_key(watched_.begin()->first);
+        }
+    }
+
     [[nodiscard]] std::size_t watched() const { return watched_.size(); }
 
 private:
@@ -373,6 +379,19 @@ BOOST_FIXTURE_TEST_CASE(what_waits_for_a_key_can_be_cancelled_and_never_complete
     BOOST_TEST(waiting.watched() == 0U);
     pass(1h);
     BOOST_TEST(told() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_waits_at_the_shutdown_never_completes, broker) { // shutdown()
+    const bool ready = false;
+    const auto op = operation(10s, ready, "a");
+    BOOST_TEST(!waiting.try_complete_else_watch(op, {"k1", "k2"}));
+    BOOST_TEST(!waiting.try_complete_else_watch(operation(20s, ready, "b"), {"k2"}));
+    waiting.shutdown();
+    BOOST_TEST(waiting.watched() == 0U);
+    BOOST_TEST(wheel.pending() == 0U);
+    pass(1h);
+    BOOST_TEST(told() == "");
+    BOOST_TEST(op.use_count() == 1); // Nothing else holds it.
 }
 
 // DelayedFuturePurgatory: all of several operations, or what there is of them when time is up
