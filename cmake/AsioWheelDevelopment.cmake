@@ -105,7 +105,8 @@ endfunction()
 
 # asio_wheel_test(<name> [SOURCES <file>...] [LABELS <label>...] [REAL_TIME] [TIMEOUT <seconds>])
 #
-# test/<name>.cpp becomes the executable and ctest entry test_<name>.
+# test/<name>.cpp becomes the executable and ctest entry test_<name>; where the name has folders,
+# with _ for each /.
 function(asio_wheel_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_TIME" "TIMEOUT" "SOURCES;LABELS")
     if(NOT arg_SOURCES)
@@ -117,22 +118,23 @@ function(asio_wheel_test name)
     if(arg_REAL_TIME)
         list(APPEND arg_LABELS real_time)
     endif()
-    asio_wheel_program(test_${name}
+    string(REPLACE "/" "_" target "test_${name}")
+    asio_wheel_program(${target}
         GROUP tests
         TIMEOUT ${arg_TIMEOUT}
         SOURCES ${arg_SOURCES}
         LABELS ${arg_LABELS})
-    if(NOT TARGET test_${name})
+    if(NOT TARGET ${target})
         return()
     endif()
-    target_link_libraries(test_${name} PRIVATE asio_wheel_test_support)
+    target_link_libraries(${target} PRIVATE asio_wheel_test_support)
     list(GET arg_SOURCES 0 first)
     asio_wheel_tags(tags "${first}")
     # The precompiled header brings Asio: the tests of floor 1 must not see it.
     file(STRINGS "${first}" uses_asio LIMIT_COUNT 1
         REGEX "#include <(boost/asio|asio_wheel/(wheel_service|[a-z_]*timer)\\.hpp)")
     if(ASIO_WHEEL_PCH AND uses_asio AND NOT tags_pch STREQUAL "off")
-        target_precompile_headers(test_${name} REUSE_FROM asio_wheel_test_pch)
+        target_precompile_headers(${target} REUSE_FROM asio_wheel_test_pch)
     endif()
 endfunction()
 

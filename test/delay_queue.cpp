@@ -9,6 +9,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/refusals.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -66,16 +67,6 @@ struct popping : virtual_world {
     }
     [[nodiscard]] std::string told() { return std::exchange(story, {}); }
 };
-
-template <class Function>
-error_code refusal_of(Function f) {
-    try {
-        f();
-    } catch (const boost::system::system_error& e) {
-        return e.code();
-    }
-    return {};
-}
 
 } // namespace
 
@@ -303,6 +294,40 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_tells_when_the_next_can_be_taken, popping) {
     BOOST_TEST((queue.peek_expiry().value() == start + 1s));
     static_cast<void>(queue.erase(one));
     BOOST_TEST((queue.peek_expiry().value() == start + 2s));
+}
+
+BOOST_FIXTURE_TEST_CASE(peek_shows_what_can_be_taken_and_takes_nothing, popping) {
+    delay_queue<std::string> queue(ctx);
+    BOOST_TEST(queue.peek() == nullptr);
+    queue.push("b", 2s);
+    queue.push("a", 1s);
+    BOOST_TEST(queue.peek() == nullptr);
+    pass(2s);
+    BOOST_TEST_REQUIRE(queue.peek() != nullptr);
+    BOOST_TEST(*queue.peek() == "a");
+    BOOST_TEST(queue.size() == 2U);
+    BOOST_TEST(queue.try_pop().value() == "a");
+    BOOST_TEST(*queue.peek() == "b");
+}
+
+BOOST_FIXTURE_TEST_CASE(for_each_shows_every_element_whatever_its_time, popping) {
+    const auto start = now();
+    delay_queue<int> queue(ctx, 10);
+    BOOST_TEST(queue.capacity() == 10U);
+    const auto gone = queue.push(0, 1s);
+    queue.push(1, 1s);
+    const auto two = queue.push(2, 1h);
+    static_cast<void>(queue.erase(gone));
+    pass(1s);
+    BOOST_TEST(queue.peek_expiry().has_value()); // One of them was found due.
+    std::map<int, std::chrono::steady_clock::time_point> seen;
+    queue.for_each([&](const delay_queue<int>::key& k, const int& value, auto time) {
+        BOOST_TEST((k == two) == (value == 2));
+        seen[value] = time;
+    });
+    BOOST_TEST(seen.size() == 2U);
+    BOOST_TEST((seen.at(1) == start + 1s));
+    BOOST_TEST((seen.at(2) == start + 1h));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_coroutine_pops, virtual_world) {

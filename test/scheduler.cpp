@@ -7,6 +7,9 @@
 #include <asio_wheel/scheduler.hpp>
 
 #include "support/context.hpp"
+#include "support/refusals.hpp"
+#include "support/telling.hpp"
+#include "support/threads.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
@@ -25,7 +28,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 namespace {
@@ -38,33 +41,6 @@ using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 using boost::system::error_code;
 using time_point = std::chrono::steady_clock::time_point;
-
-struct telling : virtual_world {
-    std::string story;
-    std::string errors;
-    scheduler tasks{ctx, 0, [this](const task_handle&, const std::exception_ptr& e) {
-                        try {
-                            std::rethrow_exception(e);
-                        } catch (const std::exception& failure) {
-                            errors += failure.what();
-                        }
-                    }};
-
-    [[nodiscard]] auto tell(std::string what) {
-        return [this, what = std::move(what)] { story += what; };
-    }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
-};
-
-template <class Exception, class Function>
-std::optional<Exception> thrown_by(Function f) {
-    try {
-        f();
-    } catch (const Exception& e) {
-        return e;
-    }
-    return std::nullopt;
-}
 
 } // namespace
 
@@ -280,6 +256,62 @@ BOOST_FIXTURE_TEST_CASE(stop_returns_what_was_never_called_and_nothing_is_any_mo
         thrown_by<boost::system::system_error>([&] { tasks.schedule_after(1s, tell("b")); });
     BOOST_TEST_REQUIRE(refused.has_value());
     BOOST_TEST((refused->code() == asio_wheel::error::scheduler_stopped));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_closed_scheduler_takes_no_more_and_finishes_what_it_has, telling) {
+    tasks.schedule_after(5s, tell("a"));
+    const task_handle often = tasks.schedule_at_fixed_rate(1s, 2s, tell("x"));
+    BOOST_TEST(!tasks.closed());
+    tasks.close();
+    BOOST_TEST(tasks.closed());
+    BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, tell("b")); }) ==
+                asio_wheel::error::scheduler_stopped));
+    pass_in(5, 1s);
+    BOOST_TEST(told().size() == 4U); // Calls of one tick have no order.
+    BOOST_TEST(tasks.pending() == 1U);
+    often.cancel();
+    BOOST_TEST(tasks.pending() == 0U);
+    BOOST_TEST(tasks.stop().empty());
+    BOOST_TEST(tasks.closed());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stopped_scheduler_is_closed, telling) {
+    tasks.schedule_after(5s, tell("a"));
+    BOOST_TEST(tasks.stop().size() == 1U);
+    BOOST_TEST(tasks.closed());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handle_tells_when_its_task_is_and_was_due, telling) {
+    const time_point start = now();
+    std::vector<time_point> due;
+    const task_handle often = tasks.schedule_at_fixed_rate(
+        1s, 3s, [&](const task_handle& h) { due.push_back(h.expiry()); });
+    const task_handle once = tasks.schedule_after(2s, [] {});
+    BOOST_TEST((often.expiry() == start + 1s));
+    elapse(5s); // Both are late.
+    poll();
+    pass(0s);
+    BOOST_TEST((due == std::vector{start + 1s, start + 4s}));
+    BOOST_TEST((often.expiry() == start + 7s));
+    BOOST_TEST((once.expiry() == start + 2s));
+    often.cancel();
+    BOOST_TEST((often.expiry() == start + 7s));
+    BOOST_TEST(often.is_repeated());
+    BOOST_TEST(!once.is_repeated());
+    BOOST_TEST(!task_handle().is_repeated());
+    BOOST_TEST((task_handle().expiry() == time_point()));
+}
+
+BOOST_FIXTURE_TEST_CASE(handles_are_keys, telling) {
+    std::unordered_map<task_handle, std::string> names;
+    names[tasks.schedule_after(1s, [] {})] = "a";
+    const task_handle b = tasks.schedule_after(1s, [] {});
+    names[b] = "b";
+    names[b] = "c";
+    names[task_handle()] = "nothing";
+    BOOST_TEST(names.size() == 3U);
+    BOOST_TEST(names.at(b) == "c");
+    BOOST_TEST(names.at(task_handle()) == "nothing");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_task_may_stop_its_scheduler, telling) {
@@ -599,6 +631,7 @@ BOOST_AUTO_TEST_CASE(threads_schedule_cancel_and_stop_at_once) {
     asio::thread_pool pool(2);
     std::atomic<int> called{0}, cancelled{0}, scheduled{0};
     std::atomic<bool> overlapped{false};
+    verdict refused;
     {
         scheduler tasks(pool);
         std::atomic<int> inside{0};
@@ -618,7 +651,7 @@ BOOST_AUTO_TEST_CASE(threads_schedule_cancel_and_stop_at_once) {
                             cancelled += h.cancel().result == cancel_result::cancelled ? 1 : 0;
                         }
                     } catch (const boost::system::system_error& e) {
-                        BOOST_TEST((e.code() == asio_wheel::error::scheduler_stopped));
+                        refused.expect(e.code() == asio_wheel::error::scheduler_stopped);
                     }
                 }
             });

@@ -103,6 +103,7 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
     /// Puts a value in, to be taken after `delay`. Throws boost::system::system_error with
     /// error::queue_full or error::queue_closed; then the value is where it was.
@@ -153,6 +154,18 @@ public:
         std::optional<T> value = next_due();
         end_pops_if_over();
         return value;
+    }
+
+    /// What try_pop() would take: null if no time has come. Valid until the queue is changed.
+    [[nodiscard]] const T* peek() { return elements_.peek(count_of(wheel_.now())); }
+
+    /// Calls f(key, value, time) for each element, due or not, in no particular order. `f` must not
+    /// change the queue. Looks at every place that was ever in use.
+    template <class Function>
+        requires std::invocable<Function&, const key&, const T&, const time_point&>
+    void for_each(Function f) const {
+        elements_.for_each(
+            [&f](const key& k, const T& value, std::int64_t t) { f(k, value, time_of(t)); });
     }
 
     /// When the next element can be taken: at its time, rounded up to a tick. None without elements.

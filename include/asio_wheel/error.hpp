@@ -30,7 +30,7 @@ enum class error {
     /// The queue holds as many elements as it may. Try again when one was taken.
     queue_full = 5,
 
-    /// The scheduler was stopped, and takes no more tasks.
+    /// The scheduler was closed or stopped, and takes no more tasks.
     scheduler_stopped = 6,
 };
 

@@ -45,8 +45,8 @@ namespace asio_wheel {
 /// The end of the scheduler is a stop(); it may outlive the context, if its executor may (a strand may
 /// not).
 ///
-/// Thread safety. All functions may be called from any thread at any time; after stop(), or with
-/// max_pending tasks waiting, those that schedule throw boost::system::system_error with
+/// Thread safety. All functions may be called from any thread at any time; after close() or stop(), or
+/// with max_pending tasks waiting, those that schedule throw boost::system::system_error with
 /// error::scheduler_stopped or error::too_many_pending. Empty functions, and periods of zero or less,
 /// throw std::invalid_argument.
 template <class Clock>
@@ -147,8 +147,14 @@ public:
                         }));
     }
 
-    /// How many tasks there are.
+    /// How many tasks there are, those that are being called included.
     [[nodiscard]] std::size_t pending() const { return board_->size(); }
+
+    /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
+    void close() { board_->close(); }
+
+    /// Whether it was closed, or stopped.
+    [[nodiscard]] bool closed() const { return board_->closed(); }
 
     /// Lets no task be called any more, and takes no more. Calls that are under way go on; this does
     /// not wait for them. Returns the tasks that were never called.

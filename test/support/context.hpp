@@ -132,7 +132,7 @@ struct real_time : drained_context {
 };
 
 struct virtual_world : virtual_time {
-    virtual_world() { align(); }
+    explicit virtual_world(const wheel_options& options = {}) : virtual_time(options) { align(); }
 };
 
 /// Where a promise that is Asio's too is checked. Only the first one's time stands still: in the

@@ -97,6 +97,22 @@ public:
         return take(ready_.front());
     }
 
+    /// What pop() would give; null if that is nothing.
+    [[nodiscard]] const T* peek(count_t now) {
+        collect(now);
+        return ready_.empty() ? nullptr : &*ready_.front().value;
+    }
+
+    /// Calls f(key, value, time) for each element.
+    template <class Function>
+    void for_each(Function&& f) const {
+        for (const element& e : elements_) {
+            if (e.value) {
+                f(element_key{e.place, e.generation}, *e.value, e.time);
+            }
+        }
+    }
+
     /// When the next element can be taken; it may be a little early if elements were erased or
     /// moved since. None without elements.
     [[nodiscard]] std::optional<count_t> next() noexcept {

@@ -54,6 +54,7 @@ template <class Clock>
 class basic_task_handle {
 public:
     using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
 
     /// Refers to nothing.
     basic_task_handle() noexcept = default;
@@ -77,11 +78,18 @@ public:
         return task_ ? task_->remaining() : duration::zero();
     }
 
+    /// When its next call is due; while it is being called, and when it is over, when that call was.
+    [[nodiscard]] time_point expiry() const { return task_ ? task_->expiry() : time_point(); }
+
+    /// It is called again and again, unless it is cancelled.
+    [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->repeats(); }
+
     friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
 
 private:
     friend class detail::task<Clock>;
     friend class basic_scheduler<Clock>;
+    friend struct std::hash<basic_task_handle>;
 
     explicit basic_task_handle(std::shared_ptr<detail::task<Clock>> t) noexcept
         : task_(std::move(t)) {}
@@ -205,6 +213,11 @@ public:
         const std::lock_guard<std::mutex> guard(mutex_);
         return stand_ == stand::waiting ? left() : duration::zero();
     }
+    [[nodiscard]] time_point expiry() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return expiry_;
+    }
+    [[nodiscard]] virtual bool repeats() const noexcept = 0;
 
 protected:
     explicit task(const time_point& first) noexcept : expiry_(first) {}
@@ -213,7 +226,6 @@ private:
     enum class stand { stopped, waiting, called, done, cancelled };
 
     virtual void call(const handle& h) = 0;
-    [[nodiscard]] virtual bool repeats() const noexcept = 0;
 
     /// When it is due next, having been due at `previous`.
     [[nodiscard]] virtual std::optional<time_point> next(time_point previous, time_point now) = 0;
@@ -288,7 +300,7 @@ private:
 
     mutable std::mutex mutex_;
     stand stand_ = stand::stopped; // It was not begun.
-    time_point expiry_;            // Changed by whoever calls it.
+    time_point expiry_;            // Changed by whoever calls it, who need not lock to read it.
     std::size_t calls_ = 0;
     std::size_t turn_ =
         0; // Which wait it is; former ones, of a task that was stopped, come to nothing.
@@ -308,6 +320,8 @@ public:
     task_of(const time_point& first, Function&& function, Repeat repeat)
         : task<Clock>(first), work_(std::in_place, work{std::move(function), std::move(repeat)}) {}
 
+    [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
+
 private:
     struct work {
         Function function;
@@ -324,8 +338,6 @@ private:
             static_cast<void>(work_->function());
         }
     }
-
-    [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
 
     [[nodiscard]] std::optional<time_point> next([[maybe_unused]] time_point previous,
                                                  [[maybe_unused]] time_point now) override {
@@ -345,5 +357,14 @@ private:
 } // namespace detail
 
 } // namespace asio_wheel
+
+/// So that handles can be keys of what belongs to their tasks.
+template <class Clock>
+struct std::hash<asio_wheel::basic_task_handle<Clock>> {
+    [[nodiscard]] std::size_t
+    operator()(const asio_wheel::basic_task_handle<Clock>& h) const noexcept {
+        return std::hash<std::shared_ptr<asio_wheel::detail::task<Clock>>>()(h.task_);
+    }
+};
 
 #endif

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] task_ptr add(const task_ptr& t) {
         task_ptr former; // No task may end under the lock.
         const std::lock_guard<std::mutex> guard(mutex_);
-        if (stopped_) {
+        if (closed_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
         const std::optional<std::string>& key = t->key();
@@ -96,11 +96,21 @@ public:
         return tasks_.size();
     }
 
+    /// Takes no more.
+    void close() {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        closed_ = true;
+    }
+    [[nodiscard]] bool closed() const {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return closed_;
+    }
+
     /// Returns all tasks there were. Takes no more.
     [[nodiscard]] std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>>
     stop() noexcept {
         const std::lock_guard<std::mutex> guard(mutex_);
-        stopped_ = true;
+        closed_ = true;
         keyed_.clear();
         return std::exchange(tasks_, {});
     }
@@ -120,7 +130,7 @@ public:
 
 private:
     mutable std::mutex mutex_;
-    bool stopped_ = false;
+    bool closed_ = false;
     std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>> tasks_;
     std::unordered_map<std::string, std::weak_ptr<task<Clock>>> keyed_; // Some of these.
 };

@@ -1,0 +1,302 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What github.com/RussellLuo/timingwheel gives its users: TimingWheel with AfterFunc, ScheduleFunc and
+// Stop, Timer.Stop, and its package delayqueue.
+
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/refusals.hpp"
+#include "support/telling.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::cancel_result;
+using asio_wheel::delay_queue;
+using asio_wheel::task_handle;
+using boost::system::error_code;
+using time_point = std::chrono::steady_clock::time_point;
+
+// tw := timingwheel.NewTimingWheel(time.Millisecond, 20)
+struct timing_wheel : telling {
+    timing_wheel() : telling({.tick = 1ms, .slots = 20, .levels = 4}) {}
+};
+
+// type EveryScheduler struct { Interval time.Duration }, of its examples
+struct every {
+    std::chrono::milliseconds interval;
+
+    [[nodiscard]] std::optional<time_point> operator()(time_point previous) const {
+        return previous + interval;
+    }
+};
+
+// The clock that people live by.
+using wall_clock = std::chrono::system_clock;
+using calendar = asio_wheel::basic_scheduler<wall_clock>;
+
+struct wall_time : virtual_time_on<wall_clock> {
+    calendar tasks{ctx};
+
+    // Lets time go on to what is due next.
+    void next() {
+        BOOST_TEST_REQUIRE(wheel.advance_to_next() != 0U);
+        poll();
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(parity_go_timingwheel, *boost::unit_test::timeout(60))
+
+// NewTimingWheel(tick, wheelSize)
+
+BOOST_AUTO_TEST_CASE(any_tick_above_zero_will_do) {
+    asio::io_context ctx;
+    BOOST_TEST(thrown_by<std::invalid_argument>([&] {
+                   asio_wheel::make_wheel(ctx, {.tick = 0ms, .slots = 20});
+               }).has_value());
+    asio_wheel::make_wheel(ctx,
+                           {.tick = 100us, .slots = 20}); // There: at least 1 ms, or it panics.
+}
+
+// AfterFunc(d, f)
+
+BOOST_FIXTURE_TEST_CASE(after_func_calls_once_and_never_early, timing_wheel) {
+    int called = 0;
+    for (const auto d : {1ms, 5ms, 10ms, 50ms, 100ms, 500ms, 1000ms, 10'000ms}) {
+        pass(300us);
+        const auto due = now() + d;
+        tasks.schedule_after(d, [&, due] {
+            BOOST_TEST((now() >= due)); // There: up to a tick early.
+            BOOST_TEST((now() < due + 1ms));
+            ++called;
+        });
+    }
+    pass_in(110'000, 100us);
+    BOOST_TEST(called == 8);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_due_already_is_called_but_not_from_inside, timing_wheel) {
+    tasks.schedule_after(0s, tell("a"));
+    BOOST_TEST(told() == "");
+    poll();
+    BOOST_TEST(told() == "a");
+}
+
+// Timer.Stop()
+
+BOOST_FIXTURE_TEST_CASE(stop_tells_whether_it_was_in_time, timing_wheel) {
+    const task_handle a = tasks.schedule_after(1s, tell("a"));
+    const task_handle b = tasks.schedule_after(1s, tell("b"));
+    pass(900ms);
+    BOOST_TEST((a.cancel().result == cancel_result::cancelled));
+    BOOST_TEST((a.cancel().result != cancel_result::cancelled));
+    pass(100ms);
+    BOOST_TEST(told() == "b");
+    BOOST_TEST((b.cancel().result == cancel_result::already_fired));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_timer_is_stopped_also_while_it_moves_down_the_wheels, timing_wheel) {
+    std::vector<task_handle> timers;
+    for (int i = 0; i != 100; ++i) {
+        timers.push_back(tasks.schedule_after(40s + i * 1ms, tell("x")));
+    }
+    while (!timers.empty()) {
+        pass(390ms);
+        BOOST_TEST((timers.back().cancel().result == cancel_result::cancelled));
+        timers.pop_back();
+    }
+    BOOST_TEST(wheel.pending() == 0U);
+    pass(1h);
+    BOOST_TEST(told() == "");
+}
+
+// Start(), Stop()
+
+BOOST_FIXTURE_TEST_CASE(a_stopped_wheel_calls_nobody_and_waits_for_nobody, timing_wheel) {
+    tasks.schedule_after(1s, tell("a"));
+    tasks.schedule_after(500ms, [&] { // Stop() does not wait for what is being called: this.
+        static_cast<void>(tasks.stop());
+        story += "s";
+    });
+    pass(500ms);
+    pass(1h);
+    BOOST_TEST(told() == "s");
+}
+
+// ScheduleFunc(scheduler, f)
+
+BOOST_FIXTURE_TEST_CASE(schedule_func_follows_its_plan, timing_wheel) {
+    const task_handle t = tasks.schedule(every{1s}, tell("x"));
+    BOOST_TEST((t.remaining() == 1s));
+    pass(1s);
+    pass(1s);
+    pass(1s);
+    BOOST_TEST(told() == "xxx");
+    t.cancel();
+    pass(1h);
+    BOOST_TEST(told() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_plan_may_end_and_an_empty_one_is_a_handle_to_nothing, timing_wheel) {
+    const auto until = now() + 2500ms;
+    const task_handle t = tasks.schedule(
+        [until](time_point previous) {
+            const auto next = previous + 1s;
+            return next < until ? std::optional(next) : std::nullopt;
+        },
+        tell("x"));
+    pass_in(10, 1s);
+    BOOST_TEST(told() == "xx");
+    BOOST_TEST(t.is_expired());
+    const task_handle nil =
+        tasks.schedule([](time_point) { return std::optional<time_point>(); }, tell("y"));
+    BOOST_TEST((nil == task_handle()));
+}
+
+// "There is a gap between the expiring and the restarting of the timer": there, Stop() may come to
+// nothing in it.
+BOOST_FIXTURE_TEST_CASE(a_plan_can_be_ended_at_any_time, timing_wheel) {
+    tasks.schedule(every{1s}, [this](const task_handle& self) {
+        story += "x";
+        BOOST_TEST((self.cancel().result == cancel_result::cancelled));
+    });
+    pass_in(5, 1s);
+    BOOST_TEST(told() == "x");
+    const task_handle t = tasks.schedule(every{1s}, tell("y"));
+    elapse(1s); // Due, and not called yet.
+    BOOST_TEST((t.cancel().result == cancel_result::cancelled));
+    poll();
+    BOOST_TEST(told() == "");
+}
+
+// "All times must be UTC": a scheduler on the wall clock, for plans of the calendar
+
+BOOST_FIXTURE_TEST_CASE(a_plan_may_follow_the_calendar, wall_time) {
+    std::vector<wall_clock::time_point> calls;
+    const auto handle = tasks.schedule(
+        [](wall_clock::time_point t) { // Each noon.
+            const auto noon = std::chrono::floor<std::chrono::days>(t) + 12h;
+            return std::optional<wall_clock::time_point>(noon > t ? noon : noon + 24h);
+        },
+        [&](const calendar::handle& self) { calls.push_back(self.expiry()); });
+    next();
+    next();
+    next();
+    BOOST_TEST_REQUIRE(calls.size() == 3U);
+    for (const auto t : calls) {
+        BOOST_TEST((t - std::chrono::floor<std::chrono::days>(t) == 12h));
+    }
+    BOOST_TEST((calls[2] - calls[0] == 48h));
+    handle.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_function_may_be_called_at_a_date, wall_time) {
+    const auto date = std::chrono::ceil<std::chrono::days>(now()) + 24h;
+    bool called = false;
+    tasks.schedule_at(date, [&] { called = true; });
+    next();
+    BOOST_TEST(called);
+    BOOST_TEST((now() >= date));
+}
+
+// "In its own goroutine": here, calls of one task never overlap; work that may is posted
+
+BOOST_FIXTURE_TEST_CASE(a_slow_call_delays_the_next_and_loses_none, timing_wheel) {
+    int inside = 0;
+    const task_handle t = tasks.schedule(every{1s}, [&](const task_handle& self) {
+        BOOST_TEST(++inside == 1);
+        story += "(";
+        if (self.expiry() == now()) { // The first is in time,
+            elapse(2500ms);           // and takes until 3500 ms.
+            ctx.poll();               // Others go on meanwhile.
+        }
+        story += ")";
+        --inside;
+    });
+    tasks.schedule_after(2s, tell("a"));
+    pass(1s);
+    BOOST_TEST(told() == "(a)()()");
+    BOOST_TEST((t.remaining() == 500ms));
+    t.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(work_that_may_overlap_is_posted, timing_wheel) {
+    int inside = 0;
+    int most = 0;
+    std::function<void()> work = [&] {
+        most = std::max(most, ++inside);
+        if (inside < 3) {
+            elapse(1s);
+            ctx.poll(); // Takes so long that the next call comes.
+        }
+        --inside;
+    };
+    const task_handle t = tasks.schedule(every{1s}, [&] { asio::post(ctx, [&work] { work(); }); });
+    pass(1s);
+    BOOST_TEST(most == 3);
+    t.cancel();
+    poll();
+}
+
+// There, a function that panics ends the program
+BOOST_FIXTURE_TEST_CASE(a_function_that_throws_is_reported, timing_wheel) {
+    const task_handle t = tasks.schedule(every{1s}, [] { throw std::runtime_error("oh."); });
+    pass(1s);
+    pass(1s);
+    BOOST_TEST(errors == "oh.oh.");
+    t.cancel();
+}
+
+// delayqueue.New(size), Offer(elem, expiration), Poll(exitC, nowF), C
+
+BOOST_FIXTURE_TEST_CASE(offered_elements_come_when_they_expire, virtual_world) {
+    delay_queue<std::string> queue(ctx);
+    std::string got;
+    std::function<void()> poll_queue = [&] { // Receives from C, until exitC.
+        queue.async_pop([&](error_code ec, const std::string& element) {
+            if (!ec) {
+                got += element;
+                poll_queue();
+            } else {
+                got += ".";
+            }
+        });
+    };
+    poll_queue();
+    queue.push_at("c", now() + 3s);
+    pass(500ms);
+    queue.push_at("a", now() + 500ms); // Earlier than what it waits for: it is woken up.
+    queue.push_at("b", now() + 500ms); // Equal times, in the order they were offered.
+    pass(500ms);
+    BOOST_TEST(got == "ab");
+    pass(2s);
+    BOOST_TEST(got == "abc");
+    queue.cancel(); // close(exitC)
+    poll();
+    BOOST_TEST(got == "abc.");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,368 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// What the JDK's java.util.concurrent.DelayQueue gives its users.
+
+#include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/timeout.hpp>
+
+#include "support/context.hpp"
+#include "support/refusals.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::delay_queue;
+using boost::system::error_code;
+using time_point = std::chrono::steady_clock::time_point;
+
+using words = delay_queue<std::string>;
+
+struct queueing : virtual_world {
+    words queue{ctx};
+    std::string story;
+
+    // What a take() does with what it gets.
+    [[nodiscard]] auto take() {
+        return [this](error_code ec, const std::string& word) {
+            story += story.empty() ? "" : " ";
+            story += ec ? ec == std::errc::timed_out ? "null" : "interrupted" : word;
+        };
+    }
+    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+
+    // toArray(), in no particular order there; sorted here.
+    [[nodiscard]] std::vector<std::string> all() const {
+        std::vector<std::string> words_of_it;
+        queue.for_each([&](const words::key&, const std::string& word, const time_point&) {
+            words_of_it.push_back(word);
+        });
+        std::sort(words_of_it.begin(), words_of_it.end());
+        return words_of_it;
+    }
+
+    // The keys of all elements for which pred(word).
+    template <class Predicate>
+    [[nodiscard]] std::vector<words::key> keys_if(Predicate pred) const {
+        std::vector<words::key> keys;
+        queue.for_each([&](const words::key& k, const std::string& word, const time_point&) {
+            if (pred(word)) {
+                keys.push_back(k);
+            }
+        });
+        return keys;
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(parity_jdk_delay_queue, *boost::unit_test::timeout(60))
+
+// add(e), offer(e), put(e), addAll(c); poll()
+
+BOOST_FIXTURE_TEST_CASE(elements_are_polled_when_their_delay_is_over, queueing) {
+    queue.push("b", 2s);
+    queue.push("a", 1s);
+    BOOST_TEST(!queue.try_pop());
+    pass(1s);
+    BOOST_TEST(queue.try_pop().value() == "a");
+    BOOST_TEST(!queue.try_pop());
+    pass(1s - 1ns);
+    BOOST_TEST(!queue.try_pop());
+    pass(1ns);
+    BOOST_TEST(queue.try_pop().value() == "b");
+    BOOST_TEST(!queue.try_pop());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_head_is_what_has_been_due_for_longest, queueing) {
+    const auto start = now();
+    for (const int at : {5, 3, 9, 1, 7}) {
+        queue.push_at(std::to_string(at), start + at * 1s);
+    }
+    pass(1h);
+    for (const char* const expected : {"1", "3", "5", "7", "9"}) {
+        BOOST_TEST(queue.try_pop().value() == expected);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(equal_delays_keep_their_order, queueing) { // There: any order.
+    const auto t = now() + 1s;
+    for (const char* const word : {"a", "b", "c", "d", "e"}) {
+        queue.push_at(word, t);
+    }
+    pass(1s);
+    for (const char* const expected : {"a", "b", "c", "d", "e"}) {
+        BOOST_TEST(queue.try_pop().value() == expected);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(elements_without_delay_can_be_taken_at_once, queueing) {
+    queue.push("a", 0s);
+    queue.push("b", -1s);
+    BOOST_TEST(queue.try_pop().value() == "b");
+    BOOST_TEST(queue.try_pop().value() == "a");
+}
+
+// take()
+
+BOOST_FIXTURE_TEST_CASE(take_waits_for_the_first_element_whose_delay_is_over, queueing) {
+    queue.async_pop(take());
+    pass(1h);
+    BOOST_TEST(told() == "");
+    queue.push("b", 20s);
+    queue.push("a", 10s); // Becomes the head meanwhile.
+    pass(10s);
+    BOOST_TEST(told() == "a");
+    queue.async_pop(take());
+    pass(10s);
+    BOOST_TEST(told() == "b");
+}
+
+BOOST_FIXTURE_TEST_CASE(of_several_that_take_each_gets_one, queueing) {
+    for (int i = 0; i != 3; ++i) {
+        queue.async_pop(take());
+    }
+    queue.push("a", 1s);
+    queue.push("b", 1s);
+    pass(1s);
+    BOOST_TEST(told() == "a b");
+    queue.push("c", 1s);
+    pass(1s);
+    BOOST_TEST(told() == "c");
+}
+
+BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queueing) {
+    asio::cancellation_signal interrupt;
+    queue.push("a", 1s);
+    queue.async_pop(asio::bind_cancellation_slot(interrupt.slot(), take()));
+    interrupt.emit(asio::cancellation_type::terminal);
+    pass(1s);
+    BOOST_TEST(told() == "interrupted");
+    BOOST_TEST(queue.try_pop().value() == "a");
+}
+
+// poll(timeout, unit)
+
+BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
+    queue.push("a", 10s);
+    queue.async_pop(asio_wheel::timeout(5s, take()));
+    queue.async_pop(asio_wheel::timeout(15s, take()));
+    pass(5s);
+    BOOST_TEST(told() == "null");
+    pass(5s);
+    BOOST_TEST(told() == "a");
+    pass(1h);
+    BOOST_TEST(told() == "");
+}
+
+// peek(), element()
+
+BOOST_FIXTURE_TEST_CASE(peek_shows_the_head_and_leaves_it_there, queueing) {
+    BOOST_TEST(queue.peek() == nullptr);
+    queue.push("a", 1s);
+    BOOST_TEST(queue.peek() == nullptr); // There: the head, due or not. Here that is told by
+    BOOST_TEST((queue.peek_expiry().value() == now() + 1s)); // when it is,
+    BOOST_TEST((all() == std::vector<std::string>{"a"}));    // and by looking at all.
+    pass(1s);
+    BOOST_TEST_REQUIRE(queue.peek() != nullptr);
+    BOOST_TEST(*queue.peek() == "a");
+    BOOST_TEST(queue.size() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_head_can_be_found_before_it_is_due, queueing) {
+    queue.push("b", 2s);
+    queue.push("a", 1s);
+    queue.push("c", 3s);
+    std::optional<std::pair<time_point, std::string>> head;
+    queue.for_each([&](const words::key&, const std::string& word, const time_point& t) {
+        if (!head || t < head->first) {
+            head.emplace(t, word);
+        }
+    });
+    BOOST_TEST(head.value().second == "a");
+}
+
+// remove(), of Java 21, throws if nothing is due
+BOOST_FIXTURE_TEST_CASE(what_is_not_there_can_be_an_exception, queueing) {
+    queue.push("a", 1s);
+    BOOST_TEST(thrown_by<std::bad_optional_access>([&] { queue.try_pop().value(); }).has_value());
+}
+
+// size(), isEmpty(), remainingCapacity()
+
+BOOST_FIXTURE_TEST_CASE(the_size_is_of_all_elements_due_or_not, queueing) {
+    BOOST_TEST(queue.empty());
+    queue.push("a", 0s);
+    queue.push("b", 1h);
+    BOOST_TEST(queue.size() == 2U);
+    BOOST_TEST(queue.capacity() == std::numeric_limits<std::size_t>::max());
+}
+
+// offer(e, timeout, unit): there, it never waits, as there is no bound; here there may be one
+BOOST_FIXTURE_TEST_CASE(a_bounded_queue_refuses_what_is_too_much, virtual_world) {
+    words bounded(ctx, 1);
+    bounded.push("a", 1s);
+    BOOST_TEST((refusal_of([&] { bounded.push("b", 1s); }) == asio_wheel::error::queue_full));
+    BOOST_TEST(bounded.capacity() - bounded.size() == 0U);
+}
+
+// remove(o), contains(o)
+
+BOOST_FIXTURE_TEST_CASE(an_element_is_removed_by_its_key_due_or_not, queueing) {
+    const auto a = queue.push("a", 1s);
+    const auto b = queue.push("b", 1h);
+    pass(1s);
+    BOOST_TEST(queue.erase(a).value() == "a");
+    BOOST_TEST(queue.erase(b).value() == "b");
+    BOOST_TEST(!queue.erase(b));
+    BOOST_TEST(queue.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // and removeIf(p)
+    for (const char* const word : {"a", "b", "a", "c"}) {
+        queue.push(word, 1s);
+    }
+    const auto found = keys_if([](const std::string& word) { return word == "a"; });
+    BOOST_TEST(found.size() == 2U); // contains("a")
+    for (const auto& k : found) {
+        static_cast<void>(queue.erase(k));
+    }
+    BOOST_TEST((all() == std::vector<std::string>{"b", "c"}));
+}
+
+// Delayed.getDelay() that changes: there, the element must be removed and added again
+
+BOOST_FIXTURE_TEST_CASE(a_delay_can_be_changed, queueing) {
+    const auto a = queue.push("a", 1s);
+    queue.push("b", 2s);
+    BOOST_TEST(queue.reset(a, 3s));
+    pass(2s);
+    BOOST_TEST(queue.try_pop().value() == "b");
+    BOOST_TEST(queue.reset(a, 0s));
+    BOOST_TEST(queue.try_pop().value() == "a");
+    BOOST_TEST(!queue.reset(a, 1s));
+}
+
+// iterator(), toArray(), forEach(), stream()
+
+BOOST_FIXTURE_TEST_CASE(all_elements_can_be_looked_at_due_or_not, queueing) {
+    queue.push("c", 1h);
+    queue.push("a", 0s);
+    queue.push("b", 1s);
+    BOOST_TEST((all() == std::vector<std::string>{"a", "b", "c"}));
+    BOOST_TEST(queue.size() == 3U);
+}
+
+// drainTo(c), drainTo(c, maxElements)
+
+BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_taken_all_at_once, queueing) {
+    for (const char* const word : {"a", "b", "c"}) {
+        queue.push(word, 1s);
+    }
+    queue.push("d", 2s);
+    pass(1s);
+    std::vector<std::string> drained;
+    const auto drain = [&](std::size_t most) {
+        for (; most != 0; --most) {
+            std::optional<std::string> word = queue.try_pop();
+            if (!word) {
+                break;
+            }
+            drained.push_back(std::move(*word));
+        }
+    };
+    drain(2);
+    BOOST_TEST((drained == std::vector<std::string>{"a", "b"}));
+    drain(100);
+    BOOST_TEST((drained == std::vector<std::string>{"a", "b", "c"}));
+    BOOST_TEST(queue.size() == 1U);
+}
+
+// clear()
+
+BOOST_FIXTURE_TEST_CASE(a_cleared_queue_is_empty_and_who_waits_waits_on, queueing) {
+    queue.push("a", 0s);
+    queue.push("b", 1h);
+    queue.clear();
+    BOOST_TEST(queue.empty());
+    queue.async_pop(take());
+    pass(2h);
+    BOOST_TEST(told() == "");
+    queue.push("c", 1s);
+    pass(1s);
+    BOOST_TEST(told() == "c");
+}
+
+// Elements that cannot be copied
+BOOST_FIXTURE_TEST_CASE(elements_belong_to_the_queue_and_then_to_who_takes_them, virtual_world) {
+    delay_queue<std::unique_ptr<int>> owning(ctx);
+    owning.push(std::make_unique<int>(1), 1s);
+    pass(1s);
+    BOOST_TEST(*owning.try_pop().value() == 1);
+}
+
+// There, any thread may call; here, one strand does, and threads ask it
+
+BOOST_AUTO_TEST_CASE(threads_share_a_queue_on_a_strand) { // real time
+    constexpr int each = 100;
+    asio::thread_pool pool(2);
+    const auto strand = asio::make_strand(pool);
+    delay_queue<int> queue(strand);
+    const auto blocking_take = [&] {
+        const auto wait = [&]() -> asio::awaitable<int> {
+            co_return co_await queue.async_pop(asio::use_awaitable);
+        };
+        return asio::co_spawn(strand, wait, asio::use_future).get();
+    };
+    std::array<long, 2> sums{};
+    {
+        std::vector<std::jthread> threads;
+        for (long& sum : sums) {
+            threads.emplace_back([&] { // puts
+                for (int i = 1; i <= each; ++i) {
+                    asio::post(strand, [&queue, i] { queue.push(i, (i % 3) * 1us); });
+                }
+            });
+            threads.emplace_back([&] { // takes
+                for (int i = 1; i <= each; ++i) {
+                    sum += blocking_take();
+                }
+            });
+        }
+    }
+    BOOST_TEST(sums[0] + sums[1] == each * (each + 1));
+    pool.join();
+    BOOST_TEST(queue.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

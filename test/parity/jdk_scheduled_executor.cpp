@@ -1,0 +1,502 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// What the JDK's java.util.concurrent.ScheduledThreadPoolExecutor gives its users, with
+// ScheduledFuture and what it has of ExecutorService.
+
+#include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/refusals.hpp"
+#include "support/telling.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <future>
+#include <latch>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::cancel_result;
+using asio_wheel::scheduler;
+using asio_wheel::task_handle;
+using boost::system::error_code;
+
+template <class T>
+bool is_done(const std::future<T>& f) {
+    return f.wait_for(0s) == std::future_status::ready;
+}
+
+// A Callable that takes its time: a coroutine.
+asio::awaitable<int> answer(asio::io_context& ctx, std::chrono::seconds after, int value) {
+    co_await asio_wheel::async_sleep_for(ctx, after, asio::use_awaitable);
+    if (value < 0) {
+        throw std::runtime_error("no answer");
+    }
+    co_return value;
+}
+
+// invokeAll() and invokeAny(): what became of each is told when the condition is met, or when time is
+// up; the others are cancelled then.
+struct invoking : virtual_world {
+    auto start(std::chrono::seconds after, int value) {
+        return asio::co_spawn(ctx, answer(ctx, after, value), asio::deferred);
+    }
+
+    std::vector<int> results; // 0 of those that have none.
+    bool told = false;
+
+    template <class Condition>
+    void invoke(const std::vector<std::pair<std::chrono::seconds, int>>& calls, Condition until,
+                std::chrono::seconds limit) {
+        std::vector<decltype(start(0s, 0))> operations;
+        for (const auto& [after, value] : calls) {
+            operations.push_back(start(after, value));
+        }
+        auto done = [this](const std::vector<std::size_t>&,
+                           const std::vector<std::exception_ptr>& failures,
+                           const std::vector<int>& values) {
+            told = true;
+            for (std::size_t i = 0; i != values.size(); ++i) {
+                results.push_back(failures[i] ? 0 : values[i]);
+            }
+        };
+        asio::experimental::make_parallel_group(std::move(operations))
+            .async_wait(until, asio_wheel::cancel_after(limit, asio::bind_executor(ctx, done)));
+        poll();
+    }
+};
+
+// One-shot and repeated tasks of a scheduler, told apart by the groups they belong to.
+struct shutting_down : telling {
+    scheduler::group delayed{tasks};
+    scheduler::group periodic{tasks};
+
+    shutting_down() {
+        delayed.schedule_after(5s, tell("d"));
+        periodic.schedule_at_fixed_rate(1s, 10s, tell("p"));
+        pass(1s);
+        BOOST_TEST(told() == "p");
+    }
+
+    // What is told after the shutdown.
+    [[nodiscard]] std::string rest() {
+        pass_in(10, 1s);
+        periodic.cancel();
+        return told();
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(parity_jdk_scheduled_executor, *boost::unit_test::timeout(60))
+
+// schedule(command, delay, unit)
+
+BOOST_FIXTURE_TEST_CASE(a_command_runs_once_after_its_delay, telling) {
+    tasks.schedule_after(10s, tell("a"));
+    tasks.schedule_after(-1s, tell("b"));
+    poll();
+    BOOST_TEST(told() == "b");
+    pass(10s);
+    BOOST_TEST(told() == "a");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_executed_or_submitted_runs_on_the_next_turn, telling) {
+    tasks.schedule_after(0s, tell("a")); // execute(), submit()
+    BOOST_TEST(told() == "");
+    poll();
+    BOOST_TEST(told() == "a");
+}
+
+// schedule(callable, delay, unit): Future.get(), get(timeout), isDone(), resultNow()
+
+BOOST_FIXTURE_TEST_CASE(a_callable_has_a_future, telling) {
+    std::packaged_task<int()> callable([] { return 42; });
+    std::future<int> f = callable.get_future();
+    tasks.schedule_after(10s, std::move(callable));
+    pass(9s);
+    BOOST_TEST(!is_done(f));
+    pass(1s);
+    BOOST_TEST_REQUIRE(is_done(f));
+    BOOST_TEST(f.get() == 42);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_callable_throws_is_thrown_by_get, telling) { // ExecutionException
+    std::packaged_task<int()> callable([]() -> int { throw std::runtime_error("oh."); });
+    std::future<int> f = callable.get_future();
+    tasks.schedule_after(1s, std::move(callable));
+    pass(1s);
+    BOOST_TEST(thrown_by<std::runtime_error>([&] { f.get(); }).has_value());
+    BOOST_TEST(errors == ""); // Nobody else needs to know.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_cancelled_future_says_so, virtual_world) { // CancellationException
+    asio::cancellation_signal cancel;
+    std::future<int> f = asio::co_spawn(
+        ctx, answer(ctx, 10s, 42), asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+    poll();
+    BOOST_TEST(!is_done(f));
+    cancel.emit(asio::cancellation_type::terminal);
+    poll();
+    BOOST_TEST_REQUIRE(is_done(f));
+    BOOST_TEST((refusal_of([&] { f.get(); }) == asio::error::operation_aborted));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_callable_that_was_cancelled_breaks_its_promise, telling) {
+    std::packaged_task<int()> callable([] { return 42; });
+    std::future<int> f = callable.get_future();
+    tasks.schedule_after(10s, std::move(callable)).cancel(); // The last handle goes here.
+    poll();
+    BOOST_TEST_REQUIRE(is_done(f));
+    const auto broken = thrown_by<std::future_error>([&] { f.get(); });
+    BOOST_TEST_REQUIRE(broken.has_value());
+    BOOST_TEST((broken->code() == std::future_errc::broken_promise));
+}
+
+// Future.cancel(), isCancelled(), isDone(); Delayed.getDelay(), compareTo()
+
+BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, telling) {
+    const task_handle a = tasks.schedule_after(1s, tell("a"));
+    const task_handle b = tasks.schedule_after(1s, tell("b"));
+    BOOST_TEST((a.cancel().result == cancel_result::cancelled));
+    BOOST_TEST((a.is_cancelled() && !a.is_expired()));
+    pass(1s);
+    BOOST_TEST(told() == "b");
+    BOOST_TEST((b.is_expired() && !b.is_cancelled()));
+    BOOST_TEST((b.cancel().result == cancel_result::already_fired));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_command_that_runs_cannot_be_interrupted, telling) { // cancel(true)
+    cancel_result seen{};
+    tasks.schedule_after(1s, [&](const task_handle& self) {
+        seen = self.cancel().result;
+        story += "to the end";
+    });
+    pass(1s);
+    BOOST_TEST((seen == cancel_result::already_fired));
+    BOOST_TEST(told() == "to the end");
+}
+
+BOOST_FIXTURE_TEST_CASE(handles_tell_their_delay_and_can_be_sorted_by_it, telling) {
+    std::vector<task_handle> handles;
+    for (const auto delay : {3s, 1s, 2s}) {
+        handles.push_back(tasks.schedule_after(delay, [] {}));
+    }
+    pass(500ms);
+    std::sort(handles.begin(), handles.end(),
+              [](const task_handle& a, const task_handle& b) { return a.expiry() < b.expiry(); });
+    BOOST_TEST((handles[0].remaining() == 500ms));
+    BOOST_TEST((handles[1].remaining() == 1500ms));
+    BOOST_TEST((handles[2].remaining() == 2500ms));
+}
+
+// scheduleAtFixedRate(), scheduleWithFixedDelay()
+
+BOOST_FIXTURE_TEST_CASE(a_fixed_rate_is_kept_and_calls_never_overlap, telling) {
+    int inside = 0;
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, [&] {
+        BOOST_TEST(++inside == 1);
+        elapse(story.empty() ? 2500ms : 0ms); // The first one takes that long.
+        ctx.poll();
+        story += "x";
+        --inside;
+    });
+    pass(1s);
+    poll();
+    BOOST_TEST(told() == "xxx"); // of 1, 2 and 3 s
+    BOOST_TEST((h.remaining() == 500ms));
+    h.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_fixed_delay_is_kept_between_calls, telling) {
+    const task_handle h = tasks.schedule_with_fixed_delay(1s, 1s, [&] {
+        elapse(2500ms);
+        story += "x";
+    });
+    pass(1s);
+    BOOST_TEST(told() == "x");
+    BOOST_TEST((h.remaining() == 1s));
+    BOOST_TEST(h.is_repeated()); // RunnableScheduledFuture.isPeriodic()
+    h.cancel();
+}
+
+// "If any execution of the task encounters an exception, subsequent executions are suppressed."
+
+BOOST_FIXTURE_TEST_CASE(a_repeated_task_that_throws_goes_on_or_ends_as_you_say, virtual_world) {
+    int calls = 0;
+    const auto failing = [&] {
+        ++calls;
+        throw std::runtime_error("oh.");
+    };
+    int reported = 0;
+    scheduler goes_on(ctx, 0, [&](const task_handle&, const std::exception_ptr&) { ++reported; });
+    scheduler as_theirs(ctx, 0, [&](const task_handle& h, const std::exception_ptr&) {
+        ++reported;
+        h.cancel();
+    });
+    const task_handle h = goes_on.schedule_at_fixed_rate(1s, 1s, failing);
+    for (int i = 0; i != 3; ++i) {
+        pass(1s);
+    }
+    BOOST_TEST(calls == 3);
+    h.cancel();
+    as_theirs.schedule_at_fixed_rate(1s, 1s, failing);
+    for (int i = 0; i != 3; ++i) {
+        pass(1s);
+    }
+    BOOST_TEST(calls == 4);
+    BOOST_TEST(reported == 4); // There: nobody is told who does not call get().
+}
+
+// shutdown(), isShutdown(), isTerminated()
+
+BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_new_is_taken_and_the_rest_runs, telling) {
+    tasks.schedule_after(5s, tell("d"));
+    tasks.close();
+    BOOST_TEST(tasks.closed());
+    BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
+                asio_wheel::error::scheduler_stopped));
+    BOOST_TEST(tasks.pending() == 1U); // isTerminating()
+    pass(5s);
+    BOOST_TEST(told() == "d");
+    BOOST_TEST(tasks.pending() == 0U); // isTerminated()
+}
+
+// getExecuteExistingDelayedTasksAfterShutdownPolicy(),
+// getContinueExistingPeriodicTasksAfterShutdownPolicy(): in each combination
+
+BOOST_FIXTURE_TEST_CASE(after_a_shutdown_delayed_tasks_may_run_alone, shutting_down) {
+    tasks.close(); // There: the default.
+    periodic.cancel();
+    BOOST_TEST(rest() == "d");
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_shutdown_periodic_tasks_may_run_alone, shutting_down) {
+    tasks.close();
+    delayed.cancel();
+    BOOST_TEST(rest() == "p");
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_shutdown_all_may_go_on, shutting_down) {
+    tasks.close();
+    BOOST_TEST(rest() == "dp");
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_may_run, shutting_down) {
+    static_cast<void>(tasks.stop());
+    BOOST_TEST(tasks.pending() == 0U);
+    BOOST_TEST(rest() == "");
+}
+
+// shutdownNow()
+
+BOOST_FIXTURE_TEST_CASE(what_never_commenced_is_handed_back_and_can_be_done_elsewhere, telling) {
+    const task_handle a = tasks.schedule_after(5s, tell("a"));
+    tasks.schedule_after(1s, tell("b"));
+    pass(1s);
+    const auto never_commenced = tasks.stop();
+    BOOST_TEST((never_commenced == std::vector{a}));
+    pass(1h);
+    BOOST_TEST(told() == "b");
+    scheduler other(ctx);
+    other.adopt(never_commenced);
+    poll();
+    BOOST_TEST(told() == "a");
+}
+
+// awaitTermination(), close()
+
+BOOST_AUTO_TEST_CASE(running_the_context_awaits_termination) { // real time
+    asio::io_context ctx;
+    scheduler tasks(ctx);
+    bool called = false;
+    tasks.schedule_after(1ms, [&] { called = true; });
+    const task_handle never = tasks.schedule_after(1h, [] {});
+    tasks.close();
+    ctx.run_for(5ms);
+    BOOST_TEST(tasks.pending() != 0U); // It has timed out,
+    never.cancel();
+    ctx.restart();
+    ctx.run();
+    BOOST_TEST(tasks.pending() == 0U); // or is terminated.
+    BOOST_TEST(called);
+}
+
+BOOST_AUTO_TEST_CASE(joining_a_pool_awaits_termination) { // real time
+    asio::thread_pool pool(1);
+    std::atomic<bool> called{false};
+    scheduler tasks(pool);
+    tasks.schedule_after(1ms, [&] { called = true; });
+    tasks.close();
+    pool.join();
+    BOOST_TEST(called);
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
+// new ScheduledThreadPoolExecutor(corePoolSize)
+
+BOOST_AUTO_TEST_CASE(tasks_run_on_as_many_threads_as_there_are) { // real time
+    asio::thread_pool pool(2);
+    scheduler tasks(pool);
+    std::latch both(2);
+    for (int i = 0; i != 2; ++i) {
+        tasks.schedule_after(0s, [&] { both.arrive_and_wait(); }); // Each waits for the other.
+    }
+    pool.join();
+    BOOST_TEST(both.try_wait());
+}
+
+// setRemoveOnCancelPolicy(true), purge(), remove(task)
+
+BOOST_FIXTURE_TEST_CASE(a_cancelled_task_is_always_removed_at_once, telling) {
+    const auto held = std::make_shared<int>();
+    for (int i = 0; i != 1000; ++i) {
+        tasks.schedule_after(24h, [held] {}).cancel();
+    }
+    BOOST_TEST(tasks.pending() == 0U); // getQueue().size()
+    poll();
+    BOOST_TEST(held.use_count() == 1);
+}
+
+// RejectedExecutionHandler
+
+BOOST_FIXTURE_TEST_CASE(a_refused_task_can_be_run_by_the_caller_or_dropped, virtual_world) {
+    scheduler one(ctx, 1);
+    one.schedule_after(1h, [] {});
+    int calls = 0;
+    const auto f = [&] { ++calls; };
+    const auto or_run = [&] {
+        try {
+            one.schedule_after(1s, f);
+        } catch (const boost::system::system_error& e) {
+            BOOST_TEST((e.code() == asio_wheel::error::too_many_pending));
+            f(); // CallerRunsPolicy
+        }
+    };
+    or_run();
+    BOOST_TEST(calls == 1);
+    BOOST_TEST(one.pending() == 1U);
+}
+
+// beforeExecute(), afterExecute()
+
+BOOST_FIXTURE_TEST_CASE(what_surrounds_each_call_is_a_function_round_it, telling) {
+    const auto traced = [this](auto f) {
+        return [this, f] {
+            story += "(";
+            f();
+            story += ")";
+        };
+    };
+    tasks.schedule_after(1s, traced(tell("a")));
+    pass(1s);
+    BOOST_TEST(told() == "(a)");
+}
+
+// getTaskCount(), getCompletedTaskCount()
+
+BOOST_FIXTURE_TEST_CASE(the_wheel_counts_what_was_scheduled_and_what_has_run, telling) {
+    const auto before = wheel.stats();
+    tasks.schedule_after(1s, [] {});
+    tasks.schedule_after(1h, [] {}).cancel();
+    pass(1s);
+    const auto after = wheel.stats();
+    BOOST_TEST(after.scheduled - before.scheduled == 2U);
+    BOOST_TEST(after.fired - before.fired == 1U);
+    BOOST_TEST(after.cancelled - before.cancelled == 1U);
+}
+
+// "Tasks scheduled for exactly the same execution time are enabled in FIFO order of submission": a
+// queue promises that.
+
+BOOST_FIXTURE_TEST_CASE(equal_times_keep_their_order_in_a_queue, telling) {
+    asio_wheel::delay_queue<std::function<void()>> commands(ctx);
+    std::function<void()> work = [&] {
+        commands.async_pop([&](error_code ec, const std::function<void()>& command) {
+            if (!ec) {
+                command();
+                work();
+            }
+        });
+    };
+    work();
+    const auto t = now() + 1s;
+    for (const char* const name : {"a", "b", "c", "d", "e"}) {
+        commands.push_at(tell(name), t);
+    }
+    pass(1s);
+    BOOST_TEST(told() == "abcde");
+}
+
+// invokeAll(tasks), invokeAll(tasks, timeout)
+
+BOOST_FIXTURE_TEST_CASE(invoke_all_waits_for_all, invoking) {
+    invoke({{3s, 3}, {1s, 1}, {2s, -1}}, asio::experimental::wait_for_all(), 1h);
+    pass(1s);
+    pass(1s);
+    BOOST_TEST(!told);
+    pass(1s);
+    BOOST_TEST((results == std::vector{3, 1, 0})); // The third has thrown.
+}
+
+BOOST_FIXTURE_TEST_CASE(invoke_all_cancels_what_is_not_done_in_time, invoking) {
+    invoke({{3s, 3}, {1s, 1}, {4s, 4}}, asio::experimental::wait_for_all(), 2s);
+    pass(1s);
+    BOOST_TEST(!told);
+    pass(1s);
+    BOOST_TEST((results == std::vector{0, 1, 0}));
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+// invokeAny(tasks), invokeAny(tasks, timeout)
+
+BOOST_FIXTURE_TEST_CASE(invoke_any_takes_the_first_that_succeeds_and_cancels_the_others, invoking) {
+    invoke({{3s, 3}, {1s, -1}, {2s, 2}}, asio::experimental::wait_for_one_success(), 1h);
+    pass(1s);
+    BOOST_TEST(!told); // The first to end has thrown.
+    pass(1s);
+    BOOST_TEST((results == std::vector{0, 0, 2}));
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(invoke_any_gives_up_in_time, invoking) {
+    invoke({{3s, 3}, {4s, 4}}, asio::experimental::wait_for_one_success(), 2s);
+    pass(2s);
+    BOOST_TEST((results == std::vector{0, 0}));
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

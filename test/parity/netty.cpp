@@ -1,0 +1,429 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What Netty gives its users: io.netty.util.HashedWheelTimer with Timeout and TimerTask, and the
+// handlers of io.netty.handler.timeout.
+
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/manual_operation.hpp"
+#include "support/refusals.hpp"
+#include "support/telling.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::cancel_result;
+using asio_wheel::idle_timer;
+using asio_wheel::scheduler;
+using asio_wheel::task_handle;
+using boost::system::error_code;
+
+// new HashedWheelTimer(threadFactory, 10, MILLISECONDS, 500): Netty's shape, with 512 slots.
+struct hashed_wheel : telling {
+    hashed_wheel() : telling({.tick = 10ms, .slots = 500, .levels = 1}) {}
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(parity_netty, *boost::unit_test::timeout(60))
+
+// HashedWheelTimer(tickDuration, unit, ticksPerWheel)
+
+BOOST_AUTO_TEST_CASE(tick_and_size_of_the_wheel_are_options_and_bad_ones_are_refused) {
+    const auto refusal = [](const asio_wheel::wheel_options& options) {
+        asio::io_context ctx;
+        return thrown_by<std::invalid_argument>([&] { asio_wheel::make_wheel(ctx, options); });
+    };
+    BOOST_TEST(!refusal({.tick = 100ms, .slots = 512, .levels = 1}));
+    BOOST_TEST(!refusal({.tick = 50us})); // Netty makes it a millisecond.
+    BOOST_TEST(refusal({.tick = 0ms}).has_value());
+    BOOST_TEST(refusal({.slots = 0}).has_value());
+}
+
+// newTimeout(task, delay, unit)
+
+BOOST_FIXTURE_TEST_CASE(a_timeout_runs_after_its_delay_and_never_before, hashed_wheel) {
+    for (int delay = 0; delay != 400; ++delay) {
+        const auto due = now() + delay * 7ms;
+        tasks.schedule_after(delay * 7ms, [this, due] {
+            BOOST_TEST((now() >= due));
+            BOOST_TEST((now() < due + 10ms));
+            story += ".";
+        });
+    }
+    pass_in(3000, 1ms);
+    BOOST_TEST(told().size() == 400U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_timeout_longer_than_a_round_of_the_wheel_runs_in_its_round,
+                        hashed_wheel) {
+    tasks.schedule_after(5120ms * 3 + 20ms, tell("a")); // Its slot comes by three times before.
+    tasks.schedule_after(20ms, tell("b"));
+    pass_in(1536, 10ms);
+    BOOST_TEST(told() == "b");
+    pass_in(2, 10ms);
+    BOOST_TEST(told() == "a");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_delay_of_zero_or_less_runs_on_the_next_turn, hashed_wheel) {
+    tasks.schedule_after(0s, tell("a"));
+    tasks.schedule_after(-1h, tell("b"));
+    BOOST_TEST(told() == "");
+    poll(); // Netty's come a tick later.
+    BOOST_TEST(told().size() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(the_longest_delay_does_not_overflow, hashed_wheel) {
+    const task_handle never = tasks.schedule_after(std::chrono::milliseconds::max(), tell("a"));
+    pass(24h * 365 * 100);
+    BOOST_TEST(told() == "");
+    BOOST_TEST((never.cancel().result == cancel_result::cancelled));
+}
+
+BOOST_FIXTURE_TEST_CASE(an_empty_task_is_refused, hashed_wheel) {
+    BOOST_TEST(thrown_by<std::invalid_argument>([&] {
+                   tasks.schedule_after(1s, std::function<void()>());
+               }).has_value());
+}
+
+// Timeout.timer().newTimeout(timeout.task(), ...): a task that is a type knows both.
+BOOST_FIXTURE_TEST_CASE(a_task_may_schedule_itself_again, hashed_wheel) {
+    struct retry {
+        hashed_wheel& world;
+        int left;
+
+        void operator()() const {
+            world.story += std::to_string(left);
+            if (left != 0) {
+                world.tasks.schedule_after(100ms, retry{world, left - 1});
+            }
+        }
+    };
+    tasks.schedule_after(100ms, retry{*this, 3});
+    pass_in(100, 10ms);
+    BOOST_TEST(told() == "3210");
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
+// start(): nothing to be started. Tasks may be scheduled before anybody runs the context.
+BOOST_AUTO_TEST_CASE(whoever_runs_the_context_is_the_worker) {
+    asio::io_context ctx;
+    scheduler tasks(ctx);
+    int calls = 0;
+    tasks.schedule_after(0s, [&] { ++calls; });
+    BOOST_TEST(calls == 0);
+    ctx.run(); // real time
+    BOOST_TEST(calls == 1);
+}
+
+// stop()
+
+BOOST_FIXTURE_TEST_CASE(stop_returns_what_did_not_run_and_was_not_cancelled, hashed_wheel) {
+    tasks.schedule_after(10ms, tell("a"));
+    const task_handle cancelled = tasks.schedule_after(1s, tell("b"));
+    std::unordered_map<task_handle, std::string> requests;
+    for (const char* const name : {"c", "d"}) {
+        requests[tasks.schedule_after(1s, tell(name))] = name;
+    }
+    pass(10ms);
+    cancelled.cancel();
+    std::size_t failed = 0;
+    for (const task_handle& h : tasks.stop()) { // Set<Timeout>
+        BOOST_TEST(h.is_cancelled());
+        failed += requests.erase(h);
+    }
+    BOOST_TEST(failed == 2U);
+    BOOST_TEST(requests.empty());
+    pass(1h);
+    BOOST_TEST(told() == "a");
+}
+
+BOOST_FIXTURE_TEST_CASE(stop_works_before_the_first_task_and_twice_and_in_a_task, hashed_wheel) {
+    scheduler unused(ctx);
+    BOOST_TEST(unused.stop().empty());
+    BOOST_TEST(unused.stop().empty());
+    std::size_t never_called = 0;
+    tasks.schedule_after(1s, tell("a"));
+    tasks.schedule_after(10ms, [&] { never_called = tasks.stop().size(); }); // Netty throws.
+    pass(10ms);
+    BOOST_TEST(never_called == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stopped_timer_takes_no_timeouts, hashed_wheel) {
+    static_cast<void>(tasks.stop());
+    BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
+                asio_wheel::error::scheduler_stopped));
+}
+
+// pendingTimeouts(), maxPendingTimeouts
+
+BOOST_FIXTURE_TEST_CASE(pending_timeouts_are_counted_exactly_at_each_step, hashed_wheel) {
+    const task_handle a = tasks.schedule_after(1h, [] {});
+    const task_handle b = tasks.schedule_after(1h, [] {});
+    tasks.schedule_after(90ms, [] {});
+    BOOST_TEST(tasks.pending() == 3U);
+    a.cancel();
+    b.cancel();
+    BOOST_TEST(tasks.pending() == 1U); // Netty counts them until the next tick.
+    pass(90ms);
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(too_many_timeouts_are_refused_until_one_is_over, hashed_wheel) {
+    scheduler two(ctx, 2);
+    const auto refusal = [&] { return refusal_of([&] { two.schedule_after(1s, [] {}); }); };
+    const task_handle a = two.schedule_after(10ms, [] {});
+    const task_handle b = two.schedule_after(1h, [] {});
+    BOOST_TEST((refusal() == asio_wheel::error::too_many_pending));
+    b.cancel();
+    BOOST_TEST((refusal() == error_code())); // At once, not a tick later.
+    BOOST_TEST((refusal() == asio_wheel::error::too_many_pending));
+    pass(10ms);
+    BOOST_TEST((refusal() == error_code()));
+}
+
+// taskExecutor
+
+BOOST_FIXTURE_TEST_CASE(tasks_run_on_the_executor_that_is_given, hashed_wheel) {
+    const auto strand = asio::make_strand(ctx);
+    scheduler elsewhere(strand);
+    bool there = false;
+    elsewhere.schedule_after(10ms, [&] { there = strand.running_in_this_thread(); });
+    pass(10ms);
+    BOOST_TEST(there);
+}
+
+// Timeout
+
+BOOST_FIXTURE_TEST_CASE(a_timeout_tells_whether_it_is_expired_or_cancelled, hashed_wheel) {
+    const task_handle a = tasks.schedule_after(10ms, [](const task_handle& self) {
+        BOOST_TEST(self.is_expired()); // run(Timeout)
+        BOOST_TEST((self.cancel().result == cancel_result::already_fired));
+    });
+    const task_handle b = tasks.schedule_after(10ms, tell("b"));
+    BOOST_TEST((!a.is_expired() && !a.is_cancelled()));
+    BOOST_TEST((b.cancel().result == cancel_result::cancelled));
+    BOOST_TEST((b.cancel().result != cancel_result::cancelled));
+    pass(10ms);
+    BOOST_TEST((a.is_expired() && !a.is_cancelled()));
+    BOOST_TEST((!b.is_expired() && b.is_cancelled()));
+    BOOST_TEST(told() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_timeout_tells_how_long_it_will_be, hashed_wheel) { // toString()
+    const task_handle a = tasks.schedule_after(100ms, [] {});
+    pass(30ms);
+    BOOST_TEST((a.remaining() == 70ms));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_of_a_tick_cancels_all_others_of_it, hashed_wheel) {
+    std::vector<task_handle> others;
+    int cancelled = 0;
+    int called = 0;
+    for (int i = 0; i != 11; ++i) {
+        others.push_back(tasks.schedule_after(200ms, [&] {
+            ++called;
+            for (const task_handle& h : others) {
+                cancelled += h.cancel().result == cancel_result::cancelled ? 1 : 0;
+            }
+        }));
+    }
+    pass(200ms);
+    BOOST_TEST(called == 1);
+    BOOST_TEST(cancelled == 10);
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
+// TimerTask.cancelled(Timeout): a timer's handler is told.
+BOOST_FIXTURE_TEST_CASE(who_waits_on_a_timer_is_told_of_its_cancellation, hashed_wheel) {
+    journal log;
+    timer t(ctx, 90ms);
+    t.async_wait(log.note("a"));
+    t.cancel();
+    poll();
+    BOOST_TEST(log.take() == "a!");
+}
+
+// What Netty does not do well
+
+BOOST_FIXTURE_TEST_CASE(a_task_that_throws_is_reported_and_disturbs_nothing, hashed_wheel) {
+    tasks.schedule_after(10ms, [] { throw std::runtime_error("oh."); });
+    tasks.schedule_after(10ms, tell("a"));
+    pass(10ms);
+    BOOST_TEST(errors == "oh.");
+    BOOST_TEST(told() == "a");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_slow_task_holds_up_its_own_executor_only, hashed_wheel) {
+    scheduler slow(asio::make_strand(ctx));
+    scheduler quick(asio::make_strand(ctx));
+    slow.schedule_after(10ms, [this] {
+        story += "(";
+        elapse(1s);
+        std::thread([this] { ctx.poll(); }).join(); // What another thread does meanwhile.
+        story += ")";
+    });
+    slow.schedule_after(20ms, tell("s"));
+    quick.schedule_after(30ms, tell("q"));
+    pass(10ms);
+    poll();
+    BOOST_TEST(told() == "(q)s");
+}
+
+BOOST_FIXTURE_TEST_CASE(there_is_no_wake_up_for_each_tick, hashed_wheel) {
+    const auto start = now();
+    tasks.schedule_after(1h, tell("a"));
+    BOOST_TEST(wheel.advance_to_next() == 1U); // What the context is woken up for next.
+    BOOST_TEST((now() == start + 1h));         // Netty: 360,000 ticks.
+    poll();
+    BOOST_TEST(told() == "a");
+}
+
+BOOST_AUTO_TEST_CASE(an_idle_timer_lets_the_context_end) { // Netty's worker ticks on.
+    asio::io_context ctx;
+    scheduler tasks(ctx);
+    tasks.schedule_after(1h, [] {}).cancel();
+    ctx.run();
+    BOOST_TEST(ctx.stopped());
+}
+
+// IdleStateHandler(readerIdleTime, writerIdleTime, allIdleTime)
+
+BOOST_FIXTURE_TEST_CASE(reader_writer_and_both_are_found_idle_each_by_itself, hashed_wheel) {
+    idle_timer reader(ctx, 60s);
+    idle_timer writer(ctx, 30s);
+    idle_timer all(ctx, 40s);
+    const auto read = [&] {
+        reader.touch();
+        all.touch();
+    };
+    const auto written = [&] {
+        writer.touch();
+        all.touch();
+    };
+    journal log;
+    reader.async_wait(log.note("reader"));
+    writer.async_wait(log.note("writer"));
+    all.async_wait(log.note("all"));
+    pass(25s);
+    written();
+    pass(25s);
+    BOOST_TEST(log.take() == "");
+    pass(5s); // 30 s after the write
+    BOOST_TEST(log.take() == "writer");
+    pass(5s); // 60 s without a read
+    BOOST_TEST(log.take() == "reader");
+    read();
+    pass(35s);
+    BOOST_TEST(log.take() == "");
+    pass(5s);
+    BOOST_TEST(log.take() == "all");
+}
+
+// IdleStateEvent.isFirst()
+BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_reported_again_and_again, hashed_wheel) {
+    idle_timer reader(ctx, 10s);
+    bool first = true;
+    const auto read = [&] {
+        reader.touch();
+        first = true;
+    };
+    std::function<void()> watch = [&] {
+        reader.async_wait([&](error_code ec) {
+            if (!ec) {
+                story += std::exchange(first, false) ? "F" : "i";
+                reader.touch(); // Another period.
+                watch();
+            }
+        });
+    };
+    watch();
+    pass_in(30, 1s);
+    BOOST_TEST(told() == "Fii");
+    read();
+    pass_in(20, 1s);
+    BOOST_TEST(told() == "Fi");
+    reader.cancel(); // handlerRemoved()
+    pass(1h);
+    BOOST_TEST(told() == "");
+}
+
+// new IdleStateHandler(60, 30, 0), as its documentation uses it: ping when nothing was written, close
+// when nothing was read.
+BOOST_FIXTURE_TEST_CASE(a_heartbeat_pings_and_gives_up, hashed_wheel) {
+    asio_wheel::heartbeat pulse(ctx, 30s, 60s);
+    std::function<void()> watch = [&] {
+        pulse.async_next([&](error_code ec, asio_wheel::heartbeat_event event) {
+            BOOST_TEST(!ec);
+            const bool dead = event == asio_wheel::heartbeat_event::dead;
+            story += dead ? "close" : "ping ";
+            if (!dead) {
+                watch();
+            }
+        });
+    };
+    watch();
+    pass_in(20, 1s);
+    pulse.received();
+    pass_in(59, 1s);
+    BOOST_TEST(told() == "ping ping ");
+    pass(1s);
+    BOOST_TEST(told() == "close");
+}
+
+// getReaderIdleTimeInMillis(), and a period of 0, which disables: ours is to be left out.
+BOOST_FIXTURE_TEST_CASE(the_period_can_be_asked_for_and_changed, hashed_wheel) {
+    idle_timer reader(ctx, 60s);
+    BOOST_TEST((reader.period() == 60s));
+    reader.period(10s);
+    journal log;
+    reader.async_wait(log.note("idle"));
+    pass(10s);
+    BOOST_TEST(log.take() == "idle");
+    BOOST_TEST(thrown_by<std::invalid_argument>([&] { reader.period(0s); }).has_value());
+}
+
+// ReadTimeoutHandler, WriteTimeoutHandler: each operation has its deadline, and says so.
+BOOST_FIXTURE_TEST_CASE(reads_and_writes_time_out, hashed_wheel) {
+    manual_operation<error_code, std::size_t> read(ctx.get_executor());
+    manual_operation<error_code, std::size_t> write(ctx.get_executor());
+    read.on_cancel = [&] { read.complete(asio::error::operation_aborted, 3); };
+    const auto note = [this](const std::string& what) {
+        return [this, what](error_code ec, std::size_t n) {
+            story += what + (ec == std::errc::timed_out ? " timed out " : " done ") +
+                     std::to_string(n) + ". ";
+        };
+    };
+    read.start(asio_wheel::timeout(30s, note("read")));
+    write.start(asio_wheel::timeout(30s, note("write")));
+    pass(20s);
+    write.complete({}, 5);
+    pass(10s);
+    BOOST_TEST(told() == "write done 5. read timed out 3. ");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
