@@ -220,14 +220,14 @@ public:
 
     /// While operations are pending, some byte must be read or written within `d`, again and again;
     /// else all of them time out. Time in which nothing is pending does not count. May be called at any
-    /// time; holds from the next operation on that is started, then for all that are pending.
+    /// time; begins to hold with the next operation that is started, then for all that are pending.
     /// std::invalid_argument if `d` is not greater than zero.
     template <class Rep, class Period>
     void idle_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().idle_after(
             detail::positive<duration>("the idle period of a timeout_stream", d));
     }
-    void idle_never() { deadlines().idle_after(duration::max()); }
+    void idle_never() { deadlines().idle_never(); }
 
     /// Reads something.
     ///
@@ -383,85 +383,8 @@ private:
 template <class NextLayer>
 timeout_stream(NextLayer) -> timeout_stream<NextLayer>;
 
-// Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
-template <class NextLayer>
-class timeout_stream<NextLayer>::initiation {
-public:
-    using executor_type = typename timeout_stream::executor_type;
-
-    explicit initiation(timeout_stream* self) noexcept : self_(self) {}
-
-    [[nodiscard]] executor_type get_executor() const noexcept { return self_->get_executor(); }
-
-protected:
-    [[nodiscard]] impl_type& impl() const { return self_->impl(); }
-
-private:
-    timeout_stream* self_;
-};
-
-template <class NextLayer>
-class timeout_stream<NextLayer>::initiate_async_read_some : public initiation {
-public:
-    using initiation::initiation;
-
-    template <class Handler, class Buffers>
-    void operator()(Handler&& handler, const Buffers& buffers) const {
-        detail::start_stream_op(
-            this->impl(), detail::transfer::read, std::forward<Handler>(handler),
-            [&](NextLayer& layer, auto&& op) {
-                layer.async_read_some(buffers, std::forward<decltype(op)>(op));
-            },
-            std::size_t(0));
-    }
-};
-
-template <class NextLayer>
-class timeout_stream<NextLayer>::initiate_async_write_some : public initiation {
-public:
-    using initiation::initiation;
-
-    template <class Handler, class Buffers>
-    void operator()(Handler&& handler, const Buffers& buffers) const {
-        detail::start_stream_op(
-            this->impl(), detail::transfer::write, std::forward<Handler>(handler),
-            [&](NextLayer& layer, auto&& op) {
-                layer.async_write_some(buffers, std::forward<decltype(op)>(op));
-            },
-            std::size_t(0));
-    }
-};
-
-template <class NextLayer>
-class timeout_stream<NextLayer>::initiate_async_connect : public initiation {
-public:
-    using initiation::initiation;
-
-    template <class Handler, class Endpoint>
-    void operator()(Handler&& handler, const Endpoint& endpoint) const {
-        detail::start_stream_op(this->impl(), detail::transfer::connect,
-                                std::forward<Handler>(handler), [&](NextLayer& layer, auto&& op) {
-                                    layer.async_connect(endpoint, std::forward<decltype(op)>(op));
-                                });
-    }
-};
-
-template <class NextLayer>
-class timeout_stream<NextLayer>::initiate_async_range_connect : public initiation {
-public:
-    using initiation::initiation;
-
-    template <class Handler, class... Endpoints>
-    void operator()(Handler&& handler, const Endpoints&... endpoints) const {
-        detail::start_stream_op(
-            this->impl(), detail::transfer::connect, std::forward<Handler>(handler),
-            [&](NextLayer& layer, auto&& op) {
-                boost::asio::async_connect(layer, endpoints..., std::forward<decltype(op)>(op));
-            },
-            typename NextLayer::endpoint_type());
-    }
-};
-
 } // namespace asio_wheel
+
+#include <asio_wheel/detail/impl/timeout_stream_initiations.hpp>
 
 #endif

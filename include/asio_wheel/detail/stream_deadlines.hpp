@@ -111,7 +111,7 @@ public:
 
     stream_deadlines(const Executor& ex, const stream_terms& t)
         : wheel_(use_wheel<clock>(context_of(ex))), mutex_(wheel_.options().locking), timer_(ex),
-          idle_(t.idle) {
+          next_idle_(t.idle) {
         read_.expiry = t.read;
         write_.expiry = t.write;
     }
@@ -122,7 +122,7 @@ public:
 
     [[nodiscard]] stream_terms current() const {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        return {read_.expiry, write_.expiry, idle_};
+        return {read_.expiry, write_.expiry, next_idle_};
     }
 
     [[nodiscard]] time_point from_now(duration d) const { return add_saturating(wheel_.now(), d); }
@@ -155,23 +155,29 @@ public:
         write_.expiry = t;
     }
 
+    /// From the next operation on: who knows where the wait for one that is pending would belong?
     void idle_after(duration d) {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        idle_ = d;
-        last_ = wheel_.now();
+        next_idle_ = d;
+    }
+
+    void idle_never() {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        next_idle_ = idle_ = duration::max();
     }
 
     [[nodiscard]] start begin(transfer what) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         side& s = side_of(what);
-        const bool watched = idle_ != duration::max();
+        const bool watched = next_idle_ != duration::max();
         if (watched || s.expiry != never) {
             const time_point now = wheel_.now();
             if (s.expiry <= now) {
                 expire(now);
                 return start::too_late;
             }
-            if (watched && read_.pending + write_.pending == 0) {
+            if (idle_ != next_idle_ || read_.pending + write_.pending == 0) {
+                idle_ = next_idle_;
                 last_ = now; // While there is nothing to wait for, nothing is idle.
             }
         }
@@ -343,9 +349,10 @@ private:
     basic_waitable_timer<clock, traits, Executor> timer_;
     side read_;
     side write_;
-    unsigned connecting_ = 0; // Counts as a read, too, but without its deadline.
-    duration idle_;
-    time_point last_;        // When it was idle last, or began to be.
+    unsigned connecting_ = 0;         // Counts as a read, too, but without its deadline.
+    duration idle_ = duration::max(); // The period in force,
+    duration next_idle_;              // and from the next operation on.
+    time_point last_;                 // When it was idle last, or began to be.
     bool armed_ = false;     // There is a wait, until it is withdrawn or on_time() is called.
     time_point armed_for_;   // When it ends.
     std::uint64_t turn_ = 0; // Tells it from those that were withdrawn.
