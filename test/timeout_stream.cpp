@@ -641,6 +641,7 @@ BOOST_FIXTURE_TEST_CASE(deadlines_are_looked_at_where_the_handler_belongs, strea
     BOOST_TEST(inside);
     BOOST_TEST(handled);
     BOOST_TEST(record->work() == 0U);
+    wire->on_close = nullptr;
 }
 
 BOOST_FIXTURE_TEST_CASE(by_default_that_is_the_streams_executor, virtual_world) {

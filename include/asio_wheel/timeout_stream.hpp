@@ -309,10 +309,11 @@ public:
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                             typename Layer::endpoint_type)>(
-            std::declval<initiate_async_range_connect>(), token, endpoints)) {
+            std::declval<initiate_async_range_connect>(), token, endpoints,
+            detail::any_endpoint())) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                        typename Layer::endpoint_type)>(
-            initiate_async_range_connect(this), token, endpoints);
+            initiate_async_range_connect(this), token, endpoints, detail::any_endpoint());
     }
 
     /// As above, but `condition(last error, endpoint)` says whether one is to be tried.

@@ -82,6 +82,15 @@ private:
     transfer what_;
 };
 
+/// The condition of a connect that tries each endpoint. (Without one, Asio could take a handler for the
+/// condition where the executor has a default token.)
+struct any_endpoint {
+    template <class Endpoint>
+    bool operator()(const boost::system::error_code&, const Endpoint&) const noexcept {
+        return true;
+    }
+};
+
 /// Starts an operation by start(layer, handler). If it is too late for that, it completes, like by
 /// post, with error::timed_out and `nothing...`.
 template <class Impl, class Handler, class Start, class... Nothing>

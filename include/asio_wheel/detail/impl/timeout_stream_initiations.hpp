@@ -84,12 +84,14 @@ class timeout_stream<NextLayer>::initiate_async_range_connect : public initiatio
 public:
     using initiation::initiation;
 
-    template <class Handler, class... Endpoints>
-    void operator()(Handler&& handler, const Endpoints&... endpoints) const {
+    template <class Handler, class Endpoints, class Condition>
+    void operator()(Handler&& handler, const Endpoints& endpoints,
+                    const Condition& condition) const {
         detail::start_stream_op(
             this->impl(), detail::transfer::connect, std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
-                boost::asio::async_connect(layer, endpoints..., std::forward<decltype(op)>(op));
+                boost::asio::async_connect(layer, endpoints, condition,
+                                           std::forward<decltype(op)>(op));
             },
             typename NextLayer::endpoint_type());
     }
