@@ -34,6 +34,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using asio_wheel::timeout_stream;
+using asio_wheel::test::ends_first;
 using asio_wheel::test::tear_down_at_every_step;
 using boost::system::error_code;
 using local = asio::local::stream_protocol;
@@ -84,21 +85,23 @@ BOOST_AUTO_TEST_SUITE(timeout_stream_tear_down, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(streams_in_coroutines) {
     const std::size_t steps = tear_down_at_every_step([](asio::io_context& ctx) {
-        auto o = std::make_shared<objects>(ctx);
-        const auto strand = o->b.get_executor();
-        asio::co_spawn(ctx, talk(std::move(o->a), 3), asio::detached);
-        asio::co_spawn(strand, talk(std::move(o->b), 2), asio::detached);
-        return o;
+        objects o(ctx);
+        const auto strand = o.b.get_executor();
+        asio::co_spawn(ctx, talk(std::move(o.a), 3), asio::detached);
+        asio::co_spawn(strand, talk(std::move(o.b), 2), asio::detached);
+        return nullptr;
     });
     BOOST_TEST(steps > 10U);
 }
 
 BOOST_AUTO_TEST_CASE(streams_outside_of_their_handlers) {
-    const std::size_t steps = tear_down_at_every_step([](asio::io_context& ctx) {
-        auto o = std::make_shared<objects>(ctx);
-        reads_and_writes(o, 4);
-        return o;
-    });
+    const std::size_t steps = tear_down_at_every_step(
+        [](asio::io_context& ctx) {
+            auto o = std::make_shared<objects>(ctx);
+            reads_and_writes(o, 4);
+            return o;
+        },
+        {ends_first::objects});
     BOOST_TEST(steps > 8U);
 }
 
