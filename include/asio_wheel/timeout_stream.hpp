@@ -78,6 +78,10 @@ namespace asio_wheel {
 /// a wait is looked at once for a period, as with idle_timer.
 template <class NextLayer>
 class timeout_stream {
+    static_assert(detail::closable_layer<NextLayer>,
+                  "what a timeout_stream is made of must have an executor, and a lowest layer that "
+                  "can be closed, such as a socket");
+
     using impl_type = detail::stream_impl<NextLayer>;
     using deadlines_type = typename impl_type::deadlines_type;
 
@@ -163,7 +167,8 @@ public:
     }
 
     /// Cancels what is pending, and gives the next layer away: no deadline will ever close it. The
-    /// stream is then as one that was moved from.
+    /// stream is then as one that was moved from. (While something is pending, a socket may be moved; a
+    /// TLS stream may not.)
     [[nodiscard]] NextLayer release_socket() {
         cancel();
         NextLayer released(std::move(impl().layer));
@@ -283,12 +288,11 @@ public:
     ///
     /// What is said of async_read_some() holds, with the deadline of writes. No other operation may be
     /// pending, and no deadline be set meanwhile.
-    template <class Endpoint,
+    template <class Layer = NextLayer,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
-        requires std::convertible_to<const Endpoint&, typename NextLayer::endpoint_type>
     auto async_connect(
-        const Endpoint& endpoint,
+        const typename Layer::endpoint_type& endpoint,
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code)>(
             std::declval<initiate_async_connect>(), token, endpoint)) {

@@ -237,7 +237,7 @@ public:
         wait_op* op = nullptr;
         {
             const std::lock_guard<optional_mutex> guard(mutex_);
-            if (armed_ && earliest() == never) {
+            if (armed_ && earliest() == never && canceller_) { // It is, if armed.
                 armed_ = false;
                 op = core_access::of(wheel_).withdraw(*canceller_);
             }

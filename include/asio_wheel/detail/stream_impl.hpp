@@ -31,6 +31,14 @@ template <class Layer>
     }
 }
 
+/// What a stream with deadlines can be made of; its operations are looked at when they are used.
+template <class Layer>
+concept closable_layer = requires(Layer& layer, boost::system::error_code& ec) {
+    layer.get_executor();
+    requires requires { lowest_layer_of(layer).close(ec); } ||
+                 requires { lowest_layer_of(layer).close(); };
+};
+
 /// Makes all that is pending on `layer` complete. Errors are of no interest: it is closed then.
 template <class Layer>
 void close_layer(Layer& layer) noexcept {
