@@ -183,6 +183,28 @@ BOOST_FIXTURE_TEST_CASE(a_line_that_comes_in_drops_times_out, connected) {
     BOOST_TEST(result == late);
 }
 
+BOOST_FIXTURE_TEST_CASE(a_peer_that_always_sends_can_not_evade_the_deadline, connected) {
+    send(std::string(1000, 'x'));
+    int reads = 0;
+    error_code result;
+    const auto next = [&](const auto& self) -> void {
+        stream.async_read_some(asio::buffer(memory, 1), [&](error_code ec, std::size_t) {
+            result = ec;
+            if (!ec) {
+                ++reads;
+                elapse(1s); // That is how long it takes to do something about it.
+                self(self);
+            }
+        });
+    };
+    stream.expires_after(10s);
+    next(next);
+    poll();
+    BOOST_TEST(result == late);
+    BOOST_TEST(reads == 10);
+    BOOST_TEST(!stream.socket().is_open());
+}
+
 BOOST_FIXTURE_TEST_CASE(connecting_to_an_endpoint, listening) {
     std::vector<error_code> results;
     const auto note = [&](error_code ec) { results.push_back(ec); };
