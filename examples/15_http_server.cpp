@@ -45,7 +45,7 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using stream = asio_wheel::timeout_stream<tcp::socket>;
 
-constexpr auto keep_alive = 150ms;
+constexpr auto keep_alive = 300ms;
 constexpr auto header_time = 200ms;
 constexpr auto body_time = 250ms;
 constexpr auto response_time = 200ms;

@@ -40,8 +40,8 @@ namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
 using stream = asio_wheel::timeout_stream<tcp::socket>;
 
-constexpr auto ping_after = 30ms;
-constexpr auto dead_after = 150ms;
+constexpr auto ping_after = 40ms;
+constexpr auto dead_after = 300ms;
 
 // What became of a connection.
 struct outcome {
@@ -141,7 +141,7 @@ asio::awaitable<void> lively_peer(tcp::endpoint where) {
     asio::co_spawn(ws->get_executor(), listen(ws), asio::detached);
     const std::string text = "hello";
     co_await ws->async_write(asio::buffer(text), asio::use_awaitable);
-    co_await asio_wheel::async_sleep_for(ws->get_executor(), 2 * dead_after, asio::use_awaitable);
+    co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2, asio::use_awaitable);
     const auto token = asio::as_tuple(asio::use_awaitable);
     co_await ws->async_close(websocket::close_code::normal, token);
 }
@@ -149,7 +149,7 @@ asio::awaitable<void> lively_peer(tcp::endpoint where) {
 // Is there, but neither says nor hears anything.
 asio::awaitable<void> lost_peer(tcp::endpoint where) {
     const client ws = co_await connect(where);
-    co_await asio_wheel::async_sleep_for(ws->get_executor(), 3 * dead_after, asio::use_awaitable);
+    co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2, asio::use_awaitable);
 }
 
 asio::awaitable<void> server(tcp::acceptor& acceptor, outcome& lively, outcome& lost) {
@@ -177,7 +177,7 @@ int main() {
     ctx.run();
     std::cout << "the peer that answers: " << lively << "\nthe peer that does not: " << lost
               << '\n';
-    const bool as_promised = lively.closed_properly && lively.messages == 1 && lively.pings > 1 &&
-                             lost.timed_out && lost.messages == 0 && lost.pings > 1;
+    const bool as_promised = lively.closed_properly && lively.messages == 1 && lively.pings >= 1 &&
+                             lost.timed_out && lost.messages == 0 && lost.pings >= 1;
     return as_promised ? 0 : 1;
 }
