@@ -141,7 +141,8 @@ asio::awaitable<void> lively_peer(tcp::endpoint where) {
     asio::co_spawn(ws->get_executor(), listen(ws), asio::detached);
     const std::string text = "hello";
     co_await ws->async_write(asio::buffer(text), asio::use_awaitable);
-    co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2, asio::use_awaitable);
+    co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2,
+                                         asio::use_awaitable);
     const auto token = asio::as_tuple(asio::use_awaitable);
     co_await ws->async_close(websocket::close_code::normal, token);
 }
@@ -149,7 +150,8 @@ asio::awaitable<void> lively_peer(tcp::endpoint where) {
 // Is there, but neither says nor hears anything.
 asio::awaitable<void> lost_peer(tcp::endpoint where) {
     const client ws = co_await connect(where);
-    co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2, asio::use_awaitable);
+    co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2,
+                                         asio::use_awaitable);
 }
 
 asio::awaitable<void> server(tcp::acceptor& acceptor, outcome& lively, outcome& lost) {
