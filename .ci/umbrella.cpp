@@ -6,14 +6,18 @@
 
 #include <asio_wheel.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
 #include <chrono>
 #include <cstddef>
 
 template class asio_wheel::basic_waitable_timer<std::chrono::steady_clock>;
 template class asio_wheel::wheel_service<std::chrono::steady_clock>;
+template class asio_wheel::detail::stream_deadlines<boost::asio::any_io_executor>;
 
 void wait_with_each_kind_of_handler(boost::asio::io_context& context,
                                     boost::asio::cancellation_signal& signal) {
@@ -33,6 +37,11 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     asio_wheel::idle_timer idle(context, std::chrono::seconds(1));
     idle.async_wait([](const boost::system::error_code&) {});
     asio_wheel::heartbeat pulse(context, std::chrono::seconds(1), std::chrono::seconds(2));
+    asio_wheel::timeout_stream<boost::asio::ip::tcp::socket> stream(context);
+    stream.expires_after(std::chrono::seconds(1));
+    stream.async_connect(boost::asio::ip::tcp::endpoint(), [](const boost::system::error_code&) {});
+    stream.async_read_some(boost::asio::mutable_buffer(),
+                           [](const boost::system::error_code&, std::size_t) {});
     pulse.async_next([](const boost::system::error_code&, asio_wheel::heartbeat_event) {});
     asio_wheel::delay_queue<int> queue(context);
     queue.push(1, std::chrono::milliseconds(asio_wheel::backoff().next().count()));

@@ -10,6 +10,7 @@
 #                               `real_time` keeps other tests from running beside it
 #   // timeout: 600             seconds, instead of the default
 #   // requires: context        needs Boost.Context; skipped with a message where it is missing
+#   // requires: openssl        needs OpenSSL; likewise
 #   // pch: off                 compile without the shared precompiled header
 #
 # A file with co_await, co_return or co_yield gets the label `coroutines` by itself.
@@ -37,6 +38,15 @@ macro(asio_wheel_find_context)
     set(asio_wheel_context "")
     if(TARGET Boost::context)
         set(asio_wheel_context Boost::context)
+    endif()
+endmacro()
+
+# Sets asio_wheel_openssl to the target for OpenSSL, or to nothing. Only Asio's TLS streams need it.
+macro(asio_wheel_find_openssl)
+    find_package(OpenSSL QUIET)
+    set(asio_wheel_openssl "")
+    if(TARGET OpenSSL::SSL)
+        set(asio_wheel_openssl OpenSSL::SSL)
     endif()
 endmacro()
 
@@ -72,10 +82,18 @@ function(asio_wheel_program target)
         return()
     endif()
 
+    if("openssl" IN_LIST tags_requires AND NOT asio_wheel_openssl)
+        message(STATUS "asio_wheel: ${target} skipped, OpenSSL was not found")
+        return()
+    endif()
+
     add_executable(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE asio_wheel::asio_wheel)
     if("context" IN_LIST tags_requires)
         target_link_libraries(${target} PRIVATE ${asio_wheel_context})
+    endif()
+    if("openssl" IN_LIST tags_requires)
+        target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
     endif()
     asio_wheel_warnings(${target})
 

@@ -31,5 +31,8 @@
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+// Apart from these, for those who use Beast: asio_wheel/beast.hpp.
 
 #endif

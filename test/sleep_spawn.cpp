@@ -7,10 +7,14 @@
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/spawn.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -53,6 +57,31 @@ BOOST_FIXTURE_TEST_CASE(a_stackful_coroutine_sleeps_and_has_deadlines, virtual_w
         BOOST_TEST(log.take() == expected);
     }
     BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stackful_coroutine_reads_with_deadlines, virtual_world) {
+    using local = asio::local::stream_protocol;
+    journal log;
+    local::socket peer(ctx);
+    asio::spawn(
+        ctx,
+        [&](asio::yield_context yield) {
+            asio_wheel::timeout_stream<local::socket> stream(ctx);
+            asio::local::connect_pair(stream.socket(), peer);
+            char c = 'x';
+            stream.expires_after(1s);
+            BOOST_TEST(stream.async_write_some(asio::buffer(&c, 1), yield) == 1U);
+            log.add("written");
+            error_code ec;
+            stream.async_read_some(asio::buffer(&c, 1), yield[ec]);
+            BOOST_TEST((ec == asio_wheel::error::timed_out));
+            log.add("timed out");
+        },
+        asio::detached);
+    poll();
+    BOOST_TEST(log.take() == "written");
+    pass(1s);
+    BOOST_TEST(log.take() == "timed out");
 }
 
 BOOST_AUTO_TEST_CASE(a_suspended_coroutine_ends_with_its_context) {

@@ -15,6 +15,7 @@
 #include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/intermediate_handler.hpp>
+#include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/valve.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -27,27 +28,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
-
-namespace detail {
-
-/// A period, in a clock's units. Throws std::invalid_argument unless it is greater than zero.
-template <class Duration, class Rep, class Period>
-[[nodiscard]] Duration positive(const char* what, const std::chrono::duration<Rep, Period>& d) {
-    if (d <= d.zero()) {
-        throw std::invalid_argument("asio_wheel: " + std::string(what) + " is " +
-                                    std::to_string(to_nanoseconds(d).count()) +
-                                    " ns, but must be greater than 0 ns");
-    }
-    return ceil_saturating<Duration>(d);
-}
-
-} // namespace detail
 
 /// Tells when something has been idle for a period: nothing called touch().
 ///

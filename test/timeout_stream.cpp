@@ -1,0 +1,761 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Deadlines of streams: when they pass, whom they concern, and what is left of them.
+
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/context.hpp"
+#include "support/manual_layer.hpp"
+#include "support/seed.hpp"
+#include "support/tracker_executor.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::timeout_stream;
+using boost::system::error_code;
+using stream = timeout_stream<manual_layer>;
+
+// What of an error matters here.
+std::string name_of(const error_code& ec) {
+    return !ec                                         ? "ok"
+           : ec == asio_wheel::error::timed_out        ? "late"
+           : ec == asio::error::operation_aborted      ? "aborted"
+           : ec == asio_wheel::error::too_many_pending ? "too many"
+           : ec == asio_wheel::error::wheel_stopped    ? "stopped"
+           : ec == asio::error::eof                    ? "eof"
+                                                       : ec.message();
+}
+
+struct streaming : virtual_world {
+    std::optional<stream> s{std::in_place, ctx};
+    std::shared_ptr<manual_layer::state> wire = s->socket().wire;
+    std::array<char, 100> memory{};
+    std::string story;
+
+    ~streaming() {
+        s.reset();
+        poll();
+    }
+
+    [[nodiscard]] auto note(const std::string& what) {
+        return [this, what](error_code ec, std::size_t n) {
+            story += story.empty() ? "" : ", ";
+            story += what + " " + name_of(ec) + (n == 0 ? "" : " " + std::to_string(n));
+        };
+    }
+    void read() { s->async_read_some(asio::buffer(memory), note("read")); }
+    void write() { s->async_write_some(asio::buffer(memory), note("write")); }
+    void complete_read(std::size_t n = 1) {
+        wire->read.complete({}, n);
+        poll();
+    }
+    void complete_write(std::size_t n = 1) {
+        wire->write.complete({}, n);
+        poll();
+    }
+    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+};
+
+template <class Function>
+std::string message_of(Function f) {
+    try {
+        f();
+    } catch (const std::exception& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_stream_, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(an_operation_in_time_ends_as_the_next_layers, streaming) {
+    s->expires_after(30s);
+    read();
+    write();
+    pass(30s - 1ns);
+    BOOST_TEST(told() == "");
+    complete_read(7);
+    wire->write.complete(asio::error::eof, 3);
+    poll();
+    BOOST_TEST(told() == "read ok 7, write eof 3");
+    pass(1h);
+    BOOST_TEST(wire->closed == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_that_passes_closes_the_stream_and_is_never_early, streaming) {
+    s->expires_after(30s);
+    read();
+    pass(30s - 1ns);
+    BOOST_TEST(wire->closed == 0);
+    pass(1ns);
+    BOOST_TEST(wire->closed == 1);
+    BOOST_TEST(told() == "read late");
+    BOOST_TEST((error_code(asio_wheel::error::timed_out) == std::errc::timed_out));
+}
+
+BOOST_FIXTURE_TEST_CASE(without_deadlines_nothing_waits, streaming) {
+    read();
+    write();
+    BOOST_TEST(wheel.pending() == 0U);
+    pass(1h);
+    BOOST_TEST(told() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(whoever_shares_a_deadline_times_out_too, streaming) {
+    s->expires_after(30s);
+    read();
+    write();
+    pass(30s);
+    BOOST_TEST(told() == "read late, write late");
+    BOOST_TEST(wire->closed == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(whoever_has_another_deadline_is_aborted, streaming) {
+    s->read_expires_after(30s);
+    s->write_expires_after(20s);
+    read();
+    write();
+    pass(20s);
+    BOOST_TEST(told() == "read aborted, write late");
+}
+
+BOOST_FIXTURE_TEST_CASE(reads_and_writes_have_deadlines_of_their_own, streaming) {
+    s->read_expires_after(10s);
+    write(); // has none
+    pass(1h);
+    BOOST_TEST(wire->closed == 0);
+    complete_write();
+    s->write_expires_at(now() + 10s);
+    s->read_expires_never();
+    read(); // has none
+    pass(1h);
+    BOOST_TEST(told() == "write ok 1");
+    write();
+    poll();
+    BOOST_TEST(told() == "read aborted, write late");
+    BOOST_TEST(wire->closed == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_holds_for_all_that_is_started_until_it_is_set_anew, streaming) {
+    s->expires_after(30s);
+    asio::async_read(*s, asio::buffer(memory), note("all"));
+    for (int i = 0; i < 29; ++i) {
+        pass(1s);
+        complete_read();
+    }
+    BOOST_TEST(told() == "");
+    pass(1s);
+    BOOST_TEST(told() == "all late 29");
+    BOOST_TEST(wire->closed == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_pending_keeps_its_deadline_and_so_does_what_it_is_part_of,
+                        streaming) {
+    s->expires_after(30s);
+    asio::async_read(*s, asio::buffer(memory), note("all"));
+    s->expires_after(10s); // for writes
+    pass(9s);
+    complete_read();
+    s->expires_after(10s);
+    pass(15s);
+    complete_read();
+    BOOST_TEST(told() == "");
+    write();
+    poll();
+    BOOST_TEST(told() == "all aborted 2, write late");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_can_not_be_set_for_what_is_pending, streaming) {
+    const std::string begin = "asio_wheel: the deadline of a timeout_stream is set while ";
+    read();
+    BOOST_TEST(message_of([&] { s->read_expires_after(1s); }) ==
+               begin + "a read or a connect is pending");
+    BOOST_TEST(message_of([&] { s->write_expires_after(1h); }) == "nothing");
+    write();
+    BOOST_TEST(message_of([&] { s->write_expires_never(); }) ==
+               begin + "a write or a connect is pending");
+    for (const auto& set : {std::function<void()>([&] { s->expires_after(1s); }),
+                            std::function<void()>([&] { s->expires_at(now()); }),
+                            std::function<void()>([&] { s->expires_never(); })}) {
+        BOOST_TEST(message_of(set) == begin + "a read and a write are pending, or a connect");
+        BOOST_CHECK_THROW(set(), std::logic_error);
+    }
+    pass(30min);
+    BOOST_TEST(told() == ""); // Nothing was changed.
+    pass(30min);
+    BOOST_TEST(told() == "read aborted, write late");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_operation_that_is_started_too_late_times_out_and_does_nothing,
+                        streaming) {
+    for (const auto d : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
+        s.emplace(ctx);
+        wire = s->socket().wire;
+        s->expires_after(d);
+        read();
+        BOOST_TEST(!wire->read.pending());
+        BOOST_TEST(wire->closed == 1);
+        BOOST_TEST(told() == ""); // not from inside
+        poll();
+        BOOST_TEST(told() == "read late");
+        write(); // nor do later ones, until the deadline is set anew
+        poll();
+        BOOST_TEST(told() == "write late");
+        s->expires_never();
+        write();
+        BOOST_TEST(wire->write.pending());
+        BOOST_TEST(wheel.pending() == 0U);
+        complete_write(5);
+        BOOST_TEST(told() == "write ok 5");
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(who_comes_too_late_takes_along_what_is_late_already, streaming) {
+    s->expires_after(30s);
+    read();
+    elapse(30s); // Nobody has noticed yet.
+    write();
+    poll();
+    BOOST_TEST(told() == "read late, write late");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_longest_deadlines_never_pass, streaming) {
+    s->expires_after(std::chrono::hours::max());
+    read();
+    pass(std::chrono::hours(24) * 365 * 100);
+    BOOST_TEST(wire->closed == 0);
+    complete_read();
+    s->expires_after(std::chrono::duration<double>(1.5e-9)); // rounded up
+    read();
+    pass(1ns);
+    BOOST_TEST(wire->closed == 0);
+    pass(1ms);
+    BOOST_TEST(wire->closed == 1);
+    s->expires_never();
+    s->idle_after(std::chrono::hours::max());
+    read();
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_whose_operation_has_completed_closes_nothing, streaming) {
+    s->expires_after(30s);
+    read();
+    pass(29s);
+    complete_read();
+    BOOST_TEST(wheel.pending() == 0U);
+    pass(1h);
+    BOOST_TEST(wire->closed == 0);
+    BOOST_TEST(ctx.stopped());
+    BOOST_TEST(told() == "read ok 1");
+}
+
+// Its handler goes into the queue before the end of the wait does.
+BOOST_FIXTURE_TEST_CASE(what_completes_before_the_deadline_is_found_has_been_in_time, streaming) {
+    s->expires_after(30s);
+    read();
+    wire->read.complete({}, 4);
+    pass(30s);
+    BOOST_TEST(told() == "read ok 4");
+    BOOST_TEST(wire->closed == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_completes_after_the_deadline_was_found_is_late, streaming) {
+    s->expires_after(30s);
+    read();
+    elapse(30s);
+    wire->read.complete({}, 4);
+    poll();
+    BOOST_TEST(told() == "read late 4"); // It is closed, after all.
+    BOOST_TEST(wire->closed == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_earlier_deadline_moves_the_wait, streaming) {
+    s->read_expires_after(1h);
+    read();
+    s->write_expires_after(5s);
+    write();
+    BOOST_TEST(wheel.pending() == 1U);
+    pass(5s - 1ns);
+    BOOST_TEST(wire->closed == 0);
+    pass(1ns);
+    BOOST_TEST(told() == "read aborted, write late");
+}
+
+BOOST_FIXTURE_TEST_CASE(when_the_earlier_deadline_is_gone_the_later_one_holds, streaming) {
+    s->read_expires_after(1h);
+    read();
+    s->write_expires_after(5s);
+    write();
+    complete_write();
+    pass(1h - 1ns);
+    BOOST_TEST(wire->closed == 0);
+    pass(1ns);
+    BOOST_TEST(told() == "write ok 1, read late");
+}
+
+BOOST_FIXTURE_TEST_CASE(several_reads_may_be_pending, streaming) {
+    // The next layer may allow it; here it is as with TLS: a read of nothing while one is pending.
+    stream other(ctx);
+    s->expires_after(30s);
+    read();
+    auto first = std::make_shared<manual_layer::state>(ctx.get_executor());
+    std::swap(s->socket().wire, first);
+    read();
+    s->socket().wire->read.complete({}, 0);
+    poll();
+    BOOST_TEST(told() == "read ok");
+    BOOST_CHECK_THROW(s->read_expires_never(), std::logic_error); // One is pending still.
+    std::swap(s->socket().wire, first);
+    pass(30s);
+    BOOST_TEST(told() == "read late");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_chain_of_operations_finds_its_wait_there, streaming) {
+    int left = 100'000;
+    const auto before = wheel.stats();
+    const auto next = [&](const auto& self) -> void {
+        s->expires_after(30s);
+        s->async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) {
+            BOOST_REQUIRE(!ec);
+            if (--left > 0) {
+                self(self);
+            }
+        });
+    };
+    next(next);
+    while (left > 0) {
+        pass(1ms);
+        wire->read.complete_inline({}, 1);
+    }
+    const auto after = wheel.stats();
+    // In 100 s: at the end of each period of 30 s it is looked how long it really is.
+    BOOST_TEST(after.scheduled - before.scheduled == 4U);
+    BOOST_TEST(after.postponed == before.postponed);
+    BOOST_TEST(wheel.pending() == 0U); // The last one's handler has not started another.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_is_handed_on_between_reads_and_writes, streaming) {
+    const auto before = wheel.stats();
+    for (int i = 0; i < 10; ++i) {
+        asio::post(ctx, [&] {
+            s->expires_after(30s);
+            s->async_read_some(asio::buffer(memory), [&](error_code, std::size_t) {
+                s->expires_after(20s);
+                s->async_write_some(asio::buffer(memory), note("write"));
+            });
+        });
+        poll();
+        wire->read.complete({}, 1);
+        poll();
+        BOOST_TEST(wheel.pending() == 1U);
+        complete_write();
+        BOOST_TEST(wheel.pending() == 0U);
+    }
+    const auto after = wheel.stats();
+    BOOST_TEST(after.scheduled - before.scheduled == 10U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handler_that_throws_leaves_no_wait, streaming) {
+    s->expires_after(30s);
+    s->async_read_some(asio::buffer(memory),
+                       [](error_code, std::size_t) { throw std::runtime_error("thrown"); });
+    wire->read.complete({}, 1);
+    BOOST_TEST(message_of([&] { poll(); }) == "thrown");
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_operation_that_is_forgotten_leaves_no_wait, streaming) {
+    s->expires_after(30s);
+    read();
+    BOOST_TEST(wheel.pending() == 1U);
+    wire->read.drop();
+    BOOST_TEST(wheel.pending() == 0U);
+    s->read_expires_never(); // None is pending.
+    pass(1h);
+    BOOST_TEST(wire->closed == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stream_may_be_idle_no_longer_than_it_is_told, streaming) {
+    s->idle_after(10s);
+    read();
+    pass(10s - 1ns);
+    BOOST_TEST(told() == "");
+    pass(1ns);
+    BOOST_TEST(told() == "read late");
+    BOOST_TEST(wire->closed == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_read_or_written_begins_an_idle_period_anew, streaming) {
+    s->idle_after(10s);
+    read();
+    for (int i = 0; i < 20; ++i) {
+        write();
+        pass(9s);
+        complete_write();
+    }
+    BOOST_TEST(told() == "write ok 1" + [] {
+        std::string rest;
+        for (int i = 1; i < 20; ++i) {
+            rest += ", write ok 1";
+        }
+        return rest;
+    }());
+    write();
+    pass(9s);
+    wire->write.complete({}, 0); // Nothing was written.
+    poll();
+    pass(1s - 1ns);
+    BOOST_TEST(told() == "write ok");
+    pass(1ns);
+    BOOST_TEST(told() == "read late");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stream_with_nothing_pending_is_not_idle, streaming) {
+    s->idle_after(10s);
+    pass(1h);
+    read();
+    BOOST_TEST(wheel.pending() == 1U);
+    pass(9s);
+    complete_read();
+    BOOST_TEST(wheel.pending() == 0U);
+    pass(1h);
+    write();
+    pass(10s - 1ns);
+    BOOST_TEST(told() == "read ok 1");
+    BOOST_TEST(wire->closed == 0);
+    pass(1ns);
+    BOOST_TEST(told() == "write late");
+}
+
+BOOST_FIXTURE_TEST_CASE(being_idle_and_other_deadlines_go_together, streaming) {
+    s->idle_after(10s);
+    s->read_expires_after(25s);
+    read();
+    for (int i = 0; i < 2; ++i) {
+        write();
+        pass(9s);
+        complete_write();
+    }
+    pass(7s - 1ns);
+    BOOST_TEST(told() == "write ok 1, write ok 1");
+    write();
+    pass(1ns);
+    BOOST_TEST(told() == "read late, write aborted");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_may_be_set_at_any_time, streaming) {
+    read();
+    s->idle_after(10s);
+    pass(1h);
+    BOOST_TEST(told() == ""); // It holds from the next operation on,
+    write();
+    pass(5s);
+    s->idle_never();
+    pass(1h);
+    BOOST_TEST(told() == "");
+    BOOST_TEST(wheel.pending() == 0U);
+    s->idle_after(1s);
+    complete_write();
+    write();
+    pass(1s);
+    BOOST_TEST(told() == "write ok 1, read late, write late"); // and then for all.
+    BOOST_TEST(message_of([&] { s->idle_after(0s); }) ==
+               "asio_wheel: the idle period of a timeout_stream is 0 ns, but must be greater than "
+               "0 ns");
+    BOOST_CHECK_THROW(s->idle_after(-1h), std::invalid_argument);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_closed_or_cancelled_stream_aborts_and_does_not_time_out, streaming) {
+    s->expires_after(30s);
+    read();
+    s->cancel();
+    poll();
+    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(wire->closed == 0);
+    read();
+    s->close();
+    poll();
+    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(wire->closed == 1);
+    read();
+    beast_close_socket(*s);
+    poll();
+    BOOST_TEST(wire->closed == 2);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(no_deadline_closes_what_was_released, streaming) {
+    s->expires_after(30s);
+    read();
+    const manual_layer released = s->release_socket();
+    BOOST_TEST((released.wire == wire));
+    elapse(1h);
+    poll();
+    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(wire->closed == 0);
+    s.reset();
+    BOOST_TEST(wire->closed == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_moved_stream_takes_its_operations_along, streaming) {
+    s->expires_after(30s);
+    read();
+    stream moved(std::move(*s));
+    BOOST_TEST((moved.socket().wire == wire));
+    BOOST_CHECK_THROW(moved.read_expires_never(), std::logic_error);
+    // What is left is as if it were new.
+    BOOST_TEST((s->get_executor() == moved.get_executor()));
+    write();
+    BOOST_TEST(!wire->write.pending());
+    s->socket().wire->write.complete({}, 2);
+    poll();
+    BOOST_TEST(told() == "write ok 2");
+    s.reset();
+    BOOST_TEST(wire->closed == 0);
+    pass(30s);
+    BOOST_TEST(told() == "read late");
+    BOOST_TEST(wire->closed == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(assignment_ends_what_was_there, streaming) {
+    stream other(ctx);
+    const auto others = other.socket().wire;
+    other.expires_after(10s);
+    s->expires_after(30s);
+    read();
+    *s = std::move(other);
+    poll();
+    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(wire->closed == 1);
+    BOOST_TEST((s->socket().wire == others));
+    read();
+    pass(10s);
+    BOOST_TEST(told() == "read late");
+    auto& itself = *s;
+    *s = std::move(itself);
+    BOOST_TEST((s->socket().wire == others));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stream_that_is_destroyed_aborts_what_is_pending, streaming) {
+    s->expires_after(30s);
+    read();
+    write();
+    s.reset();
+    BOOST_TEST(wire->closed == 1);
+    BOOST_TEST(told() == ""); // not from inside
+    poll();
+    BOOST_TEST(told() == "read aborted, write aborted");
+    BOOST_TEST(wheel.pending() == 0U);
+    BOOST_TEST(ctx.stopped());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handler_may_destroy_its_stream_and_what_belongs_to_it_is_gone,
+                        streaming) {
+    s->expires_after(30s);
+    const std::weak_ptr<manual_layer::state> weak = wire;
+    bool gone = false;
+    s->async_read_some(asio::buffer(memory), [&](error_code, std::size_t) {
+        s.reset();
+        gone = weak.expired();
+    });
+    wire->read.complete({}, 1);
+    wire.reset();
+    poll();
+    BOOST_TEST(gone);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_drained_wheel_closes_streams_and_says_why, streaming) {
+    s->expires_after(30s);
+    read();
+    wheel.drain();
+    poll();
+    BOOST_TEST(told() == "read stopped");
+    BOOST_TEST(wire->closed == 1);
+    s->expires_after(30s);
+    write();
+    poll();
+    BOOST_TEST(told() == "write stopped");
+    s->expires_never();
+    write();
+    complete_write();
+    BOOST_TEST(told() == "write ok 1"); // What has no deadline needs no wheel.
+}
+
+BOOST_AUTO_TEST_CASE(a_full_wheel_closes_streams_and_says_why) {
+    virtual_time world({.max_pending = 1});
+    timer other(world.ctx, 1h);
+    other.async_wait(ignore);
+    stream s(world.ctx);
+    s.expires_after(30s);
+    std::string story;
+    s.async_read_some(asio::mutable_buffer(),
+                      [&](error_code ec, std::size_t) { story += name_of(ec); });
+    world.poll();
+    BOOST_TEST(story == "too many");
+    BOOST_TEST(s.socket().wire->closed == 1);
+    other.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(deadlines_are_looked_at_where_the_handler_belongs, streaming) {
+    const auto record = std::make_shared<tracker>();
+    bool inside = false;
+    wire->on_close = [&] { inside = record->running_here(); };
+    bool handled = false;
+    s->expires_after(30s);
+    s->async_read_some(asio::buffer(memory),
+                       asio::bind_executor(track(record, ctx), [&](error_code, std::size_t) {
+                           handled = record->running_here();
+                       }));
+    BOOST_TEST(record->work() > 0U);
+    pass(30s);
+    BOOST_TEST(inside);
+    BOOST_TEST(handled);
+    BOOST_TEST(record->work() == 0U);
+    wire->on_close = nullptr;
+}
+
+BOOST_FIXTURE_TEST_CASE(by_default_that_is_the_streams_executor, virtual_world) {
+    const auto record = std::make_shared<tracker>();
+    stream s(asio::any_io_executor(track(record, ctx)));
+    bool inside = false;
+    s.socket().wire->on_close = [&] { inside = record->running_here(); };
+    for (int i = 0; i < 2; ++i) { // when it is found late, and when it is started late
+        bool handled = false;
+        inside = i == 1;
+        s.expires_at(now() + (i == 0 ? 30s : 0s));
+        s.async_read_some(asio::mutable_buffer(),
+                          [&](error_code, std::size_t) { handled = record->running_here(); });
+        pass(30s);
+        BOOST_TEST(inside == (i == 0));
+        BOOST_TEST(handled);
+    }
+    BOOST_TEST(record->executed() > 0U);
+    s.socket().wire->on_close = nullptr;
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stream_ends_with_its_context_without_a_call, streaming) {
+    asio::io_context other;
+    auto& others = asio_wheel::use_wheel(other);
+    others.pause();
+    auto ends = std::make_unique<asio::io_context>();
+    std::optional<stream> late(std::in_place, *ends);
+    late->expires_after(30s);
+    late->async_read_some(asio::buffer(memory), note("read"));
+    late.reset();
+    ends.reset();
+    BOOST_TEST(told() == "");
+}
+
+// A model that looks at deadlines after each step. Handlers do nothing; waits come and go.
+BOOST_FIXTURE_TEST_CASE(it_does_what_a_model_does, streaming) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_CONTEXT(seed_note(seed)) {
+        std::mt19937_64 random(seed);
+        const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
+        const auto never = stream::time_point::max();
+        struct {
+            stream::time_point expiry;
+            bool pending = false;
+        } reads{never}, writes{never};
+        std::chrono::nanoseconds idle = 0ns;
+        stream::time_point last;
+        int timeouts = 0;
+        for (int i = 0; i < 100'000; ++i) {
+            auto& side = below(2) == 0 ? reads : writes;
+            const bool is_read = &side == &reads;
+            const auto d = std::chrono::milliseconds(below(50));
+            switch (below(6)) {
+            case 0:
+                if (!side.pending) {
+                    side.expiry = below(3) == 0 ? never : now() + d;
+                    is_read ? s->read_expires_at(side.expiry) : s->write_expires_at(side.expiry);
+                }
+                break;
+            case 1:
+                if (!reads.pending || !writes.pending) {
+                    s->expires_after(d);
+                    reads.expiry = reads.pending ? reads.expiry : now() + d;
+                    writes.expiry = writes.pending ? writes.expiry : now() + d;
+                }
+                break;
+            case 2:
+                if (!side.pending && side.expiry > now()) {
+                    last = reads.pending || writes.pending ? last : now();
+                    side.pending = true;
+                    is_read ? read() : write();
+                }
+                break;
+            case 3:
+                if (side.pending) {
+                    side.pending = false;
+                    last = now();
+                    is_read ? complete_read() : complete_write();
+                }
+                break;
+            case 4:
+                if (!reads.pending && !writes.pending) {
+                    idle = std::chrono::milliseconds(below(30));
+                    idle == 0ns ? s->idle_never() : s->idle_after(idle);
+                }
+                break;
+            default:
+                pass(std::chrono::milliseconds(below(10)));
+            }
+            const auto late = [&](const auto& x) {
+                return x.pending && (x.expiry <= now() || (idle != 0ns && last + idle <= now()));
+            };
+            const bool closes = late(reads) || late(writes);
+            pass(1ms); // No more than a tick late.
+            if (closes) {
+                BOOST_REQUIRE(wire->closed == 1);
+                ++timeouts;
+                wire->closed = 0;
+                reads.pending = writes.pending = false;
+            } else if (wire->closed != 0) {
+                // In the millisecond that has just passed.
+                BOOST_REQUIRE((late(reads) || late(writes)));
+                wire->closed = 0;
+                ++timeouts;
+                reads.pending = writes.pending = false;
+            }
+            const bool limited = (reads.pending && reads.expiry != never) ||
+                                 (writes.pending && writes.expiry != never) ||
+                                 (idle != 0ns && (reads.pending || writes.pending));
+            BOOST_REQUIRE(wheel.pending() == (limited ? 1U : 0U));
+        }
+        BOOST_TEST(timeouts > 1000);
+        story.clear();
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,335 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Streams and Beast: HTTP and WebSocket on top of them; and whether they do what Beast's own stream does,
+// which is asked of both.
+
+#include <asio_wheel/beast.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/status.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/verb.hpp>
+#include <boost/beast/http/write.hpp>
+#include <boost/beast/websocket/error.hpp>
+#include <boost/beast/websocket/rfc6455.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <boost/beast/websocket/stream_base.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+namespace websocket = boost::beast::websocket;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+using boost::system::error_code;
+using stream_type = asio_wheel::timeout_stream<tcp::socket>;
+using both_kinds = std::tuple<stream_type, beast::tcp_stream>;
+
+// Two ends of a connection: a stream of either kind, and the peer's socket. (TCP's, for Beast's.)
+template <class Stream, class Context>
+struct ends : Context {
+    Stream stream{this->ctx};
+    tcp::socket peer{this->ctx};
+    std::array<char, 100> memory{};
+    std::string story;
+
+    ends() {
+        tcp::acceptor acceptor(this->ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+        stream.socket().connect(acceptor.local_endpoint());
+        acceptor.accept(peer);
+    }
+    void send(const std::string& text) { asio::write(peer, asio::buffer(text)); }
+    [[nodiscard]] auto buffer() { return asio::buffer(memory); }
+    [[nodiscard]] auto note(const std::string& what) {
+        return [this, what](error_code ec, std::size_t = 0) {
+            story += story.empty() ? "" : ", ";
+            story += what + (!ec                                    ? " ok"
+                             : ec == std::errc::timed_out           ? " late"
+                             : ec == beast::error::timeout          ? " late"
+                             : ec == asio::error::operation_aborted ? " aborted"
+                             : ec == asio::error::bad_descriptor    ? " closed"
+                                                                    : " " + ec.message());
+        };
+    }
+};
+
+template <class Stream>
+using real_ends = ends<Stream, drained_context>;
+using virtual_ends = ends<stream_type, virtual_world>;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_stream_beast, *boost::unit_test::timeout(60))
+
+// real time, as far as the next cases go: Beast's streams know no other.
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_read_times_out_and_the_socket_is_closed, Stream, both_kinds) {
+    real_ends<Stream> e;
+    const auto start = std::chrono::steady_clock::now();
+    e.stream.expires_after(20ms);
+    e.stream.async_read_some(e.buffer(), e.note("read"));
+    e.run();
+    BOOST_TEST((std::chrono::steady_clock::now() - start >= 20ms));
+    BOOST_TEST(e.story == "read late");
+    BOOST_TEST(!e.stream.socket().is_open());
+    e.stream.expires_never();
+    e.stream.async_write_some(e.buffer(), e.note("write"));
+    e.run();
+    BOOST_TEST(e.story == "read late, write closed");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(both_times_out_if_both_have_the_deadline, Stream, both_kinds) {
+    real_ends<Stream> e;
+    const std::vector<char> much(10'000'000);
+    e.stream.expires_after(20ms);
+    e.stream.async_read_some(e.buffer(), e.note("read"));
+    asio::async_write(e.stream, asio::buffer(much), e.note("write"));
+    e.run();
+    BOOST_TEST((e.story == "read late, write late" || e.story == "write late, read late"));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_deadline_is_not_for_what_is_pending, Stream, both_kinds) {
+    real_ends<Stream> e;
+    const std::vector<char> much(10'000'000);
+    e.stream.expires_after(1h);
+    e.stream.async_read_some(e.buffer(), e.note("read"));
+    e.stream.expires_after(20ms);
+    asio::async_write(e.stream, asio::buffer(much), e.note("write"));
+    e.run();
+    BOOST_TEST((e.story == "read aborted, write late" || e.story == "write late, read aborted"));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_deadline_holds_until_it_is_set_anew, Stream, both_kinds) {
+    real_ends<Stream> e;
+    e.stream.expires_after(30ms);
+    e.send("x");
+    e.stream.async_read_some(e.buffer(), [&](error_code ec, std::size_t n) {
+        e.note("first")(ec, n);
+        e.stream.async_read_some(e.buffer(), e.note("second"));
+    });
+    e.run();
+    BOOST_TEST(e.story == "first ok, second late");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_completes_in_time_leaves_nothing, Stream, both_kinds) {
+    real_ends<Stream> e;
+    e.stream.expires_after(1h);
+    e.stream.async_write_some(e.buffer(), e.note("write"));
+    e.run(); // returns
+    BOOST_TEST(e.story == "write ok");
+    BOOST_TEST(e.stream.socket().is_open());
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_is_cancelled_closed_released_or_destroyed_is_aborted, Stream,
+                              both_kinds) {
+    for (const std::string way : {"cancel", "close", "release", "destroy"}) {
+        real_ends<Stream> e;
+        std::optional<Stream> s(std::move(e.stream));
+        s->expires_after(1h);
+        s->async_read_some(e.buffer(), e.note("read"));
+        e.poll();
+        std::optional<tcp::socket> released;
+        if (way == "cancel") {
+            s->cancel();
+        } else if (way == "close") {
+            s->close();
+        } else if (way == "release") {
+            released.emplace(s->release_socket());
+        } else {
+            s.reset();
+        }
+        e.run();
+        BOOST_TEST(e.story == "read aborted");
+        BOOST_TEST((!s || s->socket().is_open() == (way == "cancel")));
+        BOOST_TEST(released.has_value() == (way == "release"));
+        BOOST_TEST((!released || released->is_open()));
+    }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_moved_stream_leaves_one_that_can_be_used, Stream, both_kinds) {
+    real_ends<Stream> e;
+    Stream moved(std::move(e.stream));
+    BOOST_TEST(moved.socket().is_open());
+    BOOST_TEST(!e.stream.socket().is_open());
+    tcp::acceptor acceptor(e.ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    e.stream.expires_after(1h);
+    e.stream.async_connect(acceptor.local_endpoint(), e.note("connect"));
+    e.run();
+    BOOST_TEST(e.story == "connect ok");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_connect_has_a_deadline, Stream, both_kinds) {
+    real_ends<Stream> e;
+    tcp::acceptor acceptor(e.ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    const std::vector<tcp::endpoint> several(2, acceptor.local_endpoint());
+    Stream other(e.ctx);
+    other.expires_after(1h);
+    other.async_connect(several, [&](error_code ec, const tcp::endpoint&) { e.note("c")(ec); });
+    e.run();
+    other.close();
+    other.async_connect(
+        several, [](const error_code&, const tcp::endpoint&) { return true; },
+        [&](error_code ec, const tcp::endpoint&) { e.note("c")(ec); });
+    e.run();
+    BOOST_TEST(e.story == "c ok, c ok");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(it_is_what_beast_calls_the_lowest_layer, Stream, both_kinds) {
+    static_assert(std::same_as<beast::lowest_layer_type<websocket::stream<Stream>>, Stream>);
+    static_assert(beast::is_async_stream<Stream>::value);
+    real_ends<Stream> e;
+    beast::close_socket(e.stream);
+    BOOST_TEST(!e.stream.socket().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_in_drops_times_out, virtual_ends) {
+    beast::flat_buffer in;
+    http::request_parser<http::string_body> parser;
+    stream.expires_after(5s);
+    http::async_read_header(stream, in, parser, note("header"));
+    const std::string drops = "GET / HTTP/1.1\r\n";
+    for (const char c : drops.substr(0, 4)) {
+        send(std::string(1, c));
+        pass(1s);
+    }
+    BOOST_TEST(story == "");
+    pass(1s);
+    BOOST_TEST(story == "header late");
+    BOOST_TEST(!stream.socket().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(header_body_and_response_have_deadlines_of_their_own, virtual_ends) {
+    beast::flat_buffer in;
+    http::request_parser<http::string_body> parser;
+    stream.expires_after(5s);
+    http::async_read_header(stream, in, parser, note("header"));
+    pass(4s);
+    send("POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\nbo");
+    poll();
+    stream.expires_after(60s);
+    http::async_read(stream, in, parser, note("body"));
+    pass(50s);
+    send("dy");
+    poll();
+    http::response<http::string_body> response(http::status::ok, 11, parser.get().body());
+    response.prepare_payload();
+    stream.expires_after(5s);
+    http::async_write(stream, response, note("response"));
+    poll();
+    stream.expires_after(30s);
+    http::request_parser<http::string_body> next;
+    http::async_read_header(stream, in, next, note("next"));
+    pass(30s - 1ns);
+    BOOST_TEST(story == "header ok, body ok, response ok");
+    pass(1ns);
+    BOOST_TEST(story == "header ok, body ok, response ok, next late");
+    std::array<char, 1000> received{};
+    const std::size_t n = peer.read_some(asio::buffer(received));
+    BOOST_TEST(std::string(received.data(), n).ends_with("\r\n\r\nbody"));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_websocket_opens_talks_and_closes, virtual_ends) {
+    websocket::stream<stream_type> server(std::move(stream));
+    websocket::stream<tcp::socket> client(std::move(peer));
+    beast::get_lowest_layer(server).expires_after(30s);
+    server.async_accept(note("accept"));
+    client.async_handshake("localhost", "/", note("handshake"));
+    run();
+    BOOST_TEST(story == "accept ok, handshake ok");
+    story.clear();
+    beast::get_lowest_layer(server).expires_never();
+    beast::flat_buffer in;
+    server.async_read(in, note("read"));
+    client.write(asio::buffer(memory, 7));
+    run();
+    BOOST_TEST(in.size() == 7U);
+    error_code closed;
+    server.async_read(in, [&](error_code ec, std::size_t) { closed = ec; });
+    client.async_close(websocket::close_code::normal, note("close"));
+    run();
+    BOOST_TEST((closed == websocket::error::closed));
+    BOOST_TEST(story == "read ok, close ok");
+    BOOST_TEST(!beast::get_lowest_layer(server).socket().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_websocket_that_is_silent_times_out, virtual_ends) {
+    websocket::stream<stream_type> server(std::move(stream));
+    websocket::stream<tcp::socket> client(std::move(peer));
+    server.async_accept(note("accept"));
+    client.async_handshake("localhost", "/", note("handshake"));
+    run();
+    story.clear();
+    beast::get_lowest_layer(server).idle_after(60s);
+    beast::flat_buffer in;
+    server.async_read(in, note("read"));
+    for (int i = 0; i < 3; ++i) {
+        pass(50s);
+        client.ping({}); // Something, if no message.
+        poll();
+    }
+    pass(60s - 1ns);
+    BOOST_TEST(story == "");
+    pass(1ns);
+    BOOST_TEST(story == "read late");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_synchronous_close_is_possible, virtual_ends) {
+    websocket::stream<stream_type> server(std::move(stream));
+    websocket::stream<tcp::socket> client(std::move(peer));
+    server.async_accept(note("accept"));
+    client.async_handshake("localhost", "/", note("handshake"));
+    run();
+    client.async_close(websocket::close_code::normal, note("close"));
+    std::jthread peers([this] { run(); });
+    beast::flat_buffer in;
+    error_code ec;
+    server.read(in, ec);
+    peers.join();
+    BOOST_TEST((ec == websocket::error::closed));
+    BOOST_TEST(story == "accept ok, handshake ok, close ok");
+}
+
+// real time: a WebSocket's own timeouts are on Beast's timers.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_websockets_own_timeouts_close_it, Stream, both_kinds) {
+    real_ends<Stream> e;
+    websocket::stream<Stream> server(std::move(e.stream));
+    server.set_option(websocket::stream_base::timeout{20ms, websocket::stream_base::none(), false});
+    server.async_accept(e.note("accept"));
+    e.run();
+    BOOST_TEST(e.story == "accept late");
+    BOOST_TEST(!beast::get_lowest_layer(server).socket().is_open());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,211 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+
+// Streams: what they allocate, and what happens when there is no memory. operator new is counted.
+
+#include "support/operator_new.hpp"
+
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/context.hpp"
+#include "support/empty_pool.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+using local = asio::local::stream_protocol;
+
+template <class Executor>
+using stream_on = asio_wheel::timeout_stream<asio::basic_stream_socket<local, Executor>>;
+
+// What one attempt came to.
+struct attempt {
+    bool failed = false; // an allocation did
+    bool thrown = false;
+    int calls = 0;
+    error_code ec;
+    bool open = false;
+    long left = 0; // copies of the handler
+    std::size_t pending = 0;
+};
+
+// Starts a read on what `executor` makes of the context; allocation `n` fails, and there is no memory at
+// hand. With `later`, what happens at the deadline fails, which was put off meanwhile.
+template <class ExecutorOf>
+attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
+    attempt a;
+    std::thread([&] {
+        const empty_pool pool;
+        asio::io_context ctx;
+        auto& wheel = asio_wheel::use_wheel(ctx);
+        wheel.pause();
+        const auto ex = executor(ctx);
+        stream_on<std::decay_t<decltype(ex)>> stream(ex);
+        local::socket peer(ctx);
+        asio::local::connect_pair(stream.socket(), peer);
+        const auto alive = std::make_shared<int>();
+        std::array<char, 1> memory{};
+        {
+            const auto handler = [&a, alive](error_code ec, std::size_t) {
+                ++a.calls;
+                a.ec = ec;
+            };
+            stream.read_expires_after(20s);
+            stream.write_expires_after(10s);
+            std::optional<fail_after> failure;
+            if (later) {
+                asio::post(ex, [&] {
+                    stream.async_write_some(asio::buffer(memory), [](error_code, std::size_t) {});
+                    stream.async_read_some(asio::buffer(memory), handler);
+                });
+                ctx.poll();
+                failure.emplace(n);
+                wheel.advance(10s); // The end of the wait, which is put off to the read's deadline.
+                ctx.restart();
+                try {
+                    ctx.poll();
+                } catch (const std::bad_alloc&) {
+                    a.thrown = true;
+                }
+            } else {
+                failure.emplace(n);
+                try {
+                    stream.async_read_some(asio::buffer(memory), handler);
+                } catch (const std::bad_alloc&) {
+                    a.thrown = true;
+                }
+            }
+            a.failed = failure->has_failed();
+        }
+        a.open = stream.socket().is_open();
+        ctx.restart();
+        ctx.poll();
+        wheel.advance(21s);
+        ctx.restart();
+        ctx.poll();
+        a.pending = wheel.pending();
+        BOOST_TEST(ctx.stopped());
+        a.left = alive.use_count() - 1;
+    }).join();
+    return a;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_stream_memory)
+
+BOOST_AUTO_TEST_CASE(any_allocation_may_fail_when_an_operation_begins) {
+    const auto check = [](auto executor) {
+        for (std::size_t n = 0;; ++n) {
+            const attempt a = try_with(n, executor, false);
+            BOOST_TEST_CONTEXT("allocation " << n) {
+                BOOST_TEST(a.left == 0);
+                BOOST_TEST(a.pending == 0U);
+                BOOST_TEST(a.open); // It has not begun.
+                BOOST_TEST(a.calls == (a.thrown ? 0 : 1));
+                BOOST_TEST((a.thrown || a.ec == asio_wheel::error::timed_out));
+            }
+            if (!a.failed) {
+                BOOST_TEST(n >= 2U);
+                break;
+            }
+        }
+    };
+    check([](asio::io_context& ctx) { return ctx.get_executor(); });
+    check([](asio::io_context& ctx) { return asio::make_strand(ctx); });
+}
+
+BOOST_AUTO_TEST_CASE(without_memory_for_a_wait_the_stream_is_closed) {
+    int told = 0;
+    const auto check = [&told](auto executor) {
+        for (std::size_t n = 0;; ++n) {
+            const attempt a = try_with(n, executor, true);
+            BOOST_TEST_CONTEXT("allocation " << n) {
+                BOOST_TEST(a.left == 0);
+                BOOST_TEST(a.pending == 0U);
+                BOOST_TEST(a.calls == 1);
+                const bool refused = a.ec == boost::system::errc::not_enough_memory;
+                BOOST_TEST((refused || a.ec == asio_wheel::error::timed_out));
+                told += refused && !a.open ? 1 : 0;
+            }
+            if (!a.failed) {
+                break;
+            }
+        }
+    };
+    check([](asio::io_context& ctx) { return ctx.get_executor(); });
+    check([](asio::io_context& ctx) { return asio::make_strand(ctx); });
+    BOOST_TEST_MESSAGE(told << " times there was none");
+}
+
+BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, virtual_world) {
+    stream_on<asio::any_io_executor> stream(ctx);
+    local::socket plain(ctx);
+    local::socket peer(ctx);
+    timer other(ctx, 20s); // Somebody always waits: the wheel's wake-up is not what this is about.
+    other.async_wait(ignore);
+    std::array<char, 1> memory{};
+    const auto rounds = [&](auto& s, const auto& limit) {
+        for (int i = 0; i < 1000; ++i) {
+            limit();
+            s.async_read_some(asio::buffer(memory), [&, i](error_code, std::size_t) {
+                if (i % 2 == 0) {
+                    limit();
+                    s.async_write_some(asio::buffer(memory), [](error_code, std::size_t) {});
+                }
+            });
+            peer.write_some(asio::buffer(memory));
+            pass(1ms);
+            if (i % 2 == 0) {
+                peer.read_some(asio::buffer(memory));
+            }
+        }
+    };
+    const auto count = [&](auto& s, const auto& limit) {
+        rounds(s, limit); // fills the caches
+        return allocations_of([&] { rounds(s, limit); });
+    };
+    asio::local::connect_pair(plain, peer);
+    const std::size_t of_sockets = count(plain, [] {});
+    peer.close();
+    asio::local::connect_pair(stream.socket(), peer);
+    BOOST_TEST(count(stream, [&] { stream.expires_after(30s); }) == of_sockets);
+    other.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stream_is_one_allocation, virtual_world) {
+    {
+        const stream_on<asio::any_io_executor> first(ctx);
+    }
+    std::optional<stream_on<asio::any_io_executor>> stream;
+    BOOST_TEST(allocations_of([&] { stream.emplace(ctx); }) <= 1U);
+    BOOST_TEST(allocations_of([&] { auto moved = std::move(*stream); }) == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

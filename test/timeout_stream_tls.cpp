@@ -1,0 +1,296 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// requires: openssl
+
+// Streams and TLS, one on top of the other in both orders. No certificates: both ends know a secret.
+
+#include <asio_wheel/beast.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/websocket/ssl.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace ssl = boost::asio::ssl;
+namespace websocket = boost::beast::websocket;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::timeout_stream;
+using boost::system::error_code;
+using local = asio::local::stream_protocol;
+
+const error_code late = asio_wheel::error::timed_out;
+constexpr std::array<unsigned char, 16> secret{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+unsigned int client_secret(SSL*, const char*, char* identity, unsigned int max_identity,
+                           unsigned char* psk, unsigned int max_psk) {
+    std::strncpy(identity, "client", max_identity);
+    const std::size_t n = std::min<std::size_t>(max_psk, secret.size());
+    std::copy_n(secret.begin(), n, psk);
+    return static_cast<unsigned int>(n);
+}
+
+unsigned int server_secret(SSL*, const char*, unsigned char* psk, unsigned int max_psk) {
+    const std::size_t n = std::min<std::size_t>(max_psk, secret.size());
+    std::copy_n(secret.begin(), n, psk);
+    return static_cast<unsigned int>(n);
+}
+
+struct secured : virtual_world {
+    ssl::context tls{ssl::context::tlsv12};
+
+    secured() {
+        SSL_CTX_set_cipher_list(tls.native_handle(), "PSK-AES128-CBC-SHA256:PSK");
+        SSL_CTX_set_psk_client_callback(tls.native_handle(), &client_secret);
+        SSL_CTX_set_psk_server_callback(tls.native_handle(), &server_secret);
+    }
+
+    void settle() {
+        for (int i = 0; i < 10; ++i) {
+            poll();
+        }
+    }
+};
+
+// TLS above the deadlines: as it is usual.
+struct tls_above : secured {
+    using stream_type = ssl::stream<timeout_stream<local::socket>>;
+
+    stream_type server{ctx, tls};
+    stream_type client{ctx, tls};
+    std::array<char, 100> memory{};
+
+    tls_above() {
+        asio::local::connect_pair(server.next_layer().socket(), client.next_layer().socket());
+    }
+
+    void handshake() {
+        int done = 0;
+        const auto note = [&](error_code ec) { done += ec ? 100 : 1; };
+        server.async_handshake(ssl::stream_base::server, note);
+        client.async_handshake(ssl::stream_base::client, note);
+        settle();
+        BOOST_TEST_REQUIRE(done == 2);
+    }
+};
+
+struct tls_below : secured {
+    using tls_stream = ssl::stream<local::socket>;
+
+    timeout_stream<tls_stream> server{ctx, tls};
+    tls_stream client{ctx, tls};
+    std::array<char, 100> memory{};
+
+    tls_below() {
+        asio::local::connect_pair(server.lowest_layer(), client.lowest_layer());
+        int done = 0;
+        const auto note = [&](error_code ec) { done += ec ? 100 : 1; };
+        server.socket().async_handshake(ssl::stream_base::server, note);
+        client.async_handshake(ssl::stream_base::client, note);
+        settle();
+        BOOST_TEST_REQUIRE(done == 2);
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_stream_tls, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(a_handshake_that_is_not_answered_times_out, tls_above) {
+    error_code result;
+    server.next_layer().expires_after(10s);
+    server.async_handshake(ssl::stream_base::server, [&](error_code ec) { result = ec; });
+    settle();
+    pass(10s - 1ns);
+    BOOST_TEST(!result);
+    pass(1ns);
+    BOOST_TEST(result == late);
+    BOOST_TEST(!server.lowest_layer().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(tls_above_deadlines_reads_writes_and_times_out, tls_above) {
+    server.next_layer().expires_after(10s);
+    client.next_layer().expires_after(10s);
+    handshake();
+    BOOST_TEST(wheel.pending() == 0U);
+    std::string said = "said";
+    std::size_t read = 0;
+    asio::async_write(client, asio::buffer(said), [](error_code ec, std::size_t n) {
+        BOOST_TEST(!ec);
+        BOOST_TEST(n == 4U);
+    });
+    server.async_read_some(asio::buffer(memory), [&](error_code, std::size_t n) { read = n; });
+    settle();
+    BOOST_TEST(read == 4U);
+    error_code result;
+    server.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) { result = ec; });
+    settle();
+    pass(10s - 1ns);
+    BOOST_TEST(!result);
+    pass(1ns);
+    BOOST_TEST(result == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(reading_and_writing_at_once_with_deadlines_of_their_own, tls_above) {
+    handshake();
+    error_code read;
+    server.next_layer().read_expires_after(30s);
+    server.next_layer().write_expires_after(10s);
+    server.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) { read = ec; });
+    std::string much(10'000'000, 'x');
+    error_code written;
+    asio::async_write(server, asio::buffer(much),
+                      [&](error_code ec, std::size_t) { written = ec; });
+    settle();
+    pass(10s);
+    settle();
+    BOOST_TEST(written == late);
+    BOOST_TEST(read); // It was closed under it.
+    BOOST_TEST(read != late);
+}
+
+// TLS ends a write of nothing by a read of nothing, while a read is pending.
+BOOST_FIXTURE_TEST_CASE(a_write_of_nothing_while_a_read_is_pending, tls_above) {
+    handshake();
+    error_code read;
+    server.next_layer().expires_after(30s);
+    server.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) { read = ec; });
+    bool written = false;
+    server.async_write_some(asio::const_buffer(),
+                            [&](error_code ec, std::size_t n) { written = !ec && n == 0; });
+    settle();
+    BOOST_TEST(written);
+    BOOST_TEST(!read);
+    pass(30s);
+    BOOST_TEST(read == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_shutdown_that_is_not_answered_times_out, tls_above) {
+    handshake();
+    error_code result;
+    server.next_layer().expires_after(5s);
+    server.async_shutdown([&](error_code ec) { result = ec; });
+    settle();
+    BOOST_TEST(!result);
+    pass(5s);
+    BOOST_TEST(result == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(tls_below_deadlines_reads_writes_and_times_out, tls_below) {
+    static_assert(
+        std::same_as<decltype(server)::lowest_layer_type, local::socket::lowest_layer_type>);
+    server.expires_after(10s);
+    std::string said = "said";
+    std::size_t read = 0;
+    client.write_some(asio::buffer(said));
+    server.async_read_some(asio::buffer(memory), [&](error_code, std::size_t n) { read = n; });
+    settle();
+    BOOST_TEST(read == 4U);
+    std::size_t written = 0;
+    server.async_write_some(asio::buffer(memory), [&](error_code, std::size_t n) { written = n; });
+    settle();
+    BOOST_TEST(written == 100U);
+    error_code result;
+    server.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) { result = ec; });
+    pass(10s - 1ns);
+    BOOST_TEST(!result);
+    pass(1ns);
+    settle();
+    BOOST_TEST(result == late);
+    BOOST_TEST(!server.lowest_layer().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_moved_stream_that_can_not_be_made_anew_says_so, tls_below) {
+    server.expires_after(10s);
+    error_code result;
+    server.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) { result = ec; });
+    auto moved = std::move(server);
+    BOOST_CHECK_EXCEPTION(server.expires_never(), std::logic_error, [](const auto& e) {
+        return e.what() == std::string("asio_wheel: a timeout_stream is used that was moved from");
+    });
+    pass(10s);
+    settle();
+    BOOST_TEST(result == late);
+    server = std::move(moved);
+    server.close();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handshake_below_deadlines_has_that_of_a_token, secured) {
+    timeout_stream<ssl::stream<local::socket>> server(ctx, tls);
+    local::socket peer(ctx);
+    asio::local::connect_pair(server.lowest_layer(), peer);
+    error_code result;
+    server.socket().async_handshake(ssl::stream_base::server,
+                                    asio_wheel::timeout(5s, [&](error_code ec) { result = ec; }));
+    settle();
+    pass(5s);
+    settle();
+    BOOST_TEST(result == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_websocket_over_tls, secured) {
+    using tcp = asio::ip::tcp;
+    using stream_type = websocket::stream<ssl::stream<timeout_stream<tcp::socket>>>;
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    stream_type server(ctx, tls);
+    stream_type client(ctx, tls);
+    static_assert(std::same_as<decltype(boost::beast::get_lowest_layer(server)),
+                               timeout_stream<tcp::socket>&>);
+    boost::beast::get_lowest_layer(client).socket().connect(acceptor.local_endpoint());
+    acceptor.accept(boost::beast::get_lowest_layer(server).socket());
+    int done = 0;
+    const auto note = [&](error_code ec) { done += ec ? 100 : 1; };
+    boost::beast::get_lowest_layer(server).expires_after(30s);
+    server.next_layer().async_handshake(ssl::stream_base::server, note);
+    client.next_layer().async_handshake(ssl::stream_base::client, note);
+    settle();
+    BOOST_TEST_REQUIRE(done == 2);
+    server.async_accept(note);
+    client.async_handshake("localhost", "/", note);
+    settle();
+    BOOST_TEST_REQUIRE(done == 4);
+    boost::beast::flat_buffer buffer;
+    error_code closed;
+    server.async_read(buffer, [&](error_code ec, std::size_t) { closed = ec; });
+    client.async_close(websocket::close_code::normal, note);
+    for (int i = 0; i < 50; ++i) {
+        settle();
+        std::this_thread::sleep_for(1ms); // real time: for what goes through the system
+    }
+    BOOST_TEST((closed == websocket::error::closed));
+    // Either end may find the connection gone in the last step of a TLS shutdown.
+    BOOST_TEST(done != 4);
+    BOOST_TEST(!boost::beast::get_lowest_layer(server).socket().is_open());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
