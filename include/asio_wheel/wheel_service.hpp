@@ -128,7 +128,8 @@ public:
     ///
     ///     if (memory_is_short()) wheel.scale(0.25); // What was idle for 30 s of 2 min is closed.
     void scale(double factor) {
-        if (!(factor > 0 && factor <= 1)) {
+        const bool usable = factor > 0 && factor <= 1; // NaN is not.
+        if (!usable) {
             throw std::invalid_argument("asio_wheel: the scale of idle timers is " +
                                         std::to_string(factor) +
                                         ", but must be greater than 0 and at most 1");
