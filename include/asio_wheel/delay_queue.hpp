@@ -13,6 +13,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/delayed_elements.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/initiation_of.hpp>
 #include <asio_wheel/detail/op_memory.hpp>
 #include <asio_wheel/detail/pop_op.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
@@ -36,7 +37,6 @@
 #include <limits>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -64,7 +64,8 @@ namespace asio_wheel {
 template <class T, class Clock = std::chrono::steady_clock,
           class Executor = boost::asio::any_io_executor>
 class delay_queue {
-    class initiate_async_pop;
+    using initiate_async_pop = detail::initiation_of<delay_queue>;
+    friend initiate_async_pop;
     static_assert(!std::chrono::treat_as_floating_point_v<typename Clock::rep>,
                   "a delay queue counts in whole units of its clock");
 
@@ -251,26 +252,6 @@ private:
 
     private:
         std::shared_ptr<delay_queue*> queue_;
-    };
-
-    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
-    class initiate_async_pop {
-    public:
-        using executor_type = Executor;
-
-        explicit initiate_async_pop(delay_queue* self) noexcept : self_(self) {}
-
-        [[nodiscard]] const executor_type& get_executor() const noexcept {
-            return self_->get_executor();
-        }
-
-        template <class Handler>
-        void operator()(Handler&& handler) const {
-            self_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
-        }
-
-    private:
-        delay_queue* self_;
     };
 
     template <class Handler>

@@ -14,6 +14,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/initiation_of.hpp>
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/valve.hpp>
@@ -28,7 +29,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -51,7 +51,8 @@ namespace asio_wheel {
 /// wheel_service::scale() shortens the periods of all idle timers at once.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
-    class initiate_async_wait;
+    using initiate_async_wait = detail::initiation_of<basic_idle_timer>;
+    friend initiate_async_wait;
 
 public:
     using clock_type = Clock;
@@ -134,26 +135,6 @@ public:
     }
 
 private:
-    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
-    class initiate_async_wait {
-    public:
-        using executor_type = Executor;
-
-        explicit initiate_async_wait(basic_idle_timer* self) noexcept : self_(self) {}
-
-        [[nodiscard]] const executor_type& get_executor() const noexcept {
-            return self_->get_executor();
-        }
-
-        template <class Handler>
-        void operator()(Handler&& handler) const {
-            self_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
-        }
-
-    private:
-        basic_idle_timer* self_;
-    };
-
     // What the wait for the end of a period calls.
     struct look {
         basic_idle_timer* self;
@@ -223,7 +204,8 @@ enum class heartbeat_event {
 /// else is as with an idle timer.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_heartbeat {
-    class initiate_async_next;
+    using initiate_async_next = detail::initiation_of<basic_heartbeat>;
+    friend initiate_async_next;
 
 public:
     using clock_type = Clock;
@@ -284,26 +266,6 @@ public:
     std::size_t cancel() { return timer_.cancel(); }
 
 private:
-    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
-    class initiate_async_next {
-    public:
-        using executor_type = Executor;
-
-        explicit initiate_async_next(basic_heartbeat* self) noexcept : self_(self) {}
-
-        [[nodiscard]] const executor_type& get_executor() const noexcept {
-            return self_->get_executor();
-        }
-
-        template <class Handler>
-        void operator()(Handler&& handler) const {
-            self_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
-        }
-
-    private:
-        basic_heartbeat* self_;
-    };
-
     // What the wait for the first of both calls.
     struct look {
         basic_heartbeat* self;

@@ -13,6 +13,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/initiation_of.hpp>
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/jitter.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
@@ -28,7 +29,6 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -73,7 +73,8 @@ struct interval_options {
 /// std::invalid_argument, saying which it was.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_interval {
-    class initiate_async_tick;
+    using initiate_async_tick = detail::initiation_of<basic_interval>;
+    friend initiate_async_tick;
 
 public:
     using clock_type = Clock;
@@ -166,26 +167,6 @@ public:
     }
 
 private:
-    // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
-    class initiate_async_tick {
-    public:
-        using executor_type = Executor;
-
-        explicit initiate_async_tick(basic_interval* self) noexcept : self_(self) {}
-
-        [[nodiscard]] const executor_type& get_executor() const noexcept {
-            return self_->get_executor();
-        }
-
-        template <class Handler>
-        void operator()(Handler&& handler) const {
-            self_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
-        }
-
-    private:
-        basic_interval* self_;
-    };
-
     // What the wait for a tick calls.
     struct take_tick {
         basic_interval* self;
