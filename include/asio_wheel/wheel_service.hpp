@@ -121,7 +121,7 @@ public:
 
     /// The overload valve: each idle timer of the wheel, also one that is waited for, takes its period
     /// for `factor` times as long from now on. What has been idle for longer completes. Heartbeats
-    /// stay as they are: their periods are agreed upon with the peer.
+    /// stay as they are, for their periods are agreed upon with the peer; so do all other deadlines.
     ///
     /// A smaller factor has each pending wait moved, in slices of `budget`: the first by this function,
     /// the others by the context. Throws std::invalid_argument unless 0 < factor <= 1.
