@@ -46,7 +46,7 @@ std::size_t tear_down_at_every_step(Start start, Step step,
             BOOST_TEST_REQUIRE(steps < limit, "the scenario does not come to an end");
             BOOST_TEST_INFO_SCOPE("torn down after " << steps << " steps, " << what << " first");
             auto ctx = std::make_unique<boost::asio::io_context>();
-            auto objects = start(*ctx);
+            [[maybe_unused]] auto objects = start(*ctx);
             std::size_t done = 0;
             while (done < steps && step(*ctx)) {
                 ++done;
