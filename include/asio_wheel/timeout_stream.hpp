@@ -94,6 +94,11 @@ class timeout_stream {
     class initiate_async_connect;
     class initiate_async_range_connect;
 
+    // Not a requirement: clang looks at these after the return type, which does not compile then.
+    template <class Endpoints>
+    using if_endpoints =
+        std::enable_if_t<bool(boost::asio::is_endpoint_sequence<Endpoints>::value), int>;
+
 public:
     using next_layer_type = NextLayer;
     using executor_type = typename impl_type::executor_type;
@@ -303,11 +308,10 @@ public:
     /// Connects the socket to the first of several endpoints that answers. They share one deadline.
     ///
     /// Completion signature: void(boost::system::error_code, endpoint)
-    template <class EndpointSequence, class Layer = NextLayer,
+    template <class EndpointSequence, class Layer = NextLayer, if_endpoints<EndpointSequence> = 0,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code,
                                                    typename Layer::endpoint_type))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
-        requires(bool(boost::asio::is_endpoint_sequence<EndpointSequence>::value))
     auto async_connect(
         const EndpointSequence& endpoints,
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
@@ -322,9 +326,9 @@ public:
 
     /// As above, but `condition(last error, endpoint)` says whether one is to be tried.
     template <class EndpointSequence, class Condition, class Layer = NextLayer,
+              if_endpoints<EndpointSequence> = 0,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code,
                                                    typename Layer::endpoint_type)) Token>
-        requires(bool(boost::asio::is_endpoint_sequence<EndpointSequence>::value))
     auto async_connect(const EndpointSequence& endpoints, const Condition& condition, Token&& token)
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                             typename Layer::endpoint_type)>(
