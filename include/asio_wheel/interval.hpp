@@ -16,6 +16,7 @@
 #include <asio_wheel/detail/initiation_of.hpp>
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/jitter.hpp>
+#include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -219,11 +220,7 @@ private:
 
     template <class Rep, class Period>
     [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
-        if (period <= period.zero()) {
-            refuse("the period of an interval", detail::to_nanoseconds(period),
-                   "greater than 0 ns");
-        }
-        return detail::ceil_saturating<duration>(period);
+        return detail::positive<duration>("the period of an interval", period);
     }
 
     [[nodiscard]] static interval_options checked(const interval_options& options,

@@ -11,6 +11,7 @@
 #define ASIO_WHEEL_SCHEDULER_HPP
 
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/task.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -117,7 +118,7 @@ public:
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
         return arm(make(after(initial), std::forward<F>(f),
-                        [period = positive(period)](time_point previous, time_point) {
+                        [period = checked(period)](time_point previous, time_point) {
                             return std::optional(detail::add_saturating(previous, period));
                         }));
     }
@@ -126,7 +127,7 @@ public:
     template <class F>
     handle schedule_with_fixed_delay(const duration& initial, const duration& delay, F&& f) {
         return arm(make(after(initial), std::forward<F>(f),
-                        [delay = positive(delay)](time_point, time_point now) {
+                        [delay = checked(delay)](time_point, time_point now) {
                             return std::optional(detail::add_saturating(now, delay));
                         }));
     }
@@ -275,13 +276,8 @@ private:
         return detail::add_saturating(wheel_.now(), detail::ceil_saturating<duration>(d));
     }
 
-    [[nodiscard]] static duration positive(const duration& d) {
-        if (d <= d.zero()) {
-            throw std::invalid_argument("asio_wheel: the period of a task is " +
-                                        std::to_string(detail::to_nanoseconds(d).count()) +
-                                        " ns, but must be greater than 0 ns");
-        }
-        return d;
+    [[nodiscard]] static duration checked(const duration& period) {
+        return detail::positive<duration>("the period of a task", period);
     }
 
     executor_type executor_;
