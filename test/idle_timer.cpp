@@ -8,6 +8,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/refusals.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_allocator.hpp>
@@ -41,16 +42,6 @@ using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
 using asio_wheel::idle_timer;
 using boost::system::error_code;
-
-template <class Function>
-std::string message_of(Function f) {
-    try {
-        f();
-    } catch (const std::invalid_argument& e) {
-        return e.what();
-    }
-    return "nothing";
-}
 
 struct beating : virtual_world {
     std::optional<heartbeat> pulse;

@@ -7,6 +7,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/refusals.hpp"
 #include "support/tracker_executor.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -91,16 +92,6 @@ struct ticking : virtual_world {
         poll();
     }
 };
-
-template <class Function>
-std::string message_of(Function f) {
-    try {
-        f();
-    } catch (const std::invalid_argument& e) {
-        return e.what();
-    }
-    return "nothing";
-}
 
 } // namespace
 

@@ -656,7 +656,9 @@ BOOST_AUTO_TEST_CASE(threads_schedule_cancel_and_stop_at_once) {
                 }
             });
         }
-        std::this_thread::sleep_for(20ms);
+        while (called == 0) {
+            std::this_thread::yield();
+        }
         threads[0].join();
         const auto never_called = tasks.stop();
         threads[1].join();

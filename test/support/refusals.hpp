@@ -10,6 +10,8 @@
 #include <boost/system/system_error.hpp>
 
 #include <optional>
+#include <stdexcept>
+#include <string>
 
 namespace asio_wheel::test {
 
@@ -22,6 +24,17 @@ template <class Exception, class Function>
         return e;
     }
     return std::nullopt;
+}
+
+/// What the exception says that `f` throws; "nothing" if it returns.
+template <class Exception = std::invalid_argument, class Function>
+[[nodiscard]] std::string message_of(Function f) {
+    try {
+        f();
+    } catch (const Exception& e) {
+        return e.what();
+    }
+    return "nothing";
 }
 
 /// The error that `f` throws; success if it returns.

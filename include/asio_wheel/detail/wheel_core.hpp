@@ -115,7 +115,7 @@ public:
     std::size_t cancel_one(state& s) noexcept;
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
     std::size_t postpone(state& s, time_point expiry) noexcept;
-    void bring_forward(state& s, time_point expiry) noexcept; // By somebody else.
+    void bring_forward(state& s, time_point expiry) noexcept; // By anybody: if it waits for later.
     void move(state& from, state& to) noexcept;
 
     // What cancellation slots do.
