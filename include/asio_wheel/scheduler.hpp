@@ -12,6 +12,7 @@
 
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/positive.hpp>
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/task.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -213,7 +214,7 @@ public:
         std::size_t cancel() {
             std::vector<handle> all;
             {
-                const std::lock_guard<std::mutex> guard(mutex_);
+                const std::lock_guard<detail::mutex> guard(mutex_);
                 all.swap(handles_);
                 limit_ = first_limit;
             }
@@ -228,7 +229,7 @@ public:
             if (h == handle()) {
                 return h;
             }
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<detail::mutex> guard(mutex_);
             if (handles_.size() >= limit_) { // Forget those that are over, now and then.
                 std::erase_if(handles_,
                               [](const handle& x) { return x.is_expired() || x.is_cancelled(); });
@@ -241,7 +242,7 @@ public:
         static constexpr std::size_t first_limit = 16;
 
         basic_scheduler& scheduler_;
-        std::mutex mutex_;
+        detail::mutex mutex_;
         std::vector<handle> handles_;
         std::size_t limit_ = first_limit;
     };

@@ -5,6 +5,7 @@
 #define ASIO_WHEEL_WHEEL_SERVICE_HPP
 
 #include <asio_wheel/detail/asio_compat.hpp>
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/valve.hpp>
 #include <asio_wheel/detail/wheel_core.hpp>
 #include <asio_wheel/stats.hpp>
@@ -182,7 +183,7 @@ private:
 
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
-    static inline std::atomic<std::uint64_t> ended_{0}; // How many wheels have.
+    static inline detail::atomic<std::uint64_t> ended_{0}; // How many wheels have.
 
     core_type core_;
     detail::valve<core_type> valve_;

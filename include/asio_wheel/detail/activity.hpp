@@ -5,6 +5,7 @@
 #define ASIO_WHEEL_DETAIL_ACTIVITY_HPP
 
 #include <asio_wheel/detail/coarse_clock.hpp>
+#include <asio_wheel/detail/sync.hpp>
 
 #include <atomic>
 
@@ -40,7 +41,7 @@ private:
     }
 
     const Core& core_;
-    std::atomic<rep> last_;
+    atomic<rep> last_;
 };
 
 } // namespace asio_wheel::detail

@@ -12,6 +12,8 @@
 #ifndef ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
 
+#include <asio_wheel/detail/sync.hpp>
+
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
@@ -63,7 +65,7 @@ public:
 
     /// A list of at most `most` blocks, at least one. May throw std::bad_alloc.
     [[nodiscard]] free_block* take(std::size_t most) {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         if (with_room_.empty()) {
             with_room_.push_back(*::new (::operator new(slab_size, alignment)) slab);
         }
@@ -83,7 +85,7 @@ public:
 
     /// Takes a list of blocks back.
     void put(free_block* list) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         while (list != nullptr) {
             free_block* const block = std::exchange(list, list->next);
             slab& s = slab_of(block);
@@ -127,7 +129,7 @@ private:
 
     const std::size_t block_size_;
     const std::size_t capacity_;
-    std::mutex mutex_;
+    mutex mutex_;
     boost::intrusive::list<slab, boost::intrusive::constant_time_size<false>> with_room_;
 };
 

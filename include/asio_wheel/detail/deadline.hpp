@@ -22,6 +22,7 @@
 
 #include <asio_wheel/detail/op_memory.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
+#include <asio_wheel/detail/sync.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -243,13 +244,13 @@ private:
         }
     }
 
-    std::atomic<unsigned> owners_{3}; // As make() gives them out.
-    std::atomic<int> state_{open};
-    std::atomic<bool> armed_{false};
+    atomic<unsigned> owners_{3}; // As make() gives them out.
+    atomic<int> state_{open};
+    atomic<bool> armed_{false};
     verdict first_ = nobody; // Written during an emission; read after close().
     Core& core_;
     const boost::asio::cancellation_type type_;
-    std::atomic<std::thread::id> emitter_;
+    atomic<std::thread::id> emitter_;
     std::optional<wait_canceller<Core>> canceller_; // The way to the wait.
     boost::system::error_code why_;
     boost::asio::cancellation_signal signal_;

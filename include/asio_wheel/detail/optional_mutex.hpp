@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_DETAIL_OPTIONAL_MUTEX_HPP
 #define ASIO_WHEEL_DETAIL_OPTIONAL_MUTEX_HPP
 
+#include <asio_wheel/detail/sync.hpp>
+
 #include <mutex>
 
 namespace asio_wheel::detail {
@@ -26,7 +28,7 @@ public:
     }
 
 private:
-    std::mutex mutex_;
+    mutex mutex_;
     const bool enabled_;
 };
 

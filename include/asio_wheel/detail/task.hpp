@@ -8,6 +8,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/task_board.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/error.hpp>
@@ -125,7 +126,7 @@ public:
         auto& wheel = use_wheel<Clock>(context_of(ex));
         {
             // Whoever stops the board waits for the rest.
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<mutex> guard(mutex_);
             if (stand_ != stand::stopped || calls_ != 0) {
                 return;
             }
@@ -151,7 +152,7 @@ public:
         bool waited = false;
         typename handle::outcome outcome{cancel_result::cancelled, duration::zero()};
         {
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<mutex> guard(mutex_);
             switch (stand_) {
             case stand::waiting:
                 waited = true;
@@ -184,7 +185,7 @@ public:
     [[nodiscard]] bool stop() {
         bool waited = false;
         {
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<mutex> guard(mutex_);
             if (stand_ != stand::waiting && stand_ != stand::called) {
                 return false;
             }
@@ -202,19 +203,19 @@ public:
     }
 
     [[nodiscard]] bool is_expired() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         return stand_ == stand::done || (stand_ == stand::called && !repeats());
     }
     [[nodiscard]] bool is_cancelled() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         return stand_ == stand::cancelled || stand_ == stand::stopped;
     }
     [[nodiscard]] duration remaining() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         return stand_ == stand::waiting ? left() : duration::zero();
     }
     [[nodiscard]] time_point expiry() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         return expiry_;
     }
     [[nodiscard]] virtual bool repeats() const noexcept = 0;
@@ -251,7 +252,7 @@ private:
         const handle h(this->shared_from_this());
         board_ptr board;
         {
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<mutex> guard(mutex_);
             if (stand_ != stand::waiting || turn != turn_) {
                 return;
             }
@@ -276,7 +277,7 @@ private:
             if (!ec) {
                 then = next(expiry_, wheel_->now());
             }
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<mutex> guard(mutex_);
             if (stand_ == stand::called) { // Not cancelled or stopped meanwhile.
                 if (then && timer_) {
                     expiry_ = *then;
@@ -289,7 +290,7 @@ private:
             over = stand_ != stand::stopped || calls_ != 0; // Else somebody may adopt it.
         } catch (...) {
             board->report(h, std::current_exception());
-            const std::lock_guard<std::mutex> guard(mutex_);
+            const std::lock_guard<mutex> guard(mutex_);
             stand_ = stand::done;
         }
         board->remove(h.task_);
@@ -298,7 +299,7 @@ private:
         }
     }
 
-    mutable std::mutex mutex_;
+    mutable mutex mutex_;
     stand stand_ = stand::stopped; // It was not begun.
     time_point expiry_;            // Changed by whoever calls it, who need not lock to read it.
     std::size_t calls_ = 0;

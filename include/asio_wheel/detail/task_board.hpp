@@ -4,6 +4,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TASK_BOARD_HPP
 #define ASIO_WHEEL_DETAIL_TASK_BOARD_HPP
 
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/system/system_error.hpp>
@@ -47,7 +48,7 @@ public:
     /// Takes `t`, and gives it the key that it wants. Returns who had that, and is to be cancelled.
     [[nodiscard]] task_ptr add(const task_ptr& t) {
         task_ptr former; // No task may end under the lock.
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
@@ -73,7 +74,7 @@ public:
 
     /// If `t` has its key still, it goes back to `former`, if that is still here.
     void remove(const task_ptr& t, const task_ptr& former = nullptr) noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         tasks_.erase(t.get());
         const std::optional<std::string>& key = t->key();
         if (!key) {
@@ -92,24 +93,24 @@ public:
     }
 
     [[nodiscard]] std::size_t size() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         return tasks_.size();
     }
 
     /// Takes no more.
     void close() {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         closed_ = true;
     }
     [[nodiscard]] bool closed() const {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         return closed_;
     }
 
     /// Returns all tasks there were. Takes no more.
     [[nodiscard]] std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>>
     stop() noexcept {
-        const std::lock_guard<std::mutex> guard(mutex_);
+        const std::lock_guard<mutex> guard(mutex_);
         closed_ = true;
         keyed_.clear();
         return std::exchange(tasks_, {});
@@ -129,7 +130,7 @@ public:
     }
 
 private:
-    mutable std::mutex mutex_;
+    mutable mutex mutex_;
     bool closed_ = false;
     std::unordered_map<const task<Clock>*, std::weak_ptr<task<Clock>>> tasks_;
     std::unordered_map<std::string, std::weak_ptr<task<Clock>>> keyed_; // Some of these.

@@ -4,6 +4,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
 
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 #include <asio_wheel/wheel.hpp>
 
@@ -18,7 +19,7 @@ namespace asio_wheel::detail {
 /// timer's owner sets it, by starting a wait. If another thread ends the last wait, clearing it is
 /// the last thing that thread does with the timer (release; the owner's reads acquire).
 struct timer_entry : wheel_entry {
-    std::atomic<bool> linked{false};
+    atomic<bool> linked{false};
     bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
     op_list ops;
 

@@ -17,6 +17,7 @@
 #include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/context_queue.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 
 #include <boost/asio/execution_context.hpp>
@@ -163,8 +164,8 @@ private:
     list watches_;
     typename list::iterator next_ = watches_.end(); // What is walked to next.
     bool closed_ = false;
-    bool queued_ = false;          // The rest of a walk is in the queue.
-    std::atomic<double> scale_{1}; // Written under the lock.
+    bool queued_ = false;     // The rest of a walk is in the queue.
+    atomic<double> scale_{1}; // Written under the lock.
     context_queue queue_;
     rest_of_walk rest_;
 };

@@ -7,6 +7,7 @@
 #include <asio_wheel/detail/block_pool.hpp>
 #include <asio_wheel/detail/context_queue.hpp>
 #include <asio_wheel/detail/prefetch.hpp>
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/error.hpp>
@@ -28,7 +29,7 @@ class slotted_op;
 /// its reach. Changed under the wheel's lock only. Reading null without it is final: it never
 /// becomes non-null again.
 struct cancel_link {
-    std::atomic<slotted_op*> op{nullptr};
+    atomic<slotted_op*> op{nullptr};
 };
 
 /// One asynchronous wait: what it waits for, how it ended, and the handler in a derived class.

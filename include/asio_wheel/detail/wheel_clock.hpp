@@ -4,6 +4,7 @@
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CLOCK_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CLOCK_HPP
 
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/tick.hpp>
 
 #include <algorithm>
@@ -193,9 +194,9 @@ private:
 
     std::int64_t length_;
     tick_scale scale_;
-    std::atomic<mode> mode_{mode::real};
-    std::atomic<std::int64_t> frozen_at_{0};
-    std::atomic<std::int64_t> shift_{0};
+    atomic<mode> mode_{mode::real};
+    atomic<std::int64_t> frozen_at_{0};
+    atomic<std::int64_t> shift_{0};
 };
 
 } // namespace asio_wheel::detail

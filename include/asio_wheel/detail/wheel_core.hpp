@@ -31,6 +31,7 @@
 #include <asio_wheel/detail/driver.hpp>
 #include <asio_wheel/detail/handler_ops.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
+#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/timer_entry.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
@@ -304,9 +305,9 @@ private:
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t pending_ = 0; // Operations attached to timers.
     // Written under the lock, read by anyone:
-    std::atomic<std::size_t> alive_{0};        // See count().
-    std::atomic<std::uint64_t> decided_{0};    // How many went into the queue as decided,
-    std::atomic<const wait_op*> last_decided_; // and the last one of these.
+    atomic<std::size_t> alive_{0};        // See count().
+    atomic<std::uint64_t> decided_{0};    // How many went into the queue as decided,
+    atomic<const wait_op*> last_decided_; // and the last one of these.
     wheel_stats stats_;
     driver<Clock, WaitTraits> driver_;
     context_queue queue_;
