@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
+// unity: operator_new
 
 // Delay queues without memory. operator new is counted.
 
