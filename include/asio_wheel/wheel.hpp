@@ -68,6 +68,10 @@ public:
     /// The tick at which the entry is due; meaningful while it is filed.
     [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
 
+    /// A number that an entry keeps for its owner while it is not filed. Filing the entry loses it.
+    [[nodiscard]] std::uint64_t note() const noexcept { return deadline_; }
+    void note(std::uint64_t number) noexcept { deadline_ = number; }
+
 protected:
     ~wheel_entry() = default;
 
@@ -150,6 +154,9 @@ public:
     /// at the beginning of a pass, not before each slice: what was held in one slice would be handed
     /// out by the next one again.
     void release_held() noexcept;
+
+    /// Whether an entry is held.
+    [[nodiscard]] bool holds() const noexcept { return filled_[held_] != 0; }
 
     /// What a call of advance() did.
     struct progress {
