@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_arrives_on_another_thread_is_found_out) {
 // One after the other, and from inside handlers: nobody is blamed.
 BOOST_AUTO_TEST_CASE(one_thread_at_a_time_is_never_blamed) {
     drained_context world;
-    auto& wheel = asio_wheel::make_wheel(world.ctx, {.budget = 2, .locking = false});
+    auto& wheel = asio_wheel::make_wheel(world.ctx, {.locking = false, .budget = 2});
     wheel.pause();
     int called = 0;
     steady_timer a(world.ctx, 1s), b(world.ctx, 1s);

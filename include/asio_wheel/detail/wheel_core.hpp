@@ -233,6 +233,8 @@ private:
         wheel_core& core_;
     };
 
+    template <class Finish>
+    std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
     void on_wake_up(std::uint64_t turn);
     void on_rest_of_tick();
 
@@ -246,7 +248,7 @@ private:
     static void cut(wait_op& op) noexcept;
     void leave(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
-    std::size_t abort_all(timer_entry& entry) noexcept;
+    std::size_t abort_some(timer_entry& entry, std::size_t most) noexcept;
     bool abort_unseen(timer_entry& entry) noexcept;
     std::size_t refile(state& s) noexcept;
     void unfile(timer_entry& entry) noexcept;

@@ -131,13 +131,19 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
         const locked guard(*this, "drain()");
         begin_pass();
         const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
-        in_pass_ = passed.more;
+        in_pass_ = more = passed.more;
+        std::size_t aborted = 0;
         for (std::size_t i = 0; i < passed.expired; ++i) {
             auto& s = static_cast<state&>(*due_[i]);
-            expiries.insert(expiries.end(), abort_all(s), s.expiry);
+            const std::size_t some = abort_some(s, options_.budget - aborted);
+            expiries.insert(expiries.end(), some, s.expiry);
+            aborted += some;
+            if (!s.ops.empty()) { // A timer may have very many waits.
+                wheel_.insert(s, last_tick);
+                more = true;
+            }
             relink(s);
         }
-        more = passed.more;
     }
     std::sort(expiries.begin(), expiries.end());
     return expiries;

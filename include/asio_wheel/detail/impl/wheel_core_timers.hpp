@@ -68,11 +68,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
-    const locked guard(*this, "cancel()");
-    const std::size_t aborted = abort_all(s);
-    unfile(s);
-    relink(s);
-    return aborted;
+    return abort_all(s, "cancel()", [&] { unfile(s); });
 }
 
 template <class Clock, class WaitTraits>
@@ -89,14 +85,12 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
 // the new one follows, and finds a place already.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    const locked guard(*this, "expires_at()");
-    const std::size_t aborted = abort_all(s);
-    if (s.filed()) {
-        park(s);
-    }
-    relink(s);
-    s.expiry = expiry;
-    return aborted;
+    return abort_all(s, "expires_at()", [&] {
+        if (s.filed()) {
+            park(s);
+        }
+        s.expiry = expiry;
+    });
 }
 
 template <class Clock, class WaitTraits>
@@ -255,14 +249,33 @@ void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
     make_ready(op, wait_op::outcome::aborted);
 }
 
-// Aborts all; leaves the timer filed if it is.
+// Aborts all, in slices, for a timer may have very many waits. Calls finish() with the lock when none
+// is left.
 template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::abort_all(timer_entry& entry) noexcept {
-    if (pending_ > many && entry.ops.plain() && abort_unseen(entry)) {
+template <class Finish>
+std::size_t wheel_core<Clock, WaitTraits>::abort_all(state& s, const char* purpose,
+                                                     Finish finish) noexcept {
+    std::size_t aborted = 0;
+    for (;;) {
+        const locked guard(*this, purpose);
+        aborted += abort_some(s, options_.budget);
+        if (s.ops.empty()) {
+            finish();
+            relink(s);
+            return aborted;
+        }
+    }
+}
+
+// Aborts no more than `most`; leaves the timer filed if it is.
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
+                                                      std::size_t most) noexcept {
+    if (most != 0 && pending_ > many && entry.ops.plain() && abort_unseen(entry)) {
         return 1;
     }
     std::size_t aborted = 0;
-    for (; !entry.ops.empty(); ++aborted) {
+    for (; !entry.ops.empty() && aborted < most; ++aborted) {
         wait_op& op = entry.ops.front();
         detach(op);
         make_ready(op, wait_op::outcome::aborted);
