@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_WHEEL_SERVICE_HPP
 #define ASIO_WHEEL_WHEEL_SERVICE_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/valve.hpp>
