@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
 #define ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/prefetch.hpp>

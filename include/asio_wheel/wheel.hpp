@@ -36,6 +36,8 @@
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/tick.hpp>
 
 #include <boost/intrusive/link_mode.hpp>

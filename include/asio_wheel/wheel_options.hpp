@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_WHEEL_OPTIONS_HPP
 #define ASIO_WHEEL_WHEEL_OPTIONS_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <chrono>
 #include <cstddef>
 

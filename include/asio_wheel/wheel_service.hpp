@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_WHEEL_SERVICE_HPP
 #define ASIO_WHEEL_WHEEL_SERVICE_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/valve.hpp>
 #include <asio_wheel/detail/wheel_core.hpp>
@@ -175,14 +177,29 @@ wheel_service<Clock, WaitTraits>& use_wheel(boost::asio::execution_context& cont
     return boost::asio::use_service<wheel_service<Clock, WaitTraits>>(context);
 }
 
+/// Thrown by make_wheel() if the context already has a wheel for the clock.
+class wheel_already_exists : public boost::asio::service_already_exists {
+public:
+    [[nodiscard]] const char* what() const noexcept override {
+        return "asio_wheel: this context already has a wheel for this clock. The first timer, or "
+               "whatever else waits, use_wheel() or an earlier make_wheel() made it. Call "
+               "make_wheel() before all of these";
+    }
+};
+
 /// Makes the wheel of `context` for a clock. Throws std::invalid_argument, naming the option, its
-/// value and what is allowed, if an option is unusable, and boost::asio::service_already_exists if
-/// there is a wheel already: one that was made, or that a timer has needed.
+/// value and what is allowed, if an option is unusable, and wheel_already_exists, which is a
+/// boost::asio::service_already_exists, if there is a wheel already: one that was made, or that the
+/// first timer needed. So call it before the first timer is constructed.
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& context,
                                              const wheel_options& options = {}) {
-    return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
+    try {
+        return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
+    } catch (const boost::asio::service_already_exists&) {
+        throw wheel_already_exists();
+    }
 }
 
 namespace detail {
