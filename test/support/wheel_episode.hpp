@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random steps of a wheel, and of a std::multimap that says what the wheel must do. Every answer of
+// Chosen steps of a wheel, and of a std::multimap that says what the wheel must do. Every answer of
 // the wheel is compared at once.
 //
 //     random_numbers random(seed);
@@ -17,6 +17,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "choices.hpp"
 #include "wheel_inspector.hpp"
 
 #include <algorithm>
@@ -25,52 +26,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <random>
 #include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace asio_wheel::test {
-
-/// Cheap unless it fails: BOOST_TEST would take longer than the step it checks.
-inline void expect(bool holds, const char* promise) {
-    if (!holds) {
-        throw std::logic_error(promise);
-    }
-}
-
-/// Decides what an episode does next.
-class choices {
-public:
-    choices() = default;
-    choices(const choices&) = delete;
-    choices& operator=(const choices&) = delete;
-    virtual ~choices() = default;
-
-    /// Less than `limit`, which is not 0.
-    virtual std::uint64_t below(std::uint64_t limit) = 0;
-
-    /// Of any magnitude up to 2^bits, 1 <= bits <= 64.
-    virtual std::uint64_t magnitude(unsigned bits) = 0;
-
-    bool once_in(std::uint64_t n) { return below(n) == 0; }
-};
-
-class random_numbers final : public choices {
-public:
-    explicit random_numbers(std::uint64_t seed) : engine_(seed) {}
-
-    std::uint64_t below(std::uint64_t limit) override { return engine_() % limit; }
-    std::uint64_t magnitude(unsigned bits) override {
-        return (engine_() >> (64 - bits)) >> below(bits);
-    }
-
-private:
-    std::mt19937_64 engine_;
-};
 
 /// A filed entry's node is in the model, a free one's node is here: no step allocates.
 struct subject;
