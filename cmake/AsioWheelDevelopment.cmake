@@ -104,6 +104,7 @@ endfunction()
 # alone: asio_wheel_<group> builds all of a group, asio_wheel_<group>_<label> those of one label.
 function(asio_wheel_register name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;GROUP;TIMEOUT" "LABELS;ARGUMENTS")
+    list(REMOVE_DUPLICATES arg_LABELS)
     foreach(label IN ITEMS ${arg_GROUP} ${arg_LABELS})
         set(all asio_wheel_${arg_GROUP})
         if(NOT label STREQUAL arg_GROUP)
@@ -126,11 +127,12 @@ function(asio_wheel_register name)
     endif()
 endfunction()
 
-# asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...)
+# asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...
+#                    [LABELS <label>...])
 #
 # Adds an executable and the ctest entry of the same name, obeying the tags of its first source.
 function(asio_wheel_program target)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;TIMEOUT" "SOURCES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;TIMEOUT" "SOURCES;LABELS")
     list(GET arg_SOURCES 0 first)
     asio_wheel_tags(tags "${first}")
     asio_wheel_found(found ${target} "${tags_requires}")
@@ -142,7 +144,25 @@ function(asio_wheel_program target)
     endif()
     asio_wheel_executable(${target} REQUIRES ${tags_requires} SOURCES ${arg_SOURCES})
     asio_wheel_register(${target} TARGET ${target} GROUP ${arg_GROUP} TIMEOUT ${tags_timeout}
-        LABELS ${tags_labels})
+        LABELS ${tags_labels} ${arg_LABELS})
+endfunction()
+
+# asio_wheel_test(<name> [TARGET <target>] [LABELS <label>...] [LIBRARIES <target>...])
+#
+# <name>.cpp in this folder becomes the executable and ctest entry test_<name>, unless TARGET names
+# it; where the name has folders, with _ for each /.
+function(asio_wheel_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "LABELS;LIBRARIES")
+    set(file "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
+    if(NOT arg_TARGET)
+        string(REPLACE "/" "_" arg_TARGET "test_${name}")
+    endif()
+    asio_wheel_program(${arg_TARGET} GROUP tests TIMEOUT 300 SOURCES "${file}"
+        LABELS ${arg_LABELS})
+    if(TARGET ${arg_TARGET})
+        asio_wheel_use_test_support(${arg_TARGET} "${file}")
+        target_link_libraries(${arg_TARGET} PRIVATE ${arg_LIBRARIES})
+    endif()
 endfunction()
 
 # Sets <result> to whether a test includes Asio. The precompiled header brings Asio: the tests of
@@ -157,14 +177,6 @@ function(asio_wheel_uses_asio result file)
     endif()
 endfunction()
 
-# Sets <result> to the name of a test's ctest entry: test_<path below test/>, with _ for each /.
-function(asio_wheel_test_name result file)
-    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
-    cmake_path(REMOVE_EXTENSION file)
-    string(REPLACE "/" "_" file "${file}")
-    set(${result} test_${file} PARENT_SCOPE)
-endfunction()
-
 # Links Boost.Test. The precompiled header serves the tests that use Asio, unless a tag forbids it.
 function(asio_wheel_use_test_support target file)
     target_link_libraries(${target} PRIVATE asio_wheel_test_support)
@@ -175,16 +187,6 @@ function(asio_wheel_use_test_support target file)
     elseif(ASIO_WHEEL_PCH AND NOT tags_pch STREQUAL "off")
         target_precompile_headers(${target} REUSE_FROM asio_wheel_test_pch)
     endif()
-endfunction()
-
-# asio_wheel_test(<file>): the file becomes the executable and the ctest entry test_<name>.
-function(asio_wheel_test file)
-    asio_wheel_test_name(target "${file}")
-    asio_wheel_program(${target} GROUP tests TIMEOUT 300 SOURCES "${file}")
-    if(NOT TARGET ${target})
-        return()
-    endif()
-    asio_wheel_use_test_support(${target} "${file}")
 endfunction()
 
 # asio_wheel_snippets(<markdown file>)

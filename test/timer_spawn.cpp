@@ -30,7 +30,7 @@ using boost::system::error_code;
 using boost::system::system_error;
 
 // The address sanitizer does not know a coroutine's stack: it reports an overflow for an exception.
-constexpr bool may_throw = !ASIO_WHEEL_TEST_ADDRESS_SANITIZER;
+constexpr bool may_throw = !has_address_sanitizer;
 
 } // namespace
 

@@ -45,7 +45,7 @@ template <class Timer>
 constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;
 
 // Of all threads together. ThreadSanitizer makes each of them ten times as slow.
-constexpr int operations = ASIO_WHEEL_TEST_THREAD_SANITIZER ? 100'000 : 1'000'000;
+constexpr int operations = has_thread_sanitizer ? 100'000 : 1'000'000;
 
 struct tally {
     std::atomic<std::uint64_t> started{0};

@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_IDLE_TIMER_HPP
 #define ASIO_WHEEL_IDLE_TIMER_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
