@@ -36,6 +36,7 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -443,6 +444,27 @@ BOOST_FIXTURE_TEST_CASE(the_longest_delays_never_end_and_the_most_negative_have,
     BOOST_TEST(!queue.try_pop());
     BOOST_TEST(queue.erase(never).value() == 1);
     BOOST_TEST(queue.size() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_delay_that_is_not_a_number_is_refused, virtual_world) {
+    using seconds = std::chrono::duration<double>;
+    constexpr seconds nan(std::numeric_limits<double>::quiet_NaN());
+    const std::string text = "asio_wheel: the delay of an element is not a number (NaN)";
+    delay_queue<std::unique_ptr<int>> queue(ctx);
+    auto value = std::make_unique<int>(1);
+    BOOST_TEST(message_of([&] { queue.push(std::move(value), nan); }) == text);
+    BOOST_TEST(*value == 1);
+    BOOST_TEST(queue.empty());
+    const auto start = now();
+    const auto one = queue.push(std::move(value), 1s);
+    BOOST_TEST(message_of([&] { queue.reset(one, nan); }) == text);
+    BOOST_TEST((queue.peek_expiry().value() == start + 1s)); // It keeps its time.
+    // Infinite is a number: such a time never comes, or has come long ago.
+    queue.push(std::make_unique<int>(2), seconds(std::numeric_limits<double>::infinity()));
+    queue.reset(one, seconds(-std::numeric_limits<double>::infinity()));
+    BOOST_TEST(*queue.try_pop().value() == 1);
+    pass(24h * 365);
+    BOOST_TEST(!queue.try_pop());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_key_that_was_not_given_out_leads_nowhere, popping) {

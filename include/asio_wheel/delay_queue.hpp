@@ -12,6 +12,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/delayed_elements.hpp>
+#include <asio_wheel/detail/duration_check.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/initiation_of.hpp>
 #include <asio_wheel/detail/op_memory.hpp>
@@ -107,7 +108,8 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
     /// Puts a value in, to be taken after `delay`. Throws boost::system::system_error with
-    /// error::queue_full or error::queue_closed; then the value is where it was.
+    /// error::queue_full or error::queue_closed, and std::invalid_argument if `delay` is not a
+    /// number; then the value is where it was.
     template <class Rep, class Period>
     key push(T&& value, const std::chrono::duration<Rep, Period>& delay) {
         return push_at(std::move(value), after(delay));
@@ -137,7 +139,8 @@ public:
         return value;
     }
 
-    /// Gives an element another time, from now. False if it is gone.
+    /// Gives an element another time, from now. False if it is gone. Throws std::invalid_argument
+    /// if `delay` is not a number; then the element keeps its time.
     template <class Rep, class Period>
     bool reset(const key& k, const std::chrono::duration<Rep, Period>& delay) {
         return reset_at(k, after(delay));
@@ -378,6 +381,7 @@ private:
 
     template <class Rep, class Period>
     [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& delay) const {
+        detail::refuse_nan("the delay of an element", delay);
         return detail::add_saturating(wheel_.now(), detail::ceil_saturating<duration>(delay));
     }
 
