@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 // labels: threads
 
 // Idle timers and heartbeats on a clock that is set.

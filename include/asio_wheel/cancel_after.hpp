@@ -9,6 +9,7 @@
 #define ASIO_WHEEL_CANCEL_AFTER_HPP
 
 #include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/timed_token.hpp>
 

@@ -10,12 +10,13 @@
 
 namespace asio_wheel::detail {
 
-/// Throws std::invalid_argument if `d` is not a number: no conversion to ticks has a result then.
-/// Durations that count in integers always are.
+/// Throws std::invalid_argument if `d` is not a number: converting it to an integer would be
+/// undefined behaviour. `what` names the argument in the message. Does nothing for integers.
 template <class Rep, class Period>
-void refuse_nan(const char* what, std::chrono::duration<Rep, Period> d) {
+void refuse_nan([[maybe_unused]] const char* what,
+                [[maybe_unused]] std::chrono::duration<Rep, Period> d) {
     if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
-        const bool is_number = d <= d.zero() || d > d.zero();
+        const bool is_number = d <= d.zero() || d >= d.zero(); // NaN compares false to everything.
         if (!is_number) {
             throw std::invalid_argument("asio_wheel: " + std::string(what) +
                                         " is not a number (NaN)");

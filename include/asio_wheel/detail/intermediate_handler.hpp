@@ -35,6 +35,7 @@ public:
     [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
 
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
+    [[nodiscard]] auto upstream_allocator() const noexcept { return memory_.upstream(); }
 
     void operator()(const boost::system::error_code& ec) { step_(*this, ec); }
 

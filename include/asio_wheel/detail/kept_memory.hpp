@@ -30,6 +30,9 @@ public:
     kept_memory& operator=(kept_memory&&) = delete;
     ~kept_memory() { release(); }
 
+    /// The allocator that the block comes from.
+    [[nodiscard]] const Allocator& upstream() const noexcept { return allocator_; }
+
     /// Gives the block back, if there is one: to be called when the operation is over.
     void release() noexcept {
         if (block_ != nullptr) {

@@ -221,6 +221,8 @@ private:
             return allocator_type(memory_);
         }
 
+        [[nodiscard]] allocator upstream_allocator() const noexcept { return memory_.upstream(); }
+
         void operator()(const boost::system::error_code& ec) noexcept {
             const std::shared_ptr<task> t = std::move(task_);
             t->wait_ended(ec, *this);
