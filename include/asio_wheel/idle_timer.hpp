@@ -175,7 +175,8 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
-        wait(detail::intermediate_handler<Handler, look>(std::move(handler), look{this}));
+        wait(detail::intermediate_handler<Handler, look>(std::forward<Handler>(handler),
+                                                         look{this}));
     }
 
     template <class Operation>
@@ -185,7 +186,7 @@ private:
         const time_point end = watch_.end(scale);
         waits_until_.set(end);
         timer_.expires_at(end);
-        timer_.async_wait(std::move(op));
+        timer_.async_wait(std::forward<Operation>(op));
         v.waits_by(scale);
     }
 
@@ -318,7 +319,8 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
-        wait(detail::intermediate_handler<Handler, look>(std::move(handler), look{this}));
+        wait(detail::intermediate_handler<Handler, look>(std::forward<Handler>(handler),
+                                                         look{this}));
     }
 
     template <class Operation>
@@ -326,7 +328,7 @@ private:
         const time_point next = next_event();
         waits_until_.set(next);
         timer_.expires_at(next);
-        timer_.async_wait(std::move(op));
+        timer_.async_wait(std::forward<Operation>(op));
     }
 
     // After a touch.

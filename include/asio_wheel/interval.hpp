@@ -187,8 +187,8 @@ private:
             next_ = detail::add_saturating(from_, period_);
         }
         timer_.expires_at(jittered(next_));
-        timer_.async_wait(
-            detail::intermediate_handler<Handler, take_tick>(std::move(handler), take_tick{this}));
+        timer_.async_wait(detail::intermediate_handler<Handler, take_tick>(
+            std::forward<Handler>(handler), take_tick{this}));
     }
 
     // The tick at next_ has come. Returns how many periods it stands for.

@@ -132,7 +132,7 @@ public:
     /// Moves the value of an element, which is gone then, to where there is none. If the value's
     /// move throws, the element stays.
     void take_to(std::optional<T>& to, element& e) {
-        to.emplace(std::move(*e.value_));
+        to.emplace(std::move(*e.value_)); // NOLINT(bugprone-unchecked-optional-access)
         remove(e);
     }
 

@@ -137,7 +137,7 @@ void deliver_pop(Op& op) {
     // the executor: its context may end while the handler is being called.
     Handler handler(op_memory<Op, Handler>::take_handler(op));
     BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
-    std::move(handler)(result, std::move(*value));
+    std::move(handler)(result, std::move(*value)); // NOLINT(bugprone-unchecked-optional-access)
     BOOST_ASIO_HANDLER_INVOCATION_END;
 }
 
@@ -268,26 +268,27 @@ template <class T, class Handler, class Executor, class Abort>
     const auto bound = boost::asio::get_associated_executor(handler, ex);
     using bound_executor = std::decay_t<decltype(bound)>;
     using direct = near_pop<T, no_pop_work, Handler>;
-    using near = near_pop<T, work_on<bound_executor>, Handler>;
-    using far = far_pop<T, bound_executor, Handler>;
+    using near_type = near_pop<T, work_on<bound_executor>, Handler>;
+    using far_type = far_pop<T, bound_executor, Handler>;
     constexpr bool unbound =
         std::is_same_v<boost::asio::associated_executor_t<Handler, pop_op<T>>, pop_op<T>>;
     if constexpr (unbound && is_io_context_executor<Executor>) {
-        return make_pop_of<direct>(std::move(handler), ex, abort, queue, no_pop_work());
+        return make_pop_of<direct>(std::forward<Handler>(handler), ex, abort, queue, no_pop_work());
     } else {
         const boost::asio::execution_context* const home = native_context(bound);
         if (home != nullptr && home == native_context(ex)) {
-            return make_pop_of<direct>(std::move(handler), ex, abort, queue, no_pop_work());
+            return make_pop_of<direct>(std::forward<Handler>(handler), ex, abort, queue,
+                                       no_pop_work());
         }
         if (home != nullptr) { // Another context.
-            return make_pop_of<near>(std::move(handler), ex, abort,
-                                     context_queue(context_of(bound)), track_work(bound));
+            return make_pop_of<near_type>(std::forward<Handler>(handler), ex, abort,
+                                          context_queue(context_of(bound)), track_work(bound));
         }
         if (is_same_executor(ex, bound)) {
-            return make_pop_of<near>(std::move(handler), ex, abort, queue, courier,
-                                     track_work(bound));
+            return make_pop_of<near_type>(std::forward<Handler>(handler), ex, abort, queue, courier,
+                                          track_work(bound));
         }
-        return make_pop_of<far>(std::move(handler), ex, abort, queue, bound);
+        return make_pop_of<far_type>(std::forward<Handler>(handler), ex, abort, queue, bound);
     }
 }
 

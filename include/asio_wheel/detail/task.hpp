@@ -380,6 +380,7 @@ private:
             if (then && state_ == state::called) {
                 try {
                     w.task_ = h.task_;
+                    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): see move_to().
                     begun = begin_wait(*timer_, *then, w);
                     waits = true;
                 } catch (...) {

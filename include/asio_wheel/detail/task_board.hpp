@@ -89,6 +89,7 @@ public:
 private:
     struct key_of {
         using type = std::string;
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): members without a key are not here.
         const type& operator()(const board_member& m) const noexcept { return *m.key; }
     };
     using table = boost::intrusive::unordered_set<

@@ -45,6 +45,7 @@ private:
     [[nodiscard]] std::optional<time_point> next([[maybe_unused]] time_point previous,
                                                  [[maybe_unused]] time_point now) override {
         if constexpr (!std::is_null_pointer_v<Repeat>) {
+            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it is not over.
             return work_->repeat(previous, now);
         } else {
             return std::nullopt;
