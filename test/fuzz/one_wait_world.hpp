@@ -22,7 +22,7 @@ public:
         note("wait % is destroyed", id);
         require(ended_, "a handler is destroyed uncalled by the end of the context only");
         require(id == pending_ || id < aborted_before_, "a handler is destroyed once");
-        pending_ = nobody;
+        pending_ = id == pending_ ? nobody : pending_;
     }
 
 protected:
@@ -52,9 +52,10 @@ protected:
     // Says whether it has not been aborted.
     bool end(std::size_t id, const error_code& ec) {
         note("wait % completes, error %", id, ec.value());
-        require(id > delivered_, "handlers are called once, and in order");
-        delivered_ = id;
         if (id < aborted_before_) {
+            // (The next wait may complete before, if it is due.)
+            require(id > last_aborted_, "what is aborted completes once, and in order");
+            last_aborted_ = id;
             --undelivered_;
             require(ec == boost::asio::error::operation_aborted, "what was aborted says so");
             return false;
@@ -84,7 +85,7 @@ protected:
 private:
     std::size_t started_ = 0;
     std::size_t aborted_before_ = 0;
-    std::size_t delivered_ = 0;
+    std::size_t last_aborted_ = 0;
     std::size_t undelivered_ = 0;
 };
 

@@ -132,7 +132,7 @@ private:
         o.ending = o.passed = false;
         o.first = sent::nothing;
         o.type = any_cancellation();
-        o.why = make_error_code(boost::system::errc::timed_out);
+        o.why = error::timed_out;
         ++o.handlers;
         o.signal.reset();
         const std::size_t how = pick(6);

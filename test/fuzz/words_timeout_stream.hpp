@@ -44,14 +44,14 @@ public:
             require_work(false);
         }
         ended_ = true;
-        const auto wire = wire_; // Pending operations live there.
         if (coin()) {
             stream_.reset();
+        } else { // A context ends the operations of its sockets before they are gone.
+            wire_->read.drop();
+            wire_->write.drop();
         }
         context_.reset();
         stream_.reset();
-        wire->read.drop();
-        wire->write.drop();
         require(sides_[0].handlers == 0 && sides_[1].handlers == 0,
                 "each handler is called or destroyed");
     }
