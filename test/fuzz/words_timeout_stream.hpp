@@ -233,6 +233,7 @@ private:
         note("% completes, error %, bytes %", i, ec.value(), n);
         --s.handlers;
         require(std::exchange(s.pending, false), "an operation completes once");
+        lingers_ = false;
         if (s.late) {
             require(ec == error::timed_out && n == 0, "what begins too late has timed out");
         } else {
@@ -291,6 +292,7 @@ private:
             note("idle never");
             stream_->idle_never();
             idle_ = next_idle_ = duration::max();
+            lingers_ = true;
         } else {
             next_idle_ = any_positive_duration();
             note("idle after %", ns(next_idle_));
@@ -320,8 +322,10 @@ private:
                     "an operation whose deadline has passed has timed out");
             waits = waits || (begun(i) && !s.timed_out && end != never);
         }
-        require(waits == (wheel_.pending() == 1), "there is a wait if anything has a deadline");
-        require_work(waits);
+        const bool lingers = lingers_ && (begun(0) || begun(1)) && wheel_.pending() == 1;
+        require((waits || lingers) == (wheel_.pending() == 1),
+                "there is a wait if anything has a deadline");
+        require_work(waits || lingers);
     }
 
     [[nodiscard]] time_point idle_end() const {
@@ -336,6 +340,7 @@ private:
     time_point last_;
     std::array<char, 8> buffer_{};
     bool beginning_late_ = false;
+    bool lingers_ = false; // idle_never() leaves the wait to the end of what is pending.
     bool closing_ = false; // By the program.
     bool ended_ = false;
 };
