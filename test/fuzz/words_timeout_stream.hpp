@@ -233,10 +233,10 @@ private:
         note("% completes, error %, bytes %", i, ec.value(), n);
         --s.handlers;
         require(std::exchange(s.pending, false), "an operation completes once");
-        lingers_ = false;
         if (s.late) {
             require(ec == error::timed_out && n == 0, "what begins too late has timed out");
         } else {
+            lingers_ = false;
             require(s.completed, "an operation completes when that of the layer does");
             require(ec == (s.timed_out ? make_error_code(error::timed_out) : s.result),
                     "an operation has timed out if the stream was closed because of it");
