@@ -161,8 +161,8 @@ private:
     }
 };
 
-/// Lives in a handler, wherever that is moved to: calls world.dropped(id) if the handler is destroyed
-/// without being called.
+/// Lives in a handler, wherever that is moved to: calls world.dropped(id) if the handler is
+/// destroyed without being called.
 template <class World>
 class must_be_called {
 public:

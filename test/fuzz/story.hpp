@@ -13,7 +13,8 @@
 
 namespace asio_wheel::test {
 
-/// What a program has done lately. It is told if a promise is broken. Keeping it costs next to nothing.
+/// What a program has done lately, to be told if a promise is broken. Keeping it costs next to
+/// nothing.
 class story {
 public:
     /// Each % stands for one of the values.
