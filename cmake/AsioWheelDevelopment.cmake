@@ -121,12 +121,13 @@ function(asio_wheel_program target)
     endif()
 endfunction()
 
-# asio_wheel_test(<name> [SOURCES <file>...] [LABELS <label>...] [REAL_TIME] [TIMEOUT <seconds>])
+# asio_wheel_test(<name> [TARGET <target>] [SOURCES <file>...] [LABELS <label>...] [REAL_TIME]
+#                 [TIMEOUT <seconds>])
 #
-# test/<name>.cpp becomes the executable and ctest entry test_<name>; where the name has folders,
-# with _ for each /.
+# test/<name>.cpp becomes the executable and ctest entry test_<name>, unless TARGET names it; where
+# the name has folders, with _ for each /.
 function(asio_wheel_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_TIME" "TIMEOUT" "SOURCES;LABELS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_TIME" "TARGET;TIMEOUT" "SOURCES;LABELS")
     if(NOT arg_SOURCES)
         set(arg_SOURCES "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
     endif()
@@ -136,7 +137,11 @@ function(asio_wheel_test name)
     if(arg_REAL_TIME)
         list(APPEND arg_LABELS real_time)
     endif()
-    string(REPLACE "/" "_" target "test_${name}")
+    if(arg_TARGET)
+        set(target ${arg_TARGET})
+    else()
+        string(REPLACE "/" "_" target "test_${name}")
+    endif()
     asio_wheel_program(${target}
         GROUP tests
         TIMEOUT ${arg_TIMEOUT}
