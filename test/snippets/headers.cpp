@@ -369,10 +369,8 @@ BOOST_AUTO_TEST_CASE(wheel_service_made_and_asked_for_its_statistics) {
     BOOST_TEST(stats.pending == 0U);
 }
 
-// Wherever within a tick time was paused. Fails until paused time is exact: then without the number
-// of expected failures.
-BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler,
-                     *boost::unit_test::expected_failures(1)) {
+// Wherever within a tick time was paused.
+BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler) {
     int called = 0;
     for (int i = 0; i < 100; ++i) {
         asio::io_context ctx;
