@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_pop_is_started_or_not) {
             signal.emit(asio::cancellation_type::terminal);
             ctx.run();
         }
-        BOOST_TEST(thrown == failed);
+        BOOST_TEST((failed || !thrown)); // Waiting for a wake-up needs no memory.
         BOOST_TEST(calls == (thrown ? 0 : 1));
         return failed;
     });
