@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 
 // Numbers that README and headers state about the wheel are what it is: they are read out of the
 // documents.
