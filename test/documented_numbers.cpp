@@ -36,7 +36,12 @@ void* counted(std::size_t size, std::size_t alignment) {
 
 } // namespace
 
-// All that a wheel allocates: its slots are aligned. Other forms of operator new call these.
+// All that a wheel allocates: its slots are an array, and aligned. Other forms of operator new call
+// these, but the sanitizers have forms of their own.
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return operator new(size, alignment);
+}
+
 void* operator new(std::size_t size) {
     return counted(size, alignof(std::max_align_t));
 }
@@ -58,6 +63,14 @@ void operator delete(void* memory, std::align_val_t) noexcept {
 }
 
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
     std::free(memory);
 }
 
