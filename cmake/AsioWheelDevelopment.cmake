@@ -6,8 +6,7 @@
 # Tests and examples are found by globbing. What a file needs beyond the usual is said by tags,
 # one `// tag: values` line each, among its first lines:
 #
-#   // labels: threads          ctest labels; `threads` puts it into the TSan run,
-#                               `real_time` keeps other tests from running beside it
+#   // labels: threads          ctest labels; `threads` puts it into the TSan run
 #   // timeout: 600             seconds, instead of the default
 #   // requires: context        needs Boost.Context; skipped with a message where it is missing
 #   // requires: openssl        needs OpenSSL; likewise
@@ -122,9 +121,6 @@ function(asio_wheel_register name)
         TIMEOUT ${arg_TIMEOUT}
         LABELS "${arg_GROUP};${arg_LABELS}"
         ENVIRONMENT BOOST_TEST_COLOR_OUTPUT=0)
-    if("real_time" IN_LIST arg_LABELS)
-        set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
-    endif()
 endfunction()
 
 # asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...
