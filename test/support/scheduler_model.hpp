@@ -8,9 +8,9 @@
 //         BOOST_TEST_REQUIRE(model.step() == "");
 //     }
 //
-// The order in which tasks that are due together are called is nobody's promise. So the model does not
-// predict it: each call tells the model that it has come, the model says whether it may, and what the
-// handles and schedulers must tell from then on.
+// The order in which tasks that are due together are called is nobody's promise. So the model does
+// not predict it: each call tells the model that it has come, the model says whether it may, and
+// what the handles and schedulers must tell from then on.
 //
 // `Window` is an object that exists while the schedulers are used, and only then. A test that makes
 // allocations fail does so there: the model's own code needs no memory while there is one.
