@@ -48,15 +48,16 @@ namespace asio_wheel {
 /// A function is called as f(handle), if that is possible, else as f(). If it throws, on_error() is
 /// told, and a repeated task goes on. Whatever it returns is ignored.
 ///
-/// Tasks live until they were called for the last time, or cancelled, or the context ends: then
-/// they are never called. What a function holds is let go when its task is over, also if there are
-/// handles still, and if it holds one itself. The end of the scheduler is a stop() whose orphans
-/// nobody adopts: they are over, too. It may outlive the context, if its executor may (a strand may
-/// not).
+/// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
+/// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
+/// that is destroyed cancels its tasks. It may outlive the context, if its executor may (a strand
+/// may not).
 ///
 /// Memory. What a task needs until it is over, a repeated one as well, is allocated by the function
 /// that schedules it. If that throws, nothing was scheduled. Nothing else allocates: close(),
-/// stop(), the destructor, and cancelling need no memory and never fail.
+/// stop(), the destructor, and cancelling need no memory and never fail. (An executor of an unusual
+/// kind may allocate by itself for each wait. If that fails, on_error is told, and the task is
+/// over.)
 ///
 /// Thread safety. All functions may be called from any thread at any time; after close() or stop(),
 /// or with max_pending tasks, those that schedule throw boost::system::system_error with
@@ -98,8 +99,8 @@ public:
 
     basic_scheduler(const basic_scheduler&) = delete;
     basic_scheduler& operator=(const basic_scheduler&) = delete;
-    /// Stops it, and lets go what was never called.
-    ~basic_scheduler() { static_cast<void>(stop(false)); }
+    /// Cancels all tasks. Calls that are under way go on.
+    ~basic_scheduler() { static_cast<void>(stop_all(false)); }
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
@@ -161,9 +162,9 @@ public:
     }
 
     /// How many tasks there are: those that wait, and those that are being called, until the call
-    /// has returned and what the function holds was let go; also if they were cancelled or stopped
-    /// meanwhile. So a scheduler that is closed() and has none will never call anything, nor does
-    /// so.
+    /// has returned and the function is destroyed, also if they were cancelled or stopped
+    /// meanwhile. If a scheduler is closed() and has none, nothing is being called, and nothing
+    /// will be.
     [[nodiscard]] std::size_t pending() const noexcept { return board_->size(); }
 
     /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
@@ -176,9 +177,10 @@ public:
     /// does not wait for them: pending() says how many there are. Returns the tasks that were never
     /// called. If it was stopped already, or is being stopped by another thread, does nothing.
     ///
-    /// An orphan holds what its function holds until it is adopted and over, or cancelled, or no
-    /// handle leads to it. So cancel an orphan that holds its own handle and is not to be adopted.
-    orphans stop() noexcept { return stop(true); } // NOLINT(modernize-use-nodiscard)
+    /// The function of an orphan lives until the orphan is adopted and over, or cancelled, or no
+    /// handle leads to it. So an orphan that holds its own handle, and is not adopted, has to be
+    /// cancelled.
+    orphans stop() noexcept { return stop_all(true); } // NOLINT(modernize-use-nodiscard)
 
     /// Takes over what another scheduler's stop() returned: for the times they were scheduled for,
     /// or at once; under their keys, if they had any. Their handles go on leading to them. What is
@@ -296,7 +298,7 @@ private:
     // In case of `may_be_orphans`, returns those that were never called.
     //
     // What is let go meanwhile may own this scheduler: only the board is used.
-    orphans stop(bool may_be_orphans) noexcept {
+    orphans stop_all(bool may_be_orphans) noexcept {
         const std::shared_ptr<board_type> board = board_;
         orphans found;
         if (board->stop(found)) {

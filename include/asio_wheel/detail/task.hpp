@@ -344,6 +344,9 @@ private:
             move_to(state::called);
             was_called_ = was_called_ || !ec;
         }
+        if (!repeats()) {
+            w.memory_.release(); // What the function starts can have it.
+        }
         const handle h(this->shared_from_this());
         std::optional<time_point> then;
         try {
