@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Installation for find_package(asio_wheel) and for pkg-config.
+# Installation for find_package(asio_wheel) and for pkg-config, with licence and documents.
 
 include(CMakePackageConfigHelpers)
 
@@ -44,3 +44,15 @@ configure_file(
     "${PROJECT_BINARY_DIR}/asio_wheel.pc"
     @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/asio_wheel.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# As they lie here, so that their links to each other and to the examples hold.
+install(FILES
+    "${PROJECT_SOURCE_DIR}/LICENSE"
+    "${PROJECT_SOURCE_DIR}/README.md"
+    "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(DIRECTORY
+    "${PROJECT_SOURCE_DIR}/docs"
+    "${PROJECT_SOURCE_DIR}/examples"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+    PATTERN CMakeLists.txt EXCLUDE)

@@ -23,10 +23,9 @@ wheel::wheel(std::size_t slots, unsigned levels)
       bits_(static_cast<unsigned>(std::bit_width(std::bit_ceil(std::max<std::size_t>(slots, 2)))) -
             1),
       mask_((std::size_t{1} << bits_) - 1), words_((mask_ + bits_of_word) / bits_of_word),
-      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))),
-      slots_(std::make_unique<slot[]>(std::size_t{opened_} + 1)),
-      filled_(std::size_t{opened_} + 1, 0), earliest_(opened_, no_tick),
-      occupied_(levels * words_, 0) {
+      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1),
+      slots_(std::make_unique<slot[]>(std::size_t{held_} + 1)), filled_(std::size_t{held_} + 1, 0),
+      earliest_(std::size_t{held_} + 1, no_tick), occupied_(levels * words_, 0) {
     for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
         level_of_bit_[bit] = static_cast<std::uint8_t>(std::min(bit / bits_, levels_ - 1));
     }
@@ -71,10 +70,28 @@ void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
     old.slot_ = wheel_entry::unfiled;
 }
 
+void wheel::hold(wheel_entry& entry) noexcept {
+    entry.deadline_ = told_;
+    link(entry, held_, false);
+    earliest_[held_] = told_;
+    next_ = std::min(next_, told_);
+    ++size_;
+}
+
+void wheel::release_held() noexcept {
+    if (filled_[held_] != 0) {
+        open(held_);
+        next_ = now_;
+    }
+}
+
 wheel::progress wheel::advance(tick_t now, std::size_t budget,
                                std::span<wheel_entry*> due) noexcept {
     now = std::min(now, last_tick);
-    told_ = std::max(told_, now);
+    if (now > told_) {
+        release_held(); // Their tick is over: whatever their exact time is, it has come.
+        told_ = now;
+    }
     std::size_t expired = 0;
     for (;;) {
         while (!opened_empty()) {
@@ -94,8 +111,8 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
             }
         }
         const position next = earliest();
-        next_ = next.expiry;
         if (next.expiry > now) {
+            next_ = std::min(next.expiry, earliest_[held_]);
             catch_up(now, next);
             return {expired, false};
         }
@@ -106,23 +123,40 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
     }
 }
 
-tick_t wheel::find_next_expiry() noexcept {
-    for (;;) {
-        const position next = earliest();
-        if (next.expiry == no_tick || next.slot == opened_) {
-            return next.expiry;
-        }
-        // Filed anew, at the same time, the slot's entries give it its earliest deadline; or leave
-        // it for where they belong.
-        open(next.slot);
-        while (!opened_empty()) {
-            file(take_opened());
-        }
-        next_ = stale;
-        if (earliest_[next.slot] == next.expiry) {
-            return next.expiry;
-        }
+std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
+    if (filled_[held_] != 0) {
+        return next_expiry();
     }
+    for (;;) {
+        // Filed again, at the same time, a slot's entries give it its earliest deadline; or leave it
+        // for where they belong.
+        while (!opened_empty()) {
+            if (budget == 0) {
+                return std::nullopt;
+            }
+            --budget;
+            wheel_entry& entry = take_opened();
+            file(entry);
+            if (entry.deadline_ == now_) {
+                return now_; // Nothing can be earlier.
+            }
+        }
+        const position next = earliest();
+        next_ = next.expiry;
+        if (next.expiry == no_tick || shows(next)) {
+            return next.expiry;
+        }
+        open(next.slot);
+        next_ = now_;
+    }
+}
+
+// True if one of a slot's first entries is as early as the slot says.
+bool wheel::shows(const position& where) const noexcept {
+    const auto& lists = slots_[where.slot].lists;
+    return std::any_of(lists.begin(), lists.end(), [&](const entry_list& list) {
+        return !list.empty() && list.front().deadline_ == where.expiry;
+    });
 }
 
 // Lets now_ follow the clock, but not into a slot that still has to be opened: an entry filed
@@ -146,11 +180,9 @@ void wheel::file(wheel_entry& entry) noexcept {
     const unsigned level = level_of_bit_[std::bit_width(differing | 1) - 1U];
     const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
     const auto number = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
-    entry.slot_ = number;
-    const unsigned list = stripe_++ % stripes;
-    slots_[number].lists[list].push_back(entry);
-    filled_[number] |= static_cast<list_set>(1U << list);
-    if (deadline < earliest_[number]) {
+    const bool is_earliest = deadline < earliest_[number];
+    link(entry, number, is_earliest);
+    if (is_earliest) {
         earliest_[number] = deadline;
         occupied_[level * words_ + index / bits_of_word] |= std::uint64_t{1}
                                                             << (index % bits_of_word);
@@ -158,6 +190,16 @@ void wheel::file(wheel_entry& entry) noexcept {
             next_ = deadline;
         }
     }
+}
+
+// Puts an entry into one of a slot's lists. The earliest one goes in front, where find_next_expiry()
+// sees it; among entries of one deadline this changes no order.
+void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
+    entry.slot_ = number;
+    const unsigned list = stripe_++ % stripes;
+    entry_list& entries = slots_[number].lists[list];
+    entries.insert(in_front ? entries.begin() : entries.end(), entry);
+    filled_[number] |= static_cast<list_set>(1U << list);
 }
 
 // Notes that a list, of which we know where it lies, has become empty.
@@ -177,9 +219,11 @@ void wheel::vacate(std::uint32_t number) noexcept {
         next_ = stale;
     }
     earliest_[number] = no_tick;
-    const std::size_t index = number & mask_;
-    occupied_[(number >> bits_) * words_ + index / bits_of_word] &=
-        ~(std::uint64_t{1} << (index % bits_of_word));
+    if (number != held_) {
+        const std::size_t index = number & mask_;
+        occupied_[(number >> bits_) * words_ + index / bits_of_word] &=
+            ~(std::uint64_t{1} << (index % bits_of_word));
+    }
 }
 
 // Makes a slot's entries the opened ones, so that the slot can take new entries meanwhile.
@@ -213,6 +257,12 @@ wheel_entry& wheel::take_opened() noexcept {
     return entry;
 }
 
+// What next_ says when it is not stale.
+tick_t wheel::first() const noexcept {
+    return std::min(earliest().expiry, earliest_[held_]);
+}
+
+// The slot that comes up next; what is held does not.
 wheel::position wheel::earliest() const noexcept {
     if (!opened_empty()) {
         return {opened_, now_};

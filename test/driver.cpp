@@ -313,6 +313,38 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_tick, drained
     BOOST_TEST(wheel.stats().wake_ups <= 2U);
 }
 
+// Waits that were postponed are filed again when their old slot comes up. That makes nothing due, and
+// yet each slice is a turn.
+BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drained_context) {
+    constexpr std::size_t count = 50'000;
+    constexpr std::size_t budget = 100;
+    auto& wheel = asio_wheel::make_wheel(ctx, {.budget = budget});
+    wheel.pause();
+    std::vector<steady_timer> timers;
+    timers.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        timers.emplace_back(ctx, 5ms).async_wait(ignore);
+        timers.back().postpone(1h);
+    }
+    wheel.resume(); // real time
+    std::uint64_t before = 0;
+    std::uint64_t longest = 0;
+    std::function<void()> probe = [&] {
+        const std::uint64_t cascaded = wheel.stats().cascaded;
+        longest = std::max(longest, cascaded - std::exchange(before, cascaded));
+        if (cascaded < count) {
+            boost::asio::post(ctx, probe);
+        } else {
+            timers.clear();
+        }
+    };
+    boost::asio::post(ctx, probe);
+    ctx.run_for(60s);
+    BOOST_TEST(ctx.stopped());
+    BOOST_TEST(longest > 0U);
+    BOOST_TEST(longest <= 2 * budget);
+}
+
 // Handlers that run while a tick is not through with its slot start waits for that slot, for one
 // that time has passed, and for the next: none is lost, none waits for a round of the wheel.
 BOOST_AUTO_TEST_CASE(waits_started_in_the_middle_of_a_tick_are_due_in_time) {

@@ -71,6 +71,26 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(setting_the_expiry_aborts_all_pending_waits_and_co
     BOOST_TEST(t.expires_at(world.now()) == 0U);
 }
 
+// A timer may be what very many waits wait for. They are aborted in slices, and all in one call.
+BOOST_AUTO_TEST_CASE(any_number_of_waits_on_one_timer_is_aborted_and_counted) {
+    virtual_time world({.budget = 4});
+    timer t(world.ctx, 1h);
+    std::size_t aborts = 0;
+    const auto start = [&] {
+        for (int i = 0; i < 1001; ++i) {
+            t.async_wait([&](const error_code& ec) { aborts += ec == aborted ? 1U : 0U; });
+        }
+    };
+    start();
+    BOOST_TEST(t.cancel() == 1001U);
+    start();
+    BOOST_TEST(t.expires_after(2h) == 1001U);
+    start();
+    BOOST_TEST(world.wheel.drain().size() == 1001U);
+    world.poll();
+    BOOST_TEST(aborts == 3003U);
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_leaves_the_expiry_as_it_is, World, worlds) {
     using T = typename World::timer;
     World world;

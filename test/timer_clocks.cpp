@@ -85,6 +85,19 @@ struct time_t_wait_traits {
     }
 };
 
+// Its end is 68 years away.
+struct seconds_clock {
+    using duration = std::chrono::duration<std::int32_t>;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<seconds_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() noexcept {
+        return time_point(std::chrono::duration_cast<duration>(
+            std::chrono::steady_clock::now().time_since_epoch()));
+    }
+};
+
 // A context whose clock is set, not paused. poll() asks the clock.
 template <class Timer>
 struct set_time : drained_context {
@@ -388,6 +401,23 @@ BOOST_AUTO_TEST_CASE(clocks_on_one_context_do_not_mix) {
     wall.advance(2h);
     steady.poll();
     BOOST_TEST(log.take() == "system");
+}
+
+BOOST_AUTO_TEST_CASE(a_clock_of_seconds_in_32_bits_causes_one_wake_up_for_a_wait) {
+    drained_context world;
+    asio_wheel::basic_waitable_timer<seconds_clock> t(world.ctx, seconds_clock::duration(1));
+    bool called = false;
+    t.async_wait([&](error_code ec) { called = !ec; });
+    world.ctx.run_for(20s); // real time
+    BOOST_TEST(called);
+    const auto stats = asio_wheel::use_wheel<seconds_clock>(world.ctx).stats();
+    BOOST_TEST(stats.wake_ups <= 3U); // Asio's timer may look a little early at so coarse a clock.
+    auto& wheel = asio_wheel::use_wheel<seconds_clock>(world.ctx);
+    wheel.pause();
+    t.expires_after(seconds_clock::duration(1));
+    t.async_wait([](error_code) {});
+    BOOST_TEST(world.poll() == 0U);
+    t.cancel();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

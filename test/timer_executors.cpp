@@ -309,25 +309,49 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_a_postponed_wait, vir
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_end_of_the_timers_context_ends_a_wait_on_its_way) {
+// As with Asio's timers: what was sent to a handler's executor belongs to that executor.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_on_its_way_arrives_when_its_timers_context_has_ended, Timer,
+                              timers) {
     drained_context other;
+    int called = 0;
     const auto alive = std::make_shared<int>();
-    std::optional<steady_timer> t;
+    std::optional<Timer> t;
     {
         asio::io_context ctx;
-        auto& wheel = asio_wheel::use_wheel(ctx);
-        wheel.pause();
-        t.emplace(ctx, 1s);
+        t.emplace(ctx, 0s);
         for (int i = 0; i < 3; ++i) {
-            t->async_wait(asio::bind_executor(other.ctx, [alive](const error_code&) {}));
+            t->async_wait(asio::bind_executor(other.ctx, [alive, &called](const error_code& ec) {
+                BOOST_TEST(!ec);
+                ++called;
+            }));
         }
-        BOOST_TEST(wheel.advance_to_next() == 3U);
-        BOOST_TEST(ctx.run_one() == 1U);
+        BOOST_TEST(ctx.run_one() == 1U); // The first one is sent.
         BOOST_TEST(alive.use_count() == 4);
+        if constexpr (std::is_same_v<Timer, asio::steady_timer>) {
+            t.reset(); // It must not outlive its context.
+        }
     }
-    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(alive.use_count() == 2);
     t.reset();
     other.run();
+    BOOST_TEST(called == 1);
+    BOOST_TEST(alive.use_count() == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_postponed_wait_on_its_way_ends_with_its_timers_context, virtual_world) {
+    int called = 0;
+    std::optional<asio::io_context> own(std::in_place);
+    auto& own_wheel = asio_wheel::use_wheel(*own);
+    own_wheel.pause();
+    steady_timer t(*own, 1s);
+    t.async_wait(asio::bind_executor(ctx, [&](const error_code&) { ++called; }));
+    BOOST_TEST(own_wheel.advance(1s) == 1U);
+    BOOST_TEST(own->run_one() == 1U);
+    BOOST_TEST(t.postpone(1h) == 1U);
+    own.reset();
+    BOOST_TEST(t.cancel() == 0U);
+    run();
+    BOOST_TEST(called == 0);
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(joining_a_pool_waits_for_pending_waits, World, real_worlds) {

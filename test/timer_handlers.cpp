@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
+// unity: operator_new
 
 // What becomes of handlers and their memory. operator new is counted.
 
@@ -21,6 +22,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
@@ -29,6 +31,7 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace {
@@ -126,6 +129,128 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pending_wait_is_one_allocation_freed_before_the_
     check([&] { on_strand.async_wait(handler()); });
     check([&] { on_strand.async_wait(asio::bind_executor(world.ctx.get_executor(), handler())); });
     BOOST_TEST(called == 10U);
+}
+
+// Neither from the handler's allocator nor from elsewhere: what the way to the executor takes is
+// kept for the next one.
+BOOST_AUTO_TEST_CASE(delivering_through_another_executor_allocates_nothing) {
+    virtual_world world;
+    asio::io_context other;
+    asio::thread_pool pool(1);
+    allocations count;
+    timer native(world.ctx), on_strand(asio::make_strand(world.ctx));
+    const auto strand = asio::make_strand(world.ctx);
+    const asio::any_io_executor hidden_strand = strand;
+    const asio::any_io_executor hidden_context = other.get_executor();
+    const auto made_by = [&](timer& t, const auto& bind) {
+        int called = 0;
+        const auto deliver = [&] {
+            t.expires_at(world.now());
+            t.async_wait(bind(asio::bind_allocator(alloc(count), [&](error_code) { ++called; })));
+            const std::size_t before = heap.total;
+            world.poll();
+            other.restart();
+            other.poll();
+            return heap.total - before;
+        };
+        deliver(); // What is kept has to come from somewhere.
+        std::size_t made = 0;
+        for (int i = 0; i < 100; ++i) {
+            made += deliver();
+        }
+        BOOST_TEST(called == 101);
+        BOOST_TEST(count.live == 0U);
+        return made;
+    };
+    const auto to = [](const auto& ex) {
+        return [ex](auto handler) { return asio::bind_executor(ex, std::move(handler)); };
+    };
+    BOOST_TEST(made_by(native, to(strand)) == 0U);
+    BOOST_TEST(made_by(native, to(hidden_strand)) == 0U);
+    BOOST_TEST(made_by(native, to(other.get_executor())) == 0U);
+    BOOST_TEST(made_by(native, to(hidden_context)) == 0U);
+    BOOST_TEST(made_by(on_strand, [](auto handler) { return handler; }) == 0U);
+    BOOST_TEST(made_by(on_strand, to(world.ctx.get_executor())) == 0U);
+}
+
+// What waits is delivered, also if there is no memory at all by then: through a strand, one after the
+// other.
+BOOST_AUTO_TEST_CASE(delivering_through_another_executor_needs_no_memory) {
+    virtual_world world;
+    asio::io_context other;
+    timer native(world.ctx, 1s), on_strand(asio::make_strand(world.ctx), 1s);
+    const auto strand = asio::make_strand(world.ctx), second = asio::make_strand(other);
+    int called = 0;
+    const auto count = [&](error_code ec) { called += ec ? 0 : 1; };
+    const empty_pool pool;
+    for (int i = 0; i < 10; ++i) {
+        native.async_wait(asio::bind_executor(strand, count));
+        native.async_wait(asio::bind_executor(second, count));
+        native.async_wait(asio::bind_executor(other, count));
+        on_strand.async_wait(count);
+    }
+    BOOST_TEST(world.wheel.advance(1s) == 40U);
+    {
+        const empty_pool none_left;
+        const out_of_memory from_now;
+        for (int i = 0; i < 1000; ++i) {
+            world.ctx.restart();
+            world.ctx.poll_one();
+            other.restart();
+            other.poll_one();
+        }
+    }
+    BOOST_TEST(called == 40);
+}
+
+// As Asio's: the handler and its memory are gone, the exception leaves run(), the others go on.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_that_cannot_be_moved_to_its_call_is_destroyed, World,
+                              worlds) {
+    using T = typename World::timer;
+    struct heavy {
+        std::shared_ptr<int> held;
+        int* moves_left;
+        int* called;
+        heavy(std::shared_ptr<int> h, int* m, int* c)
+            : held(std::move(h)), moves_left(m), called(c) {}
+        heavy(heavy&& other)
+            : held(other.held), moves_left(other.moves_left), called(other.called) {
+            if (--*moves_left == 0) {
+                throw std::runtime_error("too heavy");
+            }
+        }
+        heavy& operator=(heavy&&) = delete;
+        ~heavy() = default;
+        void operator()(error_code) const { ++*called; }
+    };
+    const auto held = std::make_shared<int>();
+    int endless = -1;
+    for (const bool strand : {false, true}) {
+        World world;
+        const asio::any_io_executor ex = strand
+                                             ? asio::any_io_executor(asio::make_strand(world.ctx))
+                                             : asio::any_io_executor(world.ctx.get_executor());
+        int called = 0, moves = 0;
+        T bad(ex, 1ms), good(ex, 1ms);
+        // How many moves there are depends on Asio: the first one after the start is to fail.
+        int counted = 1'000'000;
+        bad.async_wait(heavy(held, &counted, &called));
+        moves = counted;
+        bad.cancel();
+        world.poll();
+        called = 0;
+        counted = 1'000'000 - moves + 1;
+        bad.expires_after(1ms);
+        bad.async_wait(heavy(held, &counted, &called));
+        good.async_wait(heavy(held, &endless, &called));
+        BOOST_TEST(held.use_count() == 3);
+        world.elapse(1ms);
+        world.ctx.restart();
+        BOOST_CHECK_THROW(world.ctx.poll(), std::runtime_error);
+        world.poll();
+        BOOST_TEST(called == 1);
+        BOOST_TEST(held.use_count() == 1);
+    }
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(every_pending_wait_has_its_allocation, World, worlds) {

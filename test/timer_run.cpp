@@ -216,6 +216,54 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_delivers_other_due_waits, World, wor
     BOOST_TEST(seen.take() == "( b | b b )");
 }
 
+// A context that promises to have one thread keeps what is posted inside a handler to itself until
+// that handler has returned. With a budget of 2, the slices to come must be found, too.
+BOOST_AUTO_TEST_CASE(a_nested_call_delivers_other_due_waits_with_every_concurrency_hint) {
+    constexpr int hints[] = {BOOST_ASIO_CONCURRENCY_HINT_DEFAULT, 1,
+                             BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO,
+                             BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
+    for (const int hint : hints) {
+        for (const std::size_t budget : {2U, 256U}) {
+            BOOST_TEST_CONTEXT("hint " << hint << ", budget " << budget) {
+                drained_context world(hint);
+                asio_wheel::make_wheel(world.ctx, {.budget = budget});
+                journal seen;
+                std::vector<asio_wheel::steady_timer> timers;
+                timers.emplace_back(world.ctx).async_wait([&](const error_code&) {
+                    seen.add("(");
+                    BOOST_TEST(world.ctx.run_one_for(20s) == 1U);
+                    seen.add("|");
+                    world.ctx.poll();
+                    seen.add(")");
+                });
+                for (int i = 0; i < 5; ++i) {
+                    timers.emplace_back(world.ctx).async_wait(seen.note("b"));
+                }
+                world.poll();
+                BOOST_TEST(seen.take() == "( b | b b b b )");
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_an_advance_in_a_handler_makes_due_is_found_by_a_nested_call) {
+    for (const int hint : {BOOST_ASIO_CONCURRENCY_HINT_DEFAULT, 1}) {
+        drained_context world(hint);
+        auto& wheel = asio_wheel::use_wheel(world.ctx);
+        wheel.pause();
+        int called = 0;
+        asio_wheel::steady_timer a(world.ctx, 1s), b(world.ctx, 1s);
+        a.async_wait([&](const error_code&) { ++called; });
+        b.async_wait([&](const error_code&) { ++called; });
+        boost::asio::post(world.ctx, [&] {
+            BOOST_TEST(wheel.advance(1s) == 2U);
+            world.ctx.poll();
+            BOOST_TEST(called == 2);
+        });
+        world.poll();
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_delivers_waits_that_a_handler_cancelled, World,
                               worlds) {
     fresh<World> world;

@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(strands_and_slots) {
     BOOST_TEST(steps > 12U);
 }
 
-// The other context ends later, with what had been sent to it: waits hold work there.
+// The other context ends later, with what had been sent to it: that is not destroyed before.
 BOOST_AUTO_TEST_CASE(handlers_on_their_way_to_a_second_context) {
     struct program {
         asio::io_context& other;
@@ -256,6 +256,7 @@ BOOST_AUTO_TEST_CASE(handlers_on_their_way_to_a_second_context) {
         std::unique_ptr<asio::io_context> other;
         const std::size_t steps = tear_down_at_every_step(
             [&](asio::io_context& ctx) {
+                other.reset();
                 BOOST_TEST(std::exchange(handlers_alive, 0) == 0);
                 other = std::make_unique<asio::io_context>();
                 use_wheel(ctx).pause();
@@ -269,6 +270,7 @@ BOOST_AUTO_TEST_CASE(handlers_on_their_way_to_a_second_context) {
                 return (other_first ? there() || here() : here() || there()) ||
                        use_wheel(ctx).advance_to_next() != 0;
             });
+        other.reset();
         BOOST_TEST(std::exchange(handlers_alive, 0) == 0);
         BOOST_TEST(steps > 15U);
     }

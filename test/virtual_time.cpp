@@ -16,6 +16,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -26,6 +27,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -121,7 +124,7 @@ BOOST_FIXTURE_TEST_CASE(advance_to_next_jumps_to_the_next_wait_that_is_due, virt
     BOOST_TEST(wheel.advance_to_next() == 1U);
     BOOST_TEST((now() == start + 15ms));
     BOOST_TEST(wheel.advance_to_next() == 1U);
-    BOOST_TEST((now() == start + 21ms)); // the tick at which it is due
+    BOOST_TEST((now() == start + 20ms + 1ns)); // exactly, not at the end of a tick
     BOOST_TEST(wheel.advance_to_next() == 1U);
     BOOST_TEST((now() == start + 30 * 24h));
     BOOST_TEST(wheel.advance_to_next() == 0U);
@@ -144,6 +147,101 @@ BOOST_FIXTURE_TEST_CASE(time_stands_where_it_was_if_no_wait_will_ever_be_due, vi
     poll();
     BOOST_TEST(wheel.advance_to_next() == 0U);
     BOOST_TEST((now() == start));
+}
+
+// As the comment of advance() has it, and from any point of time within a tick.
+BOOST_AUTO_TEST_CASE(
+    advancing_by_a_waits_duration_makes_it_due_wherever_in_a_tick_time_was_paused) {
+    for (const auto tick : {1ms, 10ms}) {
+        for (int i = 0; i < 100; ++i) {
+            drained_context world;
+            auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = tick});
+            wheel.pause();
+            wheel.advance(i * (tick / 100) + 7ns);
+            int called = 0;
+            timer t(world.ctx);
+            t.expires_after(30 * 24h);
+            t.async_wait([&](error_code ec) { called += ec ? 0 : 1; });
+            BOOST_TEST(wheel.advance(30 * 24h - 1ns) == 0U);
+            world.poll();
+            BOOST_TEST(called == 0);
+            BOOST_TEST(wheel.advance(1ns) == 1U);
+            world.poll();
+            BOOST_TEST(called == 1);
+        }
+    }
+}
+
+// Many waits in one tick: those whose time has come are due, the others stay, in order, and can be
+// cancelled, postponed and moved all the same.
+BOOST_AUTO_TEST_CASE(paused_time_is_compared_exactly_within_a_tick) {
+    std::mt19937_64 random(seed());
+    BOOST_TEST_CONTEXT(seed_note(seed())) {
+        for (const std::size_t budget : {1U, 7U, 256U}) {
+            virtual_time world({.tick = 10ms, .budget = budget});
+            const time_point start = world.now();
+            constexpr std::size_t count = 300;
+            std::deque<timer> timers;
+            std::vector<bool> waits(count, true);
+            for (std::size_t i = 0; i < count; ++i) {
+                timer& t =
+                    timers.emplace_back(world.ctx, start + nanoseconds(random() % 30'000'000));
+                t.async_wait([&waits, i](error_code) { waits[i] = false; });
+            }
+            while (world.now() < start + 31ms) {
+                const std::size_t i = random() % count;
+                timer& some = timers[i];
+                switch (random() % 4) {
+                case 0:
+                    some.cancel();
+                    break;
+                case 1:
+                    some.postpone_until(world.now() + nanoseconds(random() % 5'000'000));
+                    break;
+                case 2: {
+                    timer moved(std::move(some));
+                    some = std::move(moved);
+                    break;
+                }
+                default:
+                    break;
+                }
+                world.poll();
+                const time_point until = world.now() + nanoseconds(random() % 1'000'000);
+                std::size_t expected = 0;
+                for (std::size_t k = 0; k < count; ++k) {
+                    expected += waits[k] && timers[k].expiry() <= until ? 1U : 0U;
+                }
+                const auto pending = std::count(waits.begin(), waits.end(), true);
+                BOOST_TEST(world.wheel.advance(until - world.now()) == expected);
+                world.poll();
+                BOOST_TEST(std::count(waits.begin(), waits.end(), true) ==
+                           pending - static_cast<std::ptrdiff_t>(expected));
+            }
+            for (timer& t : timers) {
+                t.cancel();
+            }
+            world.poll();
+        }
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(time_that_goes_on_fires_nothing_early_that_stood_within_its_tick,
+                        drained_context) {
+    auto& own = asio_wheel::make_wheel(ctx, {.tick = 50ms});
+    own.pause();
+    timer t(ctx, 40ms);
+    bool early = false, called = false;
+    t.async_wait([&](error_code) {
+        called = true;
+        early = own.now() < t.expiry();
+    });
+    own.advance(20ms); // The tick in which it is due has been looked at.
+    own.resume();
+    ctx.run_for(20s); // real time
+    BOOST_TEST(called);
+    BOOST_TEST(!early);
+    BOOST_TEST(own.stats().wake_ups == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(only_paused_time_can_be_moved) {

@@ -130,6 +130,23 @@ BOOST_FIXTURE_TEST_CASE(making_a_wheel_after_the_first_timer_throws, drained_con
     BOOST_CHECK_THROW(make_wheel(ctx), asio::service_already_exists);
 }
 
+// The message tells a reader of the log what made the wheel, and what to change.
+BOOST_FIXTURE_TEST_CASE(a_second_wheel_is_refused_in_words, drained_context) {
+    const steady_timer t(ctx);
+    const auto says_what_to_do = [](const asio::service_already_exists& e) {
+        const std::string what = e.what();
+        BOOST_TEST_INFO_SCOPE(what);
+        for (const char* part : {"asio_wheel: this context already has a wheel for this clock",
+                                 "The first timer", "use_wheel()", "Call make_wheel() before"}) {
+            BOOST_TEST_CONTEXT("says: " << part) {
+                BOOST_TEST(what.find(part) != what.npos);
+            }
+        }
+        return dynamic_cast<const asio_wheel::wheel_already_exists*>(&e) != nullptr;
+    };
+    BOOST_CHECK_EXCEPTION(make_wheel(ctx), asio::service_already_exists, says_what_to_do);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_wheel_that_cannot_be_made_leaves_room_for_another, drained_context) {
     BOOST_CHECK_THROW(make_wheel(ctx, {.tick = 0ms}), std::invalid_argument);
     BOOST_TEST(!asio::has_service<service>(ctx));

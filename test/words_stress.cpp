@@ -20,6 +20,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/sanitizers.hpp"
 #include "support/seed.hpp"
 #include "support/tally.hpp"
 
@@ -490,7 +491,7 @@ BOOST_AUTO_TEST_SUITE(words_stress)
 BOOST_AUTO_TEST_CASE(all_words_at_once_on_one_wheel) {
     const std::uint64_t seed = asio_wheel::test::seed();
     const std::uint64_t operations =
-        number_from_environment("ASIO_WHEEL_OPERATIONS").value_or(is_slow ? 200'000 : 2'000'000);
+        number_from_environment("ASIO_WHEEL_OPERATIONS").value_or(has_thread_sanitizer ? 200'000 : 2'000'000);
     const std::uint64_t threads = number_from_environment("ASIO_WHEEL_THREADS").value_or(4);
     drained_context world;
     auto& wheel =

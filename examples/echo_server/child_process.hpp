@@ -81,6 +81,8 @@ public:
         co_return line;
     }
 
+    pid_t id() const { return pid_; }
+
     void signal(int number) {
         if (!status_) {
             ::kill(pid_, number);

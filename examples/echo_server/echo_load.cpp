@@ -78,7 +78,7 @@ double quantile(std::vector<double>& sorted, double q) {
     return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(q * last)];
 }
 
-record summary(tally& seen, double seconds) {
+record summary(tally& seen, const own_delay& delay, double seconds) {
     auto number = [](std::uint64_t n) { return static_cast<double>(n); };
     std::ranges::sort(seen.lateness_ms);
     return {
@@ -99,7 +99,7 @@ record summary(tally& seen, double seconds) {
         {"left_open", number(seen.waiting)},
         {"earliest_ms", seen.lateness_ms.empty() ? 0 : seen.earliest_ms},
         {"latest_ms", seen.latest_ms},
-        {"own_delay_ms", seen.own_delay_ms},
+        {"own_delay_ms", milliseconds(delay.worst())},
         {"seen_p50_ms", quantile(seen.lateness_ms, 0.50)},
         {"seen_p99_ms", quantile(seen.lateness_ms, 0.99)},
         {"seen_max_ms", quantile(seen.lateness_ms, 1)},
@@ -119,16 +119,23 @@ void run(const settings& s) {
         .delay = own_delay(io),
         .pause = s.pause < 0 ? std::nullopt : std::optional(from_seconds(s.pause)),
     };
-    plan.delay.run_until(plan.end);
+    plan.delay.run();
+    int clients = s.connections;
     for (int i = 0; i < s.connections; ++i) { // all of them within a tenth of the time
         const auto start = from_seconds(s.seconds / 10 * i / s.connections);
-        asio::co_spawn(io, keep_connected(i, cast(s, i), start, plan), rethrow);
+        asio::co_spawn(io, keep_connected(i, cast(s, i), start, plan),
+                       [&](std::exception_ptr thrown) {
+                           if (--clients == 0) {
+                               plan.delay.stop();
+                           }
+                           rethrow(thrown);
+                       });
     }
     // Ends by itself once nobody is connected any more; who still is then, is left open.
     io.run_until(plan.end + plan.heartbeat() + plan.margin + std::chrono::seconds(1));
     const auto took = std::chrono::duration<double>(steady_clock::now() - started);
     // Nobody talks any more after that, even if somebody is still waiting to be closed.
-    print_result(summary(plan.seen, std::min(took.count(), s.seconds)));
+    print_result(summary(plan.seen, plan.delay, std::min(took.count(), s.seconds)));
 }
 
 } // namespace

@@ -42,14 +42,12 @@ struct tally {
         late += after_reply - own_delay > idle + margin ? 1 : 0;
         earliest_ms = std::min(earliest_ms, milliseconds(after_sent - idle));
         latest_ms = std::max(latest_ms, milliseconds(after_reply - own_delay - idle));
-        own_delay_ms = std::max(own_delay_ms, milliseconds(own_delay));
         lateness_ms.push_back(milliseconds(after_reply - idle));
     }
     std::uint64_t early = 0;
     std::uint64_t late = 0;
     double earliest_ms = 1e9;
     double latest_ms = 0;
-    double own_delay_ms = 0;
     std::vector<double> lateness_ms;
 };
 

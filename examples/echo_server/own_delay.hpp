@@ -28,25 +28,34 @@ public:
         asio::local::connect_pair(here_, there_);
     }
 
-    void run_until(steady_clock::time_point end) {
-        if (steady_clock::now() >= end) {
+    void run() {
+        if (stopped_) {
             return;
         }
         // Reading first: a read of what is there already would complete out of turn.
-        there_.async_read_some(asio::buffer(&byte_, 1), [this, end](error_code, std::size_t) {
+        there_.async_read_some(asio::buffer(&byte_, 1), [this](error_code, std::size_t) {
             const auto now = steady_clock::now();
             last_ = now - due_;
+            worst_ = std::max(worst_, last_);
             due_ = now + period;
             pause_.expires_at(due_);
-            pause_.async_wait([this, end](error_code) { run_until(end); });
+            pause_.async_wait([this](error_code) { run(); });
         });
         here_.write_some(asio::buffer("x", 1));
+    }
+
+    void stop() {
+        stopped_ = true;
+        pause_.cancel();
     }
 
     /// Of what is seen now.
     steady_clock::duration at(steady_clock::time_point now) const {
         return std::max({steady_clock::duration::zero(), last_, now - due_});
     }
+
+    /// The longest so far.
+    steady_clock::duration worst() const { return worst_; }
 
 private:
     static constexpr std::chrono::milliseconds period{5};
@@ -57,6 +66,8 @@ private:
     char byte_ = 0;
     steady_clock::time_point due_ = steady_clock::now(); // of the byte under way, or the next one
     steady_clock::duration last_{};
+    steady_clock::duration worst_{};
+    bool stopped_ = false;
 };
 
 } // namespace echo

@@ -8,8 +8,9 @@
 
 #include "child_process.hpp"
 #include "coroutine.hpp"
+#include "machine.hpp"
 #include "record.hpp"
-#include "report.hpp"
+#include "verdict.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -59,21 +60,33 @@ public:
             how.emplace_back("--asio");
         }
         server_.emplace(io_, settings_.folder / "echo_server", how);
+        machine_.add(server_->id());
+        asio::co_spawn(io_, machine_.run(), rethrow);
         asio::co_spawn(io_, watch_server(), [&](std::exception_ptr thrown) {
             signals.cancel();
+            machine_.stop();
             rethrow(thrown);
         });
-        io_.run_for(from_seconds(settings_.seconds) + std::chrono::seconds(3));
+        // Both end by themselves within three seconds, if they get the processor.
+        io_.run_for(from_seconds(settings_.seconds) + std::chrono::seconds(10));
         if (stop) {
             throw interrupted();
         }
-        const bool ended = io_.stopped(); // rather than out of time
-        result_.complete = ended && clients_ && !result_.load.empty() && !result_.server.empty() &&
-                           clients_->wait() && server_->wait();
+        result_.end = ended();
+        result_.machine = machine_.seen();
+        result_.machine.clients_ms = figure(result_.load, "own_delay_ms");
         return std::move(result_);
     }
 
 private:
+    ending ended() {
+        if (!io_.stopped()) {
+            return ending::out_of_time;
+        }
+        const bool reported = clients_ && !result_.load.empty() && !result_.server.empty();
+        return reported && clients_->wait() && server_->wait() ? ending::reported : ending::broken;
+    }
+
     asio::awaitable<void> watch_server() {
         const auto hello = co_await server_->next_line();
         if (!hello) {
@@ -89,6 +102,7 @@ private:
             "--margin",      std::to_string(settings_.margin_ms),
         };
         clients_.emplace(io_, settings_.folder / "echo_load", how);
+        machine_.add(clients_->id());
         asio::co_spawn(io_, watch_clients(), rethrow);
         co_await relay(*server_, result_.server);
         clients_->signal(SIGKILL); // does nothing but after a crash of the server
@@ -118,6 +132,7 @@ private:
     trial_settings settings_;
     outcome result_;
     asio::io_context io_;
+    machine_watch machine_{io_};
     std::optional<child_process> server_;
     std::optional<child_process> clients_;
 };

@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_BACKOFF_HPP
 #define ASIO_WHEEL_BACKOFF_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/jitter.hpp>
 
 #include <chrono>

@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
 #define ASIO_WHEEL_BASIC_WAITABLE_TIMER_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/prefetch.hpp>
@@ -244,12 +246,15 @@ public:
     /// any time, also when the timer has been moved or destroyed, or the wait is over. Not
     /// concurrently with the handler's being called.
     ///
-    /// Allocation: one, by the handler's associated allocator (by default recycling_allocator),
-    /// freed before the handler is called. If it throws, the timer is as it was.
+    /// Allocation: one, by the handler's associated allocator (by default from a pool of the
+    /// library), freed before the handler is called. It is no larger than that of Asio's timers. If
+    /// it throws, the timer is as it was. Completion allocates nothing, but for what executors of an
+    /// unknown kind allocate themselves: if one has no memory, the wait is sent to it again later.
     ///
     /// Lifetimes: the timer may be moved or destroyed while the wait is pending, also from a
     /// handler. When the context ends, handlers of pending waits are destroyed without being
-    /// called.
+    /// called; but a handler that has been sent to a strand or another context already is called
+    /// there.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   WaitToken = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(

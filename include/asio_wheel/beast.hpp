@@ -7,6 +7,8 @@
 #ifndef ASIO_WHEEL_BEAST_HPP
 #define ASIO_WHEEL_BEAST_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/timeout_stream.hpp>
 
 #include <boost/beast/core/role.hpp>

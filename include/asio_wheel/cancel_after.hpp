@@ -8,6 +8,8 @@
 #ifndef ASIO_WHEEL_CANCEL_AFTER_HPP
 #define ASIO_WHEEL_CANCEL_AFTER_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/timed_token.hpp>
 
 #include <boost/asio/cancellation_type.hpp>

@@ -10,6 +10,8 @@
 #ifndef ASIO_WHEEL_DELAY_QUEUE_HPP
 #define ASIO_WHEEL_DELAY_QUEUE_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/delayed_elements.hpp>
 #include <asio_wheel/detail/executors.hpp>

@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_ERROR_HPP
 #define ASIO_WHEEL_ERROR_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <boost/system/error_category.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/is_error_code_enum.hpp>

@@ -4,12 +4,18 @@
 // What happens when nothing happens: idle timeouts and heartbeats of connections.
 //
 //     asio_wheel::idle_timer idle(ctx, 30s);
-//     idle.async_wait([&](error_code ec) { if (!ec) socket.close(); });
-//     ... and with each message:
+//     idle.async_wait([&](error_code ec) {
+//         if (ec != boost::asio::error::operation_aborted) { // expired, or refused by a full wheel
+//             socket.close();
+//         }
+//     });
+//     // and with each message:
 //     idle.touch();
 
 #ifndef ASIO_WHEEL_IDLE_TIMER_HPP
 #define ASIO_WHEEL_IDLE_TIMER_HPP
+
+#include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/activity.hpp>

@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_INTERVAL_HPP
 #define ASIO_WHEEL_INTERVAL_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/initiation_of.hpp>

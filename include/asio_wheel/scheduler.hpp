@@ -10,6 +10,8 @@
 #ifndef ASIO_WHEEL_SCHEDULER_HPP
 #define ASIO_WHEEL_SCHEDULER_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/sync.hpp>

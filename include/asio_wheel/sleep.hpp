@@ -8,6 +8,8 @@
 #ifndef ASIO_WHEEL_SLEEP_HPP
 #define ASIO_WHEEL_SLEEP_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>

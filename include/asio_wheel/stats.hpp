@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_STATS_HPP
 #define ASIO_WHEEL_STATS_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>

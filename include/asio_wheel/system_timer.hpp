@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_SYSTEM_TIMER_HPP
 #define ASIO_WHEEL_SYSTEM_TIMER_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/basic_waitable_timer.hpp>
 
 #include <chrono>

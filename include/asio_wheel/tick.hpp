@@ -16,6 +16,8 @@
 #ifndef ASIO_WHEEL_TICK_HPP
 #define ASIO_WHEEL_TICK_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <cstdint>
 #include <limits>
 

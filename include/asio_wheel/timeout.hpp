@@ -9,6 +9,8 @@
 #ifndef ASIO_WHEEL_TIMEOUT_HPP
 #define ASIO_WHEEL_TIMEOUT_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/timed_out.hpp>
 #include <asio_wheel/detail/timed_token.hpp>

@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_TIMEOUT_STREAM_HPP
 #define ASIO_WHEEL_TIMEOUT_STREAM_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/stream_deadlines.hpp>
 #include <asio_wheel/detail/stream_impl.hpp>

@@ -36,6 +36,8 @@
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/tick.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
@@ -47,6 +49,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,6 +70,10 @@ public:
     /// The tick at which the entry is due; meaningful while it is filed.
     [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
 
+    /// A number that an entry keeps for its owner while it is not filed. Filing the entry loses it.
+    [[nodiscard]] std::uint64_t note() const noexcept { return deadline_; }
+    void note(std::uint64_t number) noexcept { deadline_ = number; }
+
 protected:
     ~wheel_entry() = default;
 
@@ -86,7 +93,8 @@ private:
 /// constructor only. Time and memory: insert, erase, postpone and reschedule O(1); advance() O(1)
 /// for each entry that it expires or files again, and O(levels) for each occupied slot, but nothing
 /// for empty ones; next_expiry() O(1), but O(levels) where the earliest slot has become empty since,
-/// and O(slots) where that leaves nothing but the top level, and entries of later rounds there.
+/// and O(slots) where that leaves nothing but the top level, and entries of later rounds there;
+/// find_next_expiry() the same, and O(1) for each entry that it files again.
 ///
 ///     struct lease : asio_wheel::wheel_entry { int number = 0; };
 ///
@@ -133,6 +141,25 @@ public:
     /// nothing if `old` is not.
     void replace(wheel_entry& old, wheel_entry& fresh) noexcept;
 
+    /// Files `entry`, which must not be filed, but keeps it back: its deadline is told(), and
+    /// advance() does not hand it out before release_held(), or before time goes on to a later tick.
+    /// For a caller that knows more than the tick: advance() handed out an entry whose tick has come,
+    /// but whose exact time inside this tick has not.
+    ///
+    /// A held entry is filed like any other: it is counted by size(), and can be erased, replaced,
+    /// postponed and rescheduled. Rescheduled to a later tick, it expires then; to told(), it stays
+    /// held; to an earlier tick, it is due at the next advance(). As an entry may stay held that was
+    /// rescheduled within its tick, release_held() begins each pass.
+    void hold(wheel_entry& entry) noexcept;
+
+    /// Makes all held entries due at the next advance() to told() or later, in O(1). Call it once,
+    /// at the beginning of a pass, not before each slice: what was held in one slice would be handed
+    /// out by the next one again.
+    void release_held() noexcept;
+
+    /// Whether an entry is held.
+    [[nodiscard]] bool holds() const noexcept { return filled_[held_] != 0; }
+
     /// What a call of advance() did.
     struct progress {
         std::size_t expired; ///< How many elements of `due` it filled in.
@@ -147,17 +174,28 @@ public:
     progress advance(tick_t now, std::size_t budget, std::span<wheel_entry*> due) noexcept;
 
     /// No entry is due before this tick; no_tick if the wheel is empty. It is exact but for entries
-    /// that were erased or postponed since time last came by.
+    /// that were erased or postponed since time last came by. It is not later than told() while
+    /// something is held, nor while advance() or find_next_expiry() has more to do.
     [[nodiscard]] tick_t next_expiry() const noexcept {
         if (next_ == stale) {
-            next_ = earliest().expiry;
+            next_ = first();
         }
         return next_;
     }
 
-    /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. Files again
-    /// what was postponed, as far as it is in the way: not O(1).
-    [[nodiscard]] tick_t find_next_expiry() noexcept;
+    /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. While
+    /// something is held, it is a tick that is not later than told().
+    ///
+    /// It files again what an advance() that ran out of budget has left over, and what was postponed,
+    /// as far as it is in the way, but no more than `budget` >= 1 entries. It returns nothing if that
+    /// was not enough: call again, and it goes on from there. Entries may change meanwhile. Neither
+    /// now() nor told() changes.
+    [[nodiscard]] std::optional<tick_t> find_next_expiry(std::size_t budget) noexcept;
+
+    /// The same, whatever it takes.
+    [[nodiscard]] tick_t find_next_expiry() noexcept {
+        return find_next_expiry(std::numeric_limits<std::size_t>::max()).value_or(now_);
+    }
 
     /// The number of entries that are filed.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -202,11 +240,14 @@ private:
     static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
     void file(wheel_entry& entry) noexcept;
+    void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
     void emptied(const void* list) noexcept;
     void vacate(std::uint32_t number) noexcept;
     void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
+    [[nodiscard]] tick_t first() const noexcept;
+    [[nodiscard]] bool shows(const position& where) const noexcept;
     [[nodiscard]] position earliest() const noexcept;
     [[nodiscard]] position earliest_of_top() const noexcept;
     [[nodiscard]] std::size_t next_occupied(unsigned level, std::size_t from) const noexcept;
@@ -214,12 +255,16 @@ private:
     void catch_up(tick_t now, const position& next) noexcept;
 
     // Slot s of level l is number l * slots() + s in slots_, filled_, earliest_ and, as a bit, in
-    // occupied_. One more slot, number opened_, holds what is left of the slot that is being emptied:
-    // an advance() that ran out of budget goes on there.
+    // occupied_. Two more slots, which have no bit, belong to no level. Number opened_ holds what is
+    // left of the slot that is being emptied: a call that ran out of budget goes on there. Number
+    // held_ holds what hold() filed.
     //
     // Invariants, between calls:
     //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
-    //    n is empty.
+    //    n is empty. The opened slot has no earliest_: its entries' deadlines are now_ or later.
+    //  - earliest_[held_] is told_ while something is held.
+    //  - an entry that is as early as earliest_[n] says is the first of a list of slot n, unless
+    //    such entries were erased or postponed.
     //  - bit n of occupied_ is set if and only if slot n is not empty.
     //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
     //    where it was).
@@ -232,6 +277,7 @@ private:
     std::size_t mask_;  // slots on a level - 1
     std::size_t words_; // 64-bit words of occupied_ for each level
     std::uint32_t opened_;
+    std::uint32_t held_;
     unsigned stripe_ = 0; // where the next entry is filed
     unsigned turn_ = 0;   // which list the next entry is taken from
     tick_t now_ = 0;      // <= told_

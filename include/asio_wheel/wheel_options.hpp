@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_WHEEL_OPTIONS_HPP
 #define ASIO_WHEEL_WHEEL_OPTIONS_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <chrono>
 #include <cstddef>
 
@@ -33,11 +35,13 @@ struct wheel_options {
     /// At least 1; all levels together must fit 64 bits of ticks.
     unsigned levels = 4;
 
-    /// How many waits may be pending at once; one more completes with error::too_many_pending. 0 is
-    /// no limit.
+    /// How many waits may be pending at once; one more completes with error::too_many_pending. So
+    /// the handler of an idle timeout closes unless its error is operation_aborted. 0 is no limit.
     std::size_t max_pending = 0;
 
-    /// False removes the lock, for a context that is used by one thread only.
+    /// False removes the lock, for a context that is used by one thread only. Where assertions are on
+    /// (see BOOST_ASSERT), a second thread that comes at the same time fails one. By default a
+    /// context that was made with BOOST_ASIO_CONCURRENCY_HINT_UNSAFE has a wheel without a lock.
     bool locking = true;
 
     /// How many entries one slice of a tick looks at before other work of the context has its turn.

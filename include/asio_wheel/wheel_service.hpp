@@ -4,8 +4,9 @@
 #ifndef ASIO_WHEEL_WHEEL_SERVICE_HPP
 #define ASIO_WHEEL_WHEEL_SERVICE_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
+
 #include <asio_wheel/detail/asio_compat.hpp>
-#include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/valve.hpp>
 #include <asio_wheel/detail/wheel_core.hpp>
 #include <asio_wheel/stats.hpp>
@@ -14,10 +15,8 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/wait_traits.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -52,6 +51,9 @@ struct core_access;
 /// from the one thread that uses the context). No lock is held while handlers, allocators or
 /// executors are called.
 ///
+/// `Clock` is a TrivialClock: now() throws nothing. It may be called while the wheel's lock is held,
+/// so it must not use timers.
+///
 ///     boost::asio::io_context ctx;
 ///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .max_pending = 1'000'000});
 ///     // … timers …
@@ -79,8 +81,6 @@ public:
     wheel_service(boost::asio::execution_context& context, const wheel_options& options)
         : wheel_service(checked{}, context, detail::agreed_options(context, options)) {}
 
-    ~wheel_service() override { ended_.fetch_add(1, std::memory_order_relaxed); }
-
     /// What the wheel was made with.
     [[nodiscard]] const wheel_options& options() const noexcept { return core_.options(); }
 
@@ -105,8 +105,10 @@ public:
     [[nodiscard]] bool paused() const noexcept { return core_.paused(); }
 
     /// Moves paused time forward (a negative `d` counts as zero), and makes ready every wait that
-    /// is due then, in order. Returns how many these are. The context calls their handlers when it
-    /// runs; now() is the new time then, for all. Throws std::logic_error unless time is paused.
+    /// is due then, in order. Returns how many these are. Paused time is compared exactly, not by
+    /// ticks: due are precisely the waits with expiry() <= now(). The context calls their handlers
+    /// when it runs; now() is the new time then, for all. Throws std::logic_error unless time is
+    /// paused.
     ///
     ///     wheel.pause();
     ///     timer.expires_after(30 * 24h);
@@ -115,7 +117,7 @@ public:
     ///     ctx.poll(); // calls handler
     std::size_t advance(duration d) { return core_.advance_to(detail::add_saturating(now(), d)); }
 
-    /// Moves paused time forward to the tick at which the next wait is due, and makes ready what is
+    /// Moves paused time forward to the expiry of the next wait, exactly, and makes ready what is
     /// due then. Returns how many waits these are: 0, and time stands where it was, if none will
     /// ever be. Throws as advance() does.
     std::size_t advance_to_next() { return core_.advance_to_next(); }
@@ -149,31 +151,11 @@ public:
 
 private:
     friend struct detail::core_access;
-    template <class Clock1, class WaitTraits1>
-    friend wheel_service<Clock1, WaitTraits1>& use_wheel(boost::asio::execution_context&);
 
     struct checked {};
 
-    // Which one a thread has used last, if no wheel has ended since: then its context may have another
-    // one, or another context may be where it was.
-    struct last_used {
-        boost::asio::execution_context* context = nullptr;
-        wheel_service* wheel = nullptr;
-        std::uint64_t ended = 0;
-    };
-
     wheel_service(checked, boost::asio::execution_context& context, const wheel_options& options)
         : service(context), core_((validate(options), context), options), valve_(context, core_) {}
-
-    // For use_wheel(): timers are made, and operations given deadlines, more often than contexts.
-    static wheel_service& of(boost::asio::execution_context& context) {
-        thread_local constinit last_used last;
-        const std::uint64_t ended = ended_.load(std::memory_order_relaxed);
-        if (last.context != &context || last.ended != ended) {
-            last = {&context, &boost::asio::use_service<wheel_service>(context), ended};
-        }
-        return *last.wheel;
-    }
 
     // Called by the context before it ends, in some versions twice.
     void shutdown() noexcept override {
@@ -183,28 +165,41 @@ private:
 
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
-    static inline detail::atomic<std::uint64_t> ended_{0}; // How many wheels have.
-
     core_type core_;
     detail::valve<core_type> valve_;
 };
 
-/// The wheel of `context` for a clock; makes one if there is none. Takes the context's registry
-/// lock, unless the thread has asked for the same one before.
+/// The wheel of `context` for a clock; makes one if there is none. Takes the lock of the context's
+/// registry of services.
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& use_wheel(boost::asio::execution_context& context) {
-    return wheel_service<Clock, WaitTraits>::of(context);
+    return boost::asio::use_service<wheel_service<Clock, WaitTraits>>(context);
 }
 
+/// Thrown by make_wheel() if the context already has a wheel for the clock.
+class wheel_already_exists : public boost::asio::service_already_exists {
+public:
+    [[nodiscard]] const char* what() const noexcept override {
+        return "asio_wheel: this context already has a wheel for this clock. The first timer, or "
+               "whatever else waits, use_wheel() or an earlier make_wheel() made it. Call "
+               "make_wheel() before all of these";
+    }
+};
+
 /// Makes the wheel of `context` for a clock. Throws std::invalid_argument, naming the option, its
-/// value and what is allowed, if an option is unusable, and boost::asio::service_already_exists if
-/// there is a wheel already: one that was made, or that a timer has needed.
+/// value and what is allowed, if an option is unusable, and wheel_already_exists, which is a
+/// boost::asio::service_already_exists, if there is a wheel already: one that was made, or that the
+/// first timer needed. So call it before the first timer is constructed.
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& context,
                                              const wheel_options& options = {}) {
-    return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
+    try {
+        return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
+    } catch (const boost::asio::service_already_exists&) {
+        throw wheel_already_exists();
+    }
 }
 
 namespace detail {

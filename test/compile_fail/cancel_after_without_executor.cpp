@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// expect: says on which executor a deadline may cancel it
+// expect: put boost::asio::bind_executor inside, round the handler
 
 #include <asio_wheel/cancel_after.hpp>
 

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// expect: must be an error_code or a std::exception_ptr
+// expect: which must be an error_code or a std::exception_ptr
 
 #include <asio_wheel/timeout.hpp>
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 // timeout: 900
+// unity: interleave
 // pch: off
 
 // The deadline of one operation (detail/deadline.hpp) in all interleavings: the operation begins,
@@ -149,11 +150,11 @@ private:
 
 // An operation, its deadline, and all that may happen to both. What each member function needs, it
 // has from the start: so they can run on a thread each.
-class world {
+class stage {
     using ptr = detail::deadline_ptr<core>;
 
 public:
-    explicit world(bool delivers_aborted = false) : core_(delivers_aborted) {
+    explicit stage(bool delivers_aborted = false) : core_(delivers_aborted) {
         auto [starter, handler, wait] = detail::deadline<core>::make(core_, by_time);
         outer_.emplace(starter);
         d_ = starter.operator->();
@@ -162,8 +163,8 @@ public:
         handler_.emplace(std::move(handler));
         wait_.emplace(std::move(wait));
     }
-    world(const world&) = delete;
-    world& operator=(const world&) = delete;
+    stage(const stage&) = delete;
+    stage& operator=(const stage&) = delete;
 
     // Whoever has started the operation.
     void arm() {
@@ -262,10 +263,10 @@ BOOST_AUTO_TEST_SUITE(interleave_deadline)
 BOOST_AUTO_TEST_CASE(an_operation_that_ends_while_its_wait_begins_leaves_no_wait) {
     for (const bool aborted : {false, true}) {
         explore_both(aborted ? "arm_end_aborted" : "arm_end", 2, {.schedules = 10}, [aborted] {
-            world w(aborted);
-            together([&] { w.arm(); }, [&] { w.end(); });
-            check(!w.verdict(), "no time has come");
-            w.finish();
+            stage s(aborted);
+            together([&] { s.arm(); }, [&] { s.end(); });
+            check(!s.verdict(), "no time has come");
+            s.finish();
         });
     }
 }
@@ -273,108 +274,108 @@ BOOST_AUTO_TEST_CASE(an_operation_that_ends_while_its_wait_begins_leaves_no_wait
 BOOST_AUTO_TEST_CASE(an_operation_ends_or_its_time_comes) {
     for (const bool aborted : {false, true}) {
         explore_both(aborted ? "fire_end_aborted" : "fire_end", 2, {.schedules = 10}, [aborted] {
-            world w(aborted);
-            w.arm();
-            together([&] { w.fire(); }, [&] { w.end(); });
-            check(w.fired() == (w.withdrawn() == 0), "a wait ends in one way");
-            check(w.verdict() == (w.cancellations() == 1), "the time comes, or comes to nothing");
-            w.finish();
+            stage s(aborted);
+            s.arm();
+            together([&] { s.fire(); }, [&] { s.end(); });
+            check(s.fired() == (s.withdrawn() == 0), "a wait ends in one way");
+            check(s.verdict() == (s.cancellations() == 1), "the time comes, or comes to nothing");
+            s.finish();
         });
     }
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_ends_or_the_wheel_is_drained) {
     explore_both("drain_end", 2, {.schedules = 10}, [] {
-        world w;
-        w.arm();
-        together([&] { w.drain(); }, [&] { w.end(); });
-        check(!w.verdict() || w.why() == asio_wheel::error::wheel_stopped,
+        stage s;
+        s.arm();
+        together([&] { s.drain(); }, [&] { s.end(); });
+        check(!s.verdict() || s.why() == asio_wheel::error::wheel_stopped,
               "a deadline that can't be kept passes, and says why");
-        w.finish();
+        s.finish();
     });
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_ends_or_is_cancelled) {
     explore_both("cancel_end", 2, {.schedules = 10}, [] {
-        world w;
-        w.arm();
-        together([&] { w.cancel(); }, [&] { w.end(); });
-        check(!w.verdict() && w.withdrawn() == 1, "the time has not come");
-        w.finish();
+        stage s;
+        s.arm();
+        together([&] { s.cancel(); }, [&] { s.end(); });
+        check(!s.verdict() && s.withdrawn() == 1, "the time has not come");
+        s.finish();
     });
 }
 
 BOOST_AUTO_TEST_CASE(what_comes_first_decides_what_the_operation_hears) {
     explore_both("fire_cancel", 2, {.schedules = 10}, [] {
-        world w;
-        w.arm();
-        together([&] { w.fire(); }, [&] { w.cancel(); });
-        check(w.cancellations() == 2, "each of them cancels");
-        w.end();
-        w.finish();
+        stage s;
+        s.arm();
+        together([&] { s.fire(); }, [&] { s.cancel(); });
+        check(s.cancellations() == 2, "each of them cancels");
+        s.end();
+        s.finish();
     });
     explore_both("fire_lesser_cancel", 2, {.schedules = 10}, [] {
-        world w;
-        w.arm();
-        together([&] { w.fire(); }, [&] { w.cancel(cancellation_type::total); });
-        w.end();
-        check(w.verdict(), "a lesser cancellation does not hide that the time has come");
-        w.finish();
+        stage s;
+        s.arm();
+        together([&] { s.fire(); }, [&] { s.cancel(cancellation_type::total); });
+        s.end();
+        check(s.verdict(), "a lesser cancellation does not hide that the time has come");
+        s.finish();
     });
 }
 
 BOOST_AUTO_TEST_CASE(the_time_may_come_while_the_wait_begins) {
     explore_both("arm_fire", 2, {.schedules = 5}, [] {
-        world w;
-        together([&] { w.arm(); }, [&] { w.fire(); });
-        w.end();
-        check(w.verdict() == w.fired(), "the time has come, or not");
-        w.finish();
+        stage s;
+        together([&] { s.arm(); }, [&] { s.fire(); });
+        s.end();
+        check(s.verdict() == s.fired(), "the time has come, or not");
+        s.finish();
     });
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_may_end_inside_its_cancellation) {
     explore_both("fire_ends_cancel", 2, {.schedules = 10}, [] {
-        world w;
-        w.arm();
-        w.on_cancel = [&w] { w.end(); };
-        together([&] { w.fire(); }, [&] { w.cancel(); });
-        check(w.cancellations() == 1, "there is nothing left to cancel for the other one");
-        w.finish();
+        stage s;
+        s.arm();
+        s.on_cancel = [&s] { s.end(); };
+        together([&] { s.fire(); }, [&] { s.cancel(); });
+        check(s.cancellations() == 1, "there is nothing left to cancel for the other one");
+        s.finish();
     });
     explore_both("arm_cancel_ends", 2, {.schedules = 10}, [] {
-        world w;
-        w.on_cancel = [&w] { w.end(); };
-        together([&] { w.arm(); }, [&] { w.cancel(); });
-        w.finish();
+        stage s;
+        s.on_cancel = [&s] { s.end(); };
+        together([&] { s.arm(); }, [&] { s.cancel(); });
+        s.finish();
     });
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_may_be_cancelled_inside_its_cancellation) {
     explore_both("nested_cancel_end", 2, {.schedules = 10}, [] {
-        world w;
-        w.arm();
-        w.on_cancel = [&w] { w.cancel(); };
-        together([&] { w.fire(); }, [&] { w.end(); });
-        check(w.verdict() == (w.cancellations() != 0), "the time came first");
-        w.finish();
+        stage s;
+        s.arm();
+        s.on_cancel = [&s] { s.cancel(); };
+        together([&] { s.fire(); }, [&] { s.end(); });
+        check(s.verdict() == (s.cancellations() != 0), "the time came first");
+        s.finish();
     });
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_without_memory_for_its_wait_counts_as_passed) {
     explore_both("no_memory_end", 2, {.schedules = 5}, [] {
-        world w;
-        together([&] { w.arm_without_memory(); }, [&] { w.end(); });
-        check(w.verdict() == (w.cancellations() == 1), "better cancelled than waited for");
-        check(!w.verdict() || w.why() == boost::system::errc::not_enough_memory, "it says why");
-        w.finish();
+        stage s;
+        together([&] { s.arm_without_memory(); }, [&] { s.end(); });
+        check(s.verdict() == (s.cancellations() == 1), "better cancelled than waited for");
+        check(!s.verdict() || s.why() == boost::system::errc::not_enough_memory, "it says why");
+        s.finish();
     });
     explore_both("no_memory_cancel", 2, {.schedules = 10}, [] {
-        world w;
-        together([&] { w.arm_without_memory(); }, [&] { w.cancel(); });
-        check(w.cancellations() == 2, "each of them cancels");
-        w.end();
-        w.finish();
+        stage s;
+        together([&] { s.arm_without_memory(); }, [&] { s.cancel(); });
+        check(s.cancellations() == 2, "each of them cancels");
+        s.end();
+        s.finish();
     });
 }
 
@@ -390,29 +391,29 @@ BOOST_AUTO_TEST_CASE(three_threads_begin_and_end_and_interrupt_an_operation) {
     for (const bool aborted : {false, true}) {
         const std::string kind = aborted ? "_aborted" : "";
         explore_both("arm_fire_end" + kind, 2, {.schedules = 500}, [aborted] {
-            world w(aborted);
-            together([&] { w.arm(); }, [&] { w.fire(); }, [&] { w.end(); });
-            w.finish();
+            stage s(aborted);
+            together([&] { s.arm(); }, [&] { s.fire(); }, [&] { s.end(); });
+            s.finish();
         });
         explore_some("arm_cancel_end" + kind, [aborted] {
-            world w(aborted);
-            together([&] { w.arm(); }, [&] { w.cancel(); }, [&] { w.end(); });
-            w.finish();
+            stage s(aborted);
+            together([&] { s.arm(); }, [&] { s.cancel(); }, [&] { s.end(); });
+            s.finish();
         });
         explore_some("fire_cancel_end" + kind, [aborted] {
-            world w(aborted);
-            w.arm();
-            together([&] { w.fire(); }, [&] { w.cancel(); }, [&] { w.end(); });
-            w.finish();
+            stage s(aborted);
+            s.arm();
+            together([&] { s.fire(); }, [&] { s.cancel(); }, [&] { s.end(); });
+            s.finish();
         });
     }
 }
 
 BOOST_AUTO_TEST_CASE(four_threads_begin_and_end_and_interrupt_an_operation) {
     explore_all("arm_fire_cancel_end", {.preemptions = 1}, {.schedules = 500}, [] {
-        world w;
-        together([&] { w.arm(); }, [&] { w.fire(); }, [&] { w.cancel(); }, [&] { w.end(); });
-        w.finish();
+        stage s;
+        together([&] { s.arm(); }, [&] { s.fire(); }, [&] { s.cancel(); }, [&] { s.end(); });
+        s.finish();
     });
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 // timeout: 900
+// unity: interleave
 // pch: off
 
 // The explorer itself: it goes through all interleavings there are, and finds what is wrong in one

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 // timeout: 900
+// unity: interleave
 // pch: off
 
 // Idle timers: they are touched, scaled, given other periods and destroyed while another thread lets

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 // timeout: 900
+// unity: interleave
 // pch: off
 
 // Tasks of a scheduler: one thread lets them become due, while others cancel, stop, adopt and

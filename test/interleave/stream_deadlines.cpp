@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 // timeout: 900
+// unity: interleave
 // pch: off
 
 // The deadlines of a stream (detail/stream_deadlines.hpp) that is handed on: the handler of an

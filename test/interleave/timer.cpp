@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 // timeout: 900
+// unity: interleave
 // pch: off
 
 // Waits on timers, through the public interface: what expires on one thread is cancelled, postponed,

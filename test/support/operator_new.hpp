@@ -30,6 +30,7 @@ struct heap_count {
     std::atomic<std::size_t> total{0};
     /// How many more allocations succeed; the next one throws, and those after it succeed again.
     std::atomic<std::size_t> successes_left{std::numeric_limits<std::size_t>::max()};
+    std::atomic<bool> none_left{false}; ///< Every allocation throws.
 };
 
 inline heap_count heap;
@@ -56,10 +57,19 @@ public:
     }
 };
 
+/// Makes every allocation throw std::bad_alloc in this object's life.
+class out_of_memory {
+public:
+    out_of_memory() { heap.none_left = true; }
+    out_of_memory(const out_of_memory&) = delete;
+    out_of_memory& operator=(const out_of_memory&) = delete;
+    ~out_of_memory() { heap.none_left = false; }
+};
+
 /// What `allocate` returns, counted, unless it is to fail.
 template <class Allocate>
 [[nodiscard]] void* counted(Allocate allocate) {
-    if (heap.successes_left-- == 0) {
+    if (heap.none_left || heap.successes_left-- == 0) {
         throw std::bad_alloc();
     }
     void* const memory = allocate();

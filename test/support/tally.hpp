@@ -16,22 +16,7 @@
 #include <cstdint>
 #include <utility>
 
-#if defined(__SANITIZE_THREAD__)
-#define ASIO_WHEEL_TEST_IS_SLOW
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ASIO_WHEEL_TEST_IS_SLOW
-#endif
-#endif
-
 namespace asio_wheel::test {
-
-/// Whether everything takes ten times as long.
-#ifdef ASIO_WHEEL_TEST_IS_SLOW
-inline constexpr bool is_slow = true;
-#else
-inline constexpr bool is_slow = false;
-#endif
 
 /// Of all handlers of a kind.
 struct tally {

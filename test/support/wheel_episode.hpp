@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random steps of a wheel, and of a std::multimap that says what the wheel must do. Every answer of
+// Chosen steps of a wheel, and of a std::multimap that says what the wheel must do. Every answer of
 // the wheel is compared at once.
 //
 //     random_numbers random(seed);
@@ -17,6 +17,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "choices.hpp"
 #include "wheel_inspector.hpp"
 
 #include <algorithm>
@@ -24,37 +25,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <random>
+#include <optional>
 #include <span>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace asio_wheel::test {
-
-/// Cheap unless it fails: BOOST_TEST would take longer than the step it checks.
-inline void expect(bool holds, const char* promise) {
-    if (!holds) {
-        throw std::logic_error(promise);
-    }
-}
-
-class random_numbers {
-public:
-    explicit random_numbers(std::uint64_t seed) : engine_(seed) {}
-
-    std::uint64_t any() { return engine_(); }
-    std::uint64_t below(std::uint64_t limit) { return engine_() % limit; }
-    bool once_in(std::uint64_t n) { return below(n) == 0; }
-
-    // Of any magnitude up to 2^bits, 1 <= bits <= 64.
-    std::uint64_t magnitude(unsigned bits) { return (engine_() >> (64 - bits)) >> below(bits); }
-
-private:
-    std::mt19937_64 engine_;
-};
 
 /// A filed entry's node is in the model, a free one's node is here: no step allocates.
 struct subject;
@@ -64,18 +42,19 @@ struct subject : wheel_entry {
     model_map::iterator place;
     model_map::node_type node;
     std::size_t index = 0; // in episode::order_
+    bool held = false;     // It is in episode::held_ instead of episode::model_.
 };
 
 /// What an episode likes to do.
 struct habits {
-    explicit habits(random_numbers& random)
+    explicit habits(choices& random)
         : population(std::array<std::size_t, 5>{1, 4, 20, 100, 300}[random.below(5)]),
           distance_bits(static_cast<unsigned>(1 + random.below(64))),
           step_bits(static_cast<unsigned>(1 + random.below(random.once_in(4) ? 62 : 20))),
           budget_limit(std::array<std::size_t, 4>{1, 4, 32, 400}[random.below(4)]),
           room_limit(std::array<std::size_t, 3>{1, 8, 64}[random.below(3)]),
           advance_share(5 + random.below(60)), come_back_share(random.below(100)),
-          lasting(random.once_in(3)) {}
+          hold_share(random.once_in(3) ? random.below(100) : 0), lasting(random.once_in(3)) {}
 
     std::size_t population;
     unsigned distance_bits;      // how far ahead deadlines are
@@ -85,14 +64,15 @@ struct habits {
     std::uint64_t advance_share; // of all steps, in percent
     // Of the expired entries that are filed again at once, in percent.
     std::uint64_t come_back_share;
-    bool lasting; // nothing is erased, moved or told twice: next_expiry() must be exact
+    std::uint64_t hold_share; // of the other expired entries, in percent
+    bool lasting;             // nothing is erased, moved or told twice: next_expiry() must be exact
 };
 
 /// One wheel, from its construction until all that was filed has expired. Each fault throws a
 /// std::logic_error.
 class episode {
 public:
-    episode(std::size_t slots, unsigned levels, random_numbers& random)
+    episode(std::size_t slots, unsigned levels, choices& random)
         : random_(random), habits_(random), wheel_(slots, levels), subjects_(habits_.population) {
         for (subject& s : subjects_) {
             s.index = order_.size();
@@ -122,6 +102,9 @@ public:
 
     /// All that is left expires, at once or one wake-up after the other.
     void finish() {
+        habits_.come_back_share = 0;
+        habits_.hold_share = 0;
+        release();
         if (random_.once_in(2)) {
             follow_next_expiry();
         }
@@ -143,7 +126,7 @@ public:
         std::ostringstream text;
         text << "audit: \"" << wheel_inspector::audit(wheel_) << "\"\n  now " << wheel_.now()
              << ", told " << told_ << ", latest " << latest_ << ", filed " << model_.size()
-             << ", the last steps:";
+             << " and held " << held_.size() << ", the last steps:";
         for (std::size_t i = notes_ < trail_.size() ? 0 : notes_ - trail_.size(); i < notes_; ++i) {
             const auto& [what, tick] = trail_[i % trail_.size()];
             text << "\n    " << what << ' ' << tick;
@@ -185,8 +168,8 @@ private:
             return near_edge(latest_);
         case 3: // in the past, or, at the beginning of time, beyond its end
             return latest_ - random_.below(10);
-        case 4: // where somebody else is already
-            return model_.empty() ? latest_ : order_[random_.below(model_.size())]->deadline();
+        case 4: // where another entry is already
+            return filed() == 0 ? latest_ : filed_one().deadline();
         case 5:
             return random_.once_in(8) ? no_tick - random_.below(3) : latest_;
         default:
@@ -218,9 +201,13 @@ private:
     // ---- the steps
 
     void change() {
-        const bool can_insert = model_.size() < order_.size();
-        if (model_.empty() || (can_insert && random_.below(100) < 45)) {
+        const bool can_insert = filed() < order_.size();
+        if (filed() == 0 || (can_insert && random_.below(100) < 45)) {
             insert(free_one(), any_deadline());
+            return;
+        }
+        if (!held_.empty() && random_.once_in(8)) {
+            release();
             return;
         }
         if (habits_.lasting) {
@@ -273,6 +260,12 @@ private:
         note("reschedule", s.deadline());
         note("        to", deadline);
         wheel_.reschedule(s, deadline);
+        if (s.held && deadline < latest_) {
+            leave(s);
+            enter(s, latest_);
+            ++changed_;
+            return;
+        }
         // In the past it may keep its place among what is due, or go behind it.
         const bool kept = deadline < latest_ && s.deadline() == deadline;
         move(s, kept ? deadline : std::clamp(deadline, latest_, last_tick));
@@ -283,19 +276,45 @@ private:
         const tick_t deadline = old.deadline();
         wheel_.replace(old, fresh);
         expect(!old.filed(), "a replaced entry is not filed");
+        fresh.held = old.held;
         leave(old);
         enter(fresh, deadline);
+    }
+
+    void hold(subject& s) {
+        note("hold", latest_);
+        wheel_.hold(s);
+        s.held = true;
+        enter(s, latest_);
+        ++changed_;
+    }
+
+    void release() {
+        note("release", latest_);
+        wheel_.release_held();
+        more_ = more_ || !held_.empty();
+        free_held();
+    }
+
+    void free_held() {
+        for (const auto& [deadline, s] : held_) {
+            s->held = false;
+        }
+        model_.merge(held_);
     }
 
     void advance() {
         if (!more_ || random_.once_in(4)) {
             told_ = std::min(any_time(), last_tick);
-            latest_ = std::max(latest_, told_);
         }
         slice();
     }
 
     void slice() {
+        if (told_ > latest_) {
+            latest_ = told_;
+            free_held();
+        }
         const std::size_t budget = 1 + random_.below(habits_.budget_limit);
         const std::size_t room = 1 + random_.below(habits_.room_limit);
         note("advance", told_);
@@ -312,7 +331,8 @@ private:
             subject& s = static_cast<subject&>(*due_[i]);
             note("expired", s.deadline());
             expect(!s.filed(), "an expired entry is not filed");
-            expect(s.index < model_.size(), "an entry expires once");
+            expect(s.index < filed(), "an entry expires once");
+            expect(!s.held, "what is held does not expire");
             expect(s.place->first == s.deadline(), "an entry expires with its deadline");
             expect(s.deadline() <= latest_, "no entry is early");
             expect(s.deadline() == model_.begin()->first,
@@ -320,6 +340,8 @@ private:
             leave(s);
             if (random_.below(100) < habits_.come_back_share) {
                 back[coming_back++] = &s;
+            } else if (random_.below(100) < habits_.hold_share) {
+                hold(s);
             }
         }
         expect(more || model_.empty() || model_.begin()->first > told_, "no entry is late");
@@ -331,15 +353,13 @@ private:
     // What a driver does: it sleeps until next_expiry(), and has no more wake-ups in vain than
     // entries were changed.
     void follow_next_expiry() {
-        habits_.come_back_share = 0;
         while (more_) {
             slice();
         }
         std::uint64_t in_vain = 0;
         while (!model_.empty()) {
             const std::size_t before = model_.size();
-            told_ = wheel_.next_expiry();
-            latest_ = std::max(latest_, told_);
+            told_ = random_.once_in(8) ? wheel_.find_next_expiry() : wheel_.next_expiry();
             do {
                 slice();
             } while (more_);
@@ -352,10 +372,9 @@ private:
 
     // ---- the model
 
-    subject& filed_one() { return *order_[random_.below(model_.size())]; }
-    subject& free_one() {
-        return *order_[model_.size() + random_.below(order_.size() - model_.size())];
-    }
+    [[nodiscard]] std::size_t filed() const { return model_.size() + held_.size(); }
+    subject& filed_one() { return *order_[random_.below(filed())]; }
+    subject& free_one() { return *order_[filed() + random_.below(order_.size() - filed())]; }
 
     void trade_places(subject& s, std::size_t index) {
         std::swap(order_[s.index], order_[index]);
@@ -365,49 +384,95 @@ private:
 
     // order_ begins with the filed ones.
     void enter(subject& s, tick_t deadline) {
-        expect(s.filed(), "an inserted entry is filed");
+        expect(s.filed(), "a filed entry says so");
         expect(s.deadline() == deadline, "an entry keeps its deadline");
-        trade_places(s, model_.size());
+        trade_places(s, filed());
         s.node.key() = deadline;
-        s.place = model_.insert(std::move(s.node));
+        s.place = (s.held ? held_ : model_).insert(std::move(s.node));
     }
 
     void leave(subject& s) {
-        trade_places(s, model_.size() - 1);
-        s.node = model_.extract(s.place);
+        trade_places(s, filed() - 1);
+        s.node = (s.held ? held_ : model_).extract(s.place);
+        s.held = false;
     }
 
     void move(subject& s, tick_t deadline) {
+        const bool held = s.held;
         leave(s);
+        s.held = held;
         enter(s, deadline);
         ++changed_;
     }
 
     void check() {
-        expect(wheel_.size() == model_.size(), "size() counts what is filed");
+        expect(wheel_.size() == filed(), "size() counts what is filed");
+        expect(wheel_.empty() == (filed() == 0), "empty() says whether anything is filed");
         expect(wheel_.told() == latest_, "told() is the latest time that was told");
         expect(wheel_.now() <= latest_, "time is never ahead of what was told");
         expect(wheel_.now() >= reached_, "time never goes back");
         reached_ = wheel_.now();
-        // Not always: the question itself changes what the wheel remembers.
-        if (random_.once_in(2)) {
-            return;
-        }
-        const tick_t next = wheel_.next_expiry();
-        if (model_.empty()) {
-            expect(next == no_tick, "an empty wheel has no next expiry");
-        } else {
-            expect(next <= model_.begin()->first, "next_expiry() is never late");
-            expect(next >= wheel_.now(), "next_expiry() is not before now");
-            expect(changed_ > 0 || more_ || next == model_.begin()->first,
-                   "next_expiry() is exact if nothing was erased or moved");
+        // Not always: the questions themselves change what the wheel remembers.
+        switch (random_.below(8)) {
+        case 0:
+            search();
+            break;
+        case 1:
+        case 2:
+        case 3:
+            ask();
+            break;
+        default:
+            break;
         }
     }
 
-    random_numbers& random_;
+    void ask() {
+        const tick_t next = wheel_.next_expiry();
+        if (filed() == 0) {
+            expect(next == no_tick, "an empty wheel has no next expiry");
+            return;
+        }
+        expect(held_.empty() || next <= latest_, "next_expiry() knows that something is held");
+        expect(model_.empty() || next <= model_.begin()->first, "next_expiry() is never late");
+        expect(next >= wheel_.now(), "next_expiry() is not before now");
+        expect(changed_ > 0 || more_ || next == model_.begin()->first,
+               "next_expiry() is exact if nothing was erased or moved");
+    }
+
+    // Looks for the next expiry in slices; or begins with it, and is interrupted by other steps.
+    void search() {
+        const std::size_t budget = 1 + random_.below(habits_.budget_limit);
+        const bool to_the_end = !random_.once_in(3);
+        const std::uint64_t cascaded = wheel_.cascaded();
+        std::optional<tick_t> found;
+        std::size_t slices = 0;
+        do {
+            note("search", budget);
+            found = wheel_.find_next_expiry(budget);
+            // Left over, where it was when it was postponed, where something earlier was: an entry
+            // is filed again for no other reason, and for none of these twice.
+            expect(++slices <= 1 + 3 * filed() / budget, "a search comes to an end");
+            expect(wheel_.told() == latest_ && wheel_.now() == reached_, "a search moves no time");
+            expect(wheel_.cascaded() == cascaded, "a search is no cascade");
+        } while (!found && to_the_end);
+        if (!found) {
+            more_ = true;
+        } else if (filed() == 0) {
+            expect(*found == no_tick, "in an empty wheel nothing is found");
+        } else if (!held_.empty()) {
+            expect(*found <= latest_, "a search knows that something is held");
+        } else {
+            expect(*found == model_.begin()->first, "find_next_expiry() is exact");
+            expect(changed_ > 0 || more_ || slices == 1, "nothing is searched without a reason");
+        }
+    }
+
+    choices& random_;
     habits habits_;
     wheel wheel_;
     model_map model_;
+    model_map held_; // what advance() has to keep back
     std::vector<subject> subjects_;
     std::vector<subject*> order_;
     std::array<wheel_entry*, 64> due_{};

@@ -34,6 +34,10 @@ struct wheel_inspector {
         if (std::string fault = audit_opened(w, entries); !fault.empty()) {
             return fault;
         }
+        if (std::string fault = audit_held(w, entries); !fault.empty()) {
+            return fault;
+        }
+        smallest = std::min(smallest, w.earliest_[w.held_]);
         if (entries != w.size_) {
             return words("size() is ", w.size_, ", but ", entries, " entries are linked");
         }
@@ -47,9 +51,13 @@ struct wheel_inspector {
         return {};
     }
 
-    /// The level on which a filed entry is, or nothing if it is in the slot that is being emptied.
+    /// The level on which a filed entry is, or nothing if it is held, or in the slot that is being
+    /// emptied.
     [[nodiscard]] static std::optional<unsigned> level_of(const wheel& w,
                                                           const wheel_entry& entry) {
+        if (entry.slot_ >= w.opened_) {
+            return std::nullopt;
+        }
         for (const auto& list : w.slots_[entry.slot_].lists) {
             for (const wheel_entry& other : list) {
                 if (&other == &entry) {
@@ -60,7 +68,16 @@ struct wheel_inspector {
         return std::nullopt;
     }
 
-    /// How many slots hold something, not counting the one that is being emptied.
+    /// True if an entry is in the slot that is being emptied.
+    [[nodiscard]] static bool in_opened(const wheel& w, const wheel_entry& entry) {
+        const auto& lists = w.slots_[w.opened_].lists;
+        return std::any_of(lists.begin(), lists.end(), [&](const auto& list) {
+            return std::any_of(list.begin(), list.end(),
+                               [&](const wheel_entry& other) { return &other == &entry; });
+        });
+    }
+
+    /// How many slots hold something, not counting those that belong to no level.
     [[nodiscard]] static std::size_t occupied(const wheel& w) {
         return static_cast<std::size_t>(std::count_if(w.slots_.get(), w.slots_.get() + w.opened_,
                                                       [](const auto& s) { return !is_empty(s); }));
@@ -181,12 +198,30 @@ private:
 
     [[nodiscard]] static std::string audit_opened(const wheel& w, std::size_t& entries) {
         return walk(w, w.opened_, entries, [&](const wheel_entry& entry) {
-            if (entry.slot_ >= w.opened_) {
+            if (entry.slot_ == w.opened_ || entry.slot_ > w.held_) {
                 return words("opened slot: an entry says it came from slot ", entry.slot_);
             }
             if (entry.deadline_ < w.now_ || entry.deadline_ > last_tick) {
                 return words("opened slot: it is ", w.now_, ", but an entry is due at ",
                              entry.deadline_);
+            }
+            return std::string();
+        });
+    }
+
+    [[nodiscard]] static std::string audit_held(const wheel& w, std::size_t& entries) {
+        const tick_t expected = is_empty(w.slots_[w.held_]) ? no_tick : w.told_;
+        if (w.earliest_[w.held_] != expected) {
+            return words("held: the earliest is said to be ", w.earliest_[w.held_], ", but ",
+                         w.told_, " was told");
+        }
+        return walk(w, w.held_, entries, [&](const wheel_entry& entry) {
+            if (entry.slot_ != w.held_) {
+                return words("held: an entry says it is in slot ", entry.slot_);
+            }
+            if (entry.deadline_ < w.told_ || entry.deadline_ > last_tick) {
+                return words("held: an entry is due at ", entry.deadline_, ", but ", w.told_,
+                             " was told");
             }
             return std::string();
         });

@@ -1,35 +1,26 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Everything that depends on the version of Boost. No other file asks for it.
+// Differences between versions of Asio that several headers have to know. Which version has what is
+// decided in detail/requirements.hpp.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_COMPAT_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_COMPAT_HPP
 
+#include <asio_wheel/detail/requirements.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/execution_context.hpp>
-#include <boost/asio/version.hpp>
+#include <boost/asio/io_context.hpp>
 
 // Boost.Asio is not meant to be used by parts of its detail namespace; this header is, by way of
 // the documented BOOST_ASIO_CUSTOM_HANDLER_TRACKING: its macros expand to nothing unless handler
 // tracking is enabled.
 #include <boost/asio/detail/handler_tracking.hpp>
 
-#if BOOST_ASIO_VERSION >=                                                                          \
-    103400 // Boost 1.88; in 1.87 the integers of asio::config could not be read.
-#define ASIO_WHEEL_HAS_ASIO_CONFIG 1
+#if ASIO_WHEEL_HAS_ASIO_CONFIG
 #include <boost/asio/config.hpp>
-#else
-#define ASIO_WHEEL_HAS_ASIO_CONFIG 0
-#endif
-
-// The members of Asio's timers that Boost 1.87 removed.
-#if BOOST_ASIO_VERSION < 103300 && !defined(BOOST_ASIO_NO_DEPRECATED)
-#define ASIO_WHEEL_HAS_DEPRECATED_MEMBERS 1
-#else
-#define ASIO_WHEEL_HAS_DEPRECATED_MEMBERS 0
 #endif
 
 #include <chrono>
@@ -89,11 +80,18 @@ inline wheel_options agreed_options(boost::asio::execution_context& context,
     return options;
 }
 
-/// What a wheel is like that nobody made explicitly.
+/// The options of a wheel that was not made explicitly.
 inline wheel_options default_options(boost::asio::execution_context& context) {
     wheel_options options;
     options.locking = boost::asio::config(context).get("scheduler", "locking", true);
     return configured_options(context, options);
+}
+
+/// Whether the context promises that one thread runs it. Asio's scheduler then keeps what a handler
+/// posts in a list of the thread.
+template <class Scheduler>
+[[nodiscard]] bool has_one_thread(boost::asio::execution_context& context, const Scheduler&) {
+    return boost::asio::config(context).get("scheduler", "concurrency_hint", 0) == 1;
 }
 
 #else
@@ -102,8 +100,21 @@ inline wheel_options agreed_options(boost::asio::execution_context&, const wheel
     return options;
 }
 
-inline wheel_options default_options(boost::asio::execution_context&) {
-    return {};
+/// The options of a wheel that was not made explicitly: a context that does not lock has a wheel
+/// that does not.
+inline wheel_options default_options(boost::asio::execution_context& context) {
+    const int hint =
+        boost::asio::use_service<boost::asio::detail::io_context_impl>(context).concurrency_hint();
+    wheel_options options;
+    options.locking = BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);
+    return options;
+}
+
+template <class Scheduler>
+[[nodiscard]] bool has_one_thread(boost::asio::execution_context&, const Scheduler& scheduler) {
+    const int hint = scheduler.concurrency_hint();
+    return hint == 1 || !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint) ||
+           !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(REACTOR_IO, hint);
 }
 
 #endif

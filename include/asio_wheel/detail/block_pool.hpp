@@ -19,11 +19,17 @@
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
+
+#if defined(__unix__) || defined(__APPLE__)
+#define ASIO_WHEEL_HAS_FORK 1
+#include <pthread.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ASIO_WHEEL_HAS_ADDRESS_SANITIZER 1
@@ -82,6 +88,10 @@ public:
         }
         return list;
     }
+
+    // For fork() alone.
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
 
     /// Takes a list of blocks back.
     void put(free_block* list) noexcept {
@@ -159,6 +169,29 @@ public:
         return block;
     }
 
+    /// Makes sure that this thread can allocate `count` blocks of a size without fail. False without
+    /// memory, and at the end of a thread, which keeps no blocks any more.
+    [[nodiscard]] static bool prepare(std::size_t size, std::size_t count) noexcept {
+        const std::size_t n = index_of(size);
+        shelf& s = here_.shelves[n];
+        if (!watched()) {
+            return false;
+        }
+        while (s.count < count) {
+            try {
+                free_block* list = depot(n).take(batch);
+                while (list != nullptr) {
+                    free_block* const block = std::exchange(list, list->next);
+                    block->next = std::exchange(s.first, block);
+                    ++s.count;
+                }
+            } catch (const std::bad_alloc&) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     static void deallocate(void* memory, std::size_t size) noexcept {
         const std::size_t n = index_of(size);
         if (n >= sizes) {
@@ -231,8 +264,8 @@ private:
     }
 
     // Never destroyed: there is no end after which nobody gives a block back.
-    [[nodiscard]] static block_depot& depot(std::size_t n) {
-        static auto* const depots = [] {
+    [[nodiscard]] static block_depot* depots() {
+        static auto* const all = [] {
             auto* const memory =
                 static_cast<block_depot*>(::operator new(sizes * sizeof(block_depot)));
             for (std::size_t i = 0; i < sizes; ++i) {
@@ -240,7 +273,23 @@ private:
             }
             return memory;
         }();
-        return depots[n];
+        [[maybe_unused]] static const bool survives_fork = outlive_fork();
+        return all;
+    }
+    [[nodiscard]] static block_depot& depot(std::size_t n) { return depots()[n]; }
+
+    // The child of a fork has one thread. A depot that another thread was changing would stay
+    // locked there. So fork() waits until no thread changes one.
+    static bool outlive_fork() noexcept {
+#ifdef ASIO_WHEEL_HAS_FORK
+        return ::pthread_atfork(
+                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.lock(); }); },
+                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.unlock(); }); },
+                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.unlock(); }); }) ==
+               0;
+#else
+        return true;
+#endif
     }
 
     static inline thread_local constinit state here_{};

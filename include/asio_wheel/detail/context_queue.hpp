@@ -12,6 +12,8 @@
 #ifndef ASIO_WHEEL_DETAIL_CONTEXT_QUEUE_HPP
 #define ASIO_WHEEL_DETAIL_CONTEXT_QUEUE_HPP
 
+#include <asio_wheel/detail/asio_compat.hpp>
+
 #include <boost/asio/detail/op_queue.hpp>
 #include <boost/asio/detail/operation.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -32,15 +34,27 @@ using operation = boost::asio::detail::operation;
 class operation_batch {
 public:
     operation_batch() = default;
-    operation_batch(operation_batch&& other) noexcept : size_(std::exchange(other.size_, 0)) {
+    operation_batch(operation_batch&& other) noexcept
+        : size_(std::exchange(other.size_, 0)), visible_(std::exchange(other.visible_, false)) {
         ops_.push(other.ops_);
     }
     operation_batch& operator=(operation_batch&&) = delete;
 
+    /// For an operation that nobody has to see before the handler that is running has returned.
     void push(operation& op) noexcept {
         ops_.push(&op);
         ++size_;
     }
+
+    /// For an operation that run_one() must find when it is called inside the handler that is
+    /// running. The whole batch becomes as visible.
+    void push_visible(operation& op) noexcept {
+        visible_ = true;
+        push(op);
+    }
+
+    /// The first one, which there must be.
+    [[nodiscard]] operation& front() noexcept { return *ops_.front(); }
 
     /// Takes out the first one, which there must be.
     [[nodiscard]] operation& pop() noexcept {
@@ -57,6 +71,7 @@ private:
 
     boost::asio::detail::op_queue<operation> ops_;
     std::size_t size_ = 0;
+    bool visible_ = false;
 };
 
 class context_queue {
@@ -64,7 +79,8 @@ class context_queue {
 
 public:
     explicit context_queue(boost::asio::execution_context& context)
-        : scheduler_(boost::asio::use_service<scheduler>(context)) {}
+        : scheduler_(boost::asio::use_service<scheduler>(context)),
+          one_thread_(has_one_thread(context, scheduler_)) {}
 
     /// Whether the threads of a boost::asio::thread_pool are those that empty its queue. (On
     /// Windows, I/O objects of a thread_pool are served by a thread of Asio's.)
@@ -74,26 +90,56 @@ public:
     /// Keeps the context running until post() is called.
     void announce() noexcept { scheduler_.work_started(); }
 
+    /// Puts one operation, which was not announced, into the queue of any context.
+    static void post_to(boost::asio::execution_context& context, operation& op) {
+        boost::asio::use_service<scheduler>(context).post_immediate_completion(&op, false);
+    }
+
     /// Puts all of a batch, which is not empty and was announced once, into the queue. Each
     /// operation keeps the context running until it has returned.
     void post(operation_batch& batch) noexcept {
-        const std::size_t others = batch.size_ - 1;
-        batch.size_ = 0;
-        if (others != 0) {
-            if constexpr (requires {
-                              scheduler_.post_immediate_completions(others, batch.ops_, false);
-                          }) {
-                return scheduler_.post_immediate_completions(others, batch.ops_, false);
+        const std::size_t size = std::exchange(batch.size_, 0);
+        const bool visible = std::exchange(batch.visible_, false);
+        if (one_thread_ && visible) {
+            post_visible(batch.ops_);
+        } else {
+            if (size != 1) {
+                if (post_announced(scheduler_, size - 1, batch.ops_)) {
+                    return;
+                }
+                for (std::size_t i = 1; i < size; ++i) {
+                    scheduler_.work_started();
+                }
             }
-            for (std::size_t i = 0; i < others; ++i) {
-                scheduler_.work_started();
-            }
+            scheduler_.post_deferred_completions(batch.ops_);
         }
-        scheduler_.post_deferred_completions(batch.ops_);
     }
 
 private:
+    // A template, for not each scheduler has this function: without it, nothing is posted.
+    template <class Scheduler, class Operations>
+    [[nodiscard]] static bool post_announced(Scheduler& s, std::size_t others, Operations& ops) {
+        if constexpr (requires { s.post_immediate_completions(others, ops, false); }) {
+            s.post_immediate_completions(others, ops, false);
+            return true;
+        } else {
+            return false;
+        }
+    }
+
+    // A context with one thread keeps what its handlers post in a list of the thread until they
+    // have returned. A run_one() inside a handler does not see that list. do_dispatch() passes it
+    // by.
+    void post_visible(boost::asio::detail::op_queue<operation>& ops) noexcept {
+        while (operation* const op = ops.front()) {
+            ops.pop();
+            scheduler_.do_dispatch(op);
+        }
+        scheduler_.work_finished(); // Each operation counts for itself now.
+    }
+
     scheduler& scheduler_;
+    const bool one_thread_;
 };
 
 } // namespace asio_wheel::detail

@@ -88,29 +88,72 @@ template <class Allocator, unsigned int Bits>
 inline constexpr bool
     is_pool_executor<boost::asio::thread_pool::basic_executor_type<Allocator, Bits>> = true;
 
-/// The context of `ex`, if `ex` is the executor of its context itself: it runs what it is given on
-/// the threads that empty the context's queue, in no particular order, and has nothing to add where
-/// that is what happens anyway. Else null: for a strand, and for all of a kind unknown. Looks behind
-/// executors that hide another one, such as any_io_executor.
+/// Whether all executors of a type are native: see visit_native().
 template <class Executor>
-[[nodiscard]] const boost::asio::execution_context* native_context(const Executor& ex) noexcept {
+inline constexpr bool is_native_type =
+    is_io_context_executor<Executor> ||
+    (is_pool_executor<Executor> && context_queue::is_that_of_pools);
+
+/// Calls f(executor) with the native executor that `ex` is or hides, if there is one, and returns
+/// what that returns; else a default-constructed result.
+///
+/// An executor is native if it is the executor of its context itself: it runs what it is given on
+/// the threads that empty the context's queue, in no particular order, and has nothing to add where
+/// that is what happens anyway. A strand is not native, and neither is an executor of an unknown
+/// kind. Executors that hide another one, such as any_io_executor, are looked into.
+template <class Executor, class Function>
+auto visit_native(const Executor& ex, Function f) noexcept {
     namespace asio = boost::asio;
-    if constexpr (is_io_context_executor<Executor>) {
-        return &context_of(ex);
-    } else if constexpr (is_pool_executor<Executor>) {
-        return context_queue::is_that_of_pools ? &context_of(ex) : nullptr;
+    using result = decltype(f(std::declval<const asio::io_context::executor_type&>()));
+    if constexpr (is_native_type<Executor>) {
+        return f(ex);
     } else if constexpr (requires { ex.template target<asio::io_context::executor_type>(); }) {
         if (const auto* io = ex.template target<asio::io_context::executor_type>()) {
-            return native_context(*io);
+            return f(*io);
         }
-        if (const auto* pool = ex.template target<asio::thread_pool::executor_type>()) {
-            return native_context(*pool);
+        if constexpr (context_queue::is_that_of_pools) {
+            if (const auto* pool = ex.template target<asio::thread_pool::executor_type>()) {
+                return f(*pool);
+            }
+            if (const auto* system = ex.template target<asio::system_executor>()) {
+                return f(*system);
+            }
         }
-        if (const auto* system = ex.template target<asio::system_executor>()) {
-            return native_context(*system);
-        }
+        return result();
+    } else {
+        return result();
     }
-    return nullptr;
+}
+
+/// The context of a native executor; null for any other.
+template <class Executor>
+[[nodiscard]] boost::asio::execution_context* native_context(const Executor& ex) noexcept {
+    return visit_native(ex, [](const auto& native) { return &context_of(native); });
+}
+
+/// Whether a native executor may call what it is given at once, on the calling thread.
+template <class Executor>
+[[nodiscard]] bool native_runs_here(const Executor& ex) noexcept {
+    namespace execution = boost::asio::execution;
+    return visit_native(ex, [](const auto& native) {
+        const bool may_block =
+            boost::asio::query(native, execution::blocking) != execution::blocking.never;
+        if constexpr (requires { native.running_in_this_thread(); }) {
+            return may_block && native.running_in_this_thread();
+        } else {
+            return may_block; // Any thread is one of the system executor's.
+        }
+    });
+}
+
+/// The executor that `work` leads to, without the work.
+template <class Executor>
+[[nodiscard]] auto without_work(const work_on<Executor>& work) {
+    if constexpr (is_ts_executor<Executor>) {
+        return work.get_executor();
+    } else {
+        return boost::asio::prefer(work, boost::asio::execution::outstanding_work.untracked);
+    }
 }
 
 } // namespace asio_wheel::detail

@@ -6,23 +6,19 @@
 //
 // direct_op: its handler is bound to the context's own executor, if to any. It is called at once.
 //
-// hopping_op: its handler belongs on a strand or on another context. A ticket is sent through that
-// executor, and the ticket calls it. Until the ticket arrives, the wait can still be cancelled or
-// postponed.
+// dispatched_op: its handler belongs on a strand or on another context. The operation is sent
+// through that executor. Until it arrives there, the wait can still be cancelled or postponed.
 
 #ifndef ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP
 #define ASIO_WHEEL_DETAIL_HANDLER_OPS_HPP
 
+#include <asio_wheel/detail/core_lifetime.hpp>
+#include <asio_wheel/detail/executor_hop.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/op_memory.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
-#include <boost/asio/dispatch.hpp>
-#include <boost/intrusive/link_mode.hpp>
-#include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
-#include <boost/intrusive/options.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
@@ -57,12 +53,10 @@ private:
         auto* const op = static_cast<direct_op*>(self);
         Core& core = op->core_;
         if (queue == nullptr) {
-            if (!core.forget(*op)) {
-                return;
+            if (core.forget(*op)) {
+                BOOST_ASIO_HANDLER_COMPLETION((*op));
+                memory::destroy(*op);
             }
-            BOOST_ASIO_HANDLER_COMPLETION((*op));
-            // Its destructor may do anything: let the operation go first.
-            static_cast<void>(memory::take_handler(*op));
             return;
         }
         const typename Core::delivery delivery(core, *op);
@@ -82,71 +76,85 @@ private:
     Handler handler_;
 };
 
-using hopping_hook =
-    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>;
-
-/// An operation whose handler is reached through an executor, by a ticket.
-class hopping_op_base : public slotted_op, public hopping_hook {
-public:
-    /// Frees the operation and calls its handler.
-    virtual void complete(const boost::system::error_code& result) = 0;
-
-protected:
-    explicit hopping_op_base(func_type function) noexcept : slotted_op(function) {}
-    ~hopping_op_base() = default;
-};
-
-using hopping_list =
-    boost::intrusive::list<hopping_op_base, boost::intrusive::constant_time_size<false>>;
-
 struct no_work {};
 
-/// `Work` is what keeps the timer's own executor working where the handler has another one.
+/// `Work` is what keeps the timer's own executor working where the handler has another one. It is
+/// let go when the operation is sent: from then on the timer's context may end.
 template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
-class hopping_op final : public hopping_op_base {
-    using memory = op_memory<hopping_op, Handler>;
+class dispatched_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
+    using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
+    using memory = op_memory<dispatched_op, Handler>;
 
 public:
-    hopping_op(Handler&& handler, Core& core, const Executor& ex, Work work)
-        : hopping_op_base(&hopping_op::run), core_(core), executor_(track_work(ex)),
+    dispatched_op(Handler&& handler, Core& core, const Executor& ex, Work work)
+        : base(&dispatched_op::run), lifetime_(core.lifetime()), executor_(track_work(ex)),
           work_(std::move(work)), handler_(std::move(handler)) {}
-
-    void complete(const boost::system::error_code& result) override {
-        BOOST_ASIO_HANDLER_COMPLETION((*this));
-        // Work on the executors lasts until the handler has returned.
-        [[maybe_unused]] const work_on<Executor> executor(std::move(executor_));
-        [[maybe_unused]] const Work work(std::move(work_));
-        Handler handler(memory::take_handler(*this));
-        BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
-        std::move(handler)(result);
-        BOOST_ASIO_HANDLER_INVOCATION_END;
-    }
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
     [[nodiscard]] Timer& timer() noexcept { return timer_; }
 
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
-        auto* const op = static_cast<hopping_op*>(self);
-        Core& core = op->core_;
-        if (queue == nullptr) {
-            if (!core.forget(*op)) {
-                return;
-            }
-            BOOST_ASIO_HANDLER_COMPLETION((*op));
-            static_cast<void>(memory::take_handler(*op));
-            return;
+        auto* const op = static_cast<dispatched_op*>(self);
+        if (op->way == wait_op::flight::hopping) {
+            queue != nullptr ? arrive(*op) : drop(*op);
+        } else if (queue == nullptr) {
+            forget(*op);
+        } else {
+            send(*op);
         }
+    }
+
+    // Its turn in the queue of the timer's context.
+    static void send(dispatched_op& op) {
+        Core& core = *op.lifetime_->core;
         const typename Core::handler_scope scope(core);
-        if (core.hop(*op)) {
-            // A copy: the operation may be gone before dispatch() returns.
-            const auto ex = executor_of<Executor>(op->executor_);
-            boost::asio::dispatch(ex, typename Core::ticket_type(core, *op));
+        if (core.hop(op)) {
+            // Copies: the operation may be gone when hop_to() returns.
+            const auto ex = without_work<Executor>(op.executor_);
+            const lifetime_ptr<Core> lifetime(op.lifetime_);
+            [[maybe_unused]] const Work work(std::move(op.work_));
+            if (!hop_to(ex, op, lifetime)) {
+                core.send_later(op);
+            }
+        }
+    }
+
+    // It has reached the handler's executor.
+    static void arrive(dispatched_op& op) {
+        const auto what = Core::arrive(lifetime_ptr<Core>(op.lifetime_), op);
+        if (what == Core::arrival::dropped) {
+            BOOST_ASIO_HANDLER_COMPLETION((op));
+            memory::destroy(op);
+        } else if (what == Core::arrival::claimed) {
+            BOOST_ASIO_HANDLER_COMPLETION((op));
+            const boost::system::error_code result = op.result();
+            Handler handler(memory::take_handler(op));
+            BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
+            std::move(handler)(result);
+            BOOST_ASIO_HANDLER_INVOCATION_END;
+        }
+    }
+
+    // The handler's executor has dropped it.
+    static void drop(dispatched_op& op) noexcept {
+        if (!hop_attempt::give_back(op)) {
+            Core::abandon(lifetime_ptr<Core>(op.lifetime_), op);
+            BOOST_ASIO_HANDLER_COMPLETION((op));
+            memory::destroy(op);
+        }
+    }
+
+    // It is to be destroyed where nobody has sent it.
+    static void forget(dispatched_op& op) noexcept {
+        if (op.way == wait_op::flight::decided || op.lifetime_->core->forget(op)) {
+            BOOST_ASIO_HANDLER_COMPLETION((op));
+            memory::destroy(op);
         }
     }
 
     [[no_unique_address]] Timer timer_;
-    Core& core_;
+    lifetime_ptr<Core> lifetime_;
     work_on<Executor> executor_;
     [[no_unique_address]] Work work_;
     Handler handler_;

@@ -72,14 +72,32 @@ struct op_memory {
         }
     }
 
-    /// Frees an operation, and gives back its handler.
+    /// Frees an operation, and gives back its handler. If moving the handler throws, both are
+    /// destroyed.
     [[nodiscard]] static Handler take_handler(Op& op) {
-        Handler handler(std::move(op.handler()));
-        allocator memory = allocator_of(handler);
-        op.~Op();
-        traits::deallocate(memory, &op, 1);
-        return handler;
+        const release guard{op, allocator_of(op.handler())};
+        return Handler(std::move(op.handler()));
     }
+
+    /// Frees an operation and its handler. The handler is the last to go, because its destructor may
+    /// do anything; unless it cannot be moved away.
+    static void destroy(Op& op) noexcept {
+        try {
+            static_cast<void>(take_handler(op));
+        } catch (...) { // NOLINT(bugprone-empty-catch): there is nobody to tell.
+        }
+    }
+
+private:
+    struct release {
+        Op& op;
+        allocator memory;
+
+        ~release() {
+            op.~Op();
+            traits::deallocate(memory, &op, 1);
+        }
+    };
 };
 
 } // namespace asio_wheel::detail

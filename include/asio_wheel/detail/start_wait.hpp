@@ -99,8 +99,7 @@ void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor
             core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
         }
     }
-    core.schedule(s, *op);
-    static_cast<void>(guard.release());
+    core.schedule(s, *guard.release());
 }
 
 /// Starts a wait on `timer`, which is used through executor `ex`, and moves `handler` away: chooses
@@ -114,11 +113,15 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
     using part = typename Timer::part;
     using direct = direct_op<Core, Handler, part>;
 
-    if constexpr (unbound) {
+    // What never runs is not instantiated: it would be larger than what does.
+    constexpr bool always_native = is_native_type<Executor>;
+    if constexpr (unbound && always_native) {
+        schedule_op<direct>(core, timer, ex, std::move(handler));
+    } else if constexpr (unbound) {
         if (timer.native()) {
             schedule_op<direct>(core, timer, ex, std::move(handler));
         } else {
-            schedule_op<hopping_op<Core, Handler, Executor, no_work, part>>(
+            schedule_op<dispatched_op<Core, Handler, Executor, no_work, part>>(
                 core, timer, ex, std::move(handler), ex, no_work());
         }
     } else {
@@ -126,11 +129,11 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
         using bound_executor = std::decay_t<decltype(bound)>;
         if (timer.native() && native_context(bound) == native_context(ex)) {
             schedule_op<direct>(core, timer, ex, std::move(handler));
-        } else if (timer.native()) {
-            schedule_op<hopping_op<Core, Handler, bound_executor, no_work, part>>(
+        } else if (always_native || timer.native()) {
+            schedule_op<dispatched_op<Core, Handler, bound_executor, no_work, part>>(
                 core, timer, ex, std::move(handler), bound, no_work());
-        } else {
-            schedule_op<hopping_op<Core, Handler, bound_executor, work_on<Executor>, part>>(
+        } else if constexpr (!always_native) {
+            schedule_op<dispatched_op<Core, Handler, bound_executor, work_on<Executor>, part>>(
                 core, timer, ex, std::move(handler), bound, track_work(ex));
         }
     }

@@ -18,6 +18,7 @@
 #include <concepts>
 #include <exception>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -52,6 +53,11 @@ template <class T>
 inline constexpr bool is_error =
     std::is_same_v<T, boost::system::error_code> || std::is_same_v<T, std::exception_ptr>;
 
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
 /// Whether an operation that ended with this says that it was cancelled.
 [[nodiscard]] inline bool was_cancelled(const boost::system::error_code& ec) noexcept {
     return ec == boost::asio::error::operation_aborted ||
@@ -80,6 +86,9 @@ struct timed_out_result {
 
     template <class... Signatures>
     static constexpr bool fits = (is_error<typename first_argument<Signatures>::type> && ...);
+    template <class... Signatures>
+    static constexpr bool is_in_tuple =
+        (is_tuple<typename first_argument<Signatures>::type> || ...);
 
     /// `why` is null unless the deadline has passed, and an error if it could not be waited for.
     template <class Handler, class First, class... Rest>

@@ -60,6 +60,8 @@ private:
 struct own_result {
     template <class... Signatures>
     static constexpr bool fits = true;
+    template <class... Signatures>
+    static constexpr bool is_in_tuple = false;
 
     template <class Handler, class... Args>
     void deliver(const boost::system::error_code*, Handler&& handler, Args&&... args) const {
@@ -167,12 +169,18 @@ private:
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
         } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
-            static_assert(!std::is_same_v<bound, nothing>,
-                          "neither the operation nor its handler says on which executor a deadline "
-                          "may cancel it: use boost::asio::bind_executor");
-            const auto ex = boost::asio::get_associated_executor(handler);
-            start_on(ex, &ex, std::move(initiation), terms, decayed(std::forward<Handler>(handler)),
-                     std::forward<Args>(args)...);
+            constexpr bool has_executor = !std::is_same_v<bound, nothing>;
+            static_assert(
+                has_executor,
+                "neither the operation nor its handler says on which executor a deadline may "
+                "cancel it: put boost::asio::bind_executor inside, round the handler, as in "
+                "cancel_after(d, bind_executor(executor, handler)). Round the deadline itself it "
+                "comes too late");
+            if constexpr (has_executor) {
+                const auto ex = boost::asio::get_associated_executor(handler);
+                start_on(ex, &ex, std::move(initiation), terms,
+                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+            }
         }
     }
 
@@ -272,10 +280,18 @@ template <class Token, class Clock, class Result, class... Signatures>
 class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Result>,
                                 Signatures...>
     : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
-    static_assert(Result::template fits<Signatures...>,
-                  "timeout() and deadline() report error::timed_out as the operation's first "
-                  "result, which must be an error_code or a std::exception_ptr; for other "
-                  "operations there are cancel_after() and cancel_at()");
+    // An operation that as_tuple wraps has a tuple for its only result.
+    static constexpr bool in_tuple = Result::template is_in_tuple<Signatures...>;
+    static_assert(
+        !in_tuple,
+        "as_tuple belongs inside, round the token: write timeout(d, as_tuple(token)), not "
+        "as_tuple(timeout(d, token)), and likewise with deadline()");
+    static_assert(
+        in_tuple || Result::template fits<Signatures...>,
+        "timeout() and deadline() report error::timed_out as the operation's first result, which "
+        "must be an error_code or a std::exception_ptr. If an adaptor such as redirect_error hides "
+        "it, put the adaptor inside, round the token: timeout(d, redirect_error(token, ec)). If "
+        "the operation has no error, use cancel_after() or cancel_at()");
 
     template <class Initiation>
     using timed = asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Clock, Result>;

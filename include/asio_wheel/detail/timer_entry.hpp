@@ -21,6 +21,9 @@ namespace asio_wheel::detail {
 struct timer_entry : wheel_entry {
     atomic<bool> linked{false};
     bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
+    /// It is in the core's list of timers whose operations are on their way to other executors. It
+    /// is not filed then: the list uses the wheel's links.
+    bool listed = false;
     op_list ops;
 
     void relink() noexcept { linked.store(filed() || !ops.empty(), std::memory_order_release); }

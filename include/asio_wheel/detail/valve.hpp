@@ -108,10 +108,8 @@ public:
 
     /// The context ends: no idle timer asks for the valve from now on.
     void close() noexcept {
-        const std::lock_guard<optional_mutex> guard(mutex_);
-        closed_ = true;
-        next_ = watches_.end();
-        watches_.clear_and_dispose([](watch* w) { w->listed = false; });
+        while (forget_some()) {
+        }
     }
 
 private:
@@ -135,6 +133,18 @@ private:
         valve& self_;
     };
 
+    // One slice of the end.
+    bool forget_some() noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        closed_ = true;
+        next_ = watches_.end();
+        for (std::size_t i = 0; i < core_.options().budget && !watches_.empty(); ++i) {
+            watches_.front().listed = false;
+            watches_.pop_front();
+        }
+        return !watches_.empty();
+    }
+
     void begin_walk(std::unique_lock<optional_mutex>& lock) noexcept {
         next_ = watches_.begin();
         if (!queued_) {
@@ -152,7 +162,7 @@ private:
         if (next_ != watches_.end()) {
             queued_ = true;
             operation_batch batch;
-            batch.push(rest_);
+            batch.push_visible(rest_);
             queue_.announce();
             lock.unlock();
             queue_.post(batch);

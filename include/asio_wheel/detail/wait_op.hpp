@@ -40,14 +40,21 @@ class wait_op : public operation {
 public:
     /// How the wait stands. Only a waiting or due operation is attached to its timer; the others
     /// are decided.
-    enum class outcome : std::uint8_t { waiting, due, aborted, too_many, stopped };
+    enum class outcome : std::uint8_t {
+        waiting,
+        due,
+        aborted,
+        too_many,
+        stopped,
+        dropped ///< It waited when its context ended: it is destroyed where it arrives.
+    };
 
     /// Where it is. An operation in flight is freed by whoever carries it, and by nobody else.
     enum class flight : std::uint8_t {
         none,    ///< At home: it waits.
         queued,  ///< In the context's queue, where it may still be decided otherwise.
         decided, ///< In the context's queue, as its last way: nobody else knows of it.
-        hopping  ///< A ticket is on its way through the handler's executor.
+        hopping  ///< On its way through the handler's executor.
     };
 
     wait_op(const wait_op&) = delete;
@@ -57,6 +64,7 @@ public:
         switch (how) {
         case outcome::waiting:
         case outcome::due:
+        case outcome::dropped:
             break;
         case outcome::aborted:
             return boost::asio::error::operation_aborted;
@@ -71,9 +79,11 @@ public:
     /// The cancellation slot that leads here, if any.
     [[nodiscard]] inline cancel_link* link() const noexcept;
 
+    // These four bytes fill what Asio's operation leaves of its last word.
     outcome how = outcome::waiting;
-    flight way = flight::none; ///< Once it is in the queue, changed only by whoever takes it out.
-    std::uint8_t places = 0;   ///< How many it has in the queue. Its turn is the last of them.
+    flight way =
+        flight::none;        ///< Once it is in a queue, changed only by the one that takes it out.
+    std::uint8_t places = 0; ///< How many it has in the queue. Its turn is the last of them.
     const bool has_slot;
     timer_entry* owner = nullptr; ///< The timer it is attached to.
     wait_op* next = nullptr;      ///< In the timer's list.

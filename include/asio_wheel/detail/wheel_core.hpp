@@ -28,6 +28,7 @@
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 
 #include <asio_wheel/detail/context_queue.hpp>
+#include <asio_wheel/detail/core_lifetime.hpp>
 #include <asio_wheel/detail/driver.hpp>
 #include <asio_wheel/detail/handler_ops.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
@@ -40,6 +41,7 @@
 #include <asio_wheel/wheel_options.hpp>
 
 #include <boost/asio/execution_context.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -49,43 +51,11 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace asio_wheel::detail {
-
-/// The lock, and whether there is still a service behind it. Tickets in other contexts' queues keep
-/// it alive.
-struct gate {
-    explicit gate(bool locking) noexcept : mutex(locking) {}
-
-    optional_mutex mutex;
-    bool closed = false;
-};
-
-/// Brings an operation to the executor of its handler. Dropped there, it takes the operation with
-/// it.
-template <class Core>
-class ticket {
-public:
-    ticket(Core& core, hopping_op_base& op) noexcept : gate_(core.door()), core_(&core), op_(&op) {}
-    ticket(ticket&& other) noexcept
-        : gate_(std::move(other.gate_)), core_(other.core_),
-          op_(std::exchange(other.op_, nullptr)) {}
-    ticket& operator=(ticket&&) = delete;
-    ~ticket() {
-        if (op_ != nullptr) {
-            core_->abandon(*gate_, *op_);
-        }
-    }
-
-    void operator()() { core_->arrive(*gate_, *std::exchange(op_, nullptr)); }
-
-private:
-    std::shared_ptr<gate> gate_;
-    Core* core_; // Alive as long as the gate is open.
-    hopping_op_base* op_;
-};
 
 template <class Clock, class WaitTraits>
 class wheel_core {
@@ -93,17 +63,20 @@ public:
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     using state = timer_state<Clock>;
-    using ticket_type = ticket<wheel_core>;
 
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
-        : options_(options), gate_(std::make_shared<gate>(options.locking)), clock_(options.tick),
-          wheel_(options.slots, options.levels), due_(options.budget), order_(options.budget),
-          driver_(context), queue_(context), rest_of_tick_(*this) {}
+        : options_(options), lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
+          clock_(options.tick), wheel_(options.slots, options.levels), due_(options.budget),
+          order_(options.budget), driver_(context), queue_(context), rest_of_tick_(*this) {}
 
     wheel_core(const wheel_core&) = delete;
     wheel_core& operator=(const wheel_core&) = delete;
 
-    ~wheel_core() { destroy_all(); } // What handlers started while shutdown() destroyed them.
+    ~wheel_core() {
+        destroy_all(); // What handlers started while shutdown() destroyed them.
+        const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+        lifetime_->core = nullptr;
+    }
 
     [[nodiscard]] time_point now() const { return clock_.now(); }
     [[nodiscard]] time_point corrected(time_point real) const { return clock_.corrected(real); }
@@ -111,7 +84,7 @@ public:
 
     // What timers do. `s` is used by one thread at a time; different timers by different threads.
     // All but schedule() are for timers that were linked a moment ago.
-    void schedule(state& s, wait_op& op);
+    void schedule(state& s, wait_op& op) noexcept;
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
@@ -129,13 +102,20 @@ public:
     [[nodiscard]] wait_op* withdraw(cancel_link& link) noexcept;
 
     // What operations do when the context runs or forgets them.
-    [[nodiscard]] bool hop(hopping_op_base& op) noexcept;
+    [[nodiscard]] bool hop(wait_op& op) noexcept;
+    void send_later(wait_op& op) noexcept;
     [[nodiscard]] bool forget(wait_op& op) noexcept;
 
-    // What tickets do.
-    [[nodiscard]] const std::shared_ptr<gate>& door() const noexcept { return gate_; }
-    void arrive(gate& door, hopping_op_base& op);
-    void abandon(gate& door, hopping_op_base& op) noexcept;
+    // What operations do at their handler's executor. The core may have ended.
+    enum class arrival {
+        waits,   ///< It was postponed on its way, and waits again.
+        claimed, ///< It is the caller's, to be completed.
+        dropped  ///< It is the caller's, to be destroyed.
+    };
+    [[nodiscard]] static arrival arrive(const lifetime_ptr<wheel_core>& lifetime,
+                                        wait_op& op) noexcept;
+    static void abandon(const lifetime_ptr<wheel_core>& lifetime, wait_op& op) noexcept;
+    [[nodiscard]] const lifetime_ptr<wheel_core>& lifetime() const noexcept { return lifetime_; }
 
     // What the service does.
     [[nodiscard]] wheel_stats stats() const;
@@ -154,7 +134,9 @@ public:
     public:
         explicit handler_scope(wheel_core& core, bool responsible = true) noexcept
             : core_(core), responsible_(responsible),
-              decided_(core.decided_.load(std::memory_order_relaxed)) {}
+              decided_(core.decided_.load(std::memory_order_relaxed)) {
+            core.lifetime_->mutex.enter("running handlers");
+        }
         handler_scope(const handler_scope&) = delete;
         handler_scope& operator=(const handler_scope&) = delete;
         ~handler_scope() {
@@ -162,9 +144,10 @@ public:
             // meanwhile will have its turn, and look then.
             if (responsible_ && core_.alive_.load(std::memory_order_relaxed) == 0 &&
                 core_.decided_.load(std::memory_order_relaxed) == decided_) {
-                const locked guard(core_);
+                const locked guard(core_, "running handlers");
                 core_.settle();
             }
+            core_.lifetime_->mutex.leave();
         }
 
     private:
@@ -196,6 +179,9 @@ private:
         bool more;       // Whether the budget ended before the work did.
     };
 
+    using timer_list =
+        boost::intrusive::list<timer_entry, boost::intrusive::constant_time_size<false>>;
+
     struct due_timer {
         time_point expiry;
         state* timer;
@@ -205,7 +191,12 @@ private:
     // meanwhile.
     class locked {
     public:
-        explicit locked(wheel_core& core) : core_(core), lock_(core.gate_->mutex) {}
+        // `purpose` tells what for, should there be a thread too many.
+        locked(wheel_core& core, const char* purpose)
+            : core_(core), lock_(core.lifetime_->mutex, std::defer_lock) {
+            core.lifetime_->mutex.lock(purpose);
+            lock_ = std::unique_lock(core.lifetime_->mutex, std::adopt_lock);
+        }
         locked(const locked&) = delete;
         locked& operator=(const locked&) = delete;
         ~locked() {
@@ -243,17 +234,22 @@ private:
         wheel_core& core_;
     };
 
+    template <class Finish>
+    std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
     void on_wake_up(std::uint64_t turn);
     void on_rest_of_tick();
 
     // All of these are called with the lock held; run_first() releases it.
-    void file(state& s);
+    void file(state& s) noexcept;
+    void list(timer_entry& entry) noexcept;
+    void unlist(timer_entry& entry) noexcept;
+    void relink(timer_entry& entry) noexcept;
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
     static void cut(wait_op& op) noexcept;
     void leave(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
-    std::size_t abort_all(timer_entry& entry) noexcept;
+    std::size_t abort_some(timer_entry& entry, std::size_t most) noexcept;
     bool abort_unseen(timer_entry& entry) noexcept;
     std::size_t refile(state& s) noexcept;
     void unfile(timer_entry& entry) noexcept;
@@ -262,6 +258,10 @@ private:
     std::size_t tick() noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;
+    [[nodiscard]] static bool is_due(const state& s, time_point now) noexcept;
+    bool find_first(tick_t tick, std::optional<time_point>& first) noexcept;
+    void begin_pass() noexcept;
+    [[nodiscard]] tick_t tick_at(time_point now) const noexcept;
     bool follow_set_back(time_point now) noexcept;
     void make_ready(wait_op& op, wait_op::outcome how) noexcept;
     void take_back(wait_op& op) noexcept;
@@ -279,7 +279,8 @@ private:
     void settle() noexcept;
     void flush(std::unique_lock<optional_mutex>& lock) noexcept;
     void require_paused() const;
-    void destroy_present() noexcept;
+    bool detach_some(op_list& doomed) noexcept;
+    void detach(state& s, op_list& doomed) noexcept;
     // Alive is an operation that needs the wheel and the context: one that waits, or is in the
     // queue and not decided yet.
     void count(std::ptrdiff_t change) noexcept {
@@ -291,17 +292,19 @@ private:
     static constexpr std::uint8_t max_places = std::numeric_limits<std::uint8_t>::max();
 
     const wheel_options options_;
-    const std::shared_ptr<gate> gate_;
+    const lifetime_ptr<wheel_core> lifetime_;
     wheel_clock<Clock> clock_;
     wheel wheel_;
     std::vector<wheel_entry*> due_; // Where a slice's expired entries are put,
     std::vector<due_timer> order_;  // and in which order they complete.
     timer_entry* parked_ = nullptr; // The one timer that is filed though nobody waits for it.
     bool ticking_ = false;  // The rest of a tick is in the context's queue, or ready to go there.
+    bool in_pass_ = false;  // The last slice did not finish its pass over what is due.
     bool stopped_ = false;  // drain() was called.
+    bool closing_ = false;  // The context ends.
     tick_t seen_ = 0;       // What the clock showed when it was last looked at.
     operation_batch ready_; // What is to go into the context's queue.
-    hopping_list hopping_;  // Operations with a ticket each.
+    timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t pending_ = 0; // Operations attached to timers.
     // Written under the lock, read by anyone:

@@ -4,6 +4,7 @@
 #include "interleave/support/explorer.hpp"
 
 #include "interleave/support/yield_points.hpp"
+#include "support/sanitizers.hpp"
 #include "support/seed.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -31,25 +32,10 @@
 
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ASIO_WHEEL_TEST_HAS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ASIO_WHEEL_TEST_HAS_SANITIZER
-#endif
-#endif
-#ifdef ASIO_WHEEL_TEST_HAS_SANITIZER
+#if ASIO_WHEEL_TEST_ADDRESS_SANITIZER || ASIO_WHEEL_TEST_THREAD_SANITIZER
 #include <sanitizer/common_interface_defs.h>
 #endif
-
-#if defined(__SANITIZE_THREAD__)
-#define ASIO_WHEEL_TEST_HAS_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ASIO_WHEEL_TEST_HAS_THREAD_SANITIZER
-#endif
-#endif
-#ifdef ASIO_WHEEL_TEST_HAS_THREAD_SANITIZER
+#if ASIO_WHEEL_TEST_THREAD_SANITIZER
 extern "C" {
 void AnnotateIgnoreReadsBegin(const char* file, int line);
 void AnnotateIgnoreReadsEnd(const char* file, int line);
@@ -65,18 +51,14 @@ namespace {
 
 // A race of two threads is seen in each order in which neither waits for the other one. So fewer are
 // enough.
-#ifdef ASIO_WHEEL_TEST_HAS_THREAD_SANITIZER
-constexpr bool sees_races = true;
-#else
-constexpr bool sees_races = false;
-#endif
+constexpr bool sees_races = has_thread_sanitizer;
 
 // ThreadSanitizer is to see neither what the explorer does, nor that its threads take turns: that
 // would order everything.
 class unseen {
 public:
     unseen() noexcept {
-#ifdef ASIO_WHEEL_TEST_HAS_THREAD_SANITIZER
+#if ASIO_WHEEL_TEST_THREAD_SANITIZER
         AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
         AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
         AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
@@ -85,7 +67,7 @@ public:
     unseen(const unseen&) = delete;
     unseen& operator=(const unseen&) = delete;
     ~unseen() {
-#ifdef ASIO_WHEEL_TEST_HAS_THREAD_SANITIZER
+#if ASIO_WHEEL_TEST_THREAD_SANITIZER
         AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
         AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
         AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
@@ -742,7 +724,7 @@ public:
         if (current.exchange(&e) != nullptr) {
             throw std::logic_error("an exploration inside another one");
         }
-#ifdef ASIO_WHEEL_TEST_HAS_SANITIZER
+#if ASIO_WHEEL_TEST_ADDRESS_SANITIZER || ASIO_WHEEL_TEST_THREAD_SANITIZER
         __sanitizer_set_death_callback(&last_words);
 #endif
         for (std::size_t i = 0; i < signals.size(); ++i) {
@@ -759,14 +741,14 @@ public:
         for (std::size_t i = 0; i < signals.size(); ++i) {
             std::signal(signals[i], former_[i]);
         }
-#ifdef ASIO_WHEEL_TEST_HAS_SANITIZER
+#if ASIO_WHEEL_TEST_ADDRESS_SANITIZER || ASIO_WHEEL_TEST_THREAD_SANITIZER
         __sanitizer_set_death_callback(nullptr);
 #endif
         current = nullptr;
     }
 
 private:
-#ifdef ASIO_WHEEL_TEST_HAS_SANITIZER
+#if ASIO_WHEEL_TEST_ADDRESS_SANITIZER || ASIO_WHEEL_TEST_THREAD_SANITIZER
     static constexpr std::array signals{SIGABRT}; // The others are the sanitizer's.
 #else
     static constexpr std::array signals{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};

@@ -15,7 +15,7 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
-    locked guard(*this);
+    locked guard(*this, "its wake-up");
     if (driver_.fired(turn)) {
         ++stats_.wake_ups;
         if (tick() == 0 && !ticking_) {
@@ -28,17 +28,18 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
     const handler_scope scope(*this);
-    locked guard(*this);
+    locked guard(*this, "its wake-up");
     ticking_ = false;
     tick();
     run_first(guard);
 }
 
-// Releases the lock. The wheel's own functions are handlers of the context: let them be the first
-// one's, so that n waits are n handlers.
+// Releases the lock. A slice is a handler of the context: it becomes that of the first wait that it
+// has made ready, so that n waits are n handlers. The rest of the tick is always a turn of its own:
+// it would run inside this one, and the next rest inside that.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::run_first(locked& guard) {
-    if (!ready_.empty()) {
+    if (!ready_.empty() && &ready_.front() != &rest_of_tick_) {
         operation& first = ready_.pop();
         guard.release();
         first.complete(this, {}, 0);
@@ -63,10 +64,11 @@ std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
 template <class Clock, class WaitTraits>
 typename wheel_core<Clock, WaitTraits>::slice
 wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
-    unpark();
+    begin_pass();
     static_cast<void>(follow_set_back(now));
-    seen_ = clock_.round_down(now);
+    seen_ = tick_at(now);
     const auto [expired, more] = wheel_.advance(seen_, options_.budget, due_);
+    in_pass_ = more;
     // What is looked at next is fetched before: the timers are at hand, their operations are not.
     for (std::size_t i = 0; i < expired; ++i) {
         auto& s = static_cast<state&>(*due_[i]);
@@ -85,18 +87,45 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
     return {due, more};
 }
 
+// The tick up to which the wheel is looked at. Paused time stands anywhere in a tick: what is due in
+// that tick is looked at, too, and expire() compares exactly.
+template <class Clock, class WaitTraits>
+tick_t wheel_core<Clock, WaitTraits>::tick_at(time_point now) const noexcept {
+    return clock_.paused() ? clock_.round_up(now) : clock_.round_down(now);
+}
+
+// A pass over what is due may take many slices. What was held back in one pass is looked at again in
+// the next.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::begin_pass() noexcept {
+    unpark();
+    if (!in_pass_) {
+        wheel_.release_held();
+    }
+}
+
+// The end of time never comes.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::is_due(const state& s, time_point now) noexcept {
+    return s.expiry <= now && s.expiry != time_point::max();
+}
+
+// The wheel says that it is due. It is not, if the clock was set back after it was filed, or stands
+// in the middle of its tick.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noexcept {
-    if constexpr (!Clock::is_steady) {
-        if (s.expiry > now) { // The clock was set back after it was filed.
-            wheel_.insert(s, clock_.round_up(s.expiry));
-            return 0;
+    if (!is_due(s, now)) {
+        const tick_t deadline = clock_.round_up(s.expiry);
+        if (deadline > wheel_.told()) {
+            wheel_.insert(s, deadline);
+        } else {
+            wheel_.hold(s);
         }
+        return 0;
     }
-    const std::chrono::nanoseconds late = to_nanoseconds(until_saturating(s.expiry, now));
+    s.note(static_cast<std::uint64_t>(to_nanoseconds(until_saturating(s.expiry, now)).count()));
     std::size_t due = 0;
     s.ops.for_each([&](wait_op& op) {
-        stats_.lateness.add(late);
         make_ready(op, wait_op::outcome::due);
         ++due;
     });
@@ -108,7 +137,7 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
 // filed from now on allows.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
-    if (stopped_ || !clock_.follow_set_back(now, wheel_.told())) {
+    if (stopped_ || clock_.paused() || !clock_.follow_set_back(now, wheel_.told())) {
         return false;
     }
     driver_.disarm();
@@ -125,7 +154,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
             op.owner->ops.unplain();
             op.way = wait_op::flight::queued;
             op.places = 1;
-            ready_.push(op);
+            ready_.push_visible(op);
         } else {
             count(-1);
             send_decided(op);
@@ -136,7 +165,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
             // Without memory it keeps its old place, and is early in the order.
             if (place* const further = place::make(op, place::purpose::deliver)) {
                 ++op.places;
-                ready_.push(*further);
+                ready_.push_visible(*further);
             }
         }
         break;
@@ -144,6 +173,9 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
         if (waited) {
             count(-1);
             settle(); // Nothing comes by the context that would.
+        }
+        if (how == wait_op::outcome::due) {
+            list(*op.owner);
         }
         break;
     case wait_op::flight::decided:
@@ -193,7 +225,7 @@ void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::outcome why) no
 // caller's now.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "running handlers");
     if (!is_its_turn(op)) {
         return false;
     }
@@ -204,17 +236,38 @@ bool wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
 
 // As above, for an operation that goes to its handler's executor next. True if it is to be sent.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::hop(hopping_op_base& op) noexcept {
-    const locked guard(*this);
+bool wheel_core<Clock, WaitTraits>::hop(wait_op& op) noexcept {
+    const locked guard(*this, "running handlers");
     if (op.way == wait_op::flight::queued) {
         if (!is_its_turn(op)) {
             return false;
         }
         count(-1);
+        if (op.owner != nullptr) { // Else it was aborted in the queue.
+            list(*op.owner);
+        }
     }
     op.way = wait_op::flight::hopping;
-    hopping_.push_back(op);
     return true;
+}
+
+// There is no memory to send an operation with. It goes to the end of the queue, to try again.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
+    const locked guard(*this, "running handlers");
+    switch (op.how) {
+    case wait_op::outcome::waiting:
+        op.way = wait_op::flight::none; // It was postponed meanwhile.
+        break;
+    case wait_op::outcome::due:
+        op.way = wait_op::flight::queued;
+        op.places = 1;
+        count(+1);
+        ready_.push_visible(op);
+        break;
+    default:
+        send_decided(op);
+    }
 }
 
 // Takes one of its places from an operation. True if that was the last, and it is to be delivered.
@@ -229,11 +282,12 @@ bool wheel_core<Clock, WaitTraits>::is_its_turn(wait_op& op) noexcept {
 // Takes an operation that is not waiting out of everything, for delivery: it is the caller's alone.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
-    if (op.how == wait_op::outcome::due) {
-        ++stats_.fired;
+    if (op.owner != nullptr) {
         timer_entry& entry = *op.owner;
+        ++stats_.fired;
+        stats_.lateness.add(std::chrono::nanoseconds(entry.note())); // As expire() has noted it.
         detach(op);
-        entry.relink();
+        relink(entry);
     }
 }
 
@@ -243,7 +297,7 @@ bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
     if (op.way == wait_op::flight::decided) {
         return true;
     }
-    const locked guard(*this);
+    const locked guard(*this, "destroying a wait");
     if (op.places > 1) {
         --op.places;
         return false;
@@ -255,42 +309,51 @@ bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
     } else {
         cut(op);
     }
-    if (alive && !gate_->closed) {
+    if (alive && !closing_) {
         count(-1);
         settle();
     }
     return true;
 }
 
-// A ticket has reached the executor of its operation's handler. The service may be gone, and the
-// context with it.
+// An operation has reached its handler's executor.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::arrive(gate& door, hopping_op_base& op) {
-    std::unique_lock<optional_mutex> lock(door.mutex);
-    if (door.closed) {
-        return; // And the operation was destroyed.
-    }
-    hopping_.erase(hopping_.iterator_to(op));
-    if (op.how == wait_op::outcome::waiting) {
+typename wheel_core<Clock, WaitTraits>::arrival
+wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
+                                      wait_op& op) noexcept {
+    lifetime->mutex.lock("a handler on another executor");
+    const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
+    switch (op.how) {
+    case wait_op::outcome::waiting:
         op.way = wait_op::flight::none;
-        return;
+        return arrival::waits;
+    case wait_op::outcome::dropped:
+        return arrival::dropped;
+    default:
+        if (op.owner != nullptr) { // Else it was aborted, or the core has ended.
+            lifetime->core->take(op);
+        }
+        return arrival::claimed;
     }
-    take(op);
-    lock.unlock();
-    op.complete(op.result());
 }
 
-// A ticket was dropped by its executor, whose context has ended.
+// The executor of an operation's handler has dropped the operation, for its context has ended. The
+// caller destroys it, without the lock: the core may have ended by then.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::abandon(gate& door, hopping_op_base& op) noexcept {
-    {
-        const std::lock_guard<optional_mutex> lock(door.mutex);
-        if (door.closed) {
-            return;
-        }
-        hopping_.erase(hopping_.iterator_to(op));
+void wheel_core<Clock, WaitTraits>::abandon(const lifetime_ptr<wheel_core>& lifetime,
+                                            wait_op& op) noexcept {
+    lifetime->mutex.lock("the end of another context");
+    const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
+    if (op.owner == nullptr) {
+        return;
     }
-    op.destroy();
+    wheel_core& core = *lifetime->core;
+    const bool waited = op.how == wait_op::outcome::waiting;
+    core.leave(op);
+    if (waited && !core.closing_) {
+        core.count(-1);
+        core.settle();
+    }
 }
 
 // Sees to it that the driver wakes up early enough. May throw, and then has no effect.
@@ -302,19 +365,23 @@ void wheel_core<Clock, WaitTraits>::arm() {
     }
     // Paused time never comes to a deadline by itself, but whoever waits keeps the context running.
     const bool paused = clock_.paused();
-    const tick_t next = paused ? last_tick : wheel_.next_expiry();
+    // What is held is looked at again when its tick has begun, not at once.
+    const tick_t next = paused           ? last_tick
+                        : wheel_.holds() ? std::max(wheel_.next_expiry(), wheel_.told())
+                                         : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
-        // Some of Asio's conversions overflow for times at the end of a coarse clock's range. Nobody
-        // minds a wake-up once in a hundred years.
-        const time_point horizon = add_saturating(
-            Clock::now(), std::chrono::duration_cast<duration>(std::chrono::hours(24) * 365 * 100));
+        // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
+        // wake-up in a hundred years, or half-way to the end of the clock, does no harm.
+        const time_point real = Clock::now();
+        const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
+        const time_point horizon =
+            real + std::min<duration>(century, until_saturating(real, time_point::max()) / 2);
         driver_.arm(next, paused ? horizon : std::min(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
     }
 }
 
-// As arm(), where there is nobody to tell of a failure: without memory for a wake-up, goes on by
-// way of the queue until there is.
+// As arm(). Without memory for a wake-up, goes on by way of the queue until there is.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
     try {
@@ -327,7 +394,7 @@ void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
     if (!std::exchange(ticking_, true)) {
-        ready_.push(rest_of_tick_);
+        ready_.push_visible(rest_of_tick_);
     }
 }
 

@@ -8,13 +8,14 @@
 
 #include <asio_wheel/detail/wheel_core.hpp>
 
+#include <optional>
 #include <stdexcept>
 
 namespace asio_wheel::detail {
 
 template <class Clock, class WaitTraits>
 wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
-    const std::lock_guard<optional_mutex> guard(gate_->mutex);
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     wheel_stats result = stats_;
     result.pending = pending_;
     result.cascaded = wheel_.cascaded();
@@ -23,17 +24,18 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::pending() const {
-    const std::lock_guard<optional_mutex> guard(gate_->mutex);
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     return pending_;
 }
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::pause() noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "pause()");
     if (!clock_.paused()) {
+        static_cast<void>(follow_set_back(clock_.now()));
         clock_.pause();
         driver_.disarm();
-        if (wheel_.next_expiry() <= clock_.round_down(clock_.now())) {
+        if (wheel_.next_expiry() <= tick_at(clock_.now())) {
             go_on_ticking(); // Overdue, and the driver would not look again.
         }
         keep_armed();
@@ -42,7 +44,7 @@ void wheel_core<Clock, WaitTraits>::pause() noexcept {
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::resume() noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "resume()");
     if (clock_.paused()) {
         clock_.resume();
         driver_.disarm();
@@ -54,7 +56,7 @@ template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
     std::size_t due = 0;
     for (bool more = true; more;) {
-        const locked guard(*this);
+        const locked guard(*this, "advance()");
         require_paused();
         clock_.set(t);
         const slice found = collect(clock_.now());
@@ -67,21 +69,50 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
     for (;;) {
-        tick_t next = no_tick;
+        std::optional<tick_t> next;
         {
-            const locked guard(*this);
+            const locked guard(*this, "advance_to_next()");
             require_paused();
             unpark();
-            next = wheel_.find_next_expiry();
+            next = wheel_.find_next_expiry(options_.budget);
         }
-        if (next >= last_tick || clock_.begin_of(next) == time_point::max()) {
+        if (!next) {
+            continue; // A slice further.
+        }
+        if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
             return 0;
         }
-        // Nothing is due then after all only if another thread was faster.
-        if (const std::size_t due = advance_to(clock_.begin_of(next))) {
-            return due;
+        // The wheel knows the tick. Its waits know when exactly. They are gone if another thread
+        // was faster.
+        std::optional<time_point> first;
+        while (find_first(*next, first)) {
+        }
+        if (first == time_point::max()) {
+            return 0;
+        }
+        if (first) {
+            if (const std::size_t due = advance_to(*first)) {
+                return due;
+            }
         }
     }
+}
+
+// One slice of a look at what is due by `tick`: `first` becomes the earliest expiry. All of it is
+// held back. True if there is more to look at.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
+                                               std::optional<time_point>& first) noexcept {
+    const locked guard(*this, "advance_to_next()");
+    begin_pass();
+    const wheel::progress passed = wheel_.advance(tick, options_.budget, due_);
+    in_pass_ = passed.more;
+    for (std::size_t i = 0; i < passed.expired; ++i) {
+        auto& s = static_cast<state&>(*due_[i]);
+        first = first ? std::min(*first, s.expiry) : s.expiry;
+        wheel_.hold(s);
+    }
+    return passed.more;
 }
 
 template <class Clock, class WaitTraits>
@@ -96,21 +127,29 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     std::vector<time_point> expiries;
     std::size_t room = 0;
     {
-        const locked guard(*this);
+        const locked guard(*this, "drain()");
         stopped_ = true; // So that no more come.
         unpark();
         room = pending_;
     }
     expiries.reserve(room);
     for (bool more = true; more;) {
-        const locked guard(*this);
+        const locked guard(*this, "drain()");
+        begin_pass();
         const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
+        in_pass_ = more = passed.more;
+        std::size_t aborted = 0;
         for (std::size_t i = 0; i < passed.expired; ++i) {
             auto& s = static_cast<state&>(*due_[i]);
-            expiries.insert(expiries.end(), abort_all(s), s.expiry);
-            s.relink();
+            const std::size_t some = abort_some(s, options_.budget - aborted);
+            expiries.insert(expiries.end(), some, s.expiry);
+            aborted += some;
+            if (!s.ops.empty()) { // A timer may have very many waits.
+                wheel_.insert(s, last_tick);
+                more = true;
+            }
+            relink(s);
         }
-        more = passed.more;
     }
     std::sort(expiries.begin(), expiries.end());
     return expiries;
@@ -119,54 +158,67 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
 // May be called more than once. What handlers start while they are destroyed is destroyed too.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
-    do {
-        destroy_present();
-    } while (!unwanted_.empty());
+    op_list doomed;
+    while (detach_some(doomed)) {
+        while (!doomed.empty()) {
+            wait_op& op = doomed.front();
+            doomed.erase(op);
+            op.destroy();
+        }
+    }
+}
+
+// One slice of the end: no operation belongs to a timer any more, and none waits. Those that wait go
+// into `doomed`. Those in the context's queue are destroyed by the context. Those that have left it
+// belong to their handlers' executors: they are called there, as they would be without us. False if
+// there was nothing to do.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    closing_ = true;
+    begin_pass();
+    const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
+    in_pass_ = passed.more;
+    std::size_t seen = passed.expired;
+    for (std::size_t i = 0; i < passed.expired; ++i) {
+        detach(static_cast<state&>(*due_[i]), doomed);
+    }
+    for (; seen < options_.budget && !dispatched_.empty(); ++seen) {
+        auto& s = static_cast<state&>(dispatched_.front());
+        unlist(s);
+        detach(s, doomed);
+    }
+    for (; seen < options_.budget && !unwanted_.empty(); ++seen) {
+        wait_op& op = unwanted_.front();
+        unwanted_.erase(op);
+        doomed.push_back(op);
+    }
+    alive_.store(0, std::memory_order_relaxed);
+    return passed.more || seen != 0;
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::destroy_present() noexcept {
-    op_list doomed;
-    {
-        const std::lock_guard<optional_mutex> guard(gate_->mutex);
-        gate_->closed = true;
-        unpark();
-        for (bool more = true; more;) {
-            const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
-            for (std::size_t i = 0; i < passed.expired; ++i) {
-                auto& s = static_cast<state&>(*due_[i]);
-                s.ops.for_each([&](wait_op& op) {
-                    if (op.way == wait_op::flight::none) {
-                        detach(op);
-                        doomed.push_back(op);
-                    } else {
-                        op.how = wait_op::outcome::aborted; // Its carrier will destroy it.
-                    }
-                });
-                s.relink();
-            }
-            more = passed.more;
-        }
-        while (!hopping_.empty()) {
-            hopping_op_base& op = hopping_.front();
-            hopping_.pop_front();
-            if (op.owner != nullptr) {
-                leave(op);
-            }
+void wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed) noexcept {
+    s.ops.for_each([&](wait_op& op) {
+        switch (op.way) {
+        case wait_op::flight::none:
+            detach(op);
             doomed.push_back(op);
+            break;
+        case wait_op::flight::queued:
+            op.how = wait_op::outcome::aborted;
+            break;
+        case wait_op::flight::hopping:
+            detach(op);
+            if (op.how == wait_op::outcome::waiting) {
+                op.how = wait_op::outcome::dropped;
+            }
+            break;
+        case wait_op::flight::decided:
+            break;
         }
-        while (!unwanted_.empty()) {
-            wait_op& op = unwanted_.front();
-            unwanted_.erase(op);
-            doomed.push_back(op);
-        }
-        alive_.store(0, std::memory_order_relaxed);
-    }
-    while (!doomed.empty()) {
-        wait_op& op = doomed.front();
-        doomed.erase(op);
-        op.destroy();
-    }
+    });
+    relink(s);
 }
 
 } // namespace asio_wheel::detail

@@ -10,11 +10,11 @@
 
 namespace asio_wheel::detail {
 
-// Takes `op` over, unless it throws; then the timer is as it was.
+// Takes `op` over.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) {
-    const locked guard(*this);
-    if (gate_->closed) {
+void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
+    const locked guard(*this, "async_wait()");
+    if (closing_) {
         unwanted_.push_back(op);
         return;
     }
@@ -29,13 +29,7 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) {
         if (s.filed()) {
             parked_ = nullptr;
         }
-        try {
-            file(s);
-        } catch (...) {
-            unfile(s);
-            s.relink();
-            throw;
-        }
+        file(s);
     }
     attach(s, op);
     if (due) {
@@ -43,11 +37,12 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) {
     }
 }
 
-// Files a timer by its expiry, or moves it if it is filed, and sees to it that its time will be
-// noticed. May throw; then it is filed, but might not be noticed.
+// Files a timer by its expiry, or moves it if it is filed, and makes sure that its time will be
+// noticed.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::file(state& s) {
+void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry);
+    unlist(s);
     if (s.filed()) {
         wheel_.reschedule(s, deadline);
     } else {
@@ -59,8 +54,8 @@ void wheel_core<Clock, WaitTraits>::file(state& s) {
     // The next of all: worth a look at the clock. What is due already need not wait for the driver,
     // nor for its own tick to begin.
     const time_point now = clock_.now();
-    seen_ = clock_.round_down(now);
-    if (s.expiry <= now) {
+    seen_ = tick_at(now);
+    if (is_due(s, now)) {
         wheel_.reschedule(s, seen_);
         go_on_ticking();
         return;
@@ -68,21 +63,17 @@ void wheel_core<Clock, WaitTraits>::file(state& s) {
     if (follow_set_back(now)) {
         wheel_.reschedule(s, clock_.round_up(s.expiry)); // By what ticks mean now.
     }
-    arm();
+    keep_armed();
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
-    const locked guard(*this);
-    const std::size_t aborted = abort_all(s);
-    unfile(s);
-    s.relink();
-    return aborted;
+    return abort_all(s, "cancel()", [&] { unfile(s); });
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "cancel_one()");
     if (s.ops.empty()) {
         return 0;
     }
@@ -94,19 +85,17 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
 // the new one follows, and finds a place already.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    const locked guard(*this);
-    const std::size_t aborted = abort_all(s);
-    if (s.filed()) {
-        park(s);
-    }
-    s.relink();
-    s.expiry = expiry;
-    return aborted;
+    return abort_all(s, "expires_at()", [&] {
+        if (s.filed()) {
+            park(s);
+        }
+        s.expiry = expiry;
+    });
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "postpone()");
     s.expiry = expiry;
     if (s.ops.empty() || stopped_) {
         return 0; // Nobody waits; or what waits is due, and a wheel that was drained takes nothing.
@@ -116,7 +105,7 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "scale()");
     if (s.filed() && !s.ops.empty() && expiry < s.expiry) {
         s.expiry = expiry;
         refile(s);
@@ -133,27 +122,28 @@ std::size_t wheel_core<Clock, WaitTraits>::refile(state& s) noexcept {
     }
     const std::size_t moved = s.ops.size();
     stats_.postponed += moved;
-    try {
-        file(s);
-    } catch (...) {
-        go_on_ticking();
-    }
+    file(s);
     return moved;
 }
 
 // Puts `to`, which is not linked, in the place of `from`.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
-    const locked guard(*this);
+    const locked guard(*this, "moving a timer");
     to.expiry = from.expiry;
+    to.note(from.note());
     wheel_.replace(from, to);
     to.ops.swap(from.ops);
     to.ops.for_each([&to](wait_op& op) { op.owner = &to; });
+    if (from.listed) {
+        list(to);
+        unlist(from);
+    }
     if (parked_ == &from) {
         parked_ = &to;
     }
-    to.relink();
-    from.relink();
+    relink(to);
+    relink(from);
 }
 
 // `op` is not scheduled yet.
@@ -168,7 +158,7 @@ void wheel_core<Clock, WaitTraits>::unbind(cancel_link& link) noexcept {
     if (link.op.load(std::memory_order_acquire) == nullptr) {
         return; // Taken for delivery; there may be no service any more.
     }
-    const locked guard(*this);
+    const locked guard(*this, "a cancellation slot");
     if (slotted_op* const op = link.op.load(std::memory_order_relaxed)) {
         op->cancel = nullptr;
     }
@@ -179,7 +169,7 @@ void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
     if (link.op.load(std::memory_order_acquire) == nullptr) {
         return;
     }
-    const locked guard(*this);
+    const locked guard(*this, "a cancellation slot");
     slotted_op* const op = link.op.load(std::memory_order_relaxed);
     if (op != nullptr && op->owner != nullptr) {
         abort(*op);
@@ -193,7 +183,7 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(cancel_link& link) noexcept {
     if (link.op.load(std::memory_order_acquire) == nullptr) {
         return nullptr;
     }
-    const locked guard(*this);
+    const locked guard(*this, "the end of an operation with a deadline");
     slotted_op* const op = link.op.load(std::memory_order_relaxed);
     if (op == nullptr || op->owner == nullptr) {
         return nullptr;
@@ -248,7 +238,7 @@ void wheel_core<Clock, WaitTraits>::leave(wait_op& op) noexcept {
     if (entry.ops.empty()) {
         unfile(entry);
     }
-    entry.relink();
+    relink(entry);
 }
 
 // Aborts one attached operation.
@@ -259,14 +249,33 @@ void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
     make_ready(op, wait_op::outcome::aborted);
 }
 
-// Aborts all; leaves the timer filed if it is.
+// Aborts all, in slices, for a timer may have very many waits. Calls finish() with the lock when none
+// is left.
 template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::abort_all(timer_entry& entry) noexcept {
-    if (pending_ > many && entry.ops.plain() && abort_unseen(entry)) {
+template <class Finish>
+std::size_t wheel_core<Clock, WaitTraits>::abort_all(state& s, const char* purpose,
+                                                     Finish finish) noexcept {
+    std::size_t aborted = 0;
+    for (;;) {
+        const locked guard(*this, purpose);
+        aborted += abort_some(s, options_.budget);
+        if (s.ops.empty()) {
+            finish();
+            relink(s);
+            return aborted;
+        }
+    }
+}
+
+// Aborts no more than `most`; leaves the timer filed if it is.
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
+                                                      std::size_t most) noexcept {
+    if (most != 0 && pending_ > many && entry.ops.plain() && abort_unseen(entry)) {
         return 1;
     }
     std::size_t aborted = 0;
-    for (; !entry.ops.empty(); ++aborted) {
+    for (; !entry.ops.empty() && aborted < most; ++aborted) {
         wait_op& op = entry.ops.front();
         detach(op);
         make_ready(op, wait_op::outcome::aborted);
@@ -303,6 +312,30 @@ void wheel_core<Clock, WaitTraits>::unfile(timer_entry& entry) noexcept {
     }
 }
 
+// Notes that operations of a timer that is not filed are on their way to other executors.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::list(timer_entry& entry) noexcept {
+    if (!std::exchange(entry.listed, true)) {
+        dispatched_.push_back(entry);
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::unlist(timer_entry& entry) noexcept {
+    if (std::exchange(entry.listed, false)) {
+        dispatched_.erase(dispatched_.iterator_to(entry));
+    }
+}
+
+// The last thing to be done with a timer, of which something was changed.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::relink(timer_entry& entry) noexcept {
+    if (entry.ops.empty()) {
+        unlist(entry);
+    }
+    entry.relink();
+}
+
 // Lets a timer stay filed though nobody waits for it. No more than one may: it must neither cause a
 // wake-up nor cost more than the next one's parking.
 template <class Clock, class WaitTraits>
@@ -318,7 +351,7 @@ void wheel_core<Clock, WaitTraits>::unpark() noexcept {
     if (parked_ != nullptr) {
         timer_entry& entry = *parked_;
         unfile(entry);
-        entry.relink();
+        relink(entry);
     }
 }
 

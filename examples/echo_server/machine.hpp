@@ -1,0 +1,91 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How late the machine itself is while a trial runs. Where it has no time for the two processes, a
+// late server proves nothing.
+
+#ifndef ECHO_MACHINE_HPP
+#define ECHO_MACHINE_HPP
+
+#include "coroutine.hpp"
+#include "verdict.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <sys/types.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace echo {
+
+/// How long a process with one thread was ready to run, and had no processor, since it began. Only
+/// Linux tells; elsewhere that is zero.
+inline steady_clock::duration waited_for_processor([[maybe_unused]] pid_t process) {
+    long long nanoseconds = 0;
+#ifdef __linux__
+    std::ifstream file("/proc/" + std::to_string(process) + "/schedstat");
+    long long ran = 0;
+    if (!(file >> ran >> nanoseconds)) {
+        nanoseconds = 0;
+    }
+#endif
+    return std::chrono::nanoseconds(nanoseconds);
+}
+
+/// Sleeps for 5 ms again and again, and notes how late it wakes up. Once a second it asks how long
+/// each of the processes has waited for a processor.
+class machine_watch {
+public:
+    explicit machine_watch(asio::io_context& io) : timer_(io) {}
+
+    void add(pid_t id) { processes_.push_back({id, waited_for_processor(id)}); }
+
+    asio::awaitable<void> run() {
+        auto next_look = steady_clock::now() + std::chrono::seconds(1);
+        while (!stopped_) {
+            timer_.expires_after(std::chrono::milliseconds(5));
+            co_await timer_.async_wait(as_result);
+            const auto now = steady_clock::now();
+            seen_.bystander_ms = std::max(seen_.bystander_ms, milliseconds(now - timer_.expiry()));
+            if (now >= next_look || stopped_) {
+                look();
+                next_look = now + std::chrono::seconds(1);
+            }
+        }
+    }
+
+    void stop() {
+        stopped_ = true;
+        timer_.cancel();
+    }
+
+    const machine_lateness& seen() const { return seen_; }
+
+private:
+    struct process {
+        pid_t id;
+        steady_clock::duration waited;
+    };
+
+    void look() {
+        for (process& p : processes_) {
+            const auto waited = waited_for_processor(p.id);
+            seen_.starved_ms = std::max(seen_.starved_ms, milliseconds(waited - p.waited));
+            p.waited = waited;
+        }
+    }
+
+    asio::steady_timer timer_;
+    std::vector<process> processes_;
+    machine_lateness seen_;
+    bool stopped_ = false;
+};
+
+} // namespace echo
+
+#endif

@@ -1,0 +1,267 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// timeout: 600
+
+// fork() at any time, from any thread: the child goes on with contexts of its own, whatever the other
+// threads of the parent were in the middle of. A context that goes on in parent and child is told by
+// Asio's notify_fork(). What Asio's timers do is asked of them too.
+
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/steady_timer.hpp>
+
+#include "support/child_process.hpp"
+#include "support/context.hpp"
+#include "support/sanitizers.hpp"
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test;
+using asio_wheel::steady_timer;
+using boost::system::error_code;
+
+// More than a thread keeps memory for.
+constexpr std::size_t many = 2000;
+
+// Waits that are aborted and waits that expire, more than a thread keeps memory for. True if each was
+// delivered.
+template <class Timer>
+bool use_timers() {
+    asio::io_context ctx;
+    std::size_t expired = 0;
+    std::size_t cancelled = 0;
+    std::deque<Timer> timers;
+    for (std::size_t i = 0; i < many; ++i) {
+        timers.emplace_back(ctx, i % 2 == 0 ? -1s : 1h).async_wait([&](const error_code& ec) {
+            ++(ec ? cancelled : expired);
+        });
+    }
+    for (std::size_t i = 1; i < many; i += 2) {
+        timers[i].cancel();
+    }
+    ctx.run();
+    return expired == many / 2 && cancelled == many / 2;
+}
+
+// Threads that use timers all the time.
+template <class Timer>
+class busy_threads {
+public:
+    explicit busy_threads(std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            threads_.emplace_back([this] {
+                while (!stop_) {
+                    all_well_ = use_timers<Timer>() && all_well_;
+                    ++rounds_;
+                }
+            });
+        }
+    }
+    ~busy_threads() {
+        stop_ = true;
+        threads_.clear();
+        BOOST_TEST(all_well_);
+    }
+    busy_threads(const busy_threads&) = delete;
+    busy_threads& operator=(const busy_threads&) = delete;
+
+    // How many times the threads were through.
+    [[nodiscard]] std::size_t rounds() const { return rounds_; }
+
+private:
+    std::atomic<bool> stop_ = false;
+    std::atomic<bool> all_well_ = true;
+    std::atomic<std::size_t> rounds_ = 0;
+    std::vector<std::jthread> threads_;
+};
+
+constexpr int forks = is_sanitized ? 60 : 300;
+constexpr unsigned limit = 20; // s, for a child that needs milliseconds
+
+template <class Timer>
+int child_with_timers() {
+    return use_timers<Timer>() ? 0 : 1;
+}
+
+// Everything that can be pending on a context when it is divided.
+template <class Timer>
+class mixture {
+public:
+    mixture() {
+        for (int i = 0; i < 200; ++i) {
+            wait(std::chrono::milliseconds(i % 40));
+        }
+        for (int i = 0; i < 20; ++i) {
+            wait(-1s);
+            wait(1h);
+            timers_.back().cancel();
+        }
+        ctx.poll_one(); // Some are due, and have their turns still to come.
+        wait(1h);
+        far_ = &timers_.back();
+        wait(60ms, [this] { far_->cancel(); });
+    }
+
+    // Runs until there is no work. True if all was delivered once, and nothing early.
+    bool finish() {
+        ctx.restart();
+        ctx.run_for(20s);
+        return ctx.stopped() && expired_ == 221 && aborted_ == 21 && early_ == 0;
+    }
+
+    asio::io_context ctx;
+
+private:
+    void wait(std::chrono::nanoseconds d, std::function<void()> then = nullptr) {
+        Timer& t = timers_.emplace_back(ctx, d);
+        t.async_wait([this, expiry = t.expiry(), then](const error_code& ec) {
+            ++(ec ? aborted_ : expired_);
+            early_ += !ec && Timer::clock_type::now() < expiry ? 1 : 0;
+            if (then) {
+                then();
+            }
+        });
+    }
+
+    std::deque<Timer> timers_;
+    Timer* far_ = nullptr;
+    int expired_ = 0;
+    int aborted_ = 0;
+    int early_ = 0;
+};
+
+// Divides the process. Returns what both sides come to: 0 if this one, and all that came of the other
+// one, were as they should be.
+template <class Timer>
+int divide(mixture<Timer>& m, int generations) {
+    if (generations == 0) {
+        return m.finish() ? 0 : 1;
+    }
+    m.ctx.notify_fork(asio::execution_context::fork_prepare);
+    child_process child(
+        [&] {
+            m.ctx.notify_fork(asio::execution_context::fork_child);
+            return divide(m, generations - 1);
+        },
+        2 * limit);
+    m.ctx.notify_fork(asio::execution_context::fork_parent);
+    const bool well = m.finish();
+    return well && child.wait() == exited_well ? 0 : 1;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(fault_fork)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_child_goes_on_whatever_other_threads_were_doing, Timer, timers) {
+    const busy_threads<Timer> others(3);
+    for (int i = 0; i < forks; ++i) {
+        BOOST_TEST_INFO_SCOPE("fork " << i);
+        BOOST_TEST_REQUIRE(outcome_in_child(child_with_timers<Timer>, limit) == exited_well);
+    }
+    BOOST_TEST(others.rounds() > 0U);
+}
+
+// From a thread that is neither the first one nor idle itself.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_fork, Timer, timers) {
+    const busy_threads<Timer> others(2);
+    std::vector<std::string> outcomes;
+    std::thread([&] {
+        asio::io_context ctx;
+        Timer t(ctx);
+        int left = forks / 10;
+        std::function<void(const error_code&)> next = [&](const error_code&) {
+            outcomes.push_back(outcome_in_child(child_with_timers<Timer>, limit));
+            if (--left > 0) {
+                t.async_wait(next);
+            }
+        };
+        t.async_wait(next);
+        ctx.run();
+    }).join();
+    BOOST_TEST(outcomes == std::vector<std::string>(forks / 10, exited_well),
+               boost::test_tools::per_element());
+}
+
+// Threads end in the child without a word: what they kept there is lost, and nothing else.
+BOOST_AUTO_TEST_CASE(children_may_have_threads_of_their_own) {
+    const busy_threads<steady_timer> others(2);
+    for (int i = 0; i < forks / 10; ++i) {
+        BOOST_TEST_REQUIRE(outcome_in_child(
+                               [] {
+                                   auto there =
+                                       std::async(std::launch::async, use_timers<steady_timer>);
+                                   const bool here = use_timers<steady_timer>();
+                                   return there.get() && here ? 0 : 1;
+                               },
+                               limit) == exited_well);
+    }
+}
+
+// Real time.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_that_is_told_goes_on_on_both_sides, Timer, timers) {
+    const busy_threads<steady_timer> others(1); // They have contexts of their own.
+    for (int generations = 0; generations <= 3; ++generations) {
+        mixture<Timer> m;
+        BOOST_TEST(divide(m, generations) == 0);
+    }
+}
+
+// What is made of waits goes on too. Real time.
+BOOST_AUTO_TEST_CASE(what_is_made_of_waits_goes_on_on_both_sides) {
+    drained_context world;
+    asio_wheel::interval ticks(world.ctx, 5ms);
+    asio_wheel::idle_timer idle(world.ctx, 40ms);
+    asio_wheel::delay_queue<int> queue(world.ctx);
+    std::size_t periods = 0;
+    int popped = 0;
+    int ended = 0;
+    std::function<void(error_code, std::size_t)> tick = [&](error_code ec, std::size_t n) {
+        periods += n;
+        if (!ec && periods < 6) {
+            ticks.async_tick(tick);
+        }
+    };
+    ticks.async_tick(tick);
+    idle.async_wait([&](const error_code& ec) { ended += ec ? 0 : 1; });
+    queue.push(7, 20ms);
+    queue.async_pop([&](const error_code& ec, int value) { popped += ec ? 0 : value; });
+    queue.async_pop([&](const error_code& ec, int) { ended += ec ? 10 : 0; });
+    steady_timer last(world.ctx, 60ms);
+    last.async_wait([&](const error_code&) { queue.close(); });
+    const auto finish = [&] {
+        world.ctx.run_for(20s);
+        return world.ctx.stopped() && periods >= 6 && popped == 7 && ended == 11 ? 0 : 1;
+    };
+    world.ctx.notify_fork(asio::execution_context::fork_prepare);
+    child_process child(
+        [&] {
+            world.ctx.notify_fork(asio::execution_context::fork_child);
+            return finish();
+        },
+        limit);
+    world.ctx.notify_fork(asio::execution_context::fork_parent);
+    BOOST_TEST(finish() == 0);
+    BOOST_TEST(child.wait() == exited_well);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

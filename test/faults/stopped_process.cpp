@@ -1,0 +1,210 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A process that is stopped for seconds, as by Ctrl-Z, a debugger, or a machine that is moved: when it
+// goes on, all that fell due meanwhile is delivered, once, in order, and nothing early.
+//
+// Real time. Each child does the same on a wheel of another shape, or on Asio's timers, and all of
+// them are stopped at once.
+
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/child_process.hpp"
+#include "support/context.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <functional>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test;
+using boost::system::error_code;
+using std::chrono::steady_clock;
+
+// The child says that it is ready by closing its end.
+class starting_line {
+public:
+    starting_line() { BOOST_TEST_REQUIRE(::pipe(ends_) == 0); }
+    starting_line(const starting_line&) = delete;
+    starting_line& operator=(const starting_line&) = delete;
+    ~starting_line() {
+        ::close(ends_[0]);
+        ::close(ends_[1]);
+    }
+
+    void ready() const { static_cast<void>(::write(ends_[1], "r", 1) == 1); }
+    void wait() const {
+        char c = 0;
+        BOOST_TEST_REQUIRE(::read(ends_[0], &c, 1) == 1);
+    }
+
+private:
+    int ends_[2];
+};
+
+constexpr auto stop = 2s;
+
+// What a child found wrong is its exit status; 0 is nothing.
+enum finding { all_well, not_all_delivered, delivered_early, out_of_order, wrong_periods };
+
+// 1000 waits in the next 1.5 seconds; most of them fall due while the process is stopped.
+template <class Timer>
+int waits_in_child(const starting_line& line, std::optional<asio_wheel::wheel_options> options,
+                   std::size_t threads, std::uint64_t seed) {
+    asio::io_context ctx;
+    if (options) {
+        asio_wheel::make_wheel(ctx, *options);
+    }
+    std::vector<int> order(1000);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+    std::deque<Timer> timers;
+    std::vector<std::atomic<int>> called(order.size());
+    std::atomic<bool> early = false;
+    std::atomic<bool> unordered = false;
+    // Those of one tick may be divided by the end of a slice.
+    const std::chrono::nanoseconds within = options ? options->tick : 1ns;
+    auto last = steady_clock::time_point(); // Of one thread.
+    const auto start = steady_clock::now();
+    for (const int i : order) {
+        Timer& t = timers.emplace_back(ctx, start + i * 1500us);
+        t.async_wait([&, i, expiry = t.expiry()](const error_code& ec) {
+            called[static_cast<std::size_t>(i)] += ec ? 100 : 1;
+            early = early || steady_clock::now() < expiry;
+            if (threads == 1) {
+                unordered = unordered || expiry <= last - within;
+                last = std::max(last, expiry);
+            }
+        });
+    }
+    line.ready();
+    {
+        std::vector<std::jthread> others;
+        for (std::size_t i = 1; i < threads; ++i) {
+            others.emplace_back([&ctx] { ctx.run(); });
+        }
+        ctx.run();
+    }
+    if (!std::ranges::all_of(called, [](int n) { return n == 1; })) {
+        return not_all_delivered;
+    }
+    return early ? delivered_early : unordered ? out_of_order : all_well;
+}
+
+// Intervals of 10 ms, for at least a second after the stop; what they say about missed periods.
+int intervals_in_child(const starting_line& line) {
+    using asio_wheel::missed_tick;
+    asio::io_context ctx;
+    struct ticks {
+        ticks(asio::io_context& ctx, missed_tick missed)
+            : interval(ctx, 10ms, {.missed = missed}), first(interval.expiry()) {}
+
+        void wait() {
+            interval.async_tick([this](const error_code& ec, std::size_t n) {
+                const auto now = steady_clock::now();
+                calls += 1;
+                periods += n;
+                // A tick stands for periods that have ended.
+                early = early || ec || now < first + (periods - 1) * 10ms;
+                if (now < first + stop + 1s) {
+                    wait();
+                }
+            });
+        }
+
+        asio_wheel::interval interval;
+        steady_clock::time_point first;
+        std::size_t calls = 0;
+        std::size_t periods = 0;
+        bool early = false;
+    };
+    ticks skip(ctx, missed_tick::skip);
+    ticks burst(ctx, missed_tick::burst);
+    skip.wait();
+    burst.wait();
+    line.ready();
+    ctx.run();
+    if (skip.early || burst.early) {
+        return delivered_early;
+    }
+    // None was lost: 3 s of periods. Where one call stands for many, there are fewer calls.
+    const bool right = skip.periods >= 300 && burst.periods >= 300 &&
+                       burst.calls == burst.periods && skip.calls < skip.periods - 100;
+    return right ? all_well : wrong_periods;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(fault_stopped_process)
+
+BOOST_AUTO_TEST_CASE(what_fell_due_while_the_process_was_stopped_is_delivered_once_and_in_order) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_CONTEXT(seed_note(seed)) {
+        const starting_line line;
+        struct named_child {
+            std::string name;
+            std::function<int()> run;
+        };
+        using asio_wheel::steady_timer;
+        const auto on_wheel = [&](asio_wheel::wheel_options options, std::size_t threads = 1) {
+            return [&, options, threads] {
+                return waits_in_child<steady_timer>(line, options, threads, seed);
+            };
+        };
+        const named_child children[] = {
+            {"the default wheel", on_wheel({})},
+            {"one level, thirty turns of which go by", on_wheel({.slots = 64, .levels = 1})},
+            {"two levels of eight", on_wheel({.slots = 8, .levels = 2})},
+            {"slices of one", on_wheel({.budget = 1})},
+            {"ticks of 10 ms", on_wheel({.tick = 10ms})},
+            {"three threads", on_wheel({}, 3)},
+            {"intervals", [&] { return intervals_in_child(line); }},
+            {"Asio's timers",
+             [&] { return waits_in_child<asio::steady_timer>(line, std::nullopt, 1, seed); }},
+        };
+        std::deque<child_process> running;
+        for (const auto& child : children) {
+            running.emplace_back(child.run, 60U);
+            line.wait();
+        }
+        std::this_thread::sleep_for(50ms); // So that some are delivered before.
+        for (auto& child : running) {
+            child.signal(SIGSTOP);
+            BOOST_TEST(child.wait_until_stopped());
+        }
+        std::this_thread::sleep_for(stop);
+        for (auto& child : running) {
+            child.signal(SIGCONT);
+        }
+        for (std::size_t i = 0; i < running.size(); ++i) {
+            BOOST_TEST(running[i].wait() == exited_well, children[i].name);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

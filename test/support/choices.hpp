@@ -1,0 +1,92 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What a test that makes its own input does next: decided by random numbers, or by bytes that a
+// fuzzer has made.
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_CHOICES_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_CHOICES_HPP
+
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <span>
+#include <stdexcept>
+
+namespace asio_wheel::test {
+
+/// Cheap unless it fails: BOOST_TEST would take longer than the step it checks.
+inline void expect(bool holds, const char* promise) {
+    if (!holds) {
+        throw std::logic_error(promise);
+    }
+}
+
+/// Decides what a test does next.
+class choices {
+public:
+    choices() = default;
+    choices(const choices&) = delete;
+    choices& operator=(const choices&) = delete;
+    virtual ~choices() = default;
+
+    /// Less than `limit`, which is not 0.
+    virtual std::uint64_t below(std::uint64_t limit) = 0;
+
+    /// Of any magnitude up to 2^bits, 1 <= bits <= 64.
+    virtual std::uint64_t magnitude(unsigned bits) = 0;
+
+    bool once_in(std::uint64_t n) { return below(n) == 0; }
+};
+
+class random_numbers final : public choices {
+public:
+    explicit random_numbers(std::uint64_t seed) : engine_(seed) {}
+
+    std::uint64_t below(std::uint64_t limit) override { return engine_() % limit; }
+    std::uint64_t magnitude(unsigned bits) override {
+        return (engine_() >> (64 - bits)) >> below(bits);
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+/// Each choice takes as few bytes as its limit allows. When there are no more, all choices are 0.
+class bytes final : public choices {
+public:
+    explicit bytes(std::span<const std::uint8_t> data) : rest_(data) {}
+
+    [[nodiscard]] bool empty() const { return rest_.empty(); }
+
+    std::uint64_t below(std::uint64_t limit) override { return number(limit - 1) % limit; }
+    std::uint64_t magnitude(unsigned bits) override {
+        const std::uint64_t greatest = std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
+        return number(greatest >> below(bits)) & greatest;
+    }
+
+private:
+    // Of as many bytes as `greatest` has.
+    std::uint64_t number(std::uint64_t greatest) {
+        std::uint64_t value = 0;
+        for (std::uint64_t left = greatest; left != 0; left >>= 8U) {
+            value = value << 8U | next();
+        }
+        return value;
+    }
+
+    std::uint8_t next() {
+        if (rest_.empty()) {
+            return 0;
+        }
+        const std::uint8_t byte = rest_.front();
+        rest_ = rest_.subspan(1);
+        return byte;
+    }
+
+    std::span<const std::uint8_t> rest_;
+};
+
+} // namespace asio_wheel::test
+
+#endif

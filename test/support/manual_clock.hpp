@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A clock that shows what a test says. Unlike paused time it is the wheel's and the driver's clock
+// itself: time passes while nobody runs the context, and is found out by the driver.
+//
+//     using clock = manual_clock<struct this_test>;
+//     using timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+//     timer t(ctx, 1h);
+//     t.async_wait(handler);
+//     clock::advance(1h);
+//     look(ctx); // calls handler
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_MANUAL_CLOCK_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_MANUAL_CLOCK_HPP
+
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace asio_wheel::test {
+
+/// `Tag` makes a clock of its own.
+template <class Tag, class Duration = std::chrono::nanoseconds, bool Steady = true>
+struct manual_clock {
+    using duration = Duration;
+    using rep = typename duration::rep;
+    using period = typename duration::period;
+    using time_point = std::chrono::time_point<manual_clock>;
+    static constexpr bool is_steady = Steady;
+
+    static time_point now() noexcept {
+        reads.fetch_add(1, std::memory_order_relaxed);
+        return time_point(duration(current.load(std::memory_order_relaxed)));
+    }
+    static void set(time_point t) noexcept { current = t.time_since_epoch().count(); }
+    static void advance(duration d) noexcept { set(now() + d); }
+
+    static inline std::atomic<rep> current{0};
+    static inline std::atomic<std::size_t> reads{0}; ///< How many times now() was called.
+};
+
+/// Has the driver ask the clock on each turn of the context, since nothing else says that it was set.
+template <class Clock>
+struct impatient {
+    static typename Clock::duration to_wait_duration(const typename Clock::duration&) {
+        return Clock::duration::zero();
+    }
+    static typename Clock::duration to_wait_duration(const typename Clock::time_point&) {
+        return Clock::duration::zero();
+    }
+};
+
+/// Runs what is due. One turn sees that the driver's time has come, the next ones what follows from
+/// it. Returns how many handlers ran, as Asio counts them.
+inline std::size_t look(boost::asio::io_context& ctx) {
+    std::size_t ran = 0;
+    for (int i = 0; i < 4; ++i) {
+        ctx.restart();
+        ran += ctx.poll();
+    }
+    return ran;
+}
+
+} // namespace asio_wheel::test
+
+#endif

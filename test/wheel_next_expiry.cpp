@@ -1,0 +1,322 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// When the next entry is due: what next_expiry() remembers, and what find_next_expiry() finds out.
+
+#include <asio_wheel/wheel.hpp>
+
+#include "support/wheel_fixture.hpp"
+#include "support/wheel_inspector.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::last_tick;
+using asio_wheel::no_tick;
+using asio_wheel::tick_t;
+using asio_wheel::wheel;
+using asio_wheel::wheel_entry;
+using asio_wheel::wheel_inspector;
+
+static_assert(noexcept(std::declval<wheel&>().find_next_expiry()));
+static_assert(noexcept(std::declval<wheel&>().find_next_expiry(1)));
+
+struct answer {
+    tick_t tick;
+    std::size_t calls;
+};
+
+// Asks with a budget of one until there is an answer.
+answer find_step_by_step(wheel& w) {
+    const tick_t now = w.now();
+    const tick_t told = w.told();
+    for (std::size_t calls = 1;; ++calls) {
+        BOOST_REQUIRE_LE(calls, 1 + 3 * w.size());
+        const std::optional<tick_t> found = w.find_next_expiry(1);
+        BOOST_REQUIRE_EQUAL(w.now(), now);
+        BOOST_REQUIRE_EQUAL(w.told(), told);
+        check_invariants(w);
+        if (found) {
+            return {*found, calls};
+        }
+        BOOST_REQUIRE_LE(w.next_expiry(), told); // A driver that asks now must come back at once.
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(wheel_next_expiry)
+
+BOOST_AUTO_TEST_CASE(an_empty_wheel_has_none) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            BOOST_TEST(w.next_expiry() == no_tick);
+            BOOST_TEST(w.find_next_expiry() == no_tick);
+            BOOST_TEST((w.find_next_expiry(1) == no_tick));
+            entry a;
+            w.insert(a, 1000);
+            w.erase(a);
+            BOOST_TEST(w.find_next_expiry() == no_tick);
+            BOOST_TEST(w.next_expiry() == no_tick);
+            check_invariants(w);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(of_entries_that_were_only_inserted_it_is_found_without_filing_any_again) {
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        entry_set entries(200);
+        tick_t first = no_tick;
+        for (entry& e : entries) {
+            const tick_t deadline = 1 + random() % (entries.size() * w.slots());
+            w.insert(e, deadline);
+            first = std::min(first, deadline);
+            BOOST_REQUIRE((w.find_next_expiry(1) == first));
+        }
+        while (!w.empty()) {
+            const std::optional<tick_t> next = w.find_next_expiry(1);
+            BOOST_REQUIRE(next.has_value());
+            BOOST_REQUIRE_EQUAL(*next, w.next_expiry());
+            const ticks expired = expire(w, *next);
+            BOOST_REQUIRE(!expired.empty());
+            BOOST_REQUIRE_EQUAL(expired.back(), *next);
+            check_invariants(w);
+        }
+    });
+}
+
+BOOST_AUTO_TEST_CASE(it_is_exact_after_entries_were_postponed_or_erased) {
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        entry_set entries(60);
+        for (int round = 0; round < 20; ++round) {
+            for (entry& e : entries) {
+                if (!e.filed()) {
+                    w.insert(e, w.told() + any_distance(random) % 100'000);
+                } else if (random() % 2 == 0) {
+                    w.postpone(e, e.deadline() + any_distance(random) % 100'000);
+                } else if (random() % 4 == 0) {
+                    w.erase(e);
+                }
+            }
+            tick_t first = no_tick;
+            for (const entry& e : entries) {
+                first = e.filed() ? std::min(first, e.deadline()) : first;
+            }
+            BOOST_REQUIRE_LE(w.next_expiry(), first);
+            const bool at_once = random() % 2 == 0;
+            BOOST_REQUIRE_EQUAL(at_once ? w.find_next_expiry() : find_step_by_step(w).tick, first);
+            BOOST_REQUIRE_EQUAL(w.next_expiry(), first); // It remembers what was found.
+            check_invariants(w);
+            expire(w, first);
+        }
+    });
+}
+
+// A postponed entry is filed again where it belongs, and what it left behind is forgotten.
+BOOST_AUTO_TEST_CASE(a_lone_postponed_entry_is_filed_again_once) {
+    for (const shape s : shapes) {
+        for (unsigned power = 1; power < 63; ++power) {
+            BOOST_TEST_CONTEXT(s << ", postponed from 1000 by 2^" << power) {
+                wheel w(s.slots, s.levels);
+                entry e;
+                w.insert(e, 1000);
+                w.postpone(e, 1000 + edge(power));
+                const answer found = find_step_by_step(w);
+                BOOST_TEST(found.tick == 1000 + edge(power));
+                BOOST_TEST(found.calls == 1U);
+                BOOST_TEST(w.next_expiry() == 1000 + edge(power));
+                BOOST_TEST(wheel_inspector::occupied(w) == 1U);
+                BOOST_TEST(w.cascaded() == 0U); // Time did not come by.
+                BOOST_TEST((w.find_next_expiry(1) == 1000 + edge(power)));
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(no_call_files_more_entries_again_than_its_budget_and_the_next_goes_on) {
+    constexpr std::size_t count = 1000;
+    for (const shape s : shapes) {
+        for (const std::size_t budget : {1U, 7U, 999U, 1000U, 1001U}) {
+            BOOST_TEST_CONTEXT(s << ", budget " << budget) {
+                wheel w(s.slots, s.levels);
+                entry_set entries(count);
+                for (entry& e : entries) {
+                    w.insert(e, 100);
+                }
+                for (entry& e : entries) {
+                    w.postpone(e, 50'000'000);
+                }
+                std::size_t calls = 1;
+                std::optional<tick_t> found;
+                while (!(found = w.find_next_expiry(budget))) {
+                    check_invariants(w);
+                    // What it filed again has left the slot of tick 100 for a later one.
+                    std::size_t moved = 0;
+                    for (const entry& e : entries) {
+                        moved += wheel_inspector::in_opened(w, e) ? 0 : 1;
+                    }
+                    BOOST_REQUIRE_EQUAL(moved, calls * budget);
+                    BOOST_REQUIRE_LE(++calls, count + 1);
+                }
+                BOOST_TEST(*found == 50'000'000U);
+                BOOST_TEST(calls == (count + budget - 1) / budget);
+                BOOST_TEST(expire(w, 49'999'999).empty());
+                BOOST_TEST(expire(w, 50'000'000).size() == count);
+            }
+        }
+    }
+}
+
+// What is left over is not due now, only because it has not been looked at yet.
+BOOST_AUTO_TEST_CASE(it_is_exact_after_an_advance_that_ran_out_of_budget) {
+    for (const shape s : shapes) {
+        for (const std::size_t budget : {1U, 3U, 9U}) {
+            BOOST_TEST_CONTEXT(s << ", budget " << budget) {
+                wheel w(s.slots, s.levels);
+                entry_set entries(10);
+                for (entry& e : entries) {
+                    w.insert(e, 100);
+                }
+                for (tick_t i = 0; i < entries.size(); ++i) {
+                    w.postpone(entries[i], 700 + i);
+                }
+                wheel_entry* due[16] = {};
+                const auto [expired, more] = w.advance(100, budget, due);
+                BOOST_TEST_REQUIRE(expired == 0U);
+                BOOST_TEST_REQUIRE(more);
+                BOOST_TEST_REQUIRE(w.now() == 100U);
+                const answer found = find_step_by_step(w);
+                BOOST_TEST(found.tick == 700U);
+                BOOST_TEST(found.calls == 10 - budget); // Each files one of the others again.
+                BOOST_TEST(w.next_expiry() == 700U);
+                BOOST_TEST(expire(w, 699).empty());
+                BOOST_TEST(expire(w, 700) == ticks{700}, per_element);
+            }
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(it_is_now_if_an_advance_that_ran_out_of_budget_left_something_that_is_due) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(50);
+            for (entry& e : entries) {
+                w.insert(e, 100);
+            }
+            wheel_entry* due[1] = {};
+            BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
+            // However often it is asked: one that is due is enough to know.
+            for (int i = 0; i < 100; ++i) {
+                BOOST_REQUIRE((w.find_next_expiry(1) == 100U));
+                check_invariants(w);
+            }
+            BOOST_TEST(expire(w, 100, 7).size() == 49U);
+            BOOST_TEST(w.find_next_expiry() == no_tick);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_one_that_is_due_may_be_the_last_that_was_left_over) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(40);
+            for (entry& e : entries) {
+                w.insert(e, 100);
+            }
+            wheel_entry* due[1] = {};
+            BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
+            for (entry& e : entries) {
+                if (e.filed() && &e != &entries.back()) {
+                    w.postpone(e, 5000);
+                }
+            }
+            const answer found = find_step_by_step(w);
+            BOOST_TEST(found.tick == 100U);
+            BOOST_TEST(found.calls > 20U);
+            BOOST_TEST(expire(w, 4999) == ticks{100}, per_element);
+            BOOST_TEST(find_step_by_step(w).tick == 5000U);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(entries_may_change_while_it_is_being_found) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(30);
+            for (entry& e : entries) {
+                w.insert(e, 100);
+            }
+            for (entry& e : entries) {
+                w.postpone(e, 9000);
+            }
+            BOOST_TEST(!w.find_next_expiry(20).has_value());
+            entry fresh;
+            w.insert(fresh, 800);
+            w.reschedule(entries[0], 700);
+            w.reschedule(entries[29], 600);
+            w.postpone(entries[3], 9500);
+            w.erase(entries[15]);
+            check_invariants(w);
+            BOOST_TEST(find_step_by_step(w).tick == 600U);
+            w.erase(entries[29]);
+            BOOST_TEST(find_step_by_step(w).tick == 700U);
+            w.postpone(entries[0], 850);
+            BOOST_TEST(find_step_by_step(w).tick == 800U);
+            ticks expected(26, 9000);
+            expected.insert(expected.begin(), {800, 850});
+            expected.push_back(9500);
+            BOOST_TEST(expire(w, 10'000, 3) == expected, per_element);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(time_may_go_on_while_it_is_being_found) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(30);
+            for (entry& e : entries) {
+                w.insert(e, 100);
+            }
+            for (tick_t i = 0; i < entries.size(); ++i) {
+                w.postpone(entries[i], 200 + 10 * i);
+            }
+            BOOST_TEST(!w.find_next_expiry(20).has_value());
+            BOOST_TEST(expire(w, 150, 2).empty());
+            BOOST_TEST(w.find_next_expiry() == 200U);
+            w.postpone(entries[0], 1000);
+            static_cast<void>(w.find_next_expiry(1));
+            BOOST_TEST(expire(w, 229, 2) == (ticks{210, 220}), per_element);
+            BOOST_TEST(find_step_by_step(w).tick == 230U);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(it_is_found_at_the_end_of_time) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(2);
+            w.insert(entries[0], 5);
+            w.postpone(entries[0], no_tick);
+            BOOST_TEST(find_step_by_step(w).tick == last_tick);
+            w.insert(entries[1], no_tick);
+            BOOST_TEST(find_step_by_step(w).tick == last_tick);
+            BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
