@@ -7,7 +7,7 @@
 // delay queues and idle timers on one wheel, while others run its context. What was started is what
 // ended, and each call's answer is what the handlers saw.
 //
-//     ASIO_WHEEL_OPERATIONS=10000000 ASIO_WHEEL_THREADS=8 build/release/test/test_words_stress
+//     ASIO_WHEEL_OPERATIONS=10000000 ASIO_WHEEL_THREADS=8 tools/test -R test_words_stress
 //
 // tools/stress does so with 2, 4 and 8 threads. Real time: waits of milliseconds.
 
@@ -490,8 +490,8 @@ BOOST_AUTO_TEST_SUITE(words_stress)
 
 BOOST_AUTO_TEST_CASE(all_words_at_once_on_one_wheel) {
     const std::uint64_t seed = asio_wheel::test::seed();
-    const std::uint64_t operations =
-        number_from_environment("ASIO_WHEEL_OPERATIONS").value_or(has_thread_sanitizer ? 200'000 : 2'000'000);
+    const std::uint64_t operations = number_from_environment("ASIO_WHEEL_OPERATIONS")
+                                         .value_or(has_thread_sanitizer ? 200'000 : 2'000'000);
     const std::uint64_t threads = number_from_environment("ASIO_WHEEL_THREADS").value_or(4);
     drained_context world;
     auto& wheel =
