@@ -66,9 +66,9 @@ struct interval_options {
 
 /// Ticks at a fixed rate: on absolute time, so that it does not drift, however late handlers are.
 ///
-/// Ticks are due whether or not anybody waits for them; async_tick() takes the next one that was not
-/// taken yet. So handlers of one interval never overlap, and one that takes longer than a period
-/// finds ticks that were missed: see missed_tick.
+/// Ticks are due whether or not anybody waits for them; async_tick() takes the next one that was
+/// not taken yet. So handlers of one interval never overlap, and one that takes longer than a
+/// period finds ticks that were missed: see missed_tick.
 ///
 /// Neither copyable nor movable. Thread safety. Distinct intervals: safe. One interval: unsafe.
 ///
@@ -115,16 +115,16 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code, std::size_t periods)
     ///
-    /// `periods` is how many periods have passed since the tick before, late ones and all: 1 when it
-    /// is on time, and always with missed_tick::burst and fixed_delay; 0 with an error.
+    /// `periods` is how many periods have passed since the tick before, late ones and all: 1 when
+    /// it is on time, and always with missed_tick::burst and fixed_delay; 0 with an error.
     ///
     /// Completes, once, when the tick is due, or was missed; or when it is aborted by cancel(), by
     /// destruction, by another async_tick(), or by the handler's cancellation slot. A tick that was
     /// aborted was not taken. Never from inside this function.
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). The tick
-    /// is taken on the handler's executor, just before the handler is called; so the interval is used
-    /// there, and must live until then, unless that is with an error.
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). The
+    /// tick is taken on the handler's executor, just before the handler is called; so the interval
+    /// is used there, and must live until then, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_tick(
@@ -144,8 +144,9 @@ public:
 
     [[nodiscard]] duration period() const noexcept { return period_; }
 
-    /// Changes the period, also the one that has begun. What is waited for goes on being waited for.
-    /// A tick at a time of its own, by interval_options::first or reset_at(), stays where it is.
+    /// Changes the period, also the one that has begun. What is waited for goes on being waited
+    /// for. A tick at a time of its own, by interval_options::first or reset_at(), stays where it
+    /// is.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         const duration fresh = checked(period);
