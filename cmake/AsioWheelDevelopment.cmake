@@ -97,9 +97,7 @@ function(asio_wheel_executable target)
         target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
     endif()
     if(MINGW)
-        # Asio's sockets, which only Microsoft's compiler links by itself; and room for its templates.
-        target_link_libraries(${target} PRIVATE ws2_32 mswsock)
-        target_compile_options(${target} PRIVATE -Wa,-mbig-obj)
+        target_compile_options(${target} PRIVATE -Wa,-mbig-obj) # Room for Asio's templates.
     endif()
     asio_wheel_warnings(${target})
 endfunction()
