@@ -24,6 +24,7 @@
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/valve.hpp>
+#include <asio_wheel/detail/wait_anew.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -120,7 +121,10 @@ public:
     /// Completion signature: void(boost::system::error_code)
     ///
     /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(); the
-    /// one allocation is kept from period to period. Another async_wait() aborts the one before.
+    /// one allocation is kept from period to period. But an executor of an unknown kind may need
+    /// memory for each period; without it the wait ends with errc::not_enough_memory. Another
+    /// async_wait() aborts the one before; if it throws, that one goes on.
+    ///
     /// The last touch is looked at on the handler's executor: the idle timer is used there, once a
     /// period, and must live until the handler is called, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
@@ -158,8 +162,8 @@ private:
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
-            if (!ec && self->wheel_.now() < self->end()) {
-                self->wait(std::move(op)); // It was touched meanwhile.
+            if (!ec && self->wheel_.now() < self->end()) { // It was touched meanwhile.
+                detail::go_on_with(op, [this, &op] { self->wait(std::move(op)); });
             } else {
                 op.complete(ec);
             }
@@ -184,9 +188,10 @@ private:
         valve_type& v = valve(); // The idle timer may be gone when its wait has started.
         const double scale = v.scale();
         const time_point end = watch_.end(scale);
-        waits_until_.set(end);
-        timer_.expires_at(end);
-        timer_.async_wait(std::forward<Operation>(op));
+        detail::wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            waits_until_.set(end);
+            timer_.expires_at(end);
+        });
         v.waits_by(scale);
     }
 
@@ -313,7 +318,8 @@ private:
                 self->sent();
                 op.complete(ec, heartbeat_event::send);
             } else {
-                self->wait(std::move(op));
+                detail::go_on_with(
+                    op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
             }
         }
     };
@@ -327,9 +333,10 @@ private:
     template <class Operation>
     void wait(Operation&& op) {
         const time_point next = next_event();
-        waits_until_.set(next);
-        timer_.expires_at(next);
-        timer_.async_wait(std::forward<Operation>(op));
+        detail::wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            waits_until_.set(next);
+            timer_.expires_at(next);
+        });
     }
 
     // After a touch.

@@ -19,6 +19,7 @@
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/jitter.hpp>
 #include <asio_wheel/detail/positive.hpp>
+#include <asio_wheel/detail/wait_anew.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -122,9 +123,10 @@ public:
     /// destruction, by another async_tick(), or by the handler's cancellation slot. A tick that was
     /// aborted was not taken. Never from inside this function.
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). The
-    /// tick is taken on the handler's executor, just before the handler is called; so the interval
-    /// is used there, and must live until then, unless that is with an error.
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). If
+    /// it throws, it has no effect: a tick that is waited for goes on being waited for. The tick is
+    /// taken on the handler's executor, just before the handler is called; so the interval is used
+    /// there, and must live until then, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_tick(
@@ -183,13 +185,18 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
-        if (options_.fixed_delay && !given_) {
-            from_ = wheel_->now();
-            next_ = detail::add_saturating(from_, period_);
-        }
-        timer_.expires_at(jittered(next_));
-        timer_.async_wait(detail::intermediate_handler<Handler, take_tick>(
-            std::forward<Handler>(handler), take_tick{this}));
+        const bool begins = options_.fixed_delay && !given_;
+        const time_point from = begins ? wheel_->now() : from_;
+        const time_point next = begins ? detail::add_saturating(from, period_) : next_;
+        const time_point expiry = jittered(next);
+        detail::wait_anew(*wheel_, timer_,
+                          detail::intermediate_handler<Handler, take_tick>(
+                              std::forward<Handler>(handler), take_tick{this}),
+                          [&] {
+                              from_ = from;
+                              next_ = next;
+                              timer_.expires_at(expiry);
+                          });
     }
 
     // The tick at next_ has come. Returns how many periods it stands for.
