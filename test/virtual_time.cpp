@@ -471,6 +471,39 @@ BOOST_AUTO_TEST_CASE(a_handler_can_bring_forward_a_wait_of_the_same_tick) {
     }
 }
 
+// Slices of the tick have been looked at already, and what they have held back counts all the same.
+BOOST_AUTO_TEST_CASE(a_handler_can_move_time_within_the_tick_whose_slice_it_belongs_to) {
+    for (const std::size_t budget : {1U, 2U, 3U}) {
+        for (std::size_t earliest = 0; earliest < 4; ++earliest) {
+            for (const bool to_next : {false, true}) {
+                std::size_t fired = 0;
+                virtual_time world({.tick = 1s, .budget = budget});
+                const time_point start = world.now();
+                std::vector<timer> timers;
+                for (std::size_t i = 0; i < 4; ++i) {
+                    timers.emplace_back(world.ctx, start + (i + 4 - earliest) % 4 * 1ns);
+                }
+                for (std::size_t i = 0; i < 4; ++i) {
+                    timers[i].async_wait([&, i](error_code) {
+                        ++fired;
+                        if (i != earliest) {
+                            return;
+                        }
+                        if (to_next) {
+                            BOOST_TEST(world.wheel.advance_to_next() == 1U);
+                            BOOST_TEST((world.now() == start + 1ns));
+                        } else {
+                            BOOST_TEST(world.wheel.advance(3ns) == 3U);
+                        }
+                    });
+                }
+                world.poll();
+                BOOST_TEST(fired == (to_next ? 2U : 4U));
+            }
+        }
+    }
+}
+
 // real time, since another thread moves the paused one
 BOOST_AUTO_TEST_CASE(wait_returns_when_another_thread_has_moved_paused_time) {
     virtual_time world;

@@ -55,10 +55,11 @@ void wheel_core<Clock, WaitTraits>::resume() noexcept {
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
     std::size_t due = 0;
-    for (bool more = true; more;) {
+    for (bool first = true, more = true; more; first = false) {
         const locked guard(*this, "advance()");
         require_paused();
         clock_.set(t);
+        in_pass_ = in_pass_ && !first; // What a pass under way has held back may be due now.
         const slice found = collect(clock_.now());
         due += found.due;
         more = found.more;
@@ -74,6 +75,7 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
             const locked guard(*this, "advance_to_next()");
             require_paused();
             unpark();
+            in_pass_ = false; // What a pass under way has held back may be the next.
             next = wheel_.find_next_expiry(options_.budget);
         }
         if (!next) {
