@@ -212,6 +212,41 @@ BOOST_AUTO_TEST_CASE(deadlines_without_a_token) {
     });
 }
 
+// With and without a clock of its own, a type of cancellation, an error to tell, and a token.
+BOOST_AUTO_TEST_CASE(each_form_of_a_deadline) {
+    each_failure([](world& w) {
+        using asio::cancellation_type;
+        w.steady();
+        const error_code refused = asio::error::connection_refused;
+        const auto sleep = [&](const error_code& ec, auto with_deadline) {
+            w.start(expect_with_deadline(w, ec), [&](auto h) { with_deadline(std::move(h)); });
+        };
+        sleep(timed_out, [&](auto h) {
+            async_sleep_for(w.ctx(), 80ms, timeout(3ms, cancellation_type::total, std::move(h)));
+        });
+        sleep(refused,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused, std::move(h))); });
+        sleep(timed_out,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms))(std::move(h)); });
+        sleep(refused,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused))(std::move(h)); });
+        sleep(timed_out, [&](auto h) {
+            async_sleep_until(w.ctx(), after(80ms),
+                              deadline(after(3ms), cancellation_type::partial, std::move(h)));
+        });
+        sleep(refused, [&](auto h) {
+            async_sleep_until(w.ctx(), after(80ms), deadline(after(3ms), refused))(std::move(h));
+        });
+        sleep(aborted, [&](auto h) {
+            async_sleep_for(w.ctx(), 80ms,
+                            cancel_after(3ms, cancellation_type::total, std::move(h)));
+        });
+        sleep(aborted,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, cancel_after(3ms))(std::move(h)); });
+        w.run();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(deadlines_with_an_allocator) {
     allocations count;
     each_failure([&](world& w) {
