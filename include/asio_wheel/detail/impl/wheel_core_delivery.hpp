@@ -380,11 +380,12 @@ void wheel_core<Clock, WaitTraits>::arm() {
                                          : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
         // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
-        // wake-up in a hundred years, or half-way to the end of the clock, does no harm.
+        // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way is
+        // rounded up: a unit before the end it would be now, and the next one, too, and so on.
         const time_point real = Clock::now();
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
-        const time_point horizon =
-            real + std::min<duration>(century, until_saturating(real, time_point::max()) / 2);
+        const duration to_end = until_saturating(real, time_point::max());
+        const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
         driver_.arm(next, paused ? horizon : std::min(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
     }

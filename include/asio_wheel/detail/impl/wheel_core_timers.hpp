@@ -43,6 +43,10 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry);
     unlist(s);
+    if (s.filed() && in_pass_ && wheel_.holds()) {
+        // It may be held, and the pass under way would not look at it again.
+        wheel_.erase(s);
+    }
     if (s.filed()) {
         wheel_.reschedule(s, deadline);
     } else {
