@@ -180,8 +180,8 @@ BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
         {one_move});
 }
 
-// An operation that Asio composes of several begins the second one where nobody can be told that it
-// has thrown: Asio loses it.
+// Asio composes this operation of several. If the second one throws when it begins, no caller is
+// left to catch that, and Asio loses the handler.
 BOOST_AUTO_TEST_CASE(composed_operations) {
     each_failure(
         [](world& w) {

@@ -599,7 +599,7 @@ BOOST_AUTO_TEST_CASE(waits_of_several_levels) {
 BOOST_AUTO_TEST_CASE(aborting_one_of_very_many) {
     each_failure(
         [](world& w) {
-            // So many that what is aborted gets a place of its own.
+            // So many that an aborted wait gets a place of its own in the queue.
             std::vector<timer> many;
             w.prepare([&] {
                 many.reserve(16'400);

@@ -55,7 +55,7 @@ using interval = asio_wheel::basic_interval<world_clock>;
 using idle_timer = asio_wheel::basic_idle_timer<world_clock>;
 using heartbeat = asio_wheel::basic_heartbeat<world_clock>;
 
-// Should end with `ec`; but an operation that has no deadline, for want of memory, is cancelled.
+// Should end with `ec`. But without memory for its deadline an operation is cancelled, and says so.
 outcome& expect_with_deadline(world& w, const error_code& ec) {
     outcome& o = w.expect(ec);
     o.otherwise = no_memory;
@@ -369,7 +369,8 @@ BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
     });
 }
 
-// async_with_timeout() is co_spawn() with such a token; what that does without memory is Asio's.
+// async_with_timeout() has no scenario: it is co_spawn() with such a token, and what a coroutine
+// does without memory is Asio's (see a_coroutine_goes_on_without_memory in failing_timers.cpp).
 
 // ---- Intervals
 
