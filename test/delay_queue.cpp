@@ -391,10 +391,10 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_pops, virtual_world) {
 // T76, T79: whatever makes an element the next one.
 BOOST_FIXTURE_TEST_CASE(a_waiting_pop_is_woken_by_an_element_that_is_moved_to_the_past, popping) {
     delay_queue<int> queue(ctx);
-    const auto far = queue.push(1, 1h);
+    const auto distant = queue.push(1, 1h);
     queue.async_pop(note());
     pass(1s);
-    BOOST_TEST(queue.reset(far, -1h));
+    BOOST_TEST(queue.reset(distant, -1h));
     BOOST_TEST(told() == ""); // not from inside
     poll();
     BOOST_TEST(told() == "1");

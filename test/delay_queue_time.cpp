@@ -168,9 +168,9 @@ BOOST_FIXTURE_TEST_CASE(what_is_pushed_when_its_time_has_come_goes_to_a_waiting_
     queue.push(2, -2s); // in the order of their times.
     poll();
     BOOST_TEST((taken == std::vector{1, 2, 3}));
-    const auto far = queue.push(4, 1h);
+    const auto distant = queue.push(4, 1h);
     poll();
-    BOOST_TEST(queue.reset(far, 0s));
+    BOOST_TEST(queue.reset(distant, 0s));
     poll();
     BOOST_TEST((taken == std::vector{1, 2, 3, 4}));
 }

@@ -9,11 +9,11 @@
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
+#include <boost/align/aligned_alloc.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -27,8 +27,7 @@ std::size_t bytes_allocated = 0;
 
 void* counted(std::size_t size, std::size_t alignment) {
     bytes_allocated += size;
-    if (void* const memory =
-            std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)) {
+    if (void* const memory = boost::alignment::aligned_alloc(alignment, size)) {
         return memory;
     }
     throw std::bad_alloc();
@@ -51,27 +50,27 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
 }
 
 void operator delete(void* memory) noexcept {
-    std::free(memory);
+    boost::alignment::aligned_free(memory);
 }
 
 void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
+    boost::alignment::aligned_free(memory);
 }
 
 void operator delete(void* memory, std::align_val_t) noexcept {
-    std::free(memory);
+    boost::alignment::aligned_free(memory);
 }
 
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
+    boost::alignment::aligned_free(memory);
 }
 
 void operator delete[](void* memory, std::align_val_t) noexcept {
-    std::free(memory);
+    boost::alignment::aligned_free(memory);
 }
 
 void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-    std::free(memory);
+    boost::alignment::aligned_free(memory);
 }
 
 namespace {

@@ -382,9 +382,9 @@ BOOST_AUTO_TEST_CASE(years_of_mixed_timers_are_exact) {
         asio_wheel::basic_scheduler<std::chrono::steady_clock> scheduler(world.ctx);
         std::int64_t calls = 0;
         scheduler.schedule_at_fixed_rate(6h, 6h, [&] { p.expect(start + ++calls * 6h); });
-        timer far(world.ctx, end);
+        timer distant(world.ctx, end);
         bool over = false;
-        far.async_wait([&](const error_code& ec) { over = !ec; });
+        distant.async_wait([&](const error_code& ec) { over = !ec; });
 
         while (!over) {
             BOOST_TEST_REQUIRE(world.wheel.advance_to_next() != 0U);

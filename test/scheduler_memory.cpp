@@ -20,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -39,29 +38,30 @@ using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-
-// While one lives, allocations are counted down, and the one that comes to zero fails. What is left
-// goes over to the next one.
+// While one lives, allocations are numbered, from one to the next one on; and that with a certain
+// number fails.
 class counted_down {
 public:
     static constexpr bool memory_may_fail = true;
 
     counted_down() {
         if (depth_++ == 0) {
-            heap.successes_left = left;
+            heap.faults.mind();
         }
     }
     counted_down(const counted_down&) = delete;
     counted_down& operator=(const counted_down&) = delete;
     ~counted_down() {
         if (--depth_ == 0) {
-            left = heap.successes_left.exchange(all);
+            heap.faults.ignore();
         }
     }
 
-    static inline std::size_t left = all;
-    [[nodiscard]] static bool has_failed() { return left > all / 2; }
+    static void fail(std::size_t n) {
+        heap.faults.watch(n, n + 1);
+        heap.faults.ignore();
+    }
+    [[nodiscard]] static bool has_failed() { return heap.faults.failed() != 0; }
 
 private:
     static inline int depth_ = 0; // One may be inside of another.
@@ -72,15 +72,29 @@ class unlucky {
 public:
     static constexpr bool memory_may_fail = true;
 
-    unlucky() : outer_(heap.successes_left) { heap.successes_left = random() % 8; }
+    unlucky() {
+        ++depth_;
+        watch();
+    }
     unlucky(const unlucky&) = delete;
     unlucky& operator=(const unlucky&) = delete;
-    ~unlucky() { heap.successes_left = outer_; }
+    ~unlucky() {
+        if (--depth_ == 0) {
+            heap.faults.ignore();
+        } else {
+            watch();
+        }
+    }
 
     static inline std::minstd_rand random;
 
 private:
-    const std::size_t outer_;
+    static void watch() {
+        const std::size_t n = random() % 8;
+        heap.faults.watch(n, n + 1);
+    }
+
+    static inline int depth_ = 0;
 };
 
 // Runs `f` where no memory is at hand, so that whatever needs some has to ask the heap.
@@ -179,11 +193,12 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
     int calls = 0;
     std::vector<std::unique_ptr<empty_pool>> taken;
     taken.reserve(100);
+    std::optional<out_of_memory> none;
     const auto call = [&] {
-        heap.successes_left = all;
+        none.reset();
         ++calls;
         taken.push_back(std::make_unique<empty_pool>()); // Also what the wait has given back.
-        heap.successes_left = 0;
+        none.emplace();
     };
     scheduler tasks(ctx, 0, [](const task_handle&, const std::exception_ptr&) {
         BOOST_TEST(false, "a task has no memory");
@@ -196,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
         wheel.advance(500ms);
         ctx.restart();
         ctx.poll();
-        heap.successes_left = all;
+        none.reset();
     }
     BOOST_TEST(calls == 14);
     for (const task_handle& h : handles) {
@@ -241,12 +256,12 @@ BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
         std::string difference;
         with_empty_pools([&] {
             scheduler_model<counted_down> model(seed);
-            counted_down::left = n;
+            counted_down::fail(n);
             for (int step = 0; step != 100 && difference.empty(); ++step) {
                 difference = model.step();
             }
             failed = counted_down::has_failed();
-            counted_down::left = all;
+            heap.faults.fail(0, 0); // None of the next ones.
             if (difference.empty()) {
                 difference = model.finish();
             }

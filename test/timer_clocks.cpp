@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_
             BOOST_TEST_INFO_SCOPE("set back by " << back.count() << " ns after " << lived.count());
             set_time<T> world;
             journal log;
-            T first(world.ctx), far(world.ctx, 2000h), t(world.ctx);
-            far.async_wait(log.note("far"));
+            T first(world.ctx), distant(world.ctx, 2000h), t(world.ctx);
+            distant.async_wait(log.note("far"));
             for (nanoseconds passed{0}; passed < lived; passed += lived / 2) {
                 first.expires_after(lived / 2);
                 first.async_wait(log.note("first"));
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_
                 world.pass(2ms);
                 BOOST_TEST(log.take() == "wait");
             }
-            BOOST_TEST(far.cancel() == 1U);
+            BOOST_TEST(distant.cancel() == 1U);
             world.look();
             BOOST_TEST(log.take() == "far!");
         }

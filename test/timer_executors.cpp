@@ -441,9 +441,9 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
     const auto handler = [alive](const error_code&) {};
     {
         own_context ctx;
-        steady_timer far(ctx.get_executor(), 1h);
-        far.async_wait(handler);
-        far.async_wait(asio::bind_executor(asio::system_executor(), handler));
+        steady_timer distant(ctx.get_executor(), 1h);
+        distant.async_wait(handler);
+        distant.async_wait(asio::bind_executor(asio::system_executor(), handler));
         std::this_thread::sleep_for(20ms); // real time
     }
     BOOST_TEST(alive.use_count() == 2); // alive's and handler's

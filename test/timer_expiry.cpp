@@ -71,8 +71,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_for_now_or_the_past_completes_on_the_next_t
     using duration = typename T::duration;
     World world;
     journal log;
-    T t(world.ctx), far(world.ctx, 1h);
-    far.async_wait(log.note("far"));
+    T t(world.ctx), distant(world.ctx, 1h);
+    distant.async_wait(log.note("far"));
     for (const duration d : {duration(0), duration(-1), duration(-1h),
                              duration::min() + duration(1), duration::min()}) {
         t.expires_after(d);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_for_now_or_the_past_completes_on_the_next_t
         world.poll();
         BOOST_TEST(log.take() == "wait");
     }
-    BOOST_TEST(far.cancel() == 1U);
+    BOOST_TEST(distant.cancel() == 1U);
     world.poll();
     BOOST_TEST(log.take() == "far!");
 }

@@ -98,8 +98,8 @@ BOOST_AUTO_TEST_CASE(a_context_ends_with_its_waits) {
         pool.join();
         BOOST_TEST(called == 1);
         asio::io_context ctx;
-        asio_wheel::system_timer far(ctx, 1h);
-        far.async_wait([&called, alive](const error_code&) { ++called; });
+        asio_wheel::system_timer distant(ctx, 1h);
+        distant.async_wait([&called, alive](const error_code&) { ++called; });
     }
     BOOST_TEST(called == 1);
     BOOST_TEST(alive.use_count() == 1);

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_suspends_the_coroutine, World, real_worlds)
     using timer = typename World::timer;
     World world;
     journal seen;
-    timer far(world.ctx, 1h);
+    timer distant(world.ctx, 1h);
     asio::spawn(
         world.ctx,
         [&](asio::yield_context yield) {
@@ -49,9 +49,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_suspends_the_coroutine, World, real_worlds)
             t.async_wait(yield);
             BOOST_TEST((timer::clock_type::now() >= expiry));
             seen.add("expired");
-            asio::post(world.ctx, [&] { far.cancel(); });
+            asio::post(world.ctx, [&] { distant.cancel(); });
             error_code ec;
-            far.async_wait(yield[ec]);
+            distant.async_wait(yield[ec]);
             seen.add("cancelled", ec);
         },
         asio::detached);

@@ -78,12 +78,12 @@ BOOST_AUTO_TEST_SUITE(timer_tokens, *boost::unit_test::timeout(60))
 BOOST_AUTO_TEST_CASE_TEMPLATE(use_future, World, real_worlds) {
     World world;
     typename World::timer t(world.ctx, 1ms);
-    typename World::timer far(world.ctx, 1h);
+    typename World::timer distant(world.ctx, 1h);
     std::future<void> expired = t.async_wait(asio::use_future);
-    std::future<void> cancelled = far.async_wait(asio::use_future);
+    std::future<void> cancelled = distant.async_wait(asio::use_future);
     std::future<int> packaged =
         t.async_wait(asio::use_future([](error_code ec) { return ec ? 0 : 7; }));
-    far.cancel();
+    distant.cancel();
     world.run();
     expired.get();
     BOOST_TEST(packaged.get() == 7);

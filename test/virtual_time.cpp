@@ -268,9 +268,9 @@ BOOST_AUTO_TEST_CASE(only_paused_time_can_be_moved) {
 BOOST_AUTO_TEST_CASE(resumed_time_goes_on_from_where_it_stood) {
     virtual_world world;
     journal log;
-    timer t(world.ctx, 1000h + 5ms), far(world.ctx, 2000h);
+    timer t(world.ctx, 1000h + 5ms), distant(world.ctx, 2000h);
     t.async_wait(log.note("wait"));
-    far.async_wait(log.note("far"));
+    distant.async_wait(log.note("far"));
     world.pass(1000h);
     const time_point stood = world.now();
     world.wheel.resume();
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(resumed_time_goes_on_from_where_it_stood) {
     BOOST_TEST((world.now() >= next.expiry()));
     BOOST_TEST(log.take() == "next");
     world.wheel.pause(); // and again
-    BOOST_TEST((far.remaining() < 1000h));
+    BOOST_TEST((distant.remaining() < 1000h));
     BOOST_TEST(world.wheel.advance(1000h) == 1U);
     world.poll();
     BOOST_TEST(log.take() == "far");
@@ -305,16 +305,16 @@ BOOST_AUTO_TEST_CASE(resumed_time_goes_on_from_where_it_stood) {
 BOOST_AUTO_TEST_CASE(a_wait_that_is_overdue_when_time_is_paused_completes) {
     real_time<timer> world;
     journal log;
-    timer t(world.ctx, 1ms), far(world.ctx, 1h);
+    timer t(world.ctx, 1ms), distant(world.ctx, 1h);
     t.async_wait(log.note("overdue"));
-    far.async_wait(log.note("far"));
+    distant.async_wait(log.note("far"));
     world.elapse(1ms);
     auto& wheel = asio_wheel::use_wheel(world.ctx);
     wheel.pause();
     BOOST_TEST((t.remaining() == 0ns));
     world.poll();
     BOOST_TEST(log.take() == "overdue");
-    BOOST_TEST(far.cancel() == 1U);
+    BOOST_TEST(distant.cancel() == 1U);
     world.poll();
     BOOST_TEST(log.take() == "far!");
 }

@@ -155,8 +155,8 @@ BOOST_AUTO_TEST_CASE(every_distance_is_kept_exactly_when_now_is_next_to_a_level_
                     start_at(w, now);
                     ticks deadlines{now, now + 1, now + 2};
                     for (unsigned distance = 2; distance < 63; distance += 1 + distance / 8) {
-                        for (const int near : {-1, 0, 1}) {
-                            deadlines.push_back(now + edge(distance, near));
+                        for (const int close_by : {-1, 0, 1}) {
+                            deadlines.push_back(now + edge(distance, close_by));
                         }
                     }
                     check_each_at_its_tick(w, deadlines);

@@ -11,11 +11,11 @@
 #include "support/wheel_fixture.hpp"
 #include "support/wheel_inspector.hpp"
 
+#include <boost/align/aligned_alloc.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <new>
 #include <random>
 #include <utility>
@@ -25,26 +25,22 @@ namespace {
 
 std::size_t allocations = 0;
 
-void* counted(void* memory) {
-    ++allocations;
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
-    return memory;
-}
-
-// Volatile: g++ would see through it to std::free, and warn that operator new was not malloc.
-void (*const volatile release)(void*) = std::free;
+// Volatile: g++ would see through it, and warn that operator new was not what it calls.
+void (*const volatile release)(void*) = boost::alignment::aligned_free;
 
 } // namespace
 
 // Counts every allocation of this program.
-void* operator new(std::size_t size) {
-    return counted(std::malloc(size));
-}
 void* operator new(std::size_t size, std::align_val_t alignment) {
-    const auto align = static_cast<std::size_t>(alignment);
-    return counted(std::aligned_alloc(align, (size + align - 1) / align * align));
+    ++allocations;
+    if (void* const memory =
+            boost::alignment::aligned_alloc(static_cast<std::size_t>(alignment), size)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+void* operator new(std::size_t size) {
+    return operator new(size, std::align_val_t(__STDCPP_DEFAULT_NEW_ALIGNMENT__));
 }
 void operator delete(void* memory) noexcept {
     release(memory);

@@ -323,8 +323,8 @@ BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler
             }
         });
     }
-    timer far(ctx, 1h);
-    far.async_wait(log.note("far"));
+    timer distant(ctx, 1h);
+    distant.async_wait(log.note("far"));
     pass(10ms);
     BOOST_TEST(log.take() == "drain far!");
     virtual_time empty;

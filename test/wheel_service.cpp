@@ -291,13 +291,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_survives_a_fork_on_both_sides, World, real_
     int fired = 0;
     typename World::timer soon(world.ctx, 30ms); // real time
     typename World::timer due(world.ctx);
-    typename World::timer far(world.ctx, 1h);
+    typename World::timer distant(world.ctx, 1h);
     soon.async_wait([&](const error_code& ec) {
         fired += ec ? 100 : 1;
-        far.cancel();
+        distant.cancel();
     });
     due.async_wait([&](const error_code& ec) { fired += ec ? 100 : 10; });
-    far.async_wait([&](const error_code& ec) { fired += ec == aborted ? 1000 : 1; });
+    distant.async_wait([&](const error_code& ec) { fired += ec == aborted ? 1000 : 1; });
     world.ctx.notify_fork(asio::execution_context::fork_prepare);
     const pid_t child = ::fork();
     BOOST_TEST_REQUIRE(child >= 0);

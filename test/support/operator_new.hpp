@@ -19,9 +19,10 @@
 
 #include "support/fault_line.hpp"
 
+#include <boost/align/aligned_alloc.hpp>
+
 #include <atomic>
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 
 namespace asio_wheel::test {
@@ -77,18 +78,17 @@ template <class Allocate>
 
 } // namespace asio_wheel::test
 
-// Not inlined: compilers warn if they see that memory of operator new goes to std::free().
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    return asio_wheel::test::counted([size] { return std::malloc(size == 0 ? 1 : size); });
-}
-
+// Not inlined: compilers warn if they see that memory of operator new goes to another function than
+// operator delete.
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
                                      const std::nothrow_t&) noexcept {
     return asio_wheel::test::counted([size, alignment] {
-        void* memory = nullptr;
-        const bool failed = posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0;
-        return failed ? nullptr : memory;
+        return boost::alignment::aligned_alloc(static_cast<std::size_t>(alignment), size);
     });
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return operator new(size, std::align_val_t(__STDCPP_DEFAULT_NEW_ALIGNMENT__), std::nothrow);
 }
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
@@ -103,7 +103,7 @@ template <class Allocate>
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
     if (memory != nullptr) {
         --asio_wheel::test::heap.live;
-        std::free(memory);
+        boost::alignment::aligned_free(memory);
     }
 }
 
