@@ -182,8 +182,9 @@ BOOST_AUTO_TEST_CASE(cancelling_tasks) {
 BOOST_AUTO_TEST_CASE(groups) {
     each_failure([](world& w) {
         scheduler s = w.call([&] { return scheduler(w.ctx()); });
-        std::array<outcome*, 4> all{};
+        std::array<outcome*, 6> all{};
         {
+            const std::string key = w.prepare([] { return std::string(100, 'k'); });
             scheduler::group g(s);
             all[0] = &begin(w, 1, [&](auto f) { g.schedule_after(30ms, std::move(f)); });
             all[1] = &begin(
@@ -196,6 +197,11 @@ BOOST_AUTO_TEST_CASE(groups) {
                 &begin(w, 9, [&](auto f) { g.schedule_at_fixed_rate(30ms, 30ms, std::move(f)); });
             all[3] = &begin(w, 9,
                             [&](auto f) { g.schedule_with_fixed_delay(30ms, 30ms, std::move(f)); });
+            all[4] = &begin(w, 9, [&](auto f) {
+                const auto next = [](world_clock::time_point t) { return std::optional(t + 30ms); };
+                g.schedule(next, std::move(f));
+            });
+            all[5] = &begin(w, 1, [&](auto f) { g.schedule_after(key, 30ms, std::move(f)); });
             w.pass(1);
         }
         for (outcome* const o : all) {

@@ -133,6 +133,36 @@ BOOST_AUTO_TEST_CASE(deadlines_that_are_earlier_and_later) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(each_way_to_set_a_deadline) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        const auto now = [&] { return w.steady().now(); };
+        w.call([&] { c.stream.expires_at(now() + 20ms); });
+        w.call([&] { c.stream.read_expires_at(now() + 9ms); });
+        w.call([&] { c.stream.write_expires_at(now() + 2ms); });
+        c.read();
+        c.write();
+        w.run_until([] { return true; });
+        c.send(1);
+        w.run();
+        w.call([&] { c.stream.expires_never(); });
+        w.call([&] { c.stream.idle_after(2ms); });
+        w.call([&] { c.stream.idle_never(); });
+        c.read();
+        w.pass(5);
+        c.send(1);
+        w.run();
+        w.call([&] { c.stream.write_expires_after(1ms); });
+        w.call([&] { c.stream.read_expires_after(2ms); });
+        w.call([&] { c.stream.read_expires_never(); });
+        c.read();
+        w.pass(5);
+        c.send(1);
+        w.run();
+    });
+}
+
 // (A write whose handler is lost puts nothing off.)
 BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
     each_failure(
@@ -150,8 +180,8 @@ BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
         {one_move});
 }
 
-// An operation that Asio composes of several begins the second one where nobody can be told that it
-// has thrown: Asio loses it.
+// Asio composes this operation of several. If the second one throws when it begins, no caller is
+// left to catch that, and Asio loses the handler.
 BOOST_AUTO_TEST_CASE(composed_operations) {
     each_failure(
         [](world& w) {
@@ -245,8 +275,27 @@ BOOST_AUTO_TEST_CASE(moving_and_destroying_a_stream) {
             w.pass(1);
             timeout_stream<local::socket> other = std::move(c.stream);
             w.pass(1);
-            w.call([&] { c.stream.expires_after(5ms); }); // As if new.
+            c.stream.cancel(); // As if new.
+            c.stream.close();
+            w.call([&] { c.stream.expires_after(5ms); });
         }
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_over_the_layer_of_another) {
+    each_failure([](world& w) {
+        using io = asio::io_context::executor_type;
+        using native_socket = local::socket::rebind_executor<io>::other;
+        w.steady();
+        auto native = w.call([&] { return timeout_stream<native_socket>(w.ctx()); });
+        local::socket peer = w.prepare([&] { return local::socket(w.ctx()); });
+        w.prepare([&] { asio::local::connect_pair(native.socket(), peer); });
+        w.call([&] { native.expires_after(3ms); });
+        auto stream = w.call([&] { return timeout_stream<local::socket>(std::move(native)); });
+        std::array<char, 4> buffer{};
+        w.start(w.expect(timed_out),
+                [&](auto h) { stream.async_read_some(asio::buffer(buffer), std::move(h)); });
         w.run();
     });
 }
@@ -336,6 +385,11 @@ BOOST_AUTO_TEST_CASE(connecting_to_one_of_several) {
             w.call([&] { stream.expires_after(80ms); });
             w.start(w.expect(), [&](auto h) { stream.async_connect(several, std::move(h)); });
             w.run();
+            const auto any = [](const error_code&, const tcp::endpoint&) { return true; };
+            auto other = unconnected(w);
+            w.call([&] { other.expires_after(80ms); });
+            w.start(w.expect(), [&](auto h) { other.async_connect(several, any, std::move(h)); });
+            w.run();
         },
         {one_allocation, allocations_until_done});
 }
@@ -356,6 +410,25 @@ BOOST_AUTO_TEST_CASE(tearing_a_websocket_down) {
         });
         w.run();
     });
+}
+
+BOOST_AUTO_TEST_CASE(tearing_a_websocket_down_at_once) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            tcp::acceptor acceptor = listen(w);
+            auto stream = unconnected(w);
+            w.prepare([&] {
+                stream.socket().connect(acceptor.local_endpoint());
+                acceptor.accept().close();
+            });
+            error_code ec;
+            teardown(boost::beast::role_type::client, stream, ec);
+            w.check(!ec, "a stream is not torn down");
+            beast_close_socket(stream);
+            w.check(!stream.socket().is_open(), "a stream is not closed");
+        },
+        {one_move});
 }
 
 // ---- Over a layer that is no socket

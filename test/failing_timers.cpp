@@ -444,6 +444,22 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(moving_a_timer, Timer, timers) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(moving_a_timer_to_another_kind_of_executor) {
+    each_failure([](world& w) {
+        native_timer a = w.call([&] { return native_timer(w.ctx(), world_clock::now() + 3ms); });
+        wait(w, a);
+        timer b = w.call([&] { return timer(std::move(a)); });
+        wait(w, b);
+        native_timer c = w.call([&] { return native_timer(w.ctx(), world_clock::now() + 5ms); });
+        wait(w, c);
+        timer d = w.call([&] { return timer(w.ctx(), 30ms); });
+        wait(w, d, aborted);
+        w.call([&] { d = std::move(c); });
+        wait(w, d);
+        w.run();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(ending_the_context) {
     each_failure([](world& w) {
         asio::cancellation_signal signal;
@@ -583,7 +599,7 @@ BOOST_AUTO_TEST_CASE(waits_of_several_levels) {
 BOOST_AUTO_TEST_CASE(aborting_one_of_very_many) {
     each_failure(
         [](world& w) {
-            // So many that what is aborted gets a place of its own.
+            // So many that an aborted wait gets a place of its own in the queue.
             std::vector<timer> many;
             w.prepare([&] {
                 many.reserve(16'400);
@@ -747,6 +763,28 @@ BOOST_AUTO_TEST_CASE(too_many_waits) {
         }
         w.run();
     });
+}
+
+// A wheel by itself, without a context: only making it needs memory.
+BOOST_AUTO_TEST_CASE(a_wheel_without_a_context) {
+    each_failure(
+        [](world& w) {
+            asio_wheel::wheel wheel = w.call([] { return asio_wheel::wheel(8, 2); });
+            struct entry : asio_wheel::wheel_entry {};
+            std::array<entry, 3> all;
+            wheel.insert(all[0], 3);
+            wheel.insert(all[1], 30);
+            wheel.insert(all[2], 300);
+            wheel.reschedule(all[2], 20);
+            wheel.erase(all[1]);
+            std::array<asio_wheel::wheel_entry*, 4> due{};
+            std::size_t expired = 0;
+            for (int i = 0; i < 9; ++i) { // In slices.
+                expired += wheel.advance(30, 1, due).expired;
+            }
+            w.check(expired == 2 && wheel.empty(), "a wheel loses an entry");
+        },
+        {one_move});
 }
 
 BOOST_AUTO_TEST_CASE(looking_at_a_wheel) {

@@ -55,7 +55,7 @@ using interval = asio_wheel::basic_interval<world_clock>;
 using idle_timer = asio_wheel::basic_idle_timer<world_clock>;
 using heartbeat = asio_wheel::basic_heartbeat<world_clock>;
 
-// Should end with `ec`; but an operation that has no deadline, for want of memory, is cancelled.
+// Should end with `ec`. But without memory for its deadline an operation is cancelled, and says so.
 outcome& expect_with_deadline(world& w, const error_code& ec) {
     outcome& o = w.expect(ec);
     o.otherwise = no_memory;
@@ -212,6 +212,41 @@ BOOST_AUTO_TEST_CASE(deadlines_without_a_token) {
     });
 }
 
+// With and without a clock of its own, a type of cancellation, an error to tell, and a token.
+BOOST_AUTO_TEST_CASE(each_form_of_a_deadline) {
+    each_failure([](world& w) {
+        using asio::cancellation_type;
+        w.steady();
+        const error_code refused = asio::error::connection_refused;
+        const auto sleep = [&](const error_code& ec, auto with_deadline) {
+            w.start(expect_with_deadline(w, ec), [&](auto h) { with_deadline(std::move(h)); });
+        };
+        sleep(timed_out, [&](auto h) {
+            async_sleep_for(w.ctx(), 80ms, timeout(3ms, cancellation_type::total, std::move(h)));
+        });
+        sleep(refused,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused, std::move(h))); });
+        sleep(timed_out,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms))(std::move(h)); });
+        sleep(refused,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused))(std::move(h)); });
+        sleep(timed_out, [&](auto h) {
+            async_sleep_until(w.ctx(), after(80ms),
+                              deadline(after(3ms), cancellation_type::partial, std::move(h)));
+        });
+        sleep(refused, [&](auto h) {
+            async_sleep_until(w.ctx(), after(80ms), deadline(after(3ms), refused))(std::move(h));
+        });
+        sleep(aborted, [&](auto h) {
+            async_sleep_for(w.ctx(), 80ms,
+                            cancel_after(3ms, cancellation_type::total, std::move(h)));
+        });
+        sleep(aborted,
+              [&](auto h) { async_sleep_for(w.ctx(), 80ms, cancel_after(3ms))(std::move(h)); });
+        w.run();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(deadlines_with_an_allocator) {
     allocations count;
     each_failure([&](world& w) {
@@ -334,7 +369,8 @@ BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
     });
 }
 
-// async_with_timeout() is co_spawn() with such a token; what that does without memory is Asio's.
+// async_with_timeout() has no scenario: it is co_spawn() with such a token, and what a coroutine
+// does without memory is Asio's (see a_coroutine_goes_on_without_memory in failing_timers.cpp).
 
 // ---- Intervals
 

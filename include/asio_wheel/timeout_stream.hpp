@@ -186,12 +186,14 @@ public:
     /// Makes what is pending complete with operation_aborted. Leaves the stream open, and the deadlines
     /// as they are.
     void cancel() {
-        boost::system::error_code ignored;
-        lowest_layer().cancel(ignored);
+        if (impl_ != nullptr) { // Else it is as one that is new.
+            boost::system::error_code ignored;
+            lowest_layer().cancel(ignored);
+        }
     }
 
     /// Closes the lowest layer. What is pending completes with operation_aborted.
-    void close() { impl().close(); }
+    void close() { shut(); }
 
     /// Sets the deadlines of reads and of writes to `d` from now; zero and less is now. Saturates. If `d`
     /// is not a number (NaN), here and below, std::invalid_argument.

@@ -53,7 +53,7 @@ inline counted_moves moves;
 
 /// What has become of one operation, and what should.
 struct outcome {
-    // What is expected. For the scenario to change, before the operation is started.
+    // What is expected. The scenario may change it until the operation ends.
     error_code expected;                 ///< How it ends,
     std::optional<error_code> otherwise; ///< or, if an allocation or a move has failed, so,
     std::optional<error_code> or_else;   ///< or so.
@@ -64,7 +64,7 @@ struct outcome {
     bool accepted = false; ///< It was started,
     bool refused = false;  ///< or that was tried, and has thrown.
     int calls = 0;         ///< Of its handler.
-    error_code ec;         ///< The first result, or what it was that was thrown,
+    error_code ec;         ///< The first result, or the error that was thrown,
     std::size_t more = 0;  ///< and the second, if it is a number.
     int live = 0;          ///< Copies of its handler.
 

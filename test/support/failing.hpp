@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs a scenario again and again, and lets another step of it fail each time:
+// Runs a scenario many times. Each time another step of it fails:
 //
 //     BOOST_AUTO_TEST_CASE(a_wait) {
 //         each_failure([](world& w) {
@@ -19,30 +19,33 @@
 //     allocations_until_done     allocation n and all after it, until nothing waits any more
 //     one_move                   move or copy n of a handler or value: it throws
 //
+// (Copies and moves of executors and allocators cannot fail: Asio requires it.)
+//
 // What must hold, whatever fails:
 //
-//  - A call that throws has had no effect. If it was to start an operation, the handler is destroyed
-//    without being called. When the same call is made again, and nothing fails, it succeeds.
-//  - The handler of an operation that was started is called once, with the result that is expected.
-//  - Nothing leaves run() but a move that failed there; then the handler that was being moved is
-//    destroyed, and no other.
+//  - A call that throws has had no effect. If it was to start an operation, the handler is
+//    destroyed without being called. If the same call is made again, and nothing fails, it
+//    succeeds.
+//  - The handler of an operation that was started is called once, with the expected result.
+//  - Only a move that fails in run() leaves run() as an exception. The handler that was being moved
+//    is then destroyed, and no other.
 //  - The context runs out of work when nothing waits, and not before.
-//  - In the end there are neither handlers nor values nor memory left.
+//  - At the end no handlers, values or memory are left.
 //
 // To add a scenario: write what a user would write, with three rules.
 //
-//  - Each call of the library that may throw goes through call() or start(); what the test itself
-//    allocates, through prepare(). What is called directly must not throw, whatever fails: that is
-//    how cancel(), close(), stop(), signals and destructors are called.
-//  - Operations get handlers that start() makes. What is expected of them is told by expect().
-//  - Time passes by run() and pass() alone. It is that of world_clock; and also that of
-//    std::chrono::steady_clock, if steady() was called.
+//  - A call of the library that may throw goes through call() or start(). What the test itself
+//    allocates goes through prepare(). A call without either must not throw, whatever fails: that
+//    is how cancel(), close(), stop(), signals and destructors are called.
+//  - Operations get handlers that start() makes. expect() tells how an operation should end.
+//  - Only run() and pass() let time pass. It is the time of world_clock and wall_clock; and, if
+//    steady() was called, of std::chrono::steady_clock.
 //
 // To look at one failure alone: ASIO_WHEEL_FAILURE="one_allocation 17" before the test program, and
 // --run_test=suite/case behind it.
 //
-// No cache hides an allocation: neither Asio's nor the library's pool keeps any memory. For one
-// source file of a test program, before everything else (// pch: off).
+// No cache hides an allocation: Asio and the library's pool keep no memory. For one source file of
+// a test program, before all other headers (// pch: off).
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_FAILING_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_FAILING_HPP
@@ -131,7 +134,7 @@ public:
 
     [[nodiscard]] boost::asio::io_context& ctx() noexcept { return *ctx_; }
 
-    /// What f() returns. Nothing fails meanwhile.
+    /// Returns f(). Nothing fails meanwhile.
     template <class F>
     decltype(auto) prepare(F f) {
         const fault_line::pause no_allocation_fails(heap.faults);
@@ -154,8 +157,8 @@ public:
     }
     [[nodiscard]] reliable_strand strand() { return strand(*ctx_); }
 
-    /// A strand on ctx() that is hidden, and too large for what an any_io_executor has of its own:
-    /// it allocates whenever a property of it is changed, such as whether it tracks work.
+    /// A strand on ctx() that is hidden, and too large for the storage inside an any_io_executor.
+    /// So each change of a property allocates, such as whether it tracks work.
     [[nodiscard]] boost::asio::any_io_executor large() {
         return prepare([this]() -> boost::asio::any_io_executor {
             return large_strand(large_strand::inner_executor_type(ctx_->get_executor()));
@@ -171,8 +174,8 @@ public:
         return *steady_;
     }
 
-    /// What f() returns. If it throws since something has failed, it is called again, unless that
-    /// is in vain.
+    /// Returns f(). If f() throws because a step has failed, calls it again. But if memory stays
+    /// out, throws std::bad_alloc.
     template <class F>
     decltype(auto) call(F f) {
         for (;;) {
@@ -220,7 +223,7 @@ public:
         return true;
     }
 
-    /// All operations are started: runs the contexts, and lets time pass, until nothing waits.
+    /// The scenario has started all operations. Runs the contexts until nothing waits; time passes.
     void run() {
         run_until([this] { return waiting() == 0; });
     }
@@ -236,7 +239,7 @@ public:
         }
     }
 
-    /// Runs the contexts, and lets that many ticks pass. That ends the start, too.
+    /// Runs the contexts for that many ticks. This ends the start, too.
     void pass(int ticks) {
         started();
         poll();
@@ -287,15 +290,15 @@ public:
 
     [[nodiscard]] failing what() const noexcept { return what_; }
 
-    /// False where Asio itself needs memory to call a handler, and the library can but try again:
-    /// then all ends when memory is back.
+    /// False where Asio itself needs memory to call a handler. There the library tries again and
+    /// again, and all ends when there is memory.
     bool ends_without_memory = true;
 
     /// Whether something else than an outcome keeps the context running.
     std::function<bool()> also_waits;
 
-    /// For the harness: the scenario has left early, for want of memory. Then what it has started
-    /// need not end as was expected.
+    /// For the harness: a call without memory has ended the scenario early. The results of what it
+    /// has started are not checked then.
     void abandon() noexcept {
         check(out_of_memory_, "a call has thrown bad_alloc that must not throw");
         abandoned_ = true;
@@ -303,7 +306,7 @@ public:
 
     /// For the harness: ends all that is left.
     void finish() {
-        also_waits = nullptr; // What it asks is gone.
+        also_waits = nullptr; // It refers to objects of the scenario, which are gone.
         if (!ended_) {
             run();
             if (what_ == failing::allocations_until_done) {
@@ -433,8 +436,8 @@ struct verdict {
     complaints found;
 };
 
-/// Runs a scenario once; `n` is the number of the first step that fails. Memory that is left is of
-/// no interest in the first run: what is made once for all is made there.
+/// Runs a scenario once; `n` is the number of the first step that fails. The `first` run may leave
+/// memory: it makes what a program makes once.
 template <class Scenario>
 verdict run_with(failing what, std::size_t n, Scenario& scenario, bool first = false) {
     const std::size_t before = heap.live;

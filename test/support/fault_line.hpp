@@ -24,7 +24,7 @@ public:
         watched_ = true;
     }
 
-    /// From now on steps neither count nor fail.
+    /// From now on steps do not count, and do not fail.
     void ignore() noexcept { watched_ = false; }
 
     /// From now on they do again, as before.

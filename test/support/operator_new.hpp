@@ -78,8 +78,8 @@ template <class Allocate>
 
 } // namespace asio_wheel::test
 
-// Not inlined: the compiler would take what it then sees for a mistake, memory of operator new that
-// goes to another function than operator delete.
+// Not inlined: compilers warn if they see that memory of operator new goes to another function than
+// operator delete.
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
                                      const std::nothrow_t&) noexcept {
     return asio_wheel::test::counted([size, alignment] {
@@ -107,8 +107,8 @@ template <class Allocate>
     }
 }
 
-// Arrays, and operator delete with whatever else it is told, are as the above. (By the standard
-// that is what they do by themselves; those of AddressSanitizer do not.)
+// All other forms call those above. (By the standard they do so by default, but AddressSanitizer's
+// do not.)
 [[gnu::noinline]] void* operator new[](std::size_t size) {
     return operator new(size);
 }

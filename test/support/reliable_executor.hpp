@@ -27,8 +27,8 @@ inline constexpr bool is_asios = std::is_same_v<Allocator, std::allocator<void>>
 template <class T, class Purpose>
 inline constexpr bool is_asios<boost::asio::detail::recycling_allocator<T, Purpose>> = true;
 
-/// The executor of a context, which runs what it is given later. What it takes from an allocator of
-/// Asio's for that never fails.
+/// An executor of a context. It runs functions later, never at once. What it allocates with Asio's
+/// allocators never fails.
 ///
 /// A strand needs such an executor. Where the one that it is on throws, the strand has taken the
 /// function over already, and is locked for ever: all that it is given is lost (Boost 1.81,

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Replaces operator new, and lets nothing keep memory that is free: neither Asio nor the library's
-// pool. So each allocation is one of operator new, and can be made to fail. For one source file of
-// a test program, before everything else (// pch: off).
+// Replaces operator new, and makes Asio and the library's pool keep no free memory. So each
+// allocation calls operator new, and can be made to fail. For one source file of a test program,
+// before all other headers (// pch: off).
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_WITHOUT_CACHES_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_WITHOUT_CACHES_HPP
