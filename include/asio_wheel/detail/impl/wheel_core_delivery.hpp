@@ -16,13 +16,17 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
-    if (driver_.fired(turn)) {
-        ++stats_.wake_ups;
-        if (tick() == 0 && !ticking_) {
-            ++stats_.spurious_wake_ups;
-        }
-        run_first(guard);
+    if (!driver_.fired(turn)) {
+        return;
     }
+    ++stats_.wake_ups;
+    if (ticking_) {
+        return; // The rest of a tick is in the queue, and looks at the clock itself.
+    }
+    if (tick() == 0 && !ticking_) {
+        ++stats_.spurious_wake_ups;
+    }
+    run_first(guard);
 }
 
 template <class Clock, class WaitTraits>
@@ -51,6 +55,11 @@ void wheel_core<Clock, WaitTraits>::run_first(locked& guard) {
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
     const slice found = collect(clock_.now());
+    if (driver_.armed_for() <= seen_) {
+        // What it would wake up for was looked at just now. Its handler may be in the queue already,
+        // ahead of what has become due: a slice of its own would overtake that.
+        driver_.disarm();
+    }
     if (found.more) {
         go_on_ticking();
     } else {
