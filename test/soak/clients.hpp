@@ -48,6 +48,7 @@ inline void wait_for_the_end(std::deque<doomed>& all, const char* what, judge& s
             sockets.push_back({d->connection.native(), POLLIN, 0});
         }
         ::poll(sockets.data(), sockets.size(), 1000);
+        std::this_thread::sleep_for(500us); // What comes next comes together with others.
         const auto now = clock_type::now();
         std::vector<doomed*> still;
         for (std::size_t i = 0; i < open.size(); ++i) {

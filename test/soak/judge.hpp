@@ -36,6 +36,9 @@ public:
         entry& e = entries_[by];
         ++e.closed;
         e.early += when < earliest ? 1 : 0;
+        if (when - due > e.lateness.max()) {
+            e.latest_at = when - start_;
+        }
         e.lateness.add(std::max<nanoseconds>(when - due, nanoseconds::zero()));
     }
 
@@ -55,14 +58,15 @@ public:
     /// Prints what there is, and marks what is later than `margin`.
     void report(nanoseconds margin) const {
         const std::lock_guard guard(mutex_);
-        std::printf("%-34s %9s %6s %8s %6s %6s %28s\n", "seen by the clients", "answered", "wrong",
-                    "closed", "early", "open", "late: p50, p99, max (ms)");
+        std::printf("%-34s %9s %6s %8s %6s %6s %28s at (s)\n", "seen by the clients", "answered",
+                    "wrong", "closed", "early", "open", "late: p50, p99, max (ms)");
         for (const auto& [by, e] : entries_) {
-            std::printf("%-34s %9llu %6llu %8llu %6llu %6llu %12.2f %7.2f %7.2f%s\n", by.c_str(),
-                        number(e.answered), number(e.wrong), number(e.closed), number(e.early),
-                        number(e.left_open), milliseconds(e.lateness.quantile(0.5)),
-                        milliseconds(e.lateness.quantile(0.99)), milliseconds(e.lateness.max()),
-                        e.lateness.max() > margin ? "  LATE" : "");
+            std::printf(
+                "%-34s %9llu %6llu %8llu %6llu %6llu %12.2f %7.2f %7.2f %6.1f%s\n", by.c_str(),
+                number(e.answered), number(e.wrong), number(e.closed), number(e.early),
+                number(e.left_open), milliseconds(e.lateness.quantile(0.5)),
+                milliseconds(e.lateness.quantile(0.99)), milliseconds(e.lateness.max()),
+                milliseconds(e.latest_at) / 1000, e.lateness.max() > margin ? "  LATE" : "");
         }
     }
 
@@ -91,6 +95,7 @@ private:
         std::uint64_t early = 0;
         std::uint64_t left_open = 0;
         asio_wheel::lateness_histogram lateness;
+        nanoseconds latest_at{}; // When the largest of these was found, since the beginning.
     };
 
     template <class Question>
@@ -101,6 +106,7 @@ private:
 
     static unsigned long long number(std::uint64_t n) { return n; }
 
+    const clock_type::time_point start_ = clock_type::now();
     mutable std::mutex mutex_; // Guards entries_.
     std::map<std::string, entry> entries_;
 };
