@@ -71,16 +71,19 @@ inline void echo_mass_expiry(std::uint16_t port, std::size_t count, nanoseconds 
     for (std::size_t i = 0; i < count; ++i) {
         all.push_back({peer(port), {}, {}});
     }
+    // On a slow machine the first ones may be closed before the last ones had their turn here.
+    std::deque<doomed> silent;
     for (doomed& d : all) {
         const bool greeted = d.connection.read_until("\n").has_value();
         const auto sent = clock_type::now();
         const bool answered =
             greeted && d.connection.send("PING 1\n") && d.connection.read_until("\n") == "PONG 1";
-        d.earliest = sent + idle;
-        d.due = clock_type::now() + idle;
         seen.answered("echo: lines of many", answered);
+        if (answered) {
+            silent.push_back({std::move(d.connection), sent + idle, clock_type::now() + idle});
+        }
     }
-    wait_for_the_end(all, "echo: many silent at once", seen);
+    wait_for_the_end(silent, "echo: many silent at once", seen);
 }
 
 /// Many connections that are gone all at once, in the middle of a line.
