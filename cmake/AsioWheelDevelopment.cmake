@@ -12,12 +12,17 @@
 #   // requires: context        needs Boost.Context; skipped with a message where it is missing
 #   // requires: openssl        needs OpenSSL; likewise
 #   // pch: off                 compile without the shared precompiled header
+#   // unity: ...               with which others the file may be built: see AsioWheelUnity.cmake
 #
 # A file with co_await, co_return or co_yield gets the label `coroutines` by itself.
 
 set(ASIO_WHEEL_TEST_LAUNCHER "" CACHE STRING
     "Command put before every test command (a list), e.g. a script that redirects stderr")
 option(ASIO_WHEEL_PCH "Share one precompiled header between the tests that use Asio" ON)
+set(ASIO_WHEEL_WHEEL_FLAGS "" CACHE STRING
+    "Compiler flags (a list) for the wheel and its tests, e.g. -O2 in a build with -O0: they are compiled
+    quickly, but compute much")
+include(AsioWheelUnity)
 
 function(asio_wheel_warnings target)
     if(MSVC)
@@ -50,9 +55,9 @@ macro(asio_wheel_find_openssl)
     endif()
 endmacro()
 
-# asio_wheel_tags(<prefix> <file>) sets <prefix>_labels, _timeout, _requires and _pch.
+# asio_wheel_tags(<prefix> <file>) sets <prefix>_labels, _timeout, _requires, _pch and _unity.
 function(asio_wheel_tags prefix file)
-    foreach(tag IN ITEMS labels timeout requires pch)
+    foreach(tag IN ITEMS labels timeout requires pch unity)
         file(STRINGS "${file}" lines LIMIT_INPUT 2000 REGEX "^// ${tag}: ")
         string(REGEX REPLACE "// ${tag}: *" "" value "${lines}")
         string(REGEX REPLACE "[ ,;]+" ";" value "${value}")
@@ -66,135 +71,120 @@ function(asio_wheel_tags prefix file)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
 endfunction()
 
-# asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...)
+# Sets <result> to whether all that the tags require was found; says so if not.
+function(asio_wheel_found result name requires)
+    set(${result} FALSE PARENT_SCOPE)
+    if("context" IN_LIST requires AND NOT asio_wheel_context)
+        message(STATUS "asio_wheel: ${name} skipped, Boost.Context was not found")
+    elseif("openssl" IN_LIST requires AND NOT asio_wheel_openssl)
+        message(STATUS "asio_wheel: ${name} skipped, OpenSSL was not found")
+    else()
+        set(${result} TRUE PARENT_SCOPE)
+    endif()
+endfunction()
+
+# asio_wheel_executable(<target> REQUIRES <tag>... SOURCES <file>...)
+function(asio_wheel_executable target)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "REQUIRES;SOURCES")
+    add_executable(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE asio_wheel::asio_wheel)
+    if("context" IN_LIST arg_REQUIRES)
+        target_link_libraries(${target} PRIVATE ${asio_wheel_context})
+    endif()
+    if("openssl" IN_LIST arg_REQUIRES)
+        target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
+    endif()
+    asio_wheel_warnings(${target})
+endfunction()
+
+# asio_wheel_register(<name> TARGET <target> GROUP tests|examples TIMEOUT <seconds>
+#                     [LABELS <label>...] [ARGUMENTS <argument>...])
+#
+# Adds the ctest entry <name>, which runs the target. What must be built for a label can be built
+# alone: asio_wheel_<group> builds all of a group, asio_wheel_<group>_<label> those of one label.
+function(asio_wheel_register name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;GROUP;TIMEOUT" "LABELS;ARGUMENTS")
+    list(REMOVE_DUPLICATES arg_LABELS)
+    foreach(label IN ITEMS ${arg_GROUP} ${arg_LABELS})
+        set(all asio_wheel_${arg_GROUP})
+        if(NOT label STREQUAL arg_GROUP)
+            string(APPEND all _${label})
+        endif()
+        if(NOT TARGET ${all})
+            add_custom_target(${all})
+        endif()
+        add_dependencies(${all} ${arg_TARGET})
+    endforeach()
+
+    add_test(NAME ${name}
+        COMMAND ${ASIO_WHEEL_TEST_LAUNCHER} $<TARGET_FILE:${arg_TARGET}> ${arg_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES
+        TIMEOUT ${arg_TIMEOUT}
+        LABELS "${arg_GROUP};${arg_LABELS}"
+        ENVIRONMENT BOOST_TEST_COLOR_OUTPUT=0)
+    if("real_time" IN_LIST arg_LABELS)
+        set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    endif()
+endfunction()
+
+# asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...
+#                    [LABELS <label>...])
 #
 # Adds an executable and the ctest entry of the same name, obeying the tags of its first source.
-# Whatever must be built for a label can be built alone: asio_wheel_<group> builds all of a group,
-# asio_wheel_<group>_<label> those of one label.
 function(asio_wheel_program target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;TIMEOUT" "SOURCES;LABELS")
     list(GET arg_SOURCES 0 first)
     asio_wheel_tags(tags "${first}")
-    list(APPEND tags_labels ${arg_LABELS})
-    list(REMOVE_DUPLICATES tags_labels)
-    if("context" IN_LIST tags_requires AND NOT asio_wheel_context)
-        message(STATUS "asio_wheel: ${target} skipped, Boost.Context was not found")
+    asio_wheel_found(found ${target} "${tags_requires}")
+    if(NOT found)
         return()
     endif()
-
-    if("openssl" IN_LIST tags_requires AND NOT asio_wheel_openssl)
-        message(STATUS "asio_wheel: ${target} skipped, OpenSSL was not found")
-        return()
-    endif()
-
-    add_executable(${target} ${arg_SOURCES})
-    target_link_libraries(${target} PRIVATE asio_wheel::asio_wheel)
-    if("context" IN_LIST tags_requires)
-        target_link_libraries(${target} PRIVATE ${asio_wheel_context})
-    endif()
-    if("openssl" IN_LIST tags_requires)
-        target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
-    endif()
-    asio_wheel_warnings(${target})
-
-    foreach(group IN ITEMS ${arg_GROUP} ${tags_labels})
-        set(name asio_wheel_${arg_GROUP})
-        if(NOT group STREQUAL arg_GROUP)
-            string(APPEND name _${group})
-        endif()
-        if(NOT TARGET ${name})
-            add_custom_target(${name})
-        endif()
-        add_dependencies(${name} ${target})
-    endforeach()
-
     if(NOT tags_timeout)
         set(tags_timeout ${arg_TIMEOUT})
     endif()
-    add_test(NAME ${target} COMMAND ${ASIO_WHEEL_TEST_LAUNCHER} $<TARGET_FILE:${target}>)
-    set_tests_properties(${target} PROPERTIES
-        TIMEOUT ${tags_timeout}
-        LABELS "${arg_GROUP};${tags_labels}"
-        ENVIRONMENT BOOST_TEST_COLOR_OUTPUT=0)
-    if("real_time" IN_LIST tags_labels)
-        set_tests_properties(${target} PROPERTIES RUN_SERIAL ON)
+    asio_wheel_executable(${target} REQUIRES ${tags_requires} SOURCES ${arg_SOURCES})
+    asio_wheel_register(${target} TARGET ${target} GROUP ${arg_GROUP} TIMEOUT ${tags_timeout}
+        LABELS ${tags_labels} ${arg_LABELS})
+endfunction()
+
+# asio_wheel_test(<name> [TARGET <target>] [LABELS <label>...] [LIBRARIES <target>...])
+#
+# <name>.cpp in this folder becomes the executable and ctest entry test_<name>, unless TARGET names
+# it; where the name has folders, with _ for each /.
+function(asio_wheel_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "LABELS;LIBRARIES")
+    set(file "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
+    if(NOT arg_TARGET)
+        string(REPLACE "/" "_" arg_TARGET "test_${name}")
+    endif()
+    asio_wheel_program(${arg_TARGET} GROUP tests TIMEOUT 300 SOURCES "${file}"
+        LABELS ${arg_LABELS})
+    if(TARGET ${arg_TARGET})
+        asio_wheel_use_test_support(${arg_TARGET} "${file}")
+        target_link_libraries(${arg_TARGET} PRIVATE ${arg_LIBRARIES})
     endif()
 endfunction()
 
-# asio_wheel_test(<name> [TARGET <target>] [SOURCES <file>...] [LABELS <label>...] [REAL_TIME]
-#                 [TIMEOUT <seconds>])
-#
-# test/<name>.cpp becomes the executable and ctest entry test_<name>, unless TARGET names it; where
-# the name has folders, with _ for each /.
-function(asio_wheel_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "REAL_TIME" "TARGET;TIMEOUT" "SOURCES;LABELS")
-    if(NOT arg_SOURCES)
-        set(arg_SOURCES "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
-    endif()
-    if(NOT arg_TIMEOUT)
-        set(arg_TIMEOUT 300)
-    endif()
-    if(arg_REAL_TIME)
-        list(APPEND arg_LABELS real_time)
-    endif()
-    if(arg_TARGET)
-        set(target ${arg_TARGET})
-    else()
-        string(REPLACE "/" "_" target "test_${name}")
-    endif()
-    asio_wheel_program(${target}
-        GROUP tests
-        TIMEOUT ${arg_TIMEOUT}
-        SOURCES ${arg_SOURCES}
-        LABELS ${arg_LABELS})
-    if(NOT TARGET ${target})
-        return()
-    endif()
-    target_link_libraries(${target} PRIVATE asio_wheel_test_support)
-    list(GET arg_SOURCES 0 first)
-    asio_wheel_tags(tags "${first}")
-    # The precompiled header brings Asio: the tests of floor 1 must not see it.
-    file(STRINGS "${first}" uses_asio LIMIT_COUNT 1
+# Sets <result> to whether a test includes Asio. The precompiled header brings Asio: the tests of
+# floor 1 must not see it.
+function(asio_wheel_uses_asio result file)
+    file(STRINGS "${file}" uses_asio LIMIT_COUNT 1
         REGEX "#include <(boost/asio|asio_wheel/(wheel_service|[a-z_]*timer)\\.hpp)")
-    if(ASIO_WHEEL_PCH AND uses_asio AND NOT tags_pch STREQUAL "off")
+    if(uses_asio)
+        set(${result} TRUE PARENT_SCOPE)
+    else()
+        set(${result} FALSE PARENT_SCOPE)
+    endif()
+endfunction()
+
+# Links Boost.Test. The precompiled header serves the tests that use Asio, unless a tag forbids it.
+function(asio_wheel_use_test_support target file)
+    target_link_libraries(${target} PRIVATE asio_wheel_test_support)
+    asio_wheel_tags(tags "${file}")
+    asio_wheel_uses_asio(uses_asio "${file}")
+    if(NOT uses_asio)
+        target_compile_options(${target} PRIVATE ${ASIO_WHEEL_WHEEL_FLAGS})
+    elseif(ASIO_WHEEL_PCH AND NOT tags_pch STREQUAL "off")
         target_precompile_headers(${target} REUSE_FROM asio_wheel_test_pch)
     endif()
-endfunction()
-
-# asio_wheel_snippets(<markdown file>)
-#
-# Each fenced block right after a line `<!-- compiled -->` becomes a file in the build folder and is
-# compiled; one with a main() is run as an example too.
-function(asio_wheel_snippets document)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${document}")
-    cmake_path(GET document STEM stem)
-    string(TOLOWER "${stem}" stem)
-    file(READ "${document}" rest)
-    set(number 0)
-    while(TRUE)
-        string(FIND "${rest}" "<!-- compiled -->" mark)
-        if(mark EQUAL -1)
-            return()
-        endif()
-        string(SUBSTRING "${rest}" ${mark} -1 rest)
-        string(FIND "${rest}" "```cpp\n" open)
-        if(open EQUAL -1)
-            message(FATAL_ERROR "${document}: no ```cpp block after <!-- compiled -->")
-        endif()
-        math(EXPR open "${open} + 7")
-        string(SUBSTRING "${rest}" ${open} -1 rest)
-        string(FIND "${rest}" "```" close)
-        string(SUBSTRING "${rest}" 0 ${close} code)
-
-        math(EXPR number "${number} + 1")
-        set(name ${stem}_${number})
-        set(file "${CMAKE_CURRENT_BINARY_DIR}/snippets/${name}.cpp")
-        file(CONFIGURE OUTPUT "${file}" CONTENT "${code}" @ONLY)
-        if(code MATCHES "int main\\(")
-            asio_wheel_program(example_${name} GROUP examples TIMEOUT 30 SOURCES "${file}")
-        else()
-            add_library(example_${name} OBJECT "${file}")
-            target_link_libraries(example_${name} PRIVATE asio_wheel::asio_wheel)
-        endif()
-    endwhile()
 endfunction()

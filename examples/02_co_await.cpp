@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -38,7 +39,7 @@ asio::awaitable<void> impatient(bool& gave_up) {
     asio_wheel::steady_timer slow(ex, 1h);
     asio_wheel::steady_timer deadline(ex, 25ms);
     deadline.async_wait([&slow](auto ec) {
-        if (!ec) {
+        if (ec != asio::error::operation_aborted) { // expired, or refused by a wheel at its limit
             slow.cancel();
         }
     });

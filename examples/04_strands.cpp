@@ -6,6 +6,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -28,8 +29,10 @@ public:
             self->idle_.expires_after(20ms);
             self->idle_.async_wait([self, &closed](auto ec) {
                 // On the strand. `messages_` needs no lock, and if the wait was cancelled before
-                // this line, from the strand, `ec` says so.
-                if (!ec && self->strand_.running_in_this_thread()) {
+                // this line, from the strand, `ec` says so. A wait that a full wheel refused has
+                // another error, and closes too.
+                if (ec != asio::error::operation_aborted &&
+                    self->strand_.running_in_this_thread()) {
                     closed += self->messages_;
                 }
             });

@@ -24,7 +24,7 @@ public:
 private:
     void wait() {
         timer_.async_wait([this](auto ec) {
-            if (!ec) {
+            if (!ec) { // A loop ends at any error: waiting again after a refusal would not pause.
                 ++reminders_;
                 timer_.expires_after(24h);
                 wait();

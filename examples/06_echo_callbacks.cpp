@@ -25,9 +25,9 @@ public:
     explicit session(tcp::socket s) : socket_(std::move(s)), timer_(socket_.get_executor(), idle) {}
 
     void start() {
-        timer_.async_wait([self = shared_from_this()](error_code aborted) {
-            if (!aborted) {
-                self->socket_.close(); // ends the read
+        timer_.async_wait([self = shared_from_this()](error_code ec) {
+            if (ec != asio::error::operation_aborted) { // expired, or refused by a full wheel
+                self->socket_.close();                  // ends the read
             }
         });
         read();

@@ -26,9 +26,9 @@ struct connection {
 };
 
 asio::awaitable<void> watch(std::shared_ptr<connection> c) {
-    auto [aborted] = co_await c->timer.async_wait(as_result);
-    if (!aborted) {
-        c->socket.close(); // ends the read
+    auto [ec] = co_await c->timer.async_wait(as_result);
+    if (ec != asio::error::operation_aborted) { // expired, or refused by a full wheel
+        c->socket.close();                      // ends the read
     }
 }
 

@@ -6,6 +6,7 @@
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/sleep.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -32,9 +33,9 @@ asio::awaitable<void> peer(heartbeat& pulse) {
 
 asio::awaitable<void> keep_alive(heartbeat& pulse, int& pings) {
     for (;; ++pings) {
-        const heartbeat_event event = co_await pulse.async_next(asio::use_awaitable);
-        if (event == heartbeat_event::dead) {
-            break;
+        const auto [ec, event] = co_await pulse.async_next(asio::as_tuple(asio::use_awaitable));
+        if (ec || event == heartbeat_event::dead) {
+            break; // A full wheel refuses to wait: that is the end of the connection, too.
         }
     }
 }

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
+// unity: operator_new
 
 // Delay queues without memory. operator new is counted.
 
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_pop_is_started_or_not) {
             signal.emit(asio::cancellation_type::terminal);
             ctx.run();
         }
-        BOOST_TEST(thrown == failed);
+        BOOST_TEST((failed || !thrown)); // Waiting for a wake-up needs no memory.
         BOOST_TEST(calls == (thrown ? 0 : 1));
         return failed;
     });

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
+// unity: operator_new
 
 // The memory of waits whose handlers have no allocator: what threads keep of it, and what is given
 // back. operator new is counted.

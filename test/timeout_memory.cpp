@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
+// unity: operator_new
 
 // Sleeps and deadlines: what they allocate, and what happens when there is no memory. operator new
 // is counted.

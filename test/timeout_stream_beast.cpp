@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 
 // Streams and Beast: HTTP and WebSocket on top of them; and whether they do what Beast's own stream does,
 // which is asked of both.

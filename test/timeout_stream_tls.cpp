@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 // requires: openssl
 
 // Streams and TLS, one on top of the other in both orders. No certificates: both ends know a secret.

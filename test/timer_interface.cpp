@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 
 // What a compiler sees of the timers: members, types, conversions. Each check is made on Asio's
 // timers too, whatever the version of Boost.

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 
 // How often timers lock a mutex: never where one thread is all there is, and otherwise hardly more
 // often than Asio's.
@@ -10,6 +11,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/sanitizers.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -22,23 +24,15 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define ASIO_WHEEL_TEST_IS_SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ASIO_WHEEL_TEST_IS_SANITIZED
-#endif
-
 namespace {
 
 thread_local std::size_t locks = 0;
 
 } // namespace
 
-#if defined(__GLIBC__) && !defined(ASIO_WHEEL_TEST_IS_SANITIZED) &&                                \
-    defined(BOOST_ASIO_HAS_EPOLL) && !defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING)
+#if defined(__GLIBC__) && !ASIO_WHEEL_TEST_ADDRESS_SANITIZER &&                                    \
+    !ASIO_WHEEL_TEST_THREAD_SANITIZER && defined(BOOST_ASIO_HAS_EPOLL) &&                          \
+    !defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING)
 #if __GLIBC_PREREQ(2, 34) // dlsym() is in libc itself.
 #define ASIO_WHEEL_TEST_COUNTS_LOCKS
 #include <dlfcn.h>

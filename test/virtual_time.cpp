@@ -221,6 +221,7 @@ BOOST_AUTO_TEST_CASE(paused_time_is_compared_exactly_within_a_tick) {
             for (timer& t : timers) {
                 t.cancel();
             }
+            world.poll();
         }
     }
 }

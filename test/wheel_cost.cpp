@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 
 // What the wheel's operations cost, counted: how often an entry is looked at, and what is
 // allocated.

@@ -10,6 +10,7 @@
 #include "meters.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/error.hpp>
 
 namespace echo {
 
@@ -64,11 +65,11 @@ public:
     void touch() { timer_.postpone(idle_); }
     steady_clock::time_point due() const { return timer_.expiry(); }
 
-    /// True at the deadline, false after `stop`.
+    /// True at the deadline, or if a wheel at its limit refuses to wait for it; false after `stop`.
     asio::awaitable<bool> passed() {
         auto [error] = co_await timer_.async_wait(as_result);
         ++meters_.timer_handlers;
-        co_return !error;
+        co_return error != asio::error::operation_aborted;
     }
 
     void stop() { timer_.cancel(); }

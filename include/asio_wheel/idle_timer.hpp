@@ -4,8 +4,12 @@
 // What happens when nothing happens: idle timeouts and heartbeats of connections.
 //
 //     asio_wheel::idle_timer idle(ctx, 30s);
-//     idle.async_wait([&](error_code ec) { if (!ec) socket.close(); });
-//     ... and with each message:
+//     idle.async_wait([&](error_code ec) {
+//         if (ec != boost::asio::error::operation_aborted) { // expired, or refused by a full wheel
+//             socket.close();
+//         }
+//     });
+//     // and with each message:
 //     idle.touch();
 
 #ifndef ASIO_WHEEL_IDLE_TIMER_HPP

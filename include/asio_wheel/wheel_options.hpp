@@ -35,8 +35,8 @@ struct wheel_options {
     /// At least 1; all levels together must fit 64 bits of ticks.
     unsigned levels = 4;
 
-    /// How many waits may be pending at once; one more completes with error::too_many_pending. 0 is
-    /// no limit.
+    /// How many waits may be pending at once; one more completes with error::too_many_pending. So
+    /// the handler of an idle timeout closes unless its error is operation_aborted. 0 is no limit.
     std::size_t max_pending = 0;
 
     /// False removes the lock, for a context that is used by one thread only. Where assertions are on

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 // pch: off
 
 // A program and a plugin that use timers on the same contexts. Each has a copy of the library of its

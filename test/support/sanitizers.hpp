@@ -8,20 +8,32 @@
 
 #include <boost/asio/detail/config.hpp>
 
+// For the preprocessor: 1 if this sanitizer is at work, or 0.
+#if defined(__SANITIZE_ADDRESS__) // g++
+#define ASIO_WHEEL_TEST_ADDRESS_SANITIZER 1
+#elif defined(__SANITIZE_THREAD__)
+#define ASIO_WHEEL_TEST_THREAD_SANITIZER 1
+#elif defined(__has_feature) // clang
+#if __has_feature(address_sanitizer)
+#define ASIO_WHEEL_TEST_ADDRESS_SANITIZER 1
+#elif __has_feature(thread_sanitizer)
+#define ASIO_WHEEL_TEST_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef ASIO_WHEEL_TEST_ADDRESS_SANITIZER
+#define ASIO_WHEEL_TEST_ADDRESS_SANITIZER 0
+#endif
+#ifndef ASIO_WHEEL_TEST_THREAD_SANITIZER
+#define ASIO_WHEEL_TEST_THREAD_SANITIZER 0
+#endif
+
 namespace asio_wheel::test {
 
-/// AddressSanitizer or ThreadSanitizer is at work: everything takes more time, memory and stack.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool is_sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-inline constexpr bool is_sanitized = true;
-#else
-inline constexpr bool is_sanitized = false;
-#endif
-#else
-inline constexpr bool is_sanitized = false;
-#endif
+inline constexpr bool has_address_sanitizer = ASIO_WHEEL_TEST_ADDRESS_SANITIZER != 0;
+inline constexpr bool has_thread_sanitizer = ASIO_WHEEL_TEST_THREAD_SANITIZER != 0;
+
+/// One of them is at work: everything takes more time, memory and stack.
+inline constexpr bool is_sanitized = has_address_sanitizer || has_thread_sanitizer;
 
 /// The compiler does not optimise, or a line is written for each handler.
 #if defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING) || (defined(__GNUC__) && !defined(__OPTIMIZE__))

@@ -122,21 +122,17 @@ private:
 
     // It has reached the handler's executor.
     static void arrive(dispatched_op& op) {
-        switch (Core::arrive(lifetime_ptr<Core>(op.lifetime_), op)) {
-        case Core::arrival::waits:
-            break;
-        case Core::arrival::dropped:
+        const auto what = Core::arrive(lifetime_ptr<Core>(op.lifetime_), op);
+        if (what == Core::arrival::dropped) {
             BOOST_ASIO_HANDLER_COMPLETION((op));
             memory::destroy(op);
-            break;
-        case Core::arrival::claimed:
+        } else if (what == Core::arrival::claimed) {
             BOOST_ASIO_HANDLER_COMPLETION((op));
             const boost::system::error_code result = op.result();
             Handler handler(memory::take_handler(op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
             std::move(handler)(result);
             BOOST_ASIO_HANDLER_INVOCATION_END;
-            break;
         }
     }
 

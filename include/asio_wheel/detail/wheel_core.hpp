@@ -51,6 +51,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -257,7 +258,8 @@ private:
     std::size_t tick() noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;
-    bool find_first(tick_t tick, time_point& first) noexcept;
+    [[nodiscard]] static bool is_due(const state& s, time_point now) noexcept;
+    bool find_first(tick_t tick, std::optional<time_point>& first) noexcept;
     void begin_pass() noexcept;
     [[nodiscard]] tick_t tick_at(time_point now) const noexcept;
     bool follow_set_back(time_point now) noexcept;

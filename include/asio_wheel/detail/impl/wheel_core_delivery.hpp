@@ -104,11 +104,17 @@ void wheel_core<Clock, WaitTraits>::begin_pass() noexcept {
     }
 }
 
+// The end of time never comes.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::is_due(const state& s, time_point now) noexcept {
+    return s.expiry <= now && s.expiry != time_point::max();
+}
+
 // The wheel says that it is due. It is not, if the clock was set back after it was filed, or stands
 // in the middle of its tick.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noexcept {
-    if (s.expiry > now) {
+    if (!is_due(s, now)) {
         const tick_t deadline = clock_.round_up(s.expiry);
         if (deadline > wheel_.told()) {
             wheel_.insert(s, deadline);

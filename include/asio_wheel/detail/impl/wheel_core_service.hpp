@@ -82,28 +82,34 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
         if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
             return 0;
         }
-        // The wheel knows the tick. Its waits know when exactly.
-        time_point first = clock_.begin_of(*next);
+        // The wheel knows the tick. Its waits know when exactly. They are gone if another thread
+        // was faster.
+        std::optional<time_point> first;
         while (find_first(*next, first)) {
         }
-        // Nothing is due then after all only if another thread was faster.
-        if (const std::size_t due = advance_to(first)) {
-            return due;
+        if (first == time_point::max()) {
+            return 0;
+        }
+        if (first) {
+            if (const std::size_t due = advance_to(*first)) {
+                return due;
+            }
         }
     }
 }
 
-// One slice of a look at what is due by `tick`: makes `first` the earliest expiry. All of it is held
-// back. True if there is more to look at.
+// One slice of a look at what is due by `tick`: `first` becomes the earliest expiry. All of it is
+// held back. True if there is more to look at.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick, time_point& first) noexcept {
+bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
+                                               std::optional<time_point>& first) noexcept {
     const locked guard(*this, "advance_to_next()");
     begin_pass();
     const wheel::progress passed = wheel_.advance(tick, options_.budget, due_);
     in_pass_ = passed.more;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<state&>(*due_[i]);
-        first = std::min(first, s.expiry);
+        first = first ? std::min(*first, s.expiry) : s.expiry;
         wheel_.hold(s);
     }
     return passed.more;

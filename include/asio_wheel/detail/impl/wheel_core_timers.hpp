@@ -55,7 +55,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     // nor for its own tick to begin.
     const time_point now = clock_.now();
     seen_ = tick_at(now);
-    if (s.expiry <= now) {
+    if (is_due(s, now)) {
         wheel_.reschedule(s, seen_);
         go_on_ticking();
         return;

@@ -1,0 +1,156 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// unity: off
+
+// Numbers that README and headers state about the wheel are what it is: they are read out of the
+// documents.
+
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wheel.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <regex>
+#include <sstream>
+#include <string>
+
+namespace {
+
+std::size_t bytes_allocated = 0;
+
+} // namespace
+
+// All that a wheel allocates: its slots are aligned. Other forms of operator new call these.
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    bytes_allocated += size;
+    const auto align = static_cast<std::size_t>(alignment);
+    if (void* const memory = std::aligned_alloc(align, (size + align - 1) / align * align)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+
+void* operator new(std::size_t size) {
+    return operator new(size, std::align_val_t(alignof(std::max_align_t)));
+}
+
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+namespace {
+
+std::string document(const std::string& path) {
+    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path();
+    std::ifstream file(root / path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    BOOST_TEST_REQUIRE(text.str().size() > 1000U, "cannot read " << path);
+    return text.str();
+}
+
+// As a document writes a time, in seconds.
+double seconds(const std::string& number, const std::string& unit) {
+    const double factor = unit == "ms"     ? 1e-3
+                          : unit == "s"    ? 1
+                          : unit == "h"    ? 3600
+                          : unit == "days" ? 86400
+                                           : 0;
+    BOOST_TEST_REQUIRE(factor != 0, "which unit is " << unit << "?");
+    return std::stod(number) * factor;
+}
+
+double bytes(const std::string& number, const std::string& unit) {
+    return std::stod(number) * (unit == "kB" ? 1e3 : 1e6);
+}
+
+double memory_of(std::size_t slots, unsigned levels) {
+    const std::size_t before = bytes_allocated;
+    const asio_wheel::wheel w(slots, levels);
+    return static_cast<double>(bytes_allocated - before + sizeof w);
+}
+
+// Documents round.
+void compare(double stated, double actual, double share_left_out) {
+    BOOST_TEST(std::abs(stated - actual) <= share_left_out * actual,
+               "is said to be " << stated << ", but is " << actual);
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(documented_numbers, *boost::unit_test::timeout(60))
+
+// | 10 ms | 256 × 4 | 2.56 s | 497 days, then rounds | 273 kB |
+BOOST_AUTO_TEST_CASE(readme_says_how_far_a_wheel_reaches_and_what_it_takes) {
+    const std::string readme = document("README.md");
+    const std::regex row(
+        "\\| *([\\d.]+) ms *\\| *(\\d+) × (\\d+) *\\| *([\\d.]+) (\\w+) *\\| *([\\d.]+) "
+        "(\\w+), then rounds *\\| *([\\d.]+) (kB|MB) *\\|");
+    int rows = 0;
+    for (std::sregex_iterator it(readme.begin(), readme.end(), row), end; it != end; ++it, ++rows) {
+        const std::smatch& cell = *it;
+        BOOST_TEST_CONTEXT(cell.str()) {
+            const double tick = seconds(cell[1], "ms");
+            const auto slots = static_cast<std::size_t>(std::stoul(cell[2]));
+            const auto levels = static_cast<unsigned>(std::stoul(cell[3]));
+            const auto in_slots = static_cast<double>(slots);
+            compare(seconds(cell[4], cell[5]), tick * in_slots, 0.001);
+            compare(seconds(cell[6], cell[7]), tick * std::pow(in_slots, levels), 0.001);
+            compare(bytes(cell[8], cell[9]), memory_of(slots, levels), 0.03);
+        }
+    }
+    BOOST_TEST(rows == 4);
+}
+
+// | 2 | slots² ticks | 4.66 h |
+BOOST_AUTO_TEST_CASE(wheel_options_say_how_far_each_level_reaches) {
+    const std::string header = document("include/asio_wheel/wheel_options.hpp");
+    const asio_wheel::wheel_options defaults;
+    const auto slots = static_cast<double>(defaults.slots);
+    const double tick = static_cast<double>(defaults.tick.count()) * 1e-9;
+    const std::regex row("/// \\| +(\\d) \\|[^|]*\\| ([\\d.]+) (\\w+)[^|]*\\|");
+    unsigned level = 0;
+    for (std::sregex_iterator it(header.begin(), header.end(), row), end; it != end; ++it) {
+        const std::smatch& cell = *it;
+        BOOST_TEST(std::stoul(cell[1]) == level);
+        ++level;
+        compare(seconds(cell[2], cell[3]), tick * std::pow(slots, level), 0.001);
+    }
+    BOOST_TEST(level == defaults.levels);
+}
+
+BOOST_AUTO_TEST_CASE(wheel_options_say_what_a_slot_takes) {
+    const std::string header = document("include/asio_wheel/wheel_options.hpp");
+    std::smatch stated;
+    BOOST_TEST_REQUIRE(std::regex_search(header, stated, std::regex("Each takes (\\d+) bytes")));
+    const double difference = memory_of(4096, 1) - memory_of(2048, 1);
+    compare(std::stod(stated[1]), difference / 2048, 0.01);
+}
+
+BOOST_AUTO_TEST_CASE(a_histogram_takes_4_kB) {
+    const std::string header = document("include/asio_wheel/stats.hpp");
+    std::smatch stated;
+    BOOST_TEST_REQUIRE(std::regex_search(header, stated, std::regex("in (\\d+) kB")));
+    compare(std::stod(stated[1]) * 1000, double{sizeof(asio_wheel::lateness_histogram)}, 0.05);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,158 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Those pieces of code in README and guides that are not whole programs, compiled and run: a case
+// for each. Where the text says what the code does, the case checks it.
+
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "snippets/support.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <cstddef>
+#include <list>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace snippets {
+
+BOOST_AUTO_TEST_SUITE(snippets_guides, *boost::unit_test::timeout(60))
+
+namespace readme {
+
+struct session {
+    explicit session(tcp::acceptor& acceptor)
+        : socket(acceptor.accept()), idle(socket.get_executor(), 30s) {}
+
+    void start() {
+#include "README.md/idle_async_wait_this_boost.inc"
+    }
+
+    tcp::socket socket;
+    asio_wheel::steady_timer idle;
+};
+
+// A server that has more connections than its wheel has room for: those that get no timeout are
+// closed at once, the others when they have been idle. None stays open without a timeout.
+BOOST_AUTO_TEST_CASE(readme_a_server_at_its_limit_leaves_no_connection_without_timeout) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::make_wheel(ctx, {.max_pending = 3});
+    wheel.pause();
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    std::list<tcp::socket> clients;
+    std::list<session> sessions;
+    for (int i = 0; i < 5; ++i) {
+        clients.emplace_back(ctx).connect(acceptor.local_endpoint());
+        sessions.emplace_back(acceptor).start();
+    }
+    const auto open = [&] {
+        std::string all;
+        for (const session& s : sessions) {
+            all += s.socket.is_open() ? '+' : '-';
+        }
+        return all;
+    };
+    BOOST_TEST(open() == "+++++");
+    ctx.poll();
+    BOOST_TEST(open() == "+++--");
+    BOOST_TEST(wheel.stats().rejected == 2U);
+
+    // A place that becomes free is good for another connection; a timeout that somebody cancelled
+    // closes nothing.
+    sessions.front().idle.cancel();
+    clients.emplace_back(ctx).connect(acceptor.local_endpoint());
+    sessions.emplace_back(acceptor).start();
+    ctx.restart();
+    ctx.poll();
+    BOOST_TEST(open() == "+++--+");
+
+    wheel.advance(30s + wheel.options().tick);
+    ctx.restart();
+    ctx.poll();
+    BOOST_TEST_REQUIRE(open() == "+-----");
+    for (tcp::socket& client : clients) {
+        if (&client != &clients.front()) {
+            char byte = 0;
+            error_code ec;
+            client.read_some(asio::buffer(&byte, 1), ec);
+            BOOST_TEST((ec == asio::error::eof));
+        }
+    }
+}
+
+} // namespace readme
+
+namespace timeout {
+
+using asio_wheel::timeout;
+
+BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, story) {
+    std::optional<error_code> result;
+    const auto token = [&](error_code ec) { result = ec; };
+    const auto op = [&](auto t) { work_for(ctx.get_executor(), 1h, std::move(t)); };
+#include "docs/guide/timeout.md/op_timeout_30s_my_error.inc"
+    pass(2s - 1ms);
+    BOOST_TEST(!result.has_value());
+    pass(1ms);
+    BOOST_TEST((result == make_error_code(my_error::peer_is_silent)));
+}
+
+} // namespace timeout
+
+namespace idle_timer {
+
+asio::awaitable<void> keep_alive(tcp::socket& socket) {
+    const auto ex = co_await this_coro::executor;
+    const auto ping = asio::buffer("ping", 4);
+    using asio::async_write;
+#include "docs/guide/idle_timer.md/asio_wheel_heartbeat_pulse_ex.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(idle_timer_a_heartbeat_pings_and_closes, story) {
+    connection c(ctx);
+    begin(keep_alive(c.socket));
+    pass(10s + 20ms);
+    std::array<char, 4> heard{};
+    BOOST_TEST(c.peer.read_some(asio::buffer(heard)) == 4U);
+    while (!over && wheel.advance_to_next() != 0) {
+        poll();
+    }
+    BOOST_TEST(over);
+    BOOST_TEST(!c.socket.is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(idle_timer_the_overload_valve_closes_what_was_idle_for_longer, story) {
+    asio_wheel::idle_timer longer(ctx, 2min);
+    asio_wheel::idle_timer shorter(ctx, 2min);
+    asio_wheel::test::journal seen;
+    longer.async_wait(seen.note("longer"));
+    shorter.async_wait(seen.note("shorter"));
+    pass(20s);
+    shorter.touch();
+    pass(15s);
+    const auto shown = [this] {
+#include "docs/guide/idle_timer.md/auto_wheel_asio_wheel_use_wheel.inc"
+    };
+    shown();
+    pass(1ms);
+    BOOST_TEST(seen.take() == "longer");
+    pass(14s);
+    BOOST_TEST(seen.take().empty());
+    pass(1s + 20ms); // The kernel's coarse clock may be some of its ticks behind.
+    BOOST_TEST(seen.take() == "shorter");
+}
+
+} // namespace idle_timer
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace snippets

@@ -1,0 +1,413 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The code in the comments of the headers, compiled and run: a case for each block, or for several
+// that belong together. Where a comment says what the code does, the case checks it.
+
+#include <asio_wheel.hpp>
+
+#include "snippets/support.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/error_category.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <cstddef>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace snippets {
+
+BOOST_AUTO_TEST_SUITE(snippets_headers, *boost::unit_test::timeout(60))
+
+namespace backoff {
+
+int attempts = 0;
+
+asio::awaitable<bool> connect() {
+    co_return ++attempts == 4;
+}
+
+asio::awaitable<void> shown() {
+    const auto ex = co_await this_coro::executor;
+#include "include/asio_wheel/backoff.hpp/asio_wheel_backoff_pauses_initial.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(backoff_before_the_next_attempt, story) {
+    begin(shown());
+    BOOST_TEST(attempts == 1);
+    pass(100ms + 200ms + 400ms + 3 * wheel.options().tick);
+    while (!over && wheel.advance_to_next() != 0) {
+        poll();
+    }
+    BOOST_TEST(over);
+    BOOST_TEST(attempts == 4);
+}
+
+} // namespace backoff
+
+namespace basic_waitable_timer {
+
+asio::awaitable<void> shown() {
+#include "include/asio_wheel/basic_waitable_timer.hpp/asio_wheel_steady_timer_timer_co_await.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(basic_waitable_timer_in_a_coroutine, story) {
+    begin(shown());
+    pass(30s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+}
+
+} // namespace basic_waitable_timer
+
+namespace cancel_after {
+
+using asio_wheel::cancel_after;
+
+BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_handler, story) {
+    snippets::connection c(ctx);
+    tcp::socket& socket = c.socket;
+    std::array<char, 8> memory{};
+    const auto buffer = asio::buffer(memory);
+    std::optional<error_code> result;
+    const auto handler = [&](error_code ec, std::size_t) { result = ec; };
+#include "include/asio_wheel/cancel_after.hpp/socket_async_read_some_buffer_asio_wheel.inc"
+    pass(5s - 1ms);
+    BOOST_TEST(!result.has_value());
+    pass(1ms);
+    BOOST_TEST((result == asio::error::operation_aborted));
+}
+
+// A socket that can be connected twice.
+asio::awaitable<void> shown(asio::ip::udp::socket& socket, asio::ip::udp::endpoint peer) {
+#include "include/asio_wheel/cancel_after.hpp/co_await_socket_async_connect_peer.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_token_or_alone, story) {
+    const asio::ip::udp::endpoint any(asio::ip::address_v4::loopback(), 0);
+    asio::ip::udp::socket socket(ctx, any.protocol());
+    asio::ip::udp::socket peer(ctx, any);
+    begin(shown(socket, peer.local_endpoint()));
+    BOOST_TEST(over);
+    BOOST_TEST(!error);
+}
+
+} // namespace cancel_after
+
+namespace delay_queue {
+
+struct job {
+    int number = 0;
+};
+
+asio::awaitable<void> shown(asio::io_context& ctx, job j, int& number) {
+#include "include/asio_wheel/delay_queue.hpp/asio_wheel_delay_queue_job_jobs.inc"
+    number = next.number;
+}
+
+BOOST_FIXTURE_TEST_CASE(delay_queue_gives_what_was_pushed_in_time, story) {
+    int number = 0;
+    begin(shown(ctx, job{42}, number));
+    pass(30s - 1ms);
+    BOOST_TEST(!over);
+    pass(3ms);
+    BOOST_TEST(over);
+    BOOST_TEST(number == 42);
+}
+
+} // namespace delay_queue
+
+namespace idle_timer {
+
+using boost::system::error_code;
+
+BOOST_FIXTURE_TEST_CASE(idle_timer_closes_a_socket, story) {
+    snippets::connection c(ctx);
+    tcp::socket& socket = c.socket;
+#include "include/asio_wheel/idle_timer.hpp/asio_wheel_idle_timer_idle_ctx.inc"
+    // The last line of the block was a touch. The kernel's coarse clock may be a few ticks behind.
+    pass(29s);
+    BOOST_TEST(socket.is_open());
+    pass(1s + 20ms);
+    BOOST_TEST(!socket.is_open());
+}
+
+asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket) {
+    const auto ping = asio::buffer("ping", 4);
+    using asio::async_write;
+#include "include/asio_wheel/idle_timer.hpp/asio_wheel_heartbeat_pulse_ctx.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(idle_timer_a_heartbeat_pings_and_closes, story) {
+    snippets::connection c(ctx);
+    begin(keep_alive(ctx, c.socket));
+    pass(10s + 20ms);
+    std::array<char, 4> heard{};
+    BOOST_TEST(c.peer.read_some(asio::buffer(heard)) == 4U);
+    while (!over && wheel.advance_to_next() != 0) {
+        poll();
+    }
+    BOOST_TEST(over);
+    BOOST_TEST(!c.socket.is_open());
+}
+
+} // namespace idle_timer
+
+namespace interval {
+
+asio::awaitable<void> shown(asio::io_context& ctx) {
+#include "include/asio_wheel/interval.hpp/asio_wheel_interval_every_second_ctx.inc"
+}
+
+BOOST_AUTO_TEST_CASE(interval_ticks_for_ever) {
+    asio::io_context ctx; // Which ends with the interval's wait.
+    auto& wheel = use_wheel(ctx);
+    wheel.pause();
+    const auto start = wheel.now();
+    asio::co_spawn(ctx, shown(ctx), [](std::exception_ptr) { BOOST_ERROR("it ends"); });
+    for (int second = 1; second <= 3; ++second) {
+        ctx.poll();
+        BOOST_TEST(wheel.advance_to_next() == 1U);
+        BOOST_TEST((wheel.now() - start >= second * 1s));
+        BOOST_TEST((wheel.now() - start <= second * 1s + wheel.options().tick));
+    }
+}
+
+} // namespace interval
+
+namespace scheduler {
+
+int reminders = 0;
+
+void remind() {
+    ++reminders;
+}
+
+BOOST_FIXTURE_TEST_CASE(scheduler_forgets_what_was_cancelled, story) {
+#include "include/asio_wheel/scheduler.hpp/asio_wheel_scheduler_tasks_ctx.inc"
+    BOOST_TEST(reminder.is_cancelled());
+    pass(1min);
+    BOOST_TEST(reminders == 0);
+}
+
+} // namespace scheduler
+
+namespace sleep {
+
+asio::awaitable<void> in_one_line() {
+    const auto ex = co_await this_coro::executor;
+#include "include/asio_wheel/sleep.hpp/co_await_asio_wheel_async_sleep_for_ex.inc"
+}
+
+asio::awaitable<void> on_the_coroutines_executor() {
+#include "include/asio_wheel/sleep.hpp/co_await_asio_wheel_async_sleep_for_co_await.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(sleep_for_a_while, story) {
+    begin(in_one_line());
+    pass(5s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    begin(on_the_coroutines_executor());
+    pass(100ms - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+}
+
+BOOST_FIXTURE_TEST_CASE(sleep_until_a_time, story) {
+    const auto start = now();
+#include "include/asio_wheel/sleep.hpp/asio_wheel_async_sleep_until_ctx_start.inc"
+    pass(1min - 1ms);
+    BOOST_TEST(wheel.pending() == 1U);
+    pass(1ms);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+} // namespace sleep
+
+namespace timeout {
+
+using asio_wheel::async_with_timeout;
+using asio_wheel::deadline;
+using asio_wheel::timeout;
+
+// A peer that takes its time.
+struct slow_socket {
+    asio::any_io_executor ex;
+    steady_clock::duration each;
+
+    template <class Token>
+    auto async_connect(int, Token&& token) {
+        return work_for(ex, each, std::forward<Token>(token));
+    }
+};
+
+template <class Token>
+auto request(slow_socket& socket, Token&& token) {
+    return work_for(socket.ex, socket.each, std::forward<Token>(token));
+}
+
+template <class Token>
+auto async_read(slow_socket& socket, int, Token&& token) {
+    return work_for(socket.ex, socket.each, std::forward<Token>(token));
+}
+
+asio::awaitable<void> connecting(slow_socket& socket) {
+    const int peer = 0;
+#include "include/asio_wheel/timeout.hpp/co_await_socket_async_connect_peer.inc"
+}
+
+asio::awaitable<void> with_an_error_of_its_own(slow_socket& socket) {
+#include "include/asio_wheel/timeout.hpp/co_await_request_socket_timeout.inc"
+}
+
+asio::awaitable<void> one_deadline_for_two_steps(slow_socket& socket) {
+    const int header = 0;
+    const int body = 0;
+#include "include/asio_wheel/timeout.hpp/const_auto_end_steady_clock.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_throws_timed_out, story) {
+    slow_socket socket{ctx.get_executor(), 1h};
+    begin(connecting(socket));
+    pass(2s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_throws_an_error_of_the_users, story) {
+    slow_socket socket{ctx.get_executor(), 1h};
+    begin(with_an_error_of_its_own(socket));
+    pass(30s);
+    BOOST_TEST(over);
+    BOOST_TEST((error == make_error_code(my_error::request_took_too_long)));
+}
+
+// The time point is the real clock's, and paused time is a little behind that.
+BOOST_FIXTURE_TEST_CASE(timeout_one_deadline_for_two_steps, story) {
+    slow_socket socket{ctx.get_executor(), 6s};
+    begin(one_deadline_for_two_steps(socket));
+    pass(6s);
+    BOOST_TEST(!over);
+    while (!over && wheel.advance_to_next() != 0) {
+        poll();
+    }
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+asio::awaitable<std::string> download(std::string url) {
+    const auto ex = co_await this_coro::executor;
+    co_await work_for(ex, url == "slow" ? 1h : 1s, use_awaitable);
+    co_return "<html>";
+}
+
+asio::awaitable<void> of_a_coroutine(std::string url, std::size_t& length) {
+    const auto ex = co_await this_coro::executor;
+#include "include/asio_wheel/timeout.hpp/const_std_string_page.inc"
+    length = page.size();
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine, story) {
+    std::size_t length = 0;
+    begin(of_a_coroutine("fast", length));
+    pass(1s);
+    BOOST_TEST(over);
+    BOOST_TEST(length == 6U);
+    begin(of_a_coroutine("slow", length));
+    pass(10s);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+} // namespace timeout
+
+namespace wheel {
+
+BOOST_AUTO_TEST_CASE(wheel_expires_an_entry) {
+#include "include/asio_wheel/wheel.hpp/struct_lease_asio_wheel_wheel_entry.inc"
+    BOOST_TEST(expired == 1U);
+    BOOST_TEST(!more);
+    BOOST_TEST(due[0] == &a);
+}
+
+} // namespace wheel
+
+namespace wheel_options {
+
+BOOST_AUTO_TEST_CASE(wheel_options_by_their_names) {
+    using asio_wheel::make_wheel;
+    asio::io_context ctx;
+#include "include/asio_wheel/wheel_options.hpp/auto_wheel_asio_wheel_make_wheel.inc"
+    BOOST_TEST((wheel.options().tick == 10ms));
+    BOOST_TEST(wheel.options().slots == 512U);
+    BOOST_TEST(wheel.options().levels == 1U);
+}
+
+} // namespace wheel_options
+
+namespace wheel_service {
+
+BOOST_AUTO_TEST_CASE(wheel_service_made_and_asked_for_its_statistics) {
+#include "include/asio_wheel/wheel_service.hpp/boost_asio_io_context_ctx.inc"
+    BOOST_TEST((wheel.options().tick == 10ms));
+    BOOST_TEST(wheel.options().max_pending == 1'000'000U);
+    BOOST_TEST(stats.pending == 0U);
+}
+
+// Wherever within a tick time was paused. Fails until paused time is exact: then without the number
+// of expected failures.
+BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler,
+                     *boost::unit_test::expected_failures(1)) {
+    int called = 0;
+    for (int i = 0; i < 100; ++i) {
+        asio::io_context ctx;
+        auto& wheel = use_wheel(ctx);
+        asio_wheel::steady_timer timer(ctx);
+        const auto handler = [&called](error_code ec) { called += ec ? 0 : 1; };
+#include "include/asio_wheel/wheel_service.hpp/wheel_pause.inc"
+    }
+    BOOST_TEST(called == 100);
+}
+
+bool memory_is_short() {
+    return true;
+}
+
+BOOST_FIXTURE_TEST_CASE(wheel_service_closes_what_was_idle_for_longer, story) {
+    asio_wheel::idle_timer idle(ctx, 2min);
+    asio_wheel::idle_timer busy(ctx, 2min);
+    bool closed = false;
+    bool too_much = false;
+    idle.async_wait([&](error_code ec) { closed = !ec; });
+    busy.async_wait([&](error_code ec) { too_much = !ec; });
+    pass(20s);
+    busy.touch();
+    pass(20s);
+    BOOST_TEST(!closed);
+#include "include/asio_wheel/wheel_service.hpp/if_memory_is_short_wheel_scale.inc"
+    pass(1ms);
+    BOOST_TEST(closed);
+    BOOST_TEST(!too_much);
+    busy.cancel();
+}
+
+} // namespace wheel_service
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace snippets

@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The code about streams in headers and guides, compiled and run, over sockets whose peers say what
+// the cases want. The time is virtual, so that a peer is silent for 30 s in no time.
+
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "snippets/support.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <string>
+#include <utility>
+
+#ifdef ASIO_WHEEL_HAS_OPENSSL
+#include <boost/asio/ssl.hpp>
+#endif
+
+namespace snippets {
+
+BOOST_AUTO_TEST_SUITE(snippets_streams, *boost::unit_test::timeout(60))
+
+namespace http = boost::beast::http;
+
+asio::awaitable<void> one_deadline_for_a_request(tcp::socket& socket) {
+    boost::beast::flat_buffer buffer;
+    http::request<http::string_body> request;
+#include "include/asio_wheel/timeout_stream.hpp/asio_wheel_timeout_stream_tcp_socket.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_throws_timed_out, story) {
+    connection c(ctx);
+    begin(one_deadline_for_a_request(c.socket));
+    const std::string half = "GET / HTTP/1.1\r\nHost:";
+    for (int i = 0; i < 29; ++i) { // A slow-loris gains nothing.
+        asio::write(c.peer, asio::buffer(half.data() + (i < 22 ? i : 21), 1));
+        pass(1s);
+    }
+    pass(1s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+asio::awaitable<void> one_deadline_for_each_part(tcp::socket& socket) {
+    asio_wheel::timeout_stream<tcp::socket> stream(std::move(socket));
+    boost::beast::flat_buffer buffer;
+    http::request_parser<http::string_body> parser;
+#include "include/asio_wheel/timeout_stream.hpp/stream_expires_after_5s.inc"
+    BOOST_TEST(parser.get().body() == "ab");
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_gives_header_and_body_their_deadlines, story) {
+    const std::string header = "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n";
+    {
+        connection c(ctx);
+        begin(one_deadline_for_each_part(c.socket));
+        asio::write(c.peer, asio::buffer(header));
+        pass(1s);
+        asio::write(c.peer, asio::buffer("a", 1));
+        pass(50s); // More than a header may take, and less than a body.
+        BOOST_TEST(!over);
+        asio::write(c.peer, asio::buffer("b", 1));
+        pass(1ms);
+        BOOST_TEST(over);
+        BOOST_TEST(!error);
+    }
+    connection c(ctx);
+    begin(one_deadline_for_each_part(c.socket));
+    pass(5s);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+#ifdef ASIO_WHEEL_HAS_OPENSSL
+
+asio::awaitable<void> handshake(tcp::socket& socket, asio::ssl::context& tls) {
+#include "docs/guide/timeout_stream.md/asio_ssl_stream_asio_wheel.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_below_tls_times_out, story) {
+    connection c(ctx);
+    asio::ssl::context tls(asio::ssl::context::tls_server);
+    begin(handshake(c.socket, tls));
+    pass(10s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace snippets
