@@ -15,6 +15,7 @@
 #include <boost/asio/write.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,6 +43,18 @@ struct connection {
     idle_deadline<Timer> deadline;
     meters& meter;
 };
+
+/// For `co_spawn`: a connection that has thrown, for want of memory, is closed. The others go on.
+template <class Timer>
+auto or_close(std::shared_ptr<connection<Timer>> c) {
+    return [c](std::exception_ptr thrown) {
+        if (thrown) {
+            ++c->meter.given_up;
+            c->deadline.stop();
+            c->close();
+        }
+    };
+}
 
 /// `PING x` is answered by `PONG x`, any other line by itself.
 inline std::string answer(std::string line) {

@@ -52,11 +52,10 @@ using boost::system::error_code;
 using clock_type = manual_clock<struct small_stack>;
 using timer = asio_wheel::basic_waitable_timer<clock_type, impatient<clock_type>>;
 
-#ifdef BOOST_ASIO_ENABLE_HANDLER_TRACKING
-constexpr std::size_t waits = 20'000; // Each of which writes lines.
-#else
-constexpr std::size_t waits = is_sanitized ? 100'000 : is_slow ? 300'000 : 1'000'000;
-#endif
+constexpr std::size_t waits = is_tracked     ? 20'000
+                              : is_sanitized ? 100'000
+                              : is_slow      ? 300'000
+                                             : 1'000'000;
 constexpr std::size_t stack_size = (is_sanitized ? 1024 : 128) * std::size_t{1024};
 constexpr std::size_t budgets[] = {256, 16};
 

@@ -35,12 +35,24 @@ inline constexpr bool has_thread_sanitizer = ASIO_WHEEL_TEST_THREAD_SANITIZER !=
 /// One of them is at work: everything takes more time, memory and stack.
 inline constexpr bool is_sanitized = has_address_sanitizer || has_thread_sanitizer;
 
-/// The compiler does not optimise, or a line is written for each handler.
-#if defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING) || (defined(__GNUC__) && !defined(__OPTIMIZE__))
+/// Asio writes some lines for each handler.
+#ifdef BOOST_ASIO_ENABLE_HANDLER_TRACKING
+inline constexpr bool is_tracked = true;
+#else
+inline constexpr bool is_tracked = false;
+#endif
+
+/// That, or a sanitizer, or the compiler does not optimise.
+#if defined(__GNUC__) && !defined(__OPTIMIZE__)
 inline constexpr bool is_slow = true;
 #else
-inline constexpr bool is_slow = is_sanitized;
+inline constexpr bool is_slow = is_sanitized || is_tracked;
 #endif
+
+/// `usual`, or fewer where all of that would take too long or write too much.
+[[nodiscard]] constexpr int scaled(int usual) {
+    return is_tracked ? usual / 50 : is_slow ? usual / 10 : usual;
+}
 
 } // namespace asio_wheel::test
 

@@ -1,0 +1,81 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Accepts connections, and goes on doing so when files or memory have run out.
+
+#ifndef ECHO_LISTENER_HPP
+#define ECHO_LISTENER_HPP
+
+#include "coroutine.hpp"
+#include "meters.hpp"
+#include "other_deadlines.hpp"
+#include "session.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace echo {
+
+template <class Timer>
+class listener {
+public:
+    listener(asio::io_context& io, tcp::endpoint where, steady_clock::duration idle, meters& m)
+        : acceptor_(io, where), pause_(io), idle_(idle), meters_(m) {}
+
+    [[nodiscard]] int port() const { return acceptor_.local_endpoint().port(); }
+
+    void close() {
+        acceptor_.close();
+        pause_.cancel();
+    }
+
+    /// Ends after close().
+    asio::awaitable<void> accept() {
+        int failures = 0; // one after the other
+        while (acceptor_.is_open()) {
+            try {
+                if (failures != 0) { // some files or memory will come back
+                    pause_.expires_after(std::chrono::milliseconds(10));
+                    co_await pause_.async_wait(as_result);
+                }
+                tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
+                start(std::move(socket));
+                failures = 0;
+            } catch (const std::exception& e) {
+                if (acceptor_.is_open()) {
+                    ++meters_.not_accepted;
+                    if (failures++ == 0) {
+                        std::fprintf(stderr, "echo_server: not accepted: %s\n", e.what());
+                    }
+                }
+            }
+        }
+    }
+
+private:
+    void start(tcp::socket socket) {
+        error_code ignored; // the peer may have gone already
+        socket.set_option(tcp::no_delay(true), ignored);
+        const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
+        const auto c = std::make_shared<connection<Timer>>(std::move(socket), idle_, meters_);
+        const auto executor = c->socket.get_executor();
+        asio::co_spawn(executor, watchdog(c), or_close(c)); // first: no session goes without
+        asio::co_spawn(executor, session(c, "IDLE " + std::to_string(idle.count()) + "\n"),
+                       or_close(c));
+    }
+
+    tcp::acceptor acceptor_;
+    typename plain_timer<Timer>::type pause_;
+    steady_clock::duration idle_;
+    meters& meters_;
+};
+
+} // namespace echo
+
+#endif

@@ -1,0 +1,546 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// timeout: 900
+
+// Long time: years of mixed timers, millions of ticks of an interval, and clocks and wheels that start
+// just below the powers of two at which numbers are exhausted. Time is the test's; each case takes
+// seconds of processor time.
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/tick.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/manual_clock.hpp"
+#include "support/sanitizers.hpp"
+#include "support/seed.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+using std::chrono::nanoseconds;
+
+constexpr auto years = is_tracked ? 1 : is_slow ? 2 : 10;
+constexpr auto year = 365 * 24h;
+constexpr std::size_t ten_million = scaled(10'000'000);
+
+// What must come at a certain time, and was found to come at another.
+struct punctual {
+    virtual_time& world;
+    std::size_t events = 0;
+    std::size_t wrong = 0;
+
+    void expect(virtual_time::timer::time_point due) {
+        ++events;
+        wrong += world.now() == due ? 0 : 1;
+    }
+};
+
+// A wait of a random length, and then the next one.
+class random_waits {
+public:
+    random_waits(punctual& p, std::mt19937_64& random) : p_(p), random_(random), t_(p.world.ctx) {
+        wait();
+    }
+
+private:
+    void wait() {
+        // From a nanosecond to half a year, each magnitude as often as the others.
+        const auto ns = static_cast<std::int64_t>(random_() >> (8 + random_() % 55));
+        t_.expires_after(nanoseconds(std::clamp<std::int64_t>(ns, 1, (year / 2) / 1ns)));
+        t_.async_wait([this](const error_code& ec) {
+            if (!ec) {
+                p_.expect(t_.expiry());
+                rest();
+            }
+        });
+    }
+
+    // Short waits alone would never get through the years.
+    void rest() {
+        t_.expires_after(std::chrono::hours(1 + random_() % (24 * 14)));
+        t_.async_wait([this](const error_code& ec) {
+            if (!ec) {
+                p_.expect(t_.expiry());
+                wait();
+            }
+        });
+    }
+
+    punctual& p_;
+    std::mt19937_64& random_;
+    timer t_;
+};
+
+// Ticks at a fixed rate: the n-th is due n periods after the beginning.
+class regular_ticks {
+public:
+    regular_ticks(punctual& p, nanoseconds period)
+        : p_(p), start_(p.world.now()), period_(period), interval_(p.world.ctx, period) {
+        wait();
+    }
+
+    [[nodiscard]] std::int64_t count() const { return count_; }
+    [[nodiscard]] nanoseconds period() const { return period_; }
+    void stop() { interval_.cancel(); }
+
+private:
+    void wait() {
+        interval_.async_tick([this](const error_code& ec, std::size_t periods) {
+            if (!ec) {
+                count_ += static_cast<std::int64_t>(periods);
+                p_.expect(start_ + count_ * period_);
+                wait();
+            }
+        });
+    }
+
+    punctual& p_;
+    timer::time_point start_;
+    nanoseconds period_;
+    asio_wheel::interval interval_;
+    std::int64_t count_ = 0;
+};
+
+// Is touched for a while, a day apart at most, and then left alone until it says so.
+class touched_sometimes {
+public:
+    touched_sometimes(punctual& p, std::mt19937_64& random)
+        : p_(p), random_(random), idle_(p.world.ctx, 36h), again_(p.world.ctx) {
+        wait();
+        touch();
+    }
+
+private:
+    void wait() {
+        idle_.async_wait([this](const error_code& ec) {
+            if (!ec) {
+                p_.expect(last_ + 36h);
+                idle_.touch();
+                wait();
+                touch();
+            }
+        });
+    }
+
+    void touch() {
+        last_ = p_.world.now();
+        idle_.touch();
+        if (random_() % 8 != 0) {
+            again_.expires_after(std::chrono::minutes(1 + random_() % 1440));
+            again_.async_wait([this](const error_code& ec) {
+                if (!ec) {
+                    touch();
+                }
+            });
+        }
+    }
+
+    punctual& p_;
+    std::mt19937_64& random_;
+    timer::time_point last_;
+    asio_wheel::idle_timer idle_;
+    timer again_;
+};
+
+// Values that come out of a queue when they are due, each of which puts the next one in.
+class through_a_queue {
+public:
+    through_a_queue(punctual& p, std::mt19937_64& random)
+        : p_(p), random_(random), queue_(p.world.ctx) {
+        for (int i = 0; i < 50; ++i) {
+            push();
+        }
+        pop();
+    }
+    void stop() { queue_.cancel(); }
+
+private:
+    void push() {
+        const auto due = p_.world.now() + std::chrono::seconds(1 + random_() % (3600 * 24 * 90));
+        queue_.push_at(timer::time_point(due), due);
+    }
+    void pop() {
+        queue_.async_pop([this](const error_code& ec, timer::time_point due) {
+            if (!ec) {
+                p_.expect(due);
+                push();
+                pop();
+            }
+        });
+    }
+
+    punctual& p_;
+    std::mt19937_64& random_;
+    asio_wheel::delay_queue<timer::time_point> queue_;
+};
+
+// --- Clocks and wheels that start near the end of numbers. ---
+
+struct shape {
+    std::size_t slots;
+    unsigned levels;
+
+    friend std::ostream& operator<<(std::ostream& out, const shape& s) {
+        return out << s.slots << " slots, " << s.levels << " levels";
+    }
+};
+constexpr shape shapes[] = {{256, 4}, {64, 1}, {2, 64}, {16, 3}, {4096, 5}};
+
+constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+
+// `count` + `more`, or the largest count.
+constexpr std::int64_t plus(std::int64_t count, std::int64_t more) {
+    return count > largest - more ? largest : count + more;
+}
+
+// Where numbers are exhausted: a count of nanoseconds since the epoch, or of ticks since the origin.
+struct edge {
+    const char* name;
+    std::int64_t origin; // Where the clock is when the wheel is made;
+    std::int64_t at;     // and the edge itself, in nanoseconds.
+    std::int64_t tick;
+};
+
+constexpr std::int64_t two_31 = std::int64_t{1} << 31U;
+constexpr std::int64_t two_32 = std::int64_t{1} << 32U;
+constexpr std::int64_t ms = 1'000'000;
+
+constexpr edge edges[] = {
+    {"2^31 ns", two_31 - 20 * ms, two_31, ms},
+    {"2^32 ns", two_32 - 20 * ms, two_32, ms},
+    {"2^63 ns", largest - 3'000 * ms, largest - 1'000 * ms, ms},
+    {"the end of 63 bits", largest - 20 * ms, largest, ms},
+    {"the end of 63 bits, by the nanosecond", largest - 50, largest, 1},
+    {"the epoch", -20 * ms, 0, ms},
+    {"the beginning of 64 bits", smallest, smallest + 20 * ms, ms},
+    {"2^31 ticks of 1 ns", 0, two_31, 1},
+    {"2^32 ticks of 1 ns", 0, two_32, 1},
+    {"2^31 ticks of 1 ms", 0, two_31* ms, ms},
+    {"2^32 ticks of 1 ms", 0, two_32* ms, ms},
+    {"2^63 ticks of 1 ns", smallest, 0, 1},
+    {"2^64 ticks of 1 ns", smallest, largest, 1},
+    {"2^31 ticks of 3 ns", 7, two_31 * 3, 3},
+    {"2^32 ticks of 1000 ns", -two_31, two_32 * 1000, 1000},
+};
+
+using edge_clock = manual_clock<struct at_an_edge>;
+using edge_timer = asio_wheel::basic_waitable_timer<edge_clock, impatient<edge_clock>>;
+
+edge_clock::time_point at(std::int64_t count) {
+    return edge_clock::time_point(nanoseconds(count));
+}
+
+// Waits for times around an edge, on a clock that goes over it in small steps: none is early, none is
+// more than a tick late, each is delivered once.
+void go_over(const edge& e, const shape& s, bool paused) {
+    edge_clock::set(at(e.origin));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<edge_clock, impatient<edge_clock>>(
+        world.ctx, {.tick = nanoseconds(e.tick), .slots = s.slots, .levels = s.levels});
+    if (paused) {
+        wheel.pause();
+    }
+    const auto now = [&] { return wheel.now().time_since_epoch().count(); };
+    const auto go_to = [&](std::int64_t count) {
+        if (paused) { // In two steps, if it is further than a duration can say.
+            if (now() < 0 && count > 0) {
+                wheel.advance(nanoseconds(-std::max(now(), smallest + 1)));
+                wheel.advance(nanoseconds(-now()));
+            }
+            wheel.advance(nanoseconds(count - now()));
+        } else {
+            edge_clock::set(at(count));
+        }
+        look(world.ctx);
+    };
+    const std::int64_t begin =
+        std::max(e.origin, e.at < smallest + 10 * e.tick ? smallest : e.at - 10 * e.tick);
+    if (begin > e.origin) {
+        go_to(begin);
+    }
+
+    std::set<std::int64_t> expiries;
+    for (const std::int64_t tick : {-9, -2, -1, 0, 1, 2, 3, 9, 40, 1000}) {
+        for (const std::int64_t off : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{1}}) {
+            const std::int64_t distance = tick * e.tick + off;
+            expiries.insert(distance < 0 && e.at < smallest - distance ? smallest
+                                                                       : plus(e.at, distance));
+        }
+    }
+    std::deque<edge_timer> timers;
+    std::vector<int> delivered(expiries.size());
+    std::vector<std::int64_t> steps;
+    bool early = false;
+    std::size_t i = 0;
+    for (const std::int64_t expiry : expiries) {
+        timers.emplace_back(world.ctx, at(expiry))
+            .async_wait([&, expiry, mine = &delivered[i]](const error_code& ec) {
+                if (!ec) {
+                    ++*mine;
+                    early = early || now() < expiry;
+                }
+            });
+        steps.push_back(expiry);
+        steps.push_back(plus(expiry, e.tick));
+        if (expiry != smallest) {
+            steps.push_back(expiry - 1);
+        }
+        ++i;
+    }
+    std::ranges::sort(steps);
+    for (const std::int64_t step : steps) {
+        if (step < now()) {
+            continue;
+        }
+        go_to(step);
+        i = 0;
+        for (const std::int64_t expiry : expiries) {
+            const int count = delivered[i];
+            ++i;
+            BOOST_TEST_REQUIRE(count <= 1);
+            if (expiry == largest) { // The end of time never comes.
+                BOOST_TEST_REQUIRE(count == 0);
+                continue;
+            }
+            BOOST_TEST_REQUIRE((count == 0 || expiry <= step));
+            // Where the clock ends within a tick, there is no next one to wait for.
+            const std::int64_t late = paused ? 0 : e.tick;
+            if (expiry <= step - late && plus(expiry, late) != largest) {
+                BOOST_TEST_REQUIRE(count == 1, "the wait for " << expiry << " is late at " << step);
+            }
+        }
+    }
+    BOOST_TEST(!early);
+    for (edge_timer& t : timers) {
+        t.cancel();
+    }
+    look(world.ctx);
+}
+
+// A clock of few bits.
+template <class Rep, class Period>
+using few_bits = manual_clock<struct few, std::chrono::duration<Rep, Period>>;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(long_time)
+
+BOOST_AUTO_TEST_CASE(years_of_mixed_timers_are_exact) {
+    const std::uint64_t number = seed();
+    std::mt19937_64 random(number);
+    BOOST_TEST_CONTEXT(seed_note(number)) {
+        virtual_time world;
+        punctual p{world};
+        const auto start = world.now();
+        const auto end = start + years * year;
+        std::deque<regular_ticks> ticks;
+        for (const nanoseconds period :
+             {nanoseconds(10min), nanoseconds(1h), nanoseconds(86'399'999'999'999),
+              nanoseconds(7 * 24h), nanoseconds(30 * 24h + 1ns), nanoseconds(year)}) {
+            ticks.emplace_back(p, period);
+        }
+        std::deque<random_waits> waits;
+        std::deque<touched_sometimes> touched;
+        for (int i = 0; i < 200; ++i) {
+            waits.emplace_back(p, random);
+        }
+        for (int i = 0; i < 10; ++i) {
+            touched.emplace_back(p, random);
+        }
+        through_a_queue queue(p, random);
+        asio_wheel::basic_scheduler<std::chrono::steady_clock> scheduler(world.ctx);
+        std::int64_t calls = 0;
+        scheduler.schedule_at_fixed_rate(6h, 6h, [&] { p.expect(start + ++calls * 6h); });
+        timer far(world.ctx, end);
+        bool over = false;
+        far.async_wait([&](const error_code& ec) { over = !ec; });
+
+        while (!over) {
+            BOOST_TEST_REQUIRE(world.wheel.advance_to_next() != 0U);
+            world.poll();
+        }
+        BOOST_TEST((world.now() == end));
+        BOOST_TEST(p.wrong == 0U, p.wrong << " of " << p.events << " were not at their time");
+        for (regular_ticks& t : ticks) {
+            // A tick due at the very end may still be among what is ready.
+            const auto due = (end - start) / t.period();
+            BOOST_TEST((t.count() == due || t.count() == due - 1));
+            t.stop();
+        }
+        BOOST_TEST((calls >= (end - start) / 6h - 1));
+        scheduler.stop();
+        queue.stop();
+        waits.clear();
+        touched.clear();
+        world.poll();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(ten_million_ticks_of_an_interval_do_not_drift) {
+    virtual_time world;
+    constexpr nanoseconds period = 1'000'001ns; // Not a whole number of ticks of the wheel.
+    const auto start = world.now();
+    asio_wheel::interval ticks(world.ctx, period);
+    std::size_t count = 0;
+    std::size_t wrong = 0;
+    std::function<void(const error_code&, std::size_t)> tick = [&](const error_code& ec,
+                                                                   std::size_t periods) {
+        if (ec) {
+            return;
+        }
+        ++count;
+        const auto due = start + static_cast<std::int64_t>(count) * period;
+        wrong += periods == 1 && world.now() == due && ticks.expiry() == due + period ? 0 : 1;
+        ticks.async_tick(std::ref(tick));
+    };
+    ticks.async_tick(std::ref(tick));
+    for (std::size_t i = 0; i < ten_million; ++i) {
+        world.wheel.advance(period);
+        world.ctx.poll();
+    }
+    BOOST_TEST(count == ten_million);
+    BOOST_TEST(wrong == 0U);
+    ticks.cancel();
+}
+
+// However time goes by, the periods add up.
+BOOST_AUTO_TEST_CASE(ten_million_periods_are_counted_whoever_misses_them) {
+    const std::uint64_t number = seed();
+    std::mt19937_64 random(number);
+    BOOST_TEST_CONTEXT(seed_note(number)) {
+        using asio_wheel::missed_tick;
+        for (const missed_tick missed : {missed_tick::skip, missed_tick::burst}) {
+            virtual_time world;
+            constexpr nanoseconds period = 999'983ns;
+            const auto start = world.now();
+            asio_wheel::interval ticks(world.ctx, period, {.missed = missed});
+            std::size_t periods = 0;
+            std::function<void(const error_code&, std::size_t)> tick = [&](const error_code& ec,
+                                                                           std::size_t n) {
+                if (!ec) {
+                    periods += n;
+                    ticks.async_tick(std::ref(tick));
+                }
+            };
+            ticks.async_tick(std::ref(tick));
+            const auto end = start + static_cast<std::int64_t>(ten_million) * period;
+            while (world.now() < end) {
+                const auto step = nanoseconds(random() % (1'000'000U * 20'000U));
+                world.wheel.advance(std::min<nanoseconds>(step, end - world.now()));
+                world.poll();
+                const auto passed = (world.now() - start) / period;
+                BOOST_TEST_REQUIRE(periods == static_cast<std::size_t>(passed));
+            }
+            BOOST_TEST(periods == ten_million);
+            BOOST_TEST((ticks.expiry() == end + period));
+            ticks.cancel();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(clocks_and_wheels_go_over_the_edges_of_numbers) {
+    for (const edge& e : edges) {
+        for (const shape& s : shapes) {
+            for (const bool paused : {false, true}) {
+                BOOST_TEST_INFO_SCOPE(e.name << ", " << s << (paused ? ", paused" : ""));
+                go_over(e, s, paused);
+            }
+        }
+    }
+}
+
+// At the end of a clock's range nothing is due any more, and nothing overflows.
+BOOST_AUTO_TEST_CASE(waits_beyond_the_end_of_a_clock_never_end) {
+    for (const shape& s : shapes) {
+        BOOST_TEST_INFO_SCOPE(s);
+        edge_clock::set(at(largest - 1'000 * ms));
+        drained_context world;
+        auto& wheel = asio_wheel::make_wheel<edge_clock, impatient<edge_clock>>(
+            world.ctx, {.slots = s.slots, .levels = s.levels});
+        int delivered = 0;
+        std::deque<edge_timer> timers;
+        for (const nanoseconds d : {nanoseconds(1s), nanoseconds(1h), nanoseconds::max()}) {
+            timers.emplace_back(world.ctx, d).async_wait([&](const error_code& ec) {
+                delivered += ec ? 0 : 1;
+            });
+            BOOST_TEST((timers.back().expiry() == edge_clock::time_point::max()));
+        }
+        timers.emplace_back(world.ctx, 999ms).async_wait([&](const error_code& ec) {
+            delivered += ec ? 0 : 10;
+        });
+        edge_clock::set(edge_clock::time_point::max());
+        look(world.ctx);
+        BOOST_TEST(delivered == 10);
+        BOOST_TEST(wheel.pending() == 3U);
+        timers.clear();
+        look(world.ctx);
+    }
+}
+
+// Asio's timers convert times for the reactor; clocks of few bits must not make that overflow.
+BOOST_AUTO_TEST_CASE(clocks_of_few_bits_wake_up_once_and_not_early) {
+    const auto check = []<class Clock>(Clock, const char* name) {
+        BOOST_TEST_INFO_SCOPE(name);
+        using timer_type = asio_wheel::basic_waitable_timer<Clock>;
+        using duration = typename Clock::duration;
+        using rep = typename Clock::rep;
+        constexpr rep most = std::numeric_limits<rep>::max();
+        for (const rep start : {rep(0), rep(most / 2), rep(most - 100)}) {
+            BOOST_TEST_INFO_SCOPE("from " << start);
+            Clock::set(typename Clock::time_point(duration(start)));
+            drained_context world;
+            auto& wheel = asio_wheel::use_wheel<Clock>(world.ctx);
+            int delivered = 0;
+            timer_type soon(world.ctx, duration(20));
+            timer_type never(world.ctx, duration::max());
+            soon.async_wait([&](const error_code& ec) { delivered += ec ? 100 : 1; });
+            never.async_wait([&](const error_code& ec) { delivered += ec == aborted ? 10 : 100; });
+            for (int i = 0; i < 100;
+                 ++i) { // Time stands still, so there is nothing to wake up for.
+                world.poll();
+            }
+            BOOST_TEST(wheel.stats().wake_ups <= 1U);
+            BOOST_TEST(delivered == 0);
+            Clock::advance(duration(20));
+            // The driver sleeps by another clock; a wait for now has it look at this one.
+            timer_type now(world.ctx, duration(0));
+            now.async_wait([](const error_code&) {});
+            look(world.ctx);
+            BOOST_TEST(delivered == 1);
+            never.cancel();
+            look(world.ctx);
+            BOOST_TEST(delivered == 11);
+        }
+    };
+    check(few_bits<std::int32_t, std::ratio<1>>(), "32-bit seconds");
+    check(few_bits<std::int32_t, std::ratio<60>>(), "32-bit minutes");
+    check(few_bits<std::int32_t, std::milli>(), "32-bit milliseconds");
+    check(few_bits<std::int64_t, std::ratio<1>>(), "64-bit seconds");
+    check(few_bits<std::int64_t, std::ratio<3600>>(), "64-bit hours");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

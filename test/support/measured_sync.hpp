@@ -1,0 +1,85 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A mutex that tells when it is locked and unlocked, in the place of the library's: for programs that
+// define ASIO_WHEEL_SYNC_HEADER as "support/measured_sync.hpp".
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace asio_wheel::test {
+
+/// What a mutex was told when it was locked, for when it is unlocked.
+struct lock_mark {
+    std::int64_t time = 0;
+    std::uint64_t work = 0;
+    std::uint64_t waits = 0;
+};
+
+/// Hears of each mutex of the library that its thread locks and unlocks.
+class lock_observer {
+public:
+    lock_observer() = default;
+    lock_observer(const lock_observer&) = delete;
+    lock_observer& operator=(const lock_observer&) = delete;
+
+    virtual void locked(lock_mark& mark) = 0;          ///< It is locked now.
+    virtual void unlocking(const lock_mark& mark) = 0; ///< It still is,
+    virtual void unlocked(const lock_mark& mark) = 0;  ///< and is not any more.
+
+    static inline thread_local lock_observer* here = nullptr;
+
+protected:
+    ~lock_observer() = default;
+};
+
+} // namespace asio_wheel::test
+
+namespace asio_wheel::detail {
+
+class mutex {
+public:
+    void lock() {
+        mutex_.lock();
+        if (test::lock_observer* const observer = test::lock_observer::here) {
+            observer->locked(mark_);
+        }
+    }
+
+    void unlock() {
+        test::lock_observer* const observer = test::lock_observer::here;
+        const test::lock_mark mark = mark_;
+        if (observer != nullptr) {
+            observer->unlocking(mark);
+        }
+        mutex_.unlock();
+        if (observer != nullptr) {
+            observer->unlocked(mark);
+        }
+    }
+
+    bool try_lock() {
+        if (!mutex_.try_lock()) {
+            return false;
+        }
+        if (test::lock_observer* const observer = test::lock_observer::here) {
+            observer->locked(mark_);
+        }
+        return true;
+    }
+
+private:
+    std::mutex mutex_;
+    test::lock_mark mark_; // Of the thread that has the mutex.
+};
+
+template <class T>
+using atomic = std::atomic<T>;
+
+} // namespace asio_wheel::detail
+
+#endif
