@@ -25,20 +25,29 @@ namespace {
 
 std::size_t bytes_allocated = 0;
 
-} // namespace
-
-// All that a wheel allocates: its slots are aligned. Other forms of operator new call these.
-void* operator new(std::size_t size, std::align_val_t alignment) {
+void* counted(std::size_t size, std::size_t alignment) {
     bytes_allocated += size;
-    const auto align = static_cast<std::size_t>(alignment);
-    if (void* const memory = std::aligned_alloc(align, (size + align - 1) / align * align)) {
+    if (void* const memory =
+            std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment)) {
         return memory;
     }
     throw std::bad_alloc();
 }
 
+} // namespace
+
+// All that a wheel allocates: its slots are an array, and aligned. Other forms of operator new call
+// these, but the sanitizers have forms of their own.
+void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return operator new(size, alignment);
+}
+
 void* operator new(std::size_t size) {
-    return operator new(size, std::align_val_t(alignof(std::max_align_t)));
+    return counted(size, alignof(std::max_align_t));
+}
+
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    return counted(size, static_cast<std::size_t>(alignment));
 }
 
 void operator delete(void* memory) noexcept {
@@ -54,6 +63,14 @@ void operator delete(void* memory, std::align_val_t) noexcept {
 }
 
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::align_val_t) noexcept {
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
     std::free(memory);
 }
 

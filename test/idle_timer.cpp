@@ -190,6 +190,47 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_at_a_time, virtual_world) {
     pass(10s);
     BOOST_TEST(log.take() == "1");
     BOOST_TEST(counts.live == 0U);
+    BOOST_TEST(counts.total == 1U); // from period to period
+}
+
+// What was accepted is not lost for want of memory, and has given it back when it completes.
+BOOST_FIXTURE_TEST_CASE(it_waits_on_without_memory, virtual_world) {
+    allocations counts;
+    std::size_t live = 1;
+    std::string story;
+    const counting_allocator<> allocator(counts);
+    idle_timer idle(ctx, 10s);
+    heartbeat pulse(ctx, 10s, 25s);
+    idle.async_wait(asio::bind_allocator(allocator, [&](error_code ec) {
+        story += ec ? "!" : "i";
+        live = counts.live;
+    }));
+    pulse.async_next(asio::bind_allocator(
+        allocator, [&](error_code ec, heartbeat_event) { story += ec ? "!" : "p"; }));
+    counts.refuse = true;
+    for (int i = 0; i < 10; ++i) {
+        pass(6s);
+        idle.touch();
+        pulse.sent();
+        pulse.received();
+    }
+    BOOST_TEST(story == "");
+    pass(10s);
+    BOOST_TEST((story == "ip" || story == "pi"));
+    BOOST_TEST(live <= 1U);
+    BOOST_TEST(counts.live == 0U);
+    counts.refuse = false;
+    idle.async_wait(asio::bind_allocator(allocator, [](error_code) {}));
+    idle.cancel(); // So it gives back what it has kept if it is aborted,
+    poll();
+    BOOST_TEST(counts.live == 0U);
+    {
+        asio::io_context other;
+        idle_timer last(other, 10s);
+        last.async_wait(asio::bind_allocator(allocator, [](error_code) {}));
+        BOOST_TEST(counts.live == 1U);
+    }
+    BOOST_TEST(counts.live == 0U); // or destroyed.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_timer, virtual_world) {

@@ -11,6 +11,10 @@
 #include "support/telling.hpp"
 #include "support/threads.hpp"
 
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -41,6 +45,41 @@ using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 using boost::system::error_code;
 using time_point = std::chrono::steady_clock::time_point;
+
+// What an executor does with what it is given: its tests may change that.
+struct behaviour {
+    bool fails = false; // It cannot keep its context running any more, and throws.
+    bool drops = false; // Functions are destroyed, and not called.
+};
+
+// An executor of `ctx` that does what it is told to.
+struct unreliable_executor {
+    asio::io_context* ctx;
+    std::shared_ptr<behaviour> now;
+
+    template <class Function>
+    void execute(Function&& f) const {
+        if (!now->drops) {
+            ctx->get_executor().execute(std::forward<Function>(f));
+        }
+    }
+    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept {
+        return *ctx;
+    }
+    [[nodiscard]] unreliable_executor
+    require(asio::execution::outstanding_work_t::tracked_t) const {
+        if (now->fails) {
+            throw std::runtime_error("no executor");
+        }
+        return *this;
+    }
+    [[nodiscard]] static constexpr asio::execution::blocking_t
+    query(asio::execution::blocking_t) noexcept {
+        return asio::execution::blocking.never;
+    }
+    friend bool operator==(const unreliable_executor&,
+                           const unreliable_executor&) noexcept = default;
+};
 
 } // namespace
 
@@ -206,6 +245,41 @@ BOOST_FIXTURE_TEST_CASE(by_default_exceptions_are_logged, virtual_world) {
                             "asio_wheel: a task has thrown something\n");
 }
 
+BOOST_FIXTURE_TEST_CASE(an_error_handler_that_throws_is_logged_and_disturbs_nothing,
+                        virtual_world) {
+    std::ostringstream log;
+    std::streambuf* const before = std::clog.rdbuf(log.rdbuf());
+    int calls = 0;
+    {
+        scheduler tasks(ctx, 0, [](const task_handle&, const std::exception_ptr& e) {
+            std::rethrow_exception(e);
+        });
+        const task_handle often = tasks.schedule_at_fixed_rate(0s, 1s, [&] {
+            ++calls;
+            throw std::runtime_error("oh.");
+        });
+        tasks.schedule_after(0s, [] { throw 1; });
+        poll();
+        const auto exceptions = std::clog.exceptions();
+        std::clog.rdbuf(nullptr); // A log that throws, too.
+        try {
+            std::clog.exceptions(std::ios::badbit);
+        } catch (const std::ios::failure&) {
+        }
+        pass(1s);
+        std::clog.exceptions(exceptions);
+        std::clog.rdbuf(log.rdbuf());
+        pass(1s);
+        BOOST_TEST(tasks.pending() == 1U);
+        often.cancel();
+    }
+    std::clog.rdbuf(before);
+    BOOST_TEST(calls == 3);
+    const std::string text = log.str();
+    BOOST_TEST(text.find("asio_wheel: on_error has thrown: oh.\n") != std::string::npos);
+    BOOST_TEST(text.find("asio_wheel: on_error has thrown something\n") != std::string::npos);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_key_replaces_what_was_scheduled_under_it, telling) {
     const task_handle a = tasks.schedule_after("user 1", 10s, tell("a"));
     tasks.schedule_after("user 2", 10s, tell("b"));
@@ -236,6 +310,47 @@ BOOST_FIXTURE_TEST_CASE(a_key_needs_one_place_also_while_it_is_taken_over, virtu
     tasks.schedule_after("", 1h, [] {}); // A key like any other.
     tasks.schedule_after("", 1h, [] {});
     BOOST_TEST(tasks.pending() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_task_may_schedule_itself_again_under_its_key_though_all_places_are_taken,
+                        virtual_world) {
+    scheduler tasks(ctx, 1);
+    int called = 0;
+    std::function<void()> f = [&] {
+        if (++called != 3) {
+            tasks.schedule_after("key", 1s, f);
+        }
+        BOOST_CHECK_THROW(tasks.schedule_after("other", 1s, [] {}), boost::system::system_error);
+    };
+    tasks.schedule_after("key", 1s, f);
+    for (int i = 0; i != 5; ++i) {
+        pass(1s);
+        BOOST_TEST(tasks.pending() == (i < 2 ? 1U : 0U));
+    }
+    BOOST_TEST(called == 3);
+}
+
+BOOST_FIXTURE_TEST_CASE(any_number_of_keys_lead_to_the_last_that_was_scheduled_under_them,
+                        telling) {
+    constexpr int keys = 1000;
+    std::vector<int> calls(keys);
+    std::vector<task_handle> handles;
+    for (int round = 0; round != 3; ++round) {
+        for (int i = 0; i != keys; ++i) {
+            handles.push_back(tasks.schedule_after("key " + std::to_string(i), 1s * (round + 1),
+                                                   [&calls, i, round] { calls[i] += 1 << round; }));
+        }
+        BOOST_TEST(tasks.pending() == static_cast<std::size_t>(keys));
+    }
+    for (int i = 0; i != keys; i += 2) {
+        handles[2 * keys + i].cancel();
+    }
+    BOOST_TEST(tasks.pending() == static_cast<std::size_t>(keys / 2));
+    pass_in(3, 1s);
+    for (int i = 0; i != keys; ++i) {
+        BOOST_TEST_REQUIRE(calls[i] == (i % 2 == 0 ? 0 : 4));
+    }
+    BOOST_TEST(tasks.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(stop_returns_what_was_never_called_and_nothing_is_any_more, telling) {
@@ -312,6 +427,74 @@ BOOST_FIXTURE_TEST_CASE(handles_are_keys, telling) {
     BOOST_TEST(names.size() == 3U);
     BOOST_TEST(names.at(b) == "c");
     BOOST_TEST(names.at(task_handle()) == "nothing");
+}
+
+// Tells how many tasks there are when it is destroyed, wherever that is.
+struct counts_at_its_end {
+    scheduler* tasks;
+    std::size_t* count;
+
+    counts_at_its_end(scheduler& s, std::size_t& n) : tasks(&s), count(&n) {}
+    counts_at_its_end(const counts_at_its_end&) = delete;
+    counts_at_its_end& operator=(const counts_at_its_end&) = delete;
+    ~counts_at_its_end() { *count = tasks->pending(); }
+};
+
+BOOST_FIXTURE_TEST_CASE(a_task_is_pending_until_its_last_call_has_returned, telling) {
+    std::size_t at_its_end = 0;
+    const auto pending_in = [&](auto schedule, auto in_the_call) {
+        std::size_t inside = 0;
+        at_its_end = 0;
+        scheduler one(ctx);
+        const task_handle h = schedule(one, [&, counter = std::make_shared<counts_at_its_end>(
+                                                    one, at_its_end)](const task_handle& self) {
+            in_the_call(one, self);
+            inside = one.pending();
+        });
+        pass(1s);
+        BOOST_TEST(one.pending() == 0U);
+        return inside;
+    };
+    const auto once = [](scheduler& one, auto f) { return one.schedule_after(1s, f); };
+    const auto often = [](scheduler& one, auto f) { return one.schedule_at_fixed_rate(1s, 1s, f); };
+    const auto nothing = [](scheduler&, const task_handle&) {};
+    const auto cancel = [](scheduler&, const task_handle& self) { self.cancel(); };
+    const auto stop = [](scheduler& one, const task_handle&) { static_cast<void>(one.stop()); };
+    BOOST_TEST(pending_in(once, nothing) == 1U);
+    BOOST_TEST(at_its_end == 1U); // The function is gone before it is counted no more.
+    BOOST_TEST(pending_in(once, cancel) == 1U);
+    BOOST_TEST(at_its_end == 1U);
+    BOOST_TEST(pending_in(once, stop) == 1U);
+    BOOST_TEST(at_its_end == 1U);
+    BOOST_TEST(pending_in(often, cancel) == 1U);
+    BOOST_TEST(at_its_end == 1U);
+    BOOST_TEST(pending_in(often, stop) == 1U);
+    BOOST_TEST(at_its_end == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_call_that_a_stop_finds_under_way_is_the_last_and_counts_as_one, telling) {
+    const auto stop = [this] { BOOST_TEST(tasks.stop().empty()); };
+    const task_handle once = tasks.schedule_after(1s, [&] {
+        story += "o";
+        stop();
+        BOOST_TEST(once.is_expired());
+        BOOST_TEST(!once.is_cancelled());
+    });
+    pass(1s);
+    BOOST_TEST(told() == "o");
+    BOOST_TEST(once.is_expired()); // It was called, and to the end.
+    BOOST_TEST(!once.is_cancelled());
+    scheduler other(ctx);
+    const task_handle often = other.schedule_at_fixed_rate(1s, 1s, [&] {
+        story += "r";
+        BOOST_TEST(other.stop().empty());
+        BOOST_TEST(often.is_cancelled());
+        BOOST_TEST((often.cancel().result == cancel_result::already_cancelled));
+    });
+    pass_in(5, 1s);
+    BOOST_TEST(told() == "r");
+    BOOST_TEST(often.is_cancelled());
+    BOOST_TEST(!often.is_expired());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_task_may_stop_its_scheduler, telling) {
@@ -418,6 +601,79 @@ BOOST_FIXTURE_TEST_CASE(a_wheel_that_is_drained_is_reported, telling) {
     BOOST_TEST(tasks.pending() == 0U);
 }
 
+BOOST_FIXTURE_TEST_CASE(what_cannot_wait_again_is_over_before_that_is_reported, virtual_world) {
+    const auto executor = std::make_shared<behaviour>();
+    const auto held = std::make_shared<int>();
+    std::vector<cancel_result> cancelled;
+    std::size_t pending = 0;
+    bool expired = false;
+    std::optional<scheduler> tasks;
+    tasks.emplace(unreliable_executor{&ctx, executor}, 0,
+                  [&](const task_handle& h, const std::exception_ptr&) {
+                      expired = h.is_expired();
+                      cancelled.push_back(h.cancel().result);
+                      pending = tasks->pending();
+                  });
+    int calls = 0;
+    const task_handle h = tasks->schedule_at_fixed_rate(1s, 1s, [&, held] {
+        ++calls;
+        executor->fails = calls == 2;
+    });
+    pass(1s);
+    BOOST_TEST(cancelled.empty());
+    pass(1s);
+    BOOST_TEST_REQUIRE(cancelled.size() == 1U);
+    BOOST_TEST((cancelled.front() == cancel_result::already_fired));
+    BOOST_TEST(expired);
+    BOOST_TEST(pending == 1U);
+    BOOST_TEST(tasks->pending() == 0U);
+    BOOST_TEST(h.is_expired());
+    BOOST_TEST(held.use_count() == 1);
+    pass(1h);
+    BOOST_TEST(calls == 2);
+    BOOST_CHECK_THROW(tasks->schedule_after("key", 1s, [held] {}), std::runtime_error);
+    BOOST_TEST(tasks->pending() == 0U);
+    BOOST_TEST(held.use_count() == 1);
+    executor->fails = false;
+    tasks->schedule_after("key", 1s, [&] { calls = 10; });
+    pass(1s);
+    BOOST_TEST(calls == 10);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_takes_a_key_over_and_fails_leaves_it_where_it_was, virtual_world) {
+    const auto executor = std::make_shared<behaviour>();
+    scheduler tasks(unreliable_executor{&ctx, executor}, 1);
+    int called = 0;
+    const task_handle first = tasks.schedule_after("key", 1s, [&] { called += 1; });
+    executor->fails = true;
+    BOOST_CHECK_THROW(tasks.schedule_after("key", 2s, [&] { called += 10; }), std::runtime_error);
+    BOOST_TEST(!first.is_cancelled());
+    BOOST_TEST(tasks.pending() == 1U);
+    executor->fails = false;
+    const task_handle second = tasks.schedule_after("key", 3s, [&] { called += 100; });
+    BOOST_TEST(first.is_cancelled());
+    pass(3s);
+    BOOST_TEST(called == 100);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_its_executor_drops_is_over, telling) {
+    const auto executor = std::make_shared<behaviour>();
+    const auto held = std::make_shared<int>();
+    scheduler one(unreliable_executor{&ctx, executor});
+    executor->drops = true;
+    const task_handle a = one.schedule_after("key", 1s, [held] {});
+    const task_handle b = one.schedule_at_fixed_rate(1s, 1s, [held] {});
+    BOOST_TEST(one.pending() == 2U);
+    pass(1s);
+    BOOST_TEST(one.pending() == 0U);
+    BOOST_TEST(held.use_count() == 1);
+    BOOST_TEST((a.is_cancelled() && b.is_cancelled()));
+    executor->drops = false;
+    one.schedule_after("key", 1s, tell("c"));
+    pass(1s);
+    BOOST_TEST(told() == "c");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_group_is_cancelled_with_its_end, telling) {
     std::optional<scheduler::group> session(std::in_place, tasks);
     session->schedule_after(10s, tell("a"));
@@ -438,6 +694,28 @@ BOOST_FIXTURE_TEST_CASE(a_group_is_cancelled_with_its_end, telling) {
     session.reset();
     pass(10s);
     BOOST_TEST(told() == "b");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_group_keeps_what_was_adopted_and_forgets_what_is_over, telling) {
+    const auto held = std::make_shared<int>();
+    std::optional<scheduler> second(std::in_place, ctx);
+    {
+        scheduler::group session(tasks);
+        session.schedule_after(1h, [this, held] { story += "a"; });
+        second->adopt(tasks.stop());
+        BOOST_TEST(second->pending() == 1U);
+    }
+    BOOST_TEST(second->pending() == 0U);
+    BOOST_TEST(held.use_count() == 1);
+    scheduler::group other(*second);
+    other.schedule_after(1h, tell("b"));
+    for (int i = 0; i != 1000; ++i) {
+        other.schedule_after(0s, [] {});
+        poll();
+    }
+    BOOST_TEST(other.cancel() == 1U);
+    pass(1h);
+    BOOST_TEST(told() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(bad_input_is_named, telling) {
@@ -499,6 +777,82 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_holds_its_own_handle_ends, telling) {
     BOOST_TEST(self.use_count() == 1);
 }
 
+// What is never called ends in each of the ways that there are, and so does what holds itself.
+BOOST_AUTO_TEST_CASE(a_task_that_holds_its_own_handle_ends_when_it_is_never_called) {
+    const auto alive = std::make_shared<int>();
+    const auto hold_itself = [&alive](scheduler& tasks, auto schedule) {
+        const auto self = std::make_shared<task_handle>();
+        *self = schedule(tasks, [self, alive] {});
+        BOOST_TEST(alive.use_count() == 2);
+        return std::weak_ptr<task_handle>(self);
+    };
+    const auto once = [](scheduler& tasks, auto f) { return tasks.schedule_after(1h, f); };
+    const auto often = [](scheduler& tasks, auto f) {
+        return tasks.schedule_at_fixed_rate(1h, 1h, f);
+    };
+    const auto under_a_key = [](scheduler& tasks, auto f) {
+        return tasks.schedule_after("key", 1h, f);
+    };
+    const auto ends = [&](auto schedule) {
+        { // with the context,
+            std::optional<asio::io_context> ctx(std::in_place);
+            scheduler tasks(*ctx);
+            const auto self = hold_itself(tasks, schedule);
+            ctx.reset();
+            BOOST_TEST(self.expired());
+            BOOST_TEST(alive.use_count() == 1);
+        }
+        { // with the scheduler,
+            asio::io_context ctx;
+            std::optional<scheduler> tasks(std::in_place, ctx);
+            const auto self = hold_itself(*tasks, schedule);
+            tasks.reset();
+            BOOST_TEST(self.expired());
+            BOOST_TEST(alive.use_count() == 1);
+        }
+        { // when the orphan is cancelled.
+            asio::io_context ctx;
+            scheduler tasks(ctx);
+            const auto self = hold_itself(tasks, schedule);
+            for (const task_handle& h : tasks.stop()) {
+                BOOST_TEST((h.cancel().result == cancel_result::already_cancelled));
+            }
+            BOOST_TEST(self.expired());
+            BOOST_TEST(alive.use_count() == 1);
+        }
+    };
+    ends(once);
+    ends(often);
+    ends(under_a_key);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_orphan_that_is_cancelled_is_not_called_by_who_adopts_it, telling) {
+    const auto held = std::make_shared<int>();
+    const task_handle a = tasks.schedule_after(1s, [this, held] { story += "a"; });
+    const task_handle b = tasks.schedule_after(1s, tell("b"));
+    const auto orphans = tasks.stop();
+    BOOST_TEST(held.use_count() == 2);
+    BOOST_TEST((a.cancel().result == cancel_result::already_cancelled));
+    BOOST_TEST(held.use_count() == 1);
+    scheduler other(ctx);
+    other.adopt(orphans);
+    BOOST_TEST(other.pending() == 1U);
+    pass(1s);
+    BOOST_TEST(told() == "b");
+    BOOST_TEST(a.is_cancelled());
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_end_of_a_scheduler_leaves_is_not_adopted, telling) {
+    std::optional<scheduler> one(std::in_place, ctx);
+    const task_handle h = one->schedule_after(1s, tell("a"));
+    one.reset();
+    tasks.adopt({h});
+    BOOST_TEST(tasks.pending() == 0U);
+    pass(1h);
+    BOOST_TEST(told() == "");
+    BOOST_TEST(h.is_cancelled());
+}
+
 void plain_function() {}
 
 BOOST_AUTO_TEST_CASE(tasks_are_called_on_the_executor_of_their_scheduler) {
@@ -555,12 +909,39 @@ BOOST_AUTO_TEST_CASE(a_scheduler_may_outlive_its_context) {
     tasks.schedule_at_fixed_rate(0s, 1h, [alive] {});
     const task_handle h = tasks.schedule_after(1h, [alive] {});
     ctx->poll();
+    BOOST_TEST(tasks.pending() == 3U);
     ctx.reset();
-    BOOST_TEST(alive.use_count() == 2); // Nobody will call them.
+    BOOST_TEST(alive.use_count() == 1); // Also of the task that has a handle.
+    BOOST_TEST(tasks.pending() == 0U);
     BOOST_TEST(!h.is_expired());
-    BOOST_TEST((h.cancel().result == cancel_result::cancelled));
-    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(h.is_cancelled());
+    BOOST_TEST((h.remaining() == 0s));
+    BOOST_TEST((h.cancel().result == cancel_result::already_cancelled));
     BOOST_TEST(tasks.stop().empty());
+}
+
+BOOST_AUTO_TEST_CASE(handles_may_outlive_the_context_of_a_strand) {
+    std::optional<asio::io_context> ctx(std::in_place);
+    std::vector<task_handle> handles;
+    {
+        scheduler tasks(asio::make_strand(*ctx));
+        handles.push_back(tasks.schedule_after(0s, [] {}));
+        handles.push_back(tasks.schedule_after(1h, [] {}));
+        handles.push_back(tasks.schedule_at_fixed_rate(0s, 1h, [] {}));
+        ctx->poll();
+        const auto orphans = tasks.stop();
+        BOOST_TEST(orphans.size() == 1U);
+        handles.insert(handles.end(), orphans.begin(), orphans.end());
+        scheduler other(asio::make_strand(*ctx));
+        other.adopt(orphans);
+        handles.push_back(other.schedule_after("key", 1h, [] {}));
+    }
+    ctx.reset();
+    for (const task_handle& h : handles) {
+        BOOST_TEST((h.is_expired() || h.is_cancelled()));
+        BOOST_TEST((h.remaining() == 0s));
+        BOOST_TEST((h.cancel().result != cancel_result::cancelled));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_task_that_owns_its_scheduler_ends_with_the_context) {

@@ -192,7 +192,8 @@ public:
     /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
     /// means that nobody waits, or that it is too late.
     ///
-    /// This is what an idle timeout does on each message. Moving to a later time is a few stores.
+    /// This is what an idle timeout does on each message. Moving to a later time takes a lock and a
+    /// few stores.
     std::size_t postpone_until(const time_point& expiry) {
         if (linked()) {
             return core().postpone(state_, expiry);

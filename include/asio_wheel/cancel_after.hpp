@@ -10,6 +10,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/timed_token.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
@@ -34,25 +35,37 @@ namespace detail {
 template <class Token>
 concept inner_token = !std::same_as<std::decay_t<Token>, boost::asio::cancellation_type>;
 
+template <class Rep, class Period>
+[[nodiscard]] constexpr time_limit<std::chrono::steady_clock>
+limit_after(const std::chrono::duration<Rep, Period>& d) {
+    return time_limit<std::chrono::steady_clock>(not_nan("the time of cancel_after()", d));
+}
+
+template <class Clock, class Duration>
+[[nodiscard]] constexpr time_limit<Clock>
+limit_at(const std::chrono::time_point<Clock, Duration>& t) {
+    return time_limit<Clock>(not_nan("the time of cancel_at()", t));
+}
+
 struct cancel_after_function {
     template <class Rep, class Period, inner_token Token>
     [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
     operator()(const std::chrono::duration<Rep, Period>& d, Token&& token) const {
-        return {std::forward<Token>(token), {time_limit<std::chrono::steady_clock>(d)}};
+        return {std::forward<Token>(token), {limit_after(d)}};
     }
 
     template <class Rep, class Period, inner_token Token>
     [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
     operator()(const std::chrono::duration<Rep, Period>& d, boost::asio::cancellation_type type,
                Token&& token) const {
-        return {std::forward<Token>(token), {time_limit<std::chrono::steady_clock>(d), type}};
+        return {std::forward<Token>(token), {limit_after(d), type}};
     }
 
     template <class Rep, class Period>
     [[nodiscard]] constexpr partial_cancel_after<> operator()(
         const std::chrono::duration<Rep, Period>& d,
         boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
-        return partial_cancel_after<>({time_limit<std::chrono::steady_clock>(d), type});
+        return partial_cancel_after<>({limit_after(d), type});
     }
 };
 
@@ -60,21 +73,21 @@ struct cancel_at_function {
     template <class Clock, class Duration, inner_token Token>
     [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
     operator()(const std::chrono::time_point<Clock, Duration>& t, Token&& token) const {
-        return {std::forward<Token>(token), {time_limit<Clock>(t)}};
+        return {std::forward<Token>(token), {limit_at(t)}};
     }
 
     template <class Clock, class Duration, inner_token Token>
     [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
     operator()(const std::chrono::time_point<Clock, Duration>& t,
                boost::asio::cancellation_type type, Token&& token) const {
-        return {std::forward<Token>(token), {time_limit<Clock>(t), type}};
+        return {std::forward<Token>(token), {limit_at(t), type}};
     }
 
     template <class Clock, class Duration>
     [[nodiscard]] constexpr partial_cancel_after<Clock> operator()(
         const std::chrono::time_point<Clock, Duration>& t,
         boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
-        return partial_cancel_after<Clock>({time_limit<Clock>(t), type});
+        return partial_cancel_after<Clock>({limit_at(t), type});
     }
 };
 
@@ -134,6 +147,8 @@ struct cancel_at_function {
 ///
 /// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
 /// so is the wait.
+///
+/// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never passes.
 ///
 ///     co_await socket.async_connect(peer, cancel_after(2s, use_awaitable));
 ///     co_await socket.async_connect(peer, cancel_after(2s)); // deferred, or the default token

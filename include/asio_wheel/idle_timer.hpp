@@ -41,20 +41,24 @@ namespace asio_wheel {
 
 /// Tells when something has been idle for a period: nothing called touch().
 ///
-/// touch() is what each message costs: a coarse clock is read, and the time noted. Nothing on the
-/// wheel is moved; when the period is over it is looked how long it really was, and the rest waited
-/// for. So a timeout is looked at once a period, however often it is touched.
+/// touch() is what each message costs: it reads a coarse clock and notes the time. Nothing on the
+/// wheel is moved. When the period is over, the timer compares it with the last touch, and waits for
+/// the rest. So it wakes up once a period, however often it is touched.
 ///
 /// It is never early, and late by no more than a tick of the wheel and three of the kernel: 13 ms, most
 /// often. (Only where the processor that keeps the kernel's time is held up for longer than a tick, say
 /// by another virtual machine, the coarse clock is further behind than is allowed for.)
 ///
+/// On a clock that can be set, it completes when a timer would that is set to `period` from now with
+/// each touch: if the clock is set back, the next touch begins a period there; without a touch, the
+/// period ends when the clock shows its end.
+///
 /// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any thread
 /// at any time, until the execution context ends, whose wheel tells the time; everything else as with a
 /// timer.
 ///
-/// A period of zero or less throws std::invalid_argument. In an overloaded server,
-/// wheel_service::scale() shortens the periods of all idle timers at once.
+/// A period of zero or less, and one that is not a number, throws std::invalid_argument. In an
+/// overloaded server, wheel_service::scale() shortens the periods of all idle timers at once.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
     using initiate_async_wait = detail::initiation_of<basic_idle_timer>;
@@ -98,7 +102,12 @@ public:
 
     /// Something has happened: a period begins anew. Not to be called when the execution context has
     /// ended, not even if nobody waits: the time is its wheel's.
-    void touch() { watch_.touched.touch(); }
+    void touch() {
+        watch_.touched.touch();
+        if constexpr (!Clock::is_steady) {
+            waits_until_.no_later_than(detail::core_access::of(wheel_), watch_.timer, end());
+        }
+    }
 
     /// How long it has been idle. Not to be called when the execution context has ended.
     [[nodiscard]] duration idle_for() const {
@@ -110,10 +119,10 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code)
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). Another
-    /// async_wait() aborts the one before. Whether it was touched is looked on the handler's executor:
-    /// the idle timer is used there, once a period, and must live until the handler is called, unless
-    /// that is with an error.
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(); the one
+    /// allocation is kept from period to period. Another async_wait() aborts the one before. The last
+    /// touch is looked at on the handler's executor: the idle timer is used there, once a period, and
+    /// must live until the handler is called, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
@@ -136,7 +145,9 @@ public:
     void period(const std::chrono::duration<Rep, Period>& period) {
         valve().set_period(watch_, checked(period));
         const double scale = valve().scale();
-        timer_.postpone_until(watch_.end(scale));
+        const time_point end = watch_.end(scale);
+        waits_until_.set(end);
+        timer_.postpone_until(end);
         valve().waits_by(scale);
     }
 
@@ -145,12 +156,12 @@ private:
     struct look {
         basic_idle_timer* self;
 
-        template <class Handler>
-        void operator()(Handler&& handler, const boost::system::error_code& ec) const {
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
             if (!ec && self->wheel_.now() < self->end()) {
-                self->start(std::forward<Handler>(handler)); // It was touched meanwhile.
+                self->wait(std::move(op)); // It was touched meanwhile.
             } else {
-                std::forward<Handler>(handler)(ec);
+                op.complete(ec);
             }
         }
     };
@@ -164,11 +175,18 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
+        wait(detail::intermediate_handler<Handler, look>(std::forward<Handler>(handler),
+                                                         look{this}));
+    }
+
+    template <class Operation>
+    void wait(Operation&& op) {
         valve_type& v = valve(); // The idle timer may be gone when its wait has started.
         const double scale = v.scale();
-        timer_.expires_at(watch_.end(scale));
-        timer_.async_wait(detail::intermediate_handler<Handler, look>(
-            std::forward<Handler>(handler), look{this}));
+        const time_point end = watch_.end(scale);
+        waits_until_.set(end);
+        timer_.expires_at(end);
+        timer_.async_wait(std::forward<Operation>(op));
         v.waits_by(scale);
     }
 
@@ -182,6 +200,7 @@ private:
     wheel_service<Clock>& wheel_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     detail::idle_watch<core_type> watch_;
+    [[no_unique_address]] detail::waiting_until<core_type> waits_until_;
 };
 
 /// An idle timer on the steady clock.
@@ -197,14 +216,13 @@ enum class heartbeat_event {
 /// up.
 ///
 ///     asio_wheel::heartbeat pulse(ctx, 10s, 35s);
-///     for (;;) {
-///         const auto event = co_await pulse.async_next(use_awaitable);
-///         if (event == asio_wheel::heartbeat_event::dead) {
-///             break;
-///         }
-///         co_await async_write(socket, ping, use_awaitable);
+///     while (co_await pulse.async_next(use_awaitable) != asio_wheel::heartbeat_event::dead) {
+///         outbox.push(ping); // For the one coroutine that writes.
 ///     }
-///     socket.close();
+///     socket.close(); // Aborts the read and the write that are pending.
+///
+/// Do not write here: a write hangs when the peer has stopped reading, and then nobody would wait for
+/// `dead`; and a connection has one writer. docs/guide/idle_timer.md has all of such a connection.
 ///
 /// sent() and received() are touch()es, from any thread until the execution context ends. Everything
 /// else is as with an idle timer.
@@ -246,10 +264,16 @@ public:
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
     /// Something was sent.
-    void sent() { sent_.touch(); }
+    void sent() {
+        sent_.touch();
+        keep_up();
+    }
 
     /// Something was received.
-    void received() { received_.touch(); }
+    void received() {
+        received_.touch();
+        keep_up();
+    }
 
     /// Waits until there is something to do. If both are, it is too late to send.
     ///
@@ -276,28 +300,47 @@ private:
     struct look {
         basic_heartbeat* self;
 
-        template <class Handler>
-        void operator()(Handler&& handler, const boost::system::error_code& ec) const {
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
             if (ec) {
-                return std::forward<Handler>(handler)(ec, heartbeat_event::send);
+                return op.complete(ec, heartbeat_event::send);
             }
             const time_point now = self->wheel_.now();
             if (now >= self->death()) {
-                std::forward<Handler>(handler)(ec, heartbeat_event::dead);
+                op.complete(ec, heartbeat_event::dead);
             } else if (now >= self->next_sending()) {
                 self->sent();
-                std::forward<Handler>(handler)(ec, heartbeat_event::send);
+                op.complete(ec, heartbeat_event::send);
             } else {
-                self->start(std::forward<Handler>(handler));
+                self->wait(std::move(op));
             }
         }
     };
 
     template <class Handler>
     void start(Handler&& handler) {
-        timer_.expires_at(std::min(next_sending(), death()));
-        timer_.async_wait(detail::intermediate_handler<Handler, look>(
-            std::forward<Handler>(handler), look{this}));
+        wait(detail::intermediate_handler<Handler, look>(std::forward<Handler>(handler),
+                                                         look{this}));
+    }
+
+    template <class Operation>
+    void wait(Operation&& op) {
+        const time_point next = next_event();
+        waits_until_.set(next);
+        timer_.expires_at(next);
+        timer_.async_wait(std::forward<Operation>(op));
+    }
+
+    // After a touch.
+    void keep_up() {
+        if constexpr (!Clock::is_steady) {
+            waits_until_.no_later_than(detail::core_access::of(wheel_),
+                                       detail::core_access::state_of(timer_), next_event());
+        }
+    }
+
+    [[nodiscard]] time_point next_event() const noexcept {
+        return std::min(next_sending(), death());
     }
 
     [[nodiscard]] time_point next_sending() const noexcept {
@@ -315,6 +358,7 @@ private:
     duration dead_after_;
     detail::activity<core_type> sent_;
     detail::activity<core_type> received_;
+    [[no_unique_address]] detail::waiting_until<core_type> waits_until_;
 };
 
 /// A heartbeat on the steady clock.

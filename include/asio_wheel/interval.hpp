@@ -72,8 +72,8 @@ struct interval_options {
 ///
 /// Neither copyable nor movable. Thread safety. Distinct intervals: safe. One interval: unsafe.
 ///
-/// A period of zero or less, negative times and a jitter of more than a period throw
-/// std::invalid_argument, saying which it was.
+/// A period of zero or less or that is not a number, negative times and a jitter of more than a
+/// period throw std::invalid_argument, which names it.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_interval {
     using initiate_async_tick = detail::initiation_of<basic_interval>;
@@ -174,10 +174,9 @@ private:
     struct take_tick {
         basic_interval* self;
 
-        template <class Handler>
-        void operator()(Handler&& handler, const boost::system::error_code& ec) const {
-            const std::size_t periods = ec ? 0 : self->take();
-            std::forward<Handler>(handler)(ec, periods);
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
+            op.complete(ec, ec ? std::size_t(0) : self->take());
         }
     };
 

@@ -16,6 +16,9 @@
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/task.hpp>
+#include <asio_wheel/detail/task_board.hpp>
+#include <asio_wheel/detail/task_handle.hpp>
+#include <asio_wheel/detail/task_of.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -27,6 +30,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -45,18 +49,23 @@ namespace asio_wheel {
 /// told, and a repeated task goes on. Whatever it returns is ignored.
 ///
 /// Tasks live until they were called for the last time, or cancelled, or the context ends: then they
-/// are never called. What a function holds is let go when its task is over, whoever has handles still.
-/// The end of the scheduler is a stop(); it may outlive the context, if its executor may (a strand may
-/// not).
+/// are never called. What a function holds is let go when its task is over, also if there are handles
+/// still, and if it holds one itself. The end of the scheduler is a stop() whose orphans nobody adopts:
+/// they are over, too. It may outlive the context, if its executor may (a strand may not).
+///
+/// Memory. What a task needs until it is over, a repeated one as well, is allocated by the function that
+/// schedules it. If that throws, nothing was scheduled. Nothing else allocates: close(), stop(), the
+/// destructor, and cancelling need no memory and never fail.
 ///
 /// Thread safety. All functions may be called from any thread at any time; after close() or stop(), or
-/// with max_pending tasks waiting, those that schedule throw boost::system::system_error with
-/// error::scheduler_stopped or error::too_many_pending. Empty functions, and periods of zero or less,
-/// throw std::invalid_argument.
+/// with max_pending tasks, those that schedule throw boost::system::system_error with
+/// error::scheduler_stopped or error::too_many_pending. Empty functions, periods of zero or less, and
+/// durations that are not a number, throw std::invalid_argument.
 template <class Clock>
 class basic_scheduler {
     using task = detail::task<Clock>;
     using task_ptr = std::shared_ptr<task>;
+    using board_type = detail::task_board<Clock>;
 
 public:
     using clock_type = Clock;
@@ -66,8 +75,8 @@ public:
     using handle = basic_task_handle<Clock>;
 
     /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer. By
-    /// default that is written to std::clog. May be called by several threads at once, if these run the
-    /// context.
+    /// default that is written to std::clog, and so is what an error handler throws itself. May be
+    /// called by several threads at once, if these run the context.
     using error_handler = std::function<void(const handle&, std::exception_ptr)>;
 
     /// Tasks that were never called when their scheduler was stopped. For adopt().
@@ -77,10 +86,7 @@ public:
     explicit basic_scheduler(const executor_type& ex, std::size_t max_pending = 0,
                              error_handler on_error = nullptr)
         : executor_(ex), wheel_(use_wheel<Clock>(detail::context_of(ex))),
-          board_(std::make_shared<detail::task_board<Clock>>()) {
-        board_->max_pending = max_pending;
-        board_->on_error = std::move(on_error);
-    }
+          board_(std::make_shared<board_type>(max_pending, std::move(on_error))) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -91,7 +97,8 @@ public:
 
     basic_scheduler(const basic_scheduler&) = delete;
     basic_scheduler& operator=(const basic_scheduler&) = delete;
-    ~basic_scheduler() { static_cast<void>(stop()); }
+    /// Stops it, and lets go what was never called.
+    ~basic_scheduler() { static_cast<void>(stop(false)); }
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
@@ -104,15 +111,16 @@ public:
     /// Calls f at `t`; if that has passed, on the context's next turn.
     template <class F>
     handle schedule_at(const time_point& t, F&& f) {
-        return arm(make(t, std::forward<F>(f), nullptr));
+        return arm(make(detail::not_nan("the time of a task", t), std::forward<F>(f), nullptr));
     }
 
     /// As schedule_after(), instead of what was scheduled under this key and was not called yet, and in
-    /// its place if there are max_pending tasks.
+    /// its place if there are max_pending tasks. (So a task may schedule itself again under its key,
+    /// although it is being called and has a place.)
     template <class Rep, class Period, class F>
     handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
         const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
-        t->key(std::move(key));
+        t->key = std::move(key);
         return arm(t);
     }
 
@@ -151,30 +159,28 @@ public:
                         }));
     }
 
-    /// How many tasks there are, those that are being called included.
-    [[nodiscard]] std::size_t pending() const { return board_->size(); }
+    /// How many tasks there are: those that wait, and those that are being called, until the call has
+    /// returned and what the function holds was let go; also if they were cancelled or stopped
+    /// meanwhile. So a scheduler that is closed() and has none will never call anything, nor does so.
+    [[nodiscard]] std::size_t pending() const noexcept { return board_->size(); }
 
     /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
-    void close() { board_->close(); }
+    void close() noexcept { board_->close(); }
 
     /// Whether it was closed, or stopped.
-    [[nodiscard]] bool closed() const { return board_->closed(); }
+    [[nodiscard]] bool closed() const noexcept { return board_->closed(); }
 
-    /// Lets no task be called any more, and takes no more. Calls that are under way go on; this does
-    /// not wait for them. Returns the tasks that were never called.
-    orphans stop() { // NOLINT(modernize-use-nodiscard)
-        orphans never_called;
-        for (const auto& [address, known] : board_->stop()) {
-            if (const task_ptr t = known.lock(); t && t->stop()) {
-                never_called.push_back(handle(t));
-            }
-        }
-        return never_called;
-    }
+    /// Takes no more tasks, and no task is called any more. Calls that are under way go on; this does
+    /// not wait for them: pending() says how many there are. Returns the tasks that were never called.
+    /// If it was stopped already, or is being stopped by another thread, does nothing.
+    ///
+    /// An orphan holds what its function holds until it is adopted and over, or cancelled, or no handle
+    /// leads to it. So cancel an orphan that holds its own handle and is not to be adopted.
+    orphans stop() noexcept { return stop(true); } // NOLINT(modernize-use-nodiscard)
 
     /// Takes over what another scheduler's stop() returned: for the times they were scheduled for, or
     /// at once; under their keys, if they had any. Their handles go on leading to them. What is no orphan
-    /// (any more) is left where it is; so if this throws, it may be called again.
+    /// (any more), or was cancelled, is left where it is; so if this throws, it may be called again.
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
             if (h.task_) {
@@ -183,7 +189,8 @@ public:
         }
     }
 
-    /// What is scheduled through a group is cancelled with it. Must not outlive its scheduler.
+    /// What is scheduled through a group is cancelled with it, also if another scheduler has adopted it
+    /// meanwhile. Must not outlive its scheduler.
     class group {
     public:
         explicit group(basic_scheduler& s) noexcept : scheduler_(s) {}
@@ -193,32 +200,33 @@ public:
 
         template <class... Args>
         handle schedule_after(Args&&... args) {
-            return keep(scheduler_.schedule_after(std::forward<Args>(args)...));
+            return add([&] { return scheduler_.schedule_after(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_at(Args&&... args) {
-            return keep(scheduler_.schedule_at(std::forward<Args>(args)...));
+            return add([&] { return scheduler_.schedule_at(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_at_fixed_rate(Args&&... args) {
-            return keep(scheduler_.schedule_at_fixed_rate(std::forward<Args>(args)...));
+            return add(
+                [&] { return scheduler_.schedule_at_fixed_rate(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_with_fixed_delay(Args&&... args) {
-            return keep(scheduler_.schedule_with_fixed_delay(std::forward<Args>(args)...));
+            return add(
+                [&] { return scheduler_.schedule_with_fixed_delay(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule(Args&&... args) {
-            return keep(scheduler_.schedule(std::forward<Args>(args)...));
+            return add([&] { return scheduler_.schedule(std::forward<Args>(args)...); });
         }
 
-        /// Cancels all. Returns how many were waiting.
-        std::size_t cancel() {
-            std::vector<handle> all;
+        /// Cancels all. Returns how many it has cancelled. Needs no memory, and never fails.
+        std::size_t cancel() noexcept {
+            std::list<handle> all;
             {
                 const std::lock_guard<detail::mutex> guard(mutex_);
                 all.swap(handles_);
-                limit_ = first_limit;
             }
             return static_cast<std::size_t>(
                 std::count_if(all.begin(), all.end(), [](const handle& h) {
@@ -227,26 +235,34 @@ public:
         }
 
     private:
-        handle keep(handle h) {
-            if (h == handle()) {
-                return h;
+        // What is scheduled is in the group then, or nothing is scheduled: its place comes first.
+        template <class Schedule>
+        handle add(Schedule schedule) {
+            std::list<handle> place(1);
+            const handle h = place.front() = schedule();
+            if (h.task_) {
+                const std::lock_guard<detail::mutex> guard(mutex_);
+                forget_some();
+                handles_.splice(handles_.end(), place);
             }
-            const std::lock_guard<detail::mutex> guard(mutex_);
-            if (handles_.size() >= limit_) { // Forget those that are over, now and then.
-                std::erase_if(handles_,
-                              [](const handle& x) { return x.is_expired() || x.is_cancelled(); });
-                limit_ = std::max(2 * handles_.size(), first_limit);
-            }
-            handles_.push_back(h);
             return h;
         }
 
-        static constexpr std::size_t first_limit = 16;
+        // Looks at the two that it has not looked at for longest. As one comes each time, at most about
+        // half of what is kept is over.
+        void forget_some() noexcept {
+            for (int i = 0; i < 2 && !handles_.empty(); ++i) {
+                if (handles_.front().task_->is_over()) {
+                    handles_.pop_front();
+                } else {
+                    handles_.splice(handles_.end(), handles_, handles_.begin());
+                }
+            }
+        }
 
         basic_scheduler& scheduler_;
-        detail::mutex mutex_;
-        std::vector<handle> handles_;
-        std::size_t limit_ = first_limit;
+        detail::mutex mutex_; // Guards:
+        std::list<handle> handles_;
     };
 
 private:
@@ -274,8 +290,25 @@ private:
         return handle(t);
     }
 
+    // In case of `may_be_orphans`, returns those that were never called.
+    //
+    // What is let go meanwhile may own this scheduler: only the board is used.
+    orphans stop(bool may_be_orphans) noexcept {
+        const std::shared_ptr<board_type> board = board_;
+        orphans found;
+        if (board->stop(found)) {
+            while (const task_ptr t = board->next_to_stop()) {
+                if (t->stop(may_be_orphans)) {
+                    found.push_back(handle(t)); // There is room: see task_board::enter().
+                }
+            }
+        }
+        return found;
+    }
+
     template <class Rep, class Period>
     [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& d) const {
+        detail::refuse_nan("the delay of a task", d);
         return detail::add_saturating(wheel_.now(), detail::ceil_saturating<duration>(d));
     }
 
@@ -285,7 +318,7 @@ private:
 
     executor_type executor_;
     wheel_service<Clock>& wheel_;
-    std::shared_ptr<detail::task_board<Clock>> board_; // Tasks that are being called need it too.
+    const std::shared_ptr<board_type> board_; // Its tasks need it, too.
 };
 
 /// A scheduler on the steady clock, and its handles.

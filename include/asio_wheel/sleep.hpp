@@ -11,6 +11,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -88,6 +89,8 @@ private:
 /// Lifetimes: nothing but the context has to stay alive. When it ends, handlers of pending waits
 /// are destroyed without being called.
 ///
+/// A time that is not a number (NaN) throws std::invalid_argument.
+///
 /// Thread safety: may be called from any thread at any time.
 ///
 ///     asio_wheel::async_sleep_until(ctx, start + 1min, [](boost::system::error_code ec) { … });
@@ -102,7 +105,8 @@ auto async_sleep_until(
     using duration = typename Clock::duration;
     return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
         detail::initiate_async_sleep<Clock, time_point, Executor>(
-            where, time_point(detail::ceil_saturating<duration>(t.time_since_epoch()))),
+            where, time_point(detail::ceil_saturating<duration>(
+                       detail::not_nan("the end of a sleep", t).time_since_epoch()))),
         token);
 }
 
@@ -130,7 +134,7 @@ auto async_sleep_for(
     using duration = clock::duration;
     return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
         detail::initiate_async_sleep<clock, duration, Executor>(
-            where, detail::ceil_saturating<duration>(d)),
+            where, detail::ceil_saturating<duration>(detail::not_nan("the length of a sleep", d))),
         token);
 }
 

@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/timed_out.hpp>
 #include <asio_wheel/detail/timed_token.hpp>
 #include <asio_wheel/error.hpp>
@@ -35,6 +36,21 @@ using timeout_t = detail::timed_token<Token, Clock, detail::timed_out_result>;
 /// The type of such a token that is not complete yet.
 template <class Clock = std::chrono::steady_clock>
 using partial_timeout = detail::partial_timed_token<Clock, detail::timed_out_result>;
+
+namespace detail {
+
+template <class Rep, class Period>
+[[nodiscard]] time_limit<std::chrono::steady_clock>
+time_out_after(const std::chrono::duration<Rep, Period>& d) {
+    return time_limit<std::chrono::steady_clock>(not_nan("a timeout", d));
+}
+
+template <class Clock, class Duration>
+[[nodiscard]] time_limit<Clock> time_out_at(const std::chrono::time_point<Clock, Duration>& t) {
+    return time_limit<Clock>(not_nan("a deadline", t));
+}
+
+} // namespace detail
 
 /// A completion token: the operation is cancelled if it takes longer than `d`, and then reports
 /// error::timed_out, which equals std::errc::timed_out and boost::system::errc::timed_out.
@@ -60,6 +76,8 @@ using partial_timeout = detail::partial_timed_token<Clock, detail::timed_out_res
 /// If the wheel refuses the wait or is drained, the operation is cancelled at once, and reports
 /// error::too_many_pending, error::wheel_stopped or errc::not_enough_memory.
 ///
+/// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never passes.
+///
 /// Nested deadlines: the one that passes first wins. In a coroutine each sees what is its own: an
 /// operation whose own deadline has passed reports timed_out; one that is cancelled because a
 /// deadline round all of it has passed, operation_aborted, and what is round it, timed_out. Where
@@ -69,7 +87,7 @@ using partial_timeout = detail::partial_timed_token<Clock, detail::timed_out_res
 template <class Rep, class Period, detail::time_out_token Token>
 [[nodiscard]] timeout_t<std::decay_t<Token>> timeout(const std::chrono::duration<Rep, Period>& d,
                                                      Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<std::chrono::steady_clock>(d)}};
+    return {std::forward<Token>(token), {detail::time_out_after(d)}};
 }
 
 /// The same with another type of cancellation than terminal.
@@ -77,7 +95,7 @@ template <class Rep, class Period, detail::time_out_token Token>
 [[nodiscard]] timeout_t<std::decay_t<Token>> timeout(const std::chrono::duration<Rep, Period>& d,
                                                      boost::asio::cancellation_type type,
                                                      Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<std::chrono::steady_clock>(d), type}};
+    return {std::forward<Token>(token), {detail::time_out_after(d), type}};
 }
 
 /// The same with another error than error::timed_out.
@@ -85,8 +103,7 @@ template <class Rep, class Period, detail::time_out_token Token>
 [[nodiscard]] timeout_t<std::decay_t<Token>> timeout(const std::chrono::duration<Rep, Period>& d,
                                                      const boost::system::error_code& why,
                                                      Token&& token) {
-    return {std::forward<Token>(token),
-            {.limit = detail::time_limit<std::chrono::steady_clock>(d), .result = {why}}};
+    return {std::forward<Token>(token), {.limit = detail::time_out_after(d), .result = {why}}};
 }
 
 /// The same without a token: may be given to an operation as it is, for the default token of the
@@ -95,14 +112,13 @@ template <class Rep, class Period>
 [[nodiscard]] partial_timeout<>
 timeout(const std::chrono::duration<Rep, Period>& d,
         boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
-    return partial_timeout<>({detail::time_limit<std::chrono::steady_clock>(d), type});
+    return partial_timeout<>({detail::time_out_after(d), type});
 }
 
 template <class Rep, class Period>
 [[nodiscard]] partial_timeout<> timeout(const std::chrono::duration<Rep, Period>& d,
                                         const boost::system::error_code& why) {
-    return partial_timeout<>(
-        {.limit = detail::time_limit<std::chrono::steady_clock>(d), .result = {why}});
+    return partial_timeout<>({.limit = detail::time_out_after(d), .result = {why}});
 }
 
 /// As timeout(), at a point of time of any clock: by the wheel of that clock. One deadline may be
@@ -114,34 +130,34 @@ template <class Rep, class Period>
 template <class Clock, class Duration, detail::time_out_token Token>
 [[nodiscard]] timeout_t<std::decay_t<Token>, Clock>
 deadline(const std::chrono::time_point<Clock, Duration>& t, Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<Clock>(t)}};
+    return {std::forward<Token>(token), {detail::time_out_at(t)}};
 }
 
 template <class Clock, class Duration, detail::time_out_token Token>
 [[nodiscard]] timeout_t<std::decay_t<Token>, Clock>
 deadline(const std::chrono::time_point<Clock, Duration>& t, boost::asio::cancellation_type type,
          Token&& token) {
-    return {std::forward<Token>(token), {detail::time_limit<Clock>(t), type}};
+    return {std::forward<Token>(token), {detail::time_out_at(t), type}};
 }
 
 template <class Clock, class Duration, detail::time_out_token Token>
 [[nodiscard]] timeout_t<std::decay_t<Token>, Clock>
 deadline(const std::chrono::time_point<Clock, Duration>& t, const boost::system::error_code& why,
          Token&& token) {
-    return {std::forward<Token>(token), {.limit = detail::time_limit<Clock>(t), .result = {why}}};
+    return {std::forward<Token>(token), {.limit = detail::time_out_at(t), .result = {why}}};
 }
 
 template <class Clock, class Duration>
 [[nodiscard]] partial_timeout<Clock>
 deadline(const std::chrono::time_point<Clock, Duration>& t,
          boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
-    return partial_timeout<Clock>({detail::time_limit<Clock>(t), type});
+    return partial_timeout<Clock>({detail::time_out_at(t), type});
 }
 
 template <class Clock, class Duration>
 [[nodiscard]] partial_timeout<Clock> deadline(const std::chrono::time_point<Clock, Duration>& t,
                                               const boost::system::error_code& why) {
-    return partial_timeout<Clock>({.limit = detail::time_limit<Clock>(t), .result = {why}});
+    return partial_timeout<Clock>({.limit = detail::time_out_at(t), .result = {why}});
 }
 
 /// Runs a coroutine on `where`, an executor or a context, for no longer than `d`.

@@ -193,7 +193,8 @@ public:
     /// Closes the lowest layer. What is pending completes with operation_aborted.
     void close() { impl().close(); }
 
-    /// Sets the deadlines of reads and of writes to `d` from now; zero and less is now. Saturates.
+    /// Sets the deadlines of reads and of writes to `d` from now; zero and less is now. Saturates. If `d`
+    /// is not a number (NaN), here and below, std::invalid_argument.
     ///
     /// As with Beast: a read that is pending keeps its deadline, and so do the reads after it, such as
     /// those that a composed operation will start; likewise with writes. If both are pending, or a
@@ -378,7 +379,8 @@ private:
 
     template <class Rep, class Period>
     [[nodiscard]] time_point from_now(const std::chrono::duration<Rep, Period>& d) const {
-        return deadlines().from_now(detail::ceil_saturating<duration>(d));
+        return deadlines().from_now(detail::ceil_saturating<duration>(
+            detail::not_nan("the deadline of a timeout_stream", d)));
     }
 
     void shut() noexcept {

@@ -234,6 +234,13 @@ BOOST_AUTO_TEST_CASE(what_asks_for_a_wheel_while_it_ends_does_not_find_it_afterw
 BOOST_AUTO_TEST_CASE(a_plugin_may_be_unloaded_when_what_it_started_is_over) {
     for (const kind_of_plugin& kind : kinds) {
         BOOST_TEST_CONTEXT(kind.name) {
+            {
+                const plugin unused(kind);
+            }
+            if (is_loaded(kind)) { // Some compilers make it stay until the program ends.
+                BOOST_TEST_MESSAGE("a plugin that was not even used cannot be unloaded");
+                continue;
+            }
             place_for_contexts place;
             for (int round = 0; round < 8; ++round) {
                 asio::io_context& ctx = place.renew();

@@ -41,6 +41,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -364,6 +365,99 @@ BOOST_AUTO_TEST_CASE(joining_a_pool_awaits_termination) { // real time
     pool.join();
     BOOST_TEST(called);
     BOOST_TEST(tasks.pending() == 0U);
+}
+
+// isTerminated(): not before the last call has returned, whatever was done to it meanwhile.
+
+struct in_a_call { // real time
+    asio::thread_pool pool{1};
+    scheduler tasks{pool};
+    std::latch inside{1};
+    std::latch go_on{1};
+    std::atomic<bool> returned{false};
+    task_handle h;
+
+    [[nodiscard]] auto work() {
+        return [this, end = std::make_shared<sets_at_its_end>(returned)] {
+            inside.count_down();
+            go_on.wait();
+        };
+    }
+
+    [[nodiscard]] bool terminated() const { return tasks.closed() && tasks.pending() == 0; }
+
+    // What is to be done in the call, and that nothing is terminated before it has returned.
+    template <class Function>
+    void terminates_after_the_call(Function shut_down) {
+        inside.wait();
+        shut_down();
+        BOOST_TEST(tasks.closed());
+        BOOST_TEST(!terminated()); // isTerminating()
+        BOOST_TEST(tasks.pending() == 1U);
+        go_on.count_down();
+        while (!terminated()) { // awaitTermination(), by hand
+            std::this_thread::yield();
+        }
+        BOOST_TEST(returned);
+        pool.join();
+    }
+
+private:
+    struct sets_at_its_end {
+        explicit sets_at_its_end(std::atomic<bool>& f) : flag(f) {}
+        sets_at_its_end(const sets_at_its_end&) = delete;
+        sets_at_its_end& operator=(const sets_at_its_end&) = delete;
+        ~sets_at_its_end() { flag = true; }
+        std::atomic<bool>& flag;
+    };
+};
+
+BOOST_FIXTURE_TEST_CASE(what_is_cancelled_while_it_runs_terminates_when_it_returns, in_a_call) {
+    h = tasks.schedule_at_fixed_rate(0s, 1h, work());
+    terminates_after_the_call([this] { // shutdown()
+        tasks.close();
+        BOOST_TEST((h.cancel().result == cancel_result::cancelled));
+    });
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_stopped_while_it_runs_terminates_when_it_returns, in_a_call) {
+    tasks.schedule_at_fixed_rate(0s, 1h, work());
+    terminates_after_the_call([this] { BOOST_TEST(tasks.stop().empty()); }); // shutdownNow()
+}
+
+BOOST_FIXTURE_TEST_CASE(a_last_call_that_is_under_way_terminates_when_it_returns, in_a_call) {
+    tasks.schedule_after(0s, work());
+    terminates_after_the_call([this] { tasks.close(); });
+}
+
+// terminated(): by then, nothing runs on any thread.
+BOOST_AUTO_TEST_CASE(when_run_has_returned_on_one_thread_no_call_is_under_way) { // real time
+    asio::io_context ctx;
+    scheduler tasks(ctx);
+    std::atomic<int> inside{0};
+    std::atomic<int> found{0};
+    for (int i = 0; i != 200; ++i) {
+        const task_handle h = tasks.schedule_at_fixed_rate(0s, 1us, [&](const task_handle& self) {
+            ++inside;
+            std::this_thread::yield();
+            self.cancel();
+            std::this_thread::yield();
+            --inside;
+        });
+        std::vector<std::thread> threads;
+        for (int t = 0; t != 2; ++t) {
+            threads.emplace_back([&] {
+                ctx.run();
+                found += inside;
+            });
+        }
+        for (std::thread& t : threads) {
+            t.join();
+        }
+        ctx.restart();
+        BOOST_TEST_REQUIRE(tasks.pending() == 0U);
+    }
+    BOOST_TEST(found == 0);
 }
 
 // new ScheduledThreadPoolExecutor(corePoolSize)

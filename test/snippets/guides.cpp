@@ -110,26 +110,6 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, sto
 
 namespace idle_timer {
 
-asio::awaitable<void> keep_alive(tcp::socket& socket) {
-    const auto ex = co_await this_coro::executor;
-    const auto ping = asio::buffer("ping", 4);
-    using asio::async_write;
-#include "docs/guide/idle_timer.md/asio_wheel_heartbeat_pulse_ex.inc"
-}
-
-BOOST_FIXTURE_TEST_CASE(idle_timer_a_heartbeat_pings_and_closes, story) {
-    connection c(ctx);
-    begin(keep_alive(c.socket));
-    pass(10s + 20ms);
-    std::array<char, 4> heard{};
-    BOOST_TEST(c.peer.read_some(asio::buffer(heard)) == 4U);
-    while (!over && wheel.advance_to_next() != 0) {
-        poll();
-    }
-    BOOST_TEST(over);
-    BOOST_TEST(!c.socket.is_open());
-}
-
 BOOST_FIXTURE_TEST_CASE(idle_timer_the_overload_valve_closes_what_was_idle_for_longer, story) {
     asio_wheel::idle_timer longer(ctx, 2min);
     asio_wheel::idle_timer shorter(ctx, 2min);

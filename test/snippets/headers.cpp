@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <iostream>
 #include <optional>
+#include <queue>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -142,18 +143,18 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_closes_a_socket, story) {
     BOOST_TEST(!socket.is_open());
 }
 
-asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket) {
-    const auto ping = asio::buffer("ping", 4);
-    using asio::async_write;
+asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket,
+                                 std::queue<std::string>& outbox) {
+    const std::string ping = "ping";
 #include "include/asio_wheel/idle_timer.hpp/asio_wheel_heartbeat_pulse_ctx.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(idle_timer_a_heartbeat_pings_and_closes, story) {
+BOOST_FIXTURE_TEST_CASE(idle_timer_a_heartbeat_asks_for_pings_and_closes, story) {
     snippets::connection c(ctx);
-    begin(keep_alive(ctx, c.socket));
+    std::queue<std::string> outbox;
+    begin(keep_alive(ctx, c.socket, outbox));
     pass(10s + 20ms);
-    std::array<char, 4> heard{};
-    BOOST_TEST(c.peer.read_some(asio::buffer(heard)) == 4U);
+    BOOST_TEST(outbox.size() == 1U);
     while (!over && wheel.advance_to_next() != 0) {
         poll();
     }
@@ -369,10 +370,8 @@ BOOST_AUTO_TEST_CASE(wheel_service_made_and_asked_for_its_statistics) {
     BOOST_TEST(stats.pending == 0U);
 }
 
-// Wherever within a tick time was paused. Fails until paused time is exact: then without the number
-// of expected failures.
-BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler,
-                     *boost::unit_test::expected_failures(1)) {
+// Wherever within a tick time was paused.
+BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler) {
     int called = 0;
     for (int i = 0; i < 100; ++i) {
         asio::io_context ctx;

@@ -82,7 +82,7 @@ public:
     ~lifetime_ptr() {
         if (lifetime_ != nullptr &&
             lifetime_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            delete lifetime_;
+            destroy(lifetime_);
         }
     }
 
@@ -92,6 +92,9 @@ public:
     friend bool operator==(const lifetime_ptr&, const lifetime_ptr&) noexcept = default;
 
 private:
+    // Not inlined: g++ 12 cannot see that only the last owner comes here, and warns of the others.
+    [[gnu::noinline]] static void destroy(core_lifetime<Core>* l) noexcept { delete l; }
+
     core_lifetime<Core>* lifetime_;
 };
 

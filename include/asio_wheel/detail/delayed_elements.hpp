@@ -1,8 +1,18 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Values that become available in the order of their times: a wheel of elements, the elements
-// themselves, and those whose time has come.
+// Values that become available in the order of their times.
+//
+// The rule. An element is in one of two places: in a wheel while its time lies ahead, in a heap when
+// the wheel has reached it. Whatever is in the heap has a time that the wheel was told to have come;
+// so the heap's first element is the first of all, unless the wheel still holds an earlier one that
+// was not taken out yet. Times are compared exactly, always: the wheel's ticks are the clock's units.
+//
+// The reason. The wheel files, moves and removes an element in constant time, and gives elements out
+// in the order of their times, as many at a time as are asked for. The heap puts those of equal times
+// in the order in which they were pushed. It also takes what is pushed with a time that has passed,
+// for which a wheel has no place; and if the clock is set back, all that is pushed until the clock has
+// made up for it. Most often the heap holds a few elements, and these come in order.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAYED_ELEMENTS_HPP
 #define ASIO_WHEEL_DETAIL_DELAYED_ELEMENTS_HPP
@@ -17,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -32,34 +43,47 @@ struct element_key {
     friend constexpr bool operator==(const element_key&, const element_key&) noexcept = default;
 };
 
-/// Times are counts of a clock's units, as tick_scale has them.
-template <class T>
+/// Times are counts of a clock's units. `Steady`: the clock never goes back.
+template <class T, bool Steady>
 class delayed_elements {
 public:
     using count_t = std::int64_t;
 
-    delayed_elements(count_t now, count_t tick) : scale_(now, tick), wheel_(slots, levels) {}
+    /// A value with its time, and where it is. It never moves.
+    class element : public wheel_entry {
+        friend delayed_elements;
+
+        std::uint32_t place_ = 0;
+        std::uint32_t generation_ = 0;
+        std::uint32_t at_ = nowhere; // In the heap; or, of a vacant place, the next vacant one.
+        count_t time_ = 0;
+        std::uint64_t number_ = 0; // Among equal times, the smaller number is first.
+        std::optional<T> value_;
+    };
+
+    explicit delayed_elements(count_t now) : origin_(now), seen_(now), wheel_(slots, levels) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// `value` is moved from only if this returns.
     element_key push(T&& value, count_t time) {
         element& e = vacant();
-        e.value.emplace(std::move(value));
-        vacant_.pop_back();
+        e.value_.emplace(std::move(value));
+        first_vacant_ = std::exchange(e.at_, nowhere);
         ++size_;
         file(e, time);
-        return {e.place, e.generation};
+        return {e.place_, e.generation_};
     }
 
-    /// The value of an element, which is gone; none if it was already.
+    /// The value of an element, which is gone; none if it was already. If the value's move throws,
+    /// the element stays.
     [[nodiscard]] std::optional<T> erase(element_key key) {
         element* const e = find(key);
         return e != nullptr ? take(*e) : std::nullopt;
     }
 
     /// Gives an element another time. False if it is gone.
-    bool reset(element_key key, count_t time) {
+    bool reset(element_key key, count_t time) noexcept {
         element* const e = find(key);
         if (e == nullptr) {
             return false;
@@ -70,91 +94,107 @@ public:
     }
 
     void clear() {
-        std::deque<element> gone; // Destroyed at last: values may do anything then.
+        std::deque<element> gone; // Destroyed last: values may do anything then.
         for (element& e : elements_) {
             if (e.filed()) {
                 wheel_.erase(e);
             }
             // No key from before fits what comes now.
-            first_generation_ = std::max(first_generation_, e.generation + 1);
+            first_generation_ = std::max(first_generation_, e.generation_ + 1);
         }
-        ready_.clear();
-        vacant_.clear();
+        aside_.clear();
+        std::vector<element*>().swap(heap_);
+        first_vacant_ = nowhere;
         size_ = 0;
         gone.swap(elements_);
     }
 
-    /// The value whose time came first, if any has come by now(). While some are ready, the clock is
-    /// asked only if another one may come before them: one that was pushed late.
+    /// The element whose time came first; null if none has come by now(). The clock is read only if
+    /// the answer depends on it.
     template <class Now>
-    [[nodiscard]] std::optional<T> pop(Now now) {
-        if (ready_.empty() || wheel_.next_expiry() <= wheel_.told()) {
-            collect(now());
+    [[nodiscard]] element* due(Now now) {
+        if (!Steady || heap_.empty() || first_later_than(seen_) || wheel_may_be_earlier()) {
+            seen_ = now();
+            gather(tick_of(seen_));
         }
-        if (ready_.empty()) {
-            return std::nullopt;
-        }
-        return take(ready_.front());
+        return heap_.empty() || first_later_than(seen_) ? nullptr : heap_.front();
     }
 
-    /// What pop() would give; null if that is nothing.
-    [[nodiscard]] const T* peek(count_t now) {
-        collect(now);
-        return ready_.empty() ? nullptr : &*ready_.front().value;
+    [[nodiscard]] static const T& value(const element& e) noexcept { return *e.value_; }
+
+    /// The value of an element, which is gone. If the value's move throws, the element stays.
+    [[nodiscard]] std::optional<T> take(element& e) {
+        std::optional<T> value(std::move(e.value_));
+        remove(e);
+        return value;
+    }
+
+    /// Moves the value of an element, which is gone then, to where there is none. If the value's
+    /// move throws, the element stays.
+    void take_to(std::optional<T>& to, element& e) {
+        to.emplace(std::move(*e.value_)); // NOLINT(bugprone-unchecked-optional-access)
+        remove(e);
+    }
+
+    /// Hides what due() gave, so that it gives the next one, until bring_back().
+    void set_aside(element& e) noexcept {
+        leave_heap(e);
+        aside_.push_back(e);
+    }
+    void bring_back() noexcept {
+        while (!aside_.empty()) {
+            element& e = aside_.front();
+            aside_.pop_front();
+            enter_heap(e);
+        }
     }
 
     /// Calls f(key, value, time) for each element.
     template <class Function>
     void for_each(Function&& f) const {
         for (const element& e : elements_) {
-            if (e.value) {
-                f(element_key{e.place, e.generation}, *e.value, e.time);
+            if (e.value_) {
+                f(element_key{e.place_, e.generation_}, *e.value_, e.time_);
             }
         }
     }
 
-    /// When the next element can be taken; it may be a little early if elements were erased or
-    /// moved since. None without elements.
+    /// When the next element can be taken; it may be too early if elements were erased or moved
+    /// since. None without elements.
     [[nodiscard]] std::optional<count_t> next() noexcept {
-        return !ready_.empty() ? ready_.front().time : begin_of(wheel_.next_expiry());
+        gather(wheel_.told());
+        return heap_.empty() ? time_of(wheel_.next_expiry()) : heap_.front()->time_;
     }
 
     /// The same, exactly.
-    [[nodiscard]] std::optional<count_t> exactly_next(count_t now) noexcept {
-        follow_set_back(now);
-        return !ready_.empty() ? ready_.front().time : begin_of(wheel_.find_next_expiry());
+    [[nodiscard]] std::optional<count_t> exactly_next() noexcept {
+        gather(wheel_.told());
+        return heap_.empty() ? time_of(wheel_.find_next_expiry()) : heap_.front()->time_;
     }
 
 private:
-    struct element : wheel_entry {
-        std::uint32_t place = 0;
-        std::uint32_t generation = 0;
-        bool ready = false; // It is in ready_.
-        count_t time = 0;
-        std::uint64_t number = 0; // Among equals, the one that was pushed first is the first.
-        std::optional<T> value;
-    };
-
-    // While an element is ready, the wheel does not use the links that it has.
+    // While an element is not filed, the wheel does not use the links that it has.
     using element_list =
         boost::intrusive::list<element, boost::intrusive::constant_time_size<false>>;
 
+    static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
     [[nodiscard]] static bool before(const element& a, const element& b) noexcept {
-        return std::tie(a.time, a.number) < std::tie(b.time, b.number);
+        return std::tie(a.time_, a.number_) < std::tie(b.time_, b.number_);
     }
 
+    // A vacant place, and room for it in the heap: so that nothing after push() can fail.
     element& vacant() {
-        if (vacant_.empty()) {
-            if (vacant_.capacity() <=
-                elements_.size()) { // So that giving a place back never fails.
-                vacant_.reserve(2 * elements_.size() + 16);
+        if (first_vacant_ == nowhere) {
+            if (heap_.capacity() <= elements_.size()) {
+                heap_.reserve(2 * elements_.size() + 16);
             }
             element& e = elements_.emplace_back();
-            e.place = static_cast<std::uint32_t>(elements_.size() - 1);
-            e.generation = first_generation_;
-            vacant_.push_back(&e);
+            e.place_ = static_cast<std::uint32_t>(elements_.size() - 1);
+            e.generation_ = first_generation_;
+            first_vacant_ = e.place_;
         }
-        return *vacant_.back();
+        return elements_[first_vacant_];
     }
 
     [[nodiscard]] element* find(element_key key) noexcept {
@@ -162,102 +202,124 @@ private:
             return nullptr;
         }
         element& e = elements_[key.place];
-        return e.generation == key.generation && e.value ? &e : nullptr;
+        return e.generation_ == key.generation && e.value_ ? &e : nullptr;
     }
 
-    [[nodiscard]] std::optional<count_t> begin_of(tick_t tick) const noexcept {
-        return tick == no_tick ? std::nullopt : std::optional(scale_.begin_of(tick));
+    // A tick is one unit; nothing is rounded. What lies before the origin has come long ago.
+    [[nodiscard]] tick_t tick_of(count_t time) const noexcept {
+        const tick_t since = static_cast<tick_t>(time) - static_cast<tick_t>(origin_);
+        return time <= origin_ ? 0 : std::min(since, last_tick);
+    }
+    [[nodiscard]] std::optional<count_t> time_of(tick_t tick) const noexcept {
+        return tick == no_tick
+                   ? std::nullopt
+                   : std::optional(static_cast<count_t>(static_cast<tick_t>(origin_) + tick));
     }
 
     void file(element& e, count_t time) noexcept {
-        e.time = time;
-        e.number = pushed_++;
-        wheel_.insert(e, scale_.round_up(time));
+        e.time_ = time;
+        e.number_ = pushed_++;
+        const tick_t tick = tick_of(time);
+        if (tick <= wheel_.told()) {
+            enter_heap(e);
+        } else {
+            wheel_.insert(e, tick);
+        }
     }
 
-    // Takes an element out of the wheel, or of those that are ready.
+    // Takes an element out of where it is.
     void withdraw(element& e) noexcept {
         if (e.filed()) {
             wheel_.erase(e);
-        } else if (e.ready) {
-            ready_.erase(ready_.iterator_to(e));
-            e.ready = false;
-        }
-    }
-
-    // If the value cannot be moved, it stays where it is.
-    [[nodiscard]] std::optional<T> take(element& e) {
-        std::optional<T> value(std::move(e.value));
-        withdraw(e);
-        e.value.reset();
-        ++e.generation;
-        vacant_.push_back(&e);
-        --size_;
-        return value;
-    }
-
-    // Moves what is due at `now` from the wheel to those that are ready, and keeps these in order.
-    void collect(count_t now) noexcept {
-        follow_set_back(now);
-        const tick_t tick = scale_.round_down(now);
-        if (wheel_.next_expiry() > tick) {
-            return;
-        }
-        // They come tick by tick, but for those that were pushed when their time had come, which are
-        // last. Sorting a tick at a time keeps to what is in the caches.
-        element_list fresh, same_tick, late;
-        tick_t current = 0;
-        const auto end_tick = [&] {
-            same_tick.sort(&before);
-            fresh.splice(fresh.end(), same_tick);
-        };
-        std::array<wheel_entry*, 256> due{};
-        for (bool more = true; more;) {
-            const auto progress = wheel_.advance(tick, due.size(), due);
-            for (std::size_t i = 0; i < progress.expired; ++i) {
-                auto& e = static_cast<element&>(*due[i]);
-                e.ready = true;
-                const tick_t its = scale_.round_up(e.time);
-                if (its > current) {
-                    end_tick();
-                    current = its;
-                }
-                (its == current ? same_tick : late).push_back(e);
-            }
-            more = progress.more;
-        }
-        end_tick();
-        late.sort(&before);
-        fresh.merge(late, &before);
-        if (!ready_.empty() && !fresh.empty() && before(fresh.front(), ready_.back())) {
-            ready_.merge(fresh, &before);
+        } else if (e.at_ != nowhere) {
+            leave_heap(e);
         } else {
-            ready_.splice(ready_.end(), fresh);
+            aside_.erase(aside_.iterator_to(e));
         }
     }
 
-    // The wheel does not go back. If the clock was set back, its last tick begins now instead, and every
-    // element has another one.
-    void follow_set_back(count_t now) noexcept {
-        const count_t begin = scale_.begin_of(wheel_.now());
-        if (now < begin) {
-            scale_.shift_origin(begin - now);
-            for (element& e : elements_) {
-                if (e.filed()) {
-                    wheel_.reschedule(e, scale_.round_up(e.time));
-                }
+    void remove(element& e) {
+        withdraw(e);
+        --size_;
+        ++e.generation_;  // From now on no key leads here:
+        e.value_.reset(); // values may do anything when they end.
+        e.at_ = std::exchange(first_vacant_, e.place_);
+    }
+
+    [[nodiscard]] bool first_later_than(count_t now) const noexcept {
+        return heap_.front()->time_ > now;
+    }
+    [[nodiscard]] bool wheel_may_be_earlier() const noexcept {
+        return wheel_.next_expiry() <= tick_of(heap_.front()->time_);
+    }
+
+    // Moves elements from the wheel to the heap until the heap's first one is the first of all that
+    // are due at `now`.
+    void gather(tick_t now) noexcept {
+        std::array<wheel_entry*, 64> found{};
+        while (wheel_.next_expiry() <= now && (heap_.empty() || wheel_may_be_earlier())) {
+            const std::size_t expired = wheel_.advance(now, found.size(), found).expired;
+            for (std::size_t i = 0; i < expired; ++i) {
+                enter_heap(static_cast<element&>(*found[i]));
             }
         }
     }
 
-    static constexpr std::size_t slots = 256;
-    static constexpr unsigned levels = 3;
+    void enter_heap(element& e) noexcept {
+        heap_.push_back(&e); // There is room.
+        rise(e, heap_.size() - 1);
+    }
 
-    tick_scale scale_;
+    void leave_heap(element& e) noexcept {
+        element& last = *heap_.back();
+        heap_.pop_back();
+        if (&last != &e) {
+            const std::size_t at = e.at_;
+            if (at != 0 && before(last, *heap_[(at - 1) / 2])) {
+                rise(last, at);
+            } else {
+                sink(last, at);
+            }
+        }
+        e.at_ = nowhere;
+    }
+
+    // Put `e` where it belongs, as seen from place `at`, which is free.
+    void rise(element& e, std::size_t at) noexcept {
+        while (at != 0 && before(e, *heap_[(at - 1) / 2])) {
+            put(*heap_[(at - 1) / 2], at);
+            at = (at - 1) / 2;
+        }
+        put(e, at);
+    }
+    void sink(element& e, std::size_t at) noexcept {
+        for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
+            if (child + 1 < heap_.size() && before(*heap_[child + 1], *heap_[child])) {
+                ++child;
+            }
+            if (!before(*heap_[child], e)) {
+                break;
+            }
+            put(*heap_[child], at);
+            at = child;
+        }
+        put(e, at);
+    }
+    void put(element& e, std::size_t at) noexcept {
+        heap_[at] = &e;
+        e.at_ = static_cast<std::uint32_t>(at);
+    }
+
+    static constexpr std::size_t slots = 64;
+    static constexpr unsigned levels = 8;
+
+    count_t origin_; // Tick 0.
+    count_t seen_;   // What the clock showed when it was last read.
     wheel wheel_;
-    std::deque<element> elements_; // They never move.
-    std::vector<element*> vacant_;
-    element_list ready_; // In order.
+    std::deque<element> elements_;
+    std::uint32_t first_vacant_ = nowhere;
+    std::vector<element*> heap_; // Has room for all elements.
+    element_list aside_;
     std::size_t size_ = 0;
     std::uint64_t pushed_ = 0;
     std::uint32_t first_generation_ = 1; // So that no element has the key {}.

@@ -4,6 +4,10 @@
 #ifndef ASIO_WHEEL_DETAIL_INTERMEDIATE_HANDLER_HPP
 #define ASIO_WHEEL_DETAIL_INTERMEDIATE_HANDLER_HPP
 
+#include <asio_wheel/detail/kept_memory.hpp>
+#include <asio_wheel/detail/op_memory.hpp>
+
+#include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associator.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -12,23 +16,40 @@
 namespace asio_wheel::detail {
 
 /// Stands between a wait and the handler of an operation that is made of waits: calls
-/// step(handler, error code), which completes the operation or starts the next wait. Its executor,
-/// allocator and so on are those of the handler.
+/// step(*this, error code), which moves it into the next wait or calls complete(). Its executor,
+/// cancellation slot and so on are those of the handler. So is its allocator, but it is asked for
+/// memory once, however many waits there are.
 template <class Handler, class Step>
 class intermediate_handler {
+    using memory = kept_memory<boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
+
 public:
+    using allocator_type =
+        keeping_allocator<void,
+                          boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
+
     intermediate_handler(Handler&& handler, Step step)
-        : handler_(std::move(handler)), step_(std::move(step)) {}
+        : handler_(std::move(handler)), step_(std::move(step)),
+          memory_(boost::asio::get_associated_allocator(handler_, block_allocator<void>())) {}
 
     [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
 
-    void operator()(const boost::system::error_code& ec) {
-        std::move(step_)(std::move(handler_), ec);
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
+    [[nodiscard]] auto upstream_allocator() const noexcept { return memory_.upstream(); }
+
+    void operator()(const boost::system::error_code& ec) { step_(*this, ec); }
+
+    /// The operation is over: gives its memory back, and calls its handler.
+    template <class... Args>
+    void complete(Args&&... args) {
+        memory_.release();
+        std::move(handler_)(std::forward<Args>(args)...);
     }
 
 private:
     Handler handler_;
     Step step_;
+    mutable memory memory_; // Allocators ask for nothing but a const handler.
 };
 
 } // namespace asio_wheel::detail

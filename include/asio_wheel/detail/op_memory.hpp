@@ -75,8 +75,16 @@ struct op_memory {
     /// Frees an operation, and gives back its handler. If moving the handler throws, both are
     /// destroyed.
     [[nodiscard]] static Handler take_handler(Op& op) {
-        const release guard{op, allocator_of(op.handler())};
-        return Handler(std::move(op.handler()));
+        Handler handler = [&op] {
+            try {
+                return Handler(std::move(op.handler()));
+            } catch (...) {
+                free(op, last_allocator_of(op.handler()));
+                throw;
+            }
+        }();
+        free(op, allocator_of(handler)); // The handler may own what the allocator refers to.
+        return handler;
     }
 
     /// Frees an operation and its handler. The handler is the last to go, because its destructor may
@@ -89,15 +97,21 @@ struct op_memory {
     }
 
 private:
-    struct release {
-        Op& op;
-        allocator memory;
+    template <class Allocator>
+    static void free(Op& op, const Allocator& allocator) noexcept {
+        typename std::allocator_traits<Allocator>::template rebind_alloc<Op> memory(allocator);
+        op.~Op();
+        std::allocator_traits<decltype(memory)>::deallocate(memory, &op, 1);
+    }
 
-        ~release() {
-            op.~Op();
-            traits::deallocate(memory, &op, 1);
+    // An allocator that works when the handler has ended: see kept_memory.
+    [[nodiscard]] static auto last_allocator_of(const Handler& handler) noexcept {
+        if constexpr (requires { handler.upstream_allocator(); }) {
+            return handler.upstream_allocator();
+        } else {
+            return allocator_of(handler);
         }
-    };
+    }
 };
 
 } // namespace asio_wheel::detail

@@ -50,7 +50,7 @@ private:
     const bool enabled_;
     // Who is there, for the check alone; any value read is an old one of another thread, or this
     // thread's own.
-    atomic<std::thread::id> holder_{};
+    atomic<std::thread::id> holder_;
     atomic<const char*> purpose_{nullptr};
     unsigned depth_ = 0; // Used by the holder alone.
 };

@@ -1,15 +1,18 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The tasks of a scheduler, and the handles that lead to them.
+// The tasks of a scheduler: how they wait, are called, and end.
 
 #ifndef ASIO_WHEEL_DETAIL_TASK_HPP
 #define ASIO_WHEEL_DETAIL_TASK_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/kept_memory.hpp>
+#include <asio_wheel/detail/op_memory.hpp>
 #include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/task_board.hpp>
+#include <asio_wheel/detail/task_handle.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -17,204 +20,169 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/wait_traits.hpp>
+#include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <concepts>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <type_traits>
 #include <utility>
 
-namespace asio_wheel {
+namespace asio_wheel::detail {
 
+/// One task.
+///
+/// How it stands, and how it may go on:
+///
+///   free       New, or an orphan: never called, and on no board.
+///              -> waiting: arm()    -> cancelled: cancel()
+///   waiting    One wait is pending. Its handler owns the task.
+///              -> called: the wait ends    -> free: stop(), unless it was called before
+///              -> cancelled: cancel(); stop(); the handler is destroyed, as with the context
+///   called     It is being called; or the wheel has refused the wait, and that is being reported.
+///              -> waiting: it is repeated    -> expired: it is not
+///              -> revoked: cancel() or stop(), if it is repeated
+///   revoked    It is being called, and will not be called again.
+///              -> cancelled: the call returns
+///   expired    Over: it was called for the last time, or refused.
+///   cancelled  Over: it is not called, or not again.
+///
+/// Each step is made under the task's lock, by move_to(), which asserts that it is one of these. Nothing
+/// leads out of expired and cancelled. So whoever makes the step there has the task to itself, and lets
+/// go what it holds after releasing the lock: once.
+///
+/// On its board it is while waiting, called or revoked, and until it has been let go thereafter. While
+/// waiting, called or revoked it has a timer, which the lock guards, also while a wait begins. The
+/// function is called and destroyed without the lock.
 template <class Clock>
-class basic_scheduler;
-
-/// What task_handle::cancel() came to.
-enum class cancel_result {
-    cancelled,        ///< It will not be called (any more).
-    already_fired,    ///< It was called, or is being called, for the last time.
-    already_cancelled ///< By somebody else, or its scheduler was stopped.
-};
-
-namespace detail {
-template <class Clock>
-class task;
-} // namespace detail
-
-/// A task of a scheduler: a reference that is cheap to copy, and may outlive the task and the scheduler;
-/// the context, too, if the scheduler's executor may (but remaining() is not to be asked then). From any
-/// thread.
-template <class Clock>
-class basic_task_handle {
-public:
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-
-    /// Refers to nothing.
-    basic_task_handle() noexcept = default;
-
-    struct outcome {
-        cancel_result result;
-        duration remaining; ///< How long it would have been; zero unless it was cancelled.
-    };
-
-    /// Lets the task not be called any more. A call that is under way goes on.
-    outcome cancel() const { // NOLINT(modernize-use-nodiscard)
-        return task_ ? task_->cancel() : outcome{cancel_result::already_cancelled, {}};
-    }
-
-    /// It was called, for the last time.
-    [[nodiscard]] bool is_expired() const { return task_ && task_->is_expired(); }
-    [[nodiscard]] bool is_cancelled() const { return task_ && task_->is_cancelled(); }
-
-    /// How long it is until its next call; zero if there is none.
-    [[nodiscard]] duration remaining() const {
-        return task_ ? task_->remaining() : duration::zero();
-    }
-
-    /// When its next call is due; while it is being called, and when it is over, when that call was.
-    [[nodiscard]] time_point expiry() const { return task_ ? task_->expiry() : time_point(); }
-
-    /// It is called again and again, unless it is cancelled.
-    [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->repeats(); }
-
-    friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
-
-private:
-    friend class detail::task<Clock>;
-    friend class basic_scheduler<Clock>;
-    friend struct std::hash<basic_task_handle>;
-
-    explicit basic_task_handle(std::shared_ptr<detail::task<Clock>> t) noexcept
-        : task_(std::move(t)) {}
-
-    std::shared_ptr<detail::task<Clock>> task_;
-};
-
-namespace detail {
-
-/// One task. Its lock guards its timer and its state, and is not held while it is called.
-template <class Clock>
-class task : public std::enable_shared_from_this<task<Clock>> {
+class task : public board_member, public std::enable_shared_from_this<task<Clock>> {
 public:
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     using handle = basic_task_handle<Clock>;
-    using timer =
-        basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
-    using board_ptr = std::shared_ptr<task_board<Clock>>;
+    using board_type = task_board<Clock>;
+    using board_ptr = std::shared_ptr<board_type>;
 
     task(const task&) = delete;
     task& operator=(const task&) = delete;
-    virtual ~task() = default;
+    virtual ~task() { BOOST_ASSERT(!on_board(state_)); }
 
-    [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
-    void key(std::string k) noexcept { key_ = std::move(k); }
-
-    /// Joins the board, instead of whoever has its key there, and begins to wait; unless it has done so
-    /// before, and was not stopped since. If it throws, nothing has happened.
+    /// Joins the board, instead of the task that has its key there, and begins to wait; unless it is
+    /// not free. If it throws, nothing has happened.
     void arm(const board_ptr& board, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
-        std::shared_ptr<task> former;
         auto& wheel = use_wheel<Clock>(context_of(ex));
+        waiter w(self);
+        std::shared_ptr<task> former;
+        bool begun = false;
         {
-            // Whoever stops the board waits for the rest.
             const std::lock_guard<mutex> guard(mutex_);
-            if (stand_ != stand::stopped || calls_ != 0) {
+            if (state_ != state::free) {
                 return;
             }
-            former = board->add(self);
+            board->enter(*this);
             try {
                 wheel_ = &wheel;
-                board_ = board;
-                wait(timer_.emplace(ex));
+                begun = begin_wait(timer_.emplace(ex), expiry_, w);
             } catch (...) {
-                board->remove(self, former);
+                timer_.reset();
+                board->leave(*this);
                 throw;
             }
-            stand_ = stand::waiting;
+            board_ = board;
+            former = board->take_key(*this);
+            move_to(state::waiting);
+        }
+        if (!begun) {
+            wait_dropped(w.turn_);
         }
         if (former) {
             former->cancel();
         }
     }
 
-    typename handle::outcome cancel() {
+    typename handle::outcome cancel() noexcept {
+        using enum cancel_result;
         const std::shared_ptr<task> self = this->shared_from_this();
-        board_ptr board;
         bool waited = false;
-        typename handle::outcome outcome{cancel_result::cancelled, duration::zero()};
         {
             const std::lock_guard<mutex> guard(mutex_);
-            switch (stand_) {
-            case stand::waiting:
+            switch (state_) {
+            case state::waiting:
                 waited = true;
+                [[fallthrough]];
+            case state::free:
+                end(state::cancelled);
                 break;
-            case stand::called:
-                if (!repeats()) {
-                    return {cancel_result::already_fired, duration::zero()};
+            case state::called:
+                if (repeats()) {
+                    move_to(state::revoked);
+                    return {cancelled, duration::zero()};
                 }
-                break;
-            case stand::done:
-                return {cancel_result::already_fired, duration::zero()};
-            case stand::stopped:
-            case stand::cancelled:
-                return {cancel_result::already_cancelled, duration::zero()};
+                [[fallthrough]];
+            case state::expired:
+                return {already_fired, duration::zero()};
+            case state::revoked:
+            case state::cancelled:
+                return {already_cancelled, duration::zero()};
             }
-            stand_ = stand::cancelled;
-            if (end_wait()) { // Else it has come, or the context has ended.
-                outcome.remaining = left();
-            }
-            board = board_;
         }
-        board->remove(self);
-        if (waited) {
-            forget(); // Else who calls it does so.
-        }
+        const auto outcome = waited ? typename handle::outcome{cancelled, left()}
+                                    : typename handle::outcome{already_cancelled, {}};
+        let_go();
         return outcome;
     }
 
-    /// Takes it from its board, which has stopped. True if it was never called, and could be adopted.
-    [[nodiscard]] bool stop() {
-        bool waited = false;
+    /// Its board has stopped. True if it is an orphan now: it was never called; and `may_be_orphan`.
+    [[nodiscard]] bool stop(bool may_be_orphan) noexcept {
         {
             const std::lock_guard<mutex> guard(mutex_);
-            if (stand_ != stand::waiting && stand_ != stand::called) {
+            if (state_ == state::called && repeats()) {
+                move_to(state::revoked);
+            }
+            if (state_ != state::waiting) {
                 return false;
             }
-            waited = stand_ == stand::waiting;
-            stand_ = stand::stopped;
-            end_wait();
-            if (calls_ == 0) {
+            if (may_be_orphan && !was_called_) {
+                end(state::free);
+                std::exchange(board_, nullptr)->leave(*this); // Before another one takes it.
                 return true;
             }
+            end(state::cancelled);
         }
-        if (waited) {
-            forget();
-        }
+        let_go();
         return false;
     }
 
-    [[nodiscard]] bool is_expired() const {
+    [[nodiscard]] bool is_expired() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
-        return stand_ == stand::done || (stand_ == stand::called && !repeats());
+        return state_ == state::expired || (state_ == state::called && !repeats());
     }
-    [[nodiscard]] bool is_cancelled() const {
+    [[nodiscard]] bool is_cancelled() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
-        return stand_ == stand::cancelled || stand_ == stand::stopped;
+        return state_ == state::cancelled || state_ == state::revoked || state_ == state::free;
+    }
+    /// Neither cancel() nor adopt() makes a difference any more.
+    [[nodiscard]] bool is_over() const noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        return state_ == state::expired || state_ == state::cancelled;
     }
     [[nodiscard]] duration remaining() const {
-        const std::lock_guard<mutex> guard(mutex_);
-        return stand_ == stand::waiting ? left() : duration::zero();
+        {
+            const std::lock_guard<mutex> guard(mutex_);
+            if (state_ != state::waiting) {
+                return duration::zero();
+            }
+        }
+        return left();
     }
-    [[nodiscard]] time_point expiry() const {
+    [[nodiscard]] time_point expiry() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         return expiry_;
     }
@@ -224,148 +192,230 @@ protected:
     explicit task(const time_point& first) noexcept : expiry_(first) {}
 
 private:
-    enum class stand { stopped, waiting, called, done, cancelled };
+    enum class state : std::uint8_t { free, waiting, called, revoked, expired, cancelled };
+
+    using timer =
+        basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
+    using turn_t = std::uint64_t;
+
+    // The handler of a task's wait, which owns the task. It keeps the memory of the wait for the next
+    // one. If it is destroyed without having been called, the task will never be called: its context
+    // has ended, or its executor has dropped it.
+    class waiter {
+        using allocator = block_allocator<void>;
+
+    public:
+        using allocator_type = keeping_allocator<void, allocator>;
+
+        explicit waiter(std::shared_ptr<task> t) noexcept
+            : task_(std::move(t)), memory_(allocator()) {}
+        waiter(waiter&&) noexcept = default;
+        waiter& operator=(waiter&&) = delete;
+        ~waiter() {
+            if (task_) {
+                task_->wait_dropped(turn_);
+            }
+        }
+
+        [[nodiscard]] allocator_type get_allocator() const noexcept {
+            return allocator_type(memory_);
+        }
+
+        [[nodiscard]] allocator upstream_allocator() const noexcept { return memory_.upstream(); }
+
+        void operator()(const boost::system::error_code& ec) noexcept {
+            const std::shared_ptr<task> t = std::move(task_);
+            t->wait_ended(ec, *this);
+        }
+
+    private:
+        friend class task;
+
+        std::shared_ptr<task> task_; // Null once it was called.
+        turn_t turn_ = 0;            // Which wait of the task's it is.
+        mutable kept_memory<allocator> memory_;
+    };
 
     virtual void call(const handle& h) = 0;
 
     /// When it is due next, having been due at `previous`.
     [[nodiscard]] virtual std::optional<time_point> next(time_point previous, time_point now) = 0;
 
-    /// It is over, and not being called: lets go what it holds, whoever has handles still. Not to be
-    /// called with a lock held, for that may do anything.
+    /// Destroys what the function holds, which may do anything.
     virtual void forget() noexcept = 0;
 
+    [[nodiscard]] static constexpr bool on_board(state s) noexcept {
+        return s == state::waiting || s == state::called || s == state::revoked;
+    }
+
+    [[nodiscard]] static constexpr bool may_follow(state from, state to) noexcept {
+        switch (from) {
+        case state::free:
+            return to == state::waiting || to == state::cancelled;
+        case state::waiting:
+            return to == state::called || to == state::free || to == state::cancelled;
+        case state::called:
+            return to == state::waiting || to == state::revoked || to == state::expired;
+        case state::revoked:
+            return to == state::cancelled;
+        case state::expired:
+        case state::cancelled:
+            break;
+        }
+        return false;
+    }
+
+    void move_to(state next) noexcept {
+        BOOST_ASSERT(may_follow(state_, next));
+        BOOST_ASSERT(!on_board(next) || (timer_ && board_));
+        state_ = next;
+    }
+
+    // A step to a state off the board: it waits no more.
+    void end(state next) noexcept {
+        move_to(next);
+        timer_.reset();
+    }
+
+    // What follows the step to expired or cancelled, without the lock.
+    void let_go() noexcept {
+        forget();
+        if (board_) {
+            board_->leave(*this);
+            board_.reset();
+        }
+    }
+
     [[nodiscard]] duration left() const {
-        return std::max(until_saturating(wheel_->now(), expiry_), duration::zero());
+        return std::max(until_saturating(wheel_->now(), expiry()), duration::zero());
     }
 
-    /// True if it waited.
-    bool end_wait() { return timer_ && timer_->cancel() != 0; }
-
-    void wait(timer& t) {
-        t.expires_at(expiry_);
-        t.async_wait([self = this->shared_from_this(), turn = ++turn_](
-                         const boost::system::error_code& ec) { self->come(ec, turn); });
+    // Begins a wait, with the lock held. If this throws, there is none. If it returns false, the handler
+    // was destroyed at once: then wait_dropped() is to be called, in state waiting and without the lock.
+    //
+    // The handler's destructor can't take the lock as long as it is held here. So turn_ tells it whether
+    // the wait has begun: the number of a wait is even, and turn_ is odd once it has begun. A destructor
+    // that finds an even one makes it invalid, which is seen here. (acq_rel: they pair with each other.)
+    [[nodiscard]] bool begin_wait(timer& t, const time_point& when, waiter& w) {
+        const turn_t turn = (turn_.load(std::memory_order_relaxed) | 1U) + 1;
+        turn_.store(turn, std::memory_order_relaxed);
+        w.turn_ = turn;
+        t.expires_at(when);
+        t.async_wait(std::move(w));
+        turn_t found = turn;
+        const bool begun =
+            turn_.compare_exchange_strong(found, turn + 1, std::memory_order_acq_rel);
+        turn_.store(turn + 1, std::memory_order_relaxed);
+        return begun;
     }
 
-    void come(const boost::system::error_code& ec, std::size_t turn) {
-        const handle h(this->shared_from_this());
-        board_ptr board;
+    // The handler of a wait is destroyed without having been called.
+    void wait_dropped(turn_t turn) noexcept {
+        turn_t found = turn;
+        if (turn_.compare_exchange_strong(found, turn + 2, std::memory_order_acq_rel)) {
+            return; // It has not begun.
+        }
+        const std::shared_ptr<task> self = this->shared_from_this();
         {
             const std::lock_guard<mutex> guard(mutex_);
-            if (stand_ != stand::waiting || turn != turn_) {
+            if (!waits_by(turn)) {
                 return;
             }
-            stand_ = stand::called;
-            calls_ += ec ? 0 : 1;
-            board = board_;
+            end(state::cancelled);
         }
+        let_go();
+    }
+
+    // Whether wait `turn` is pending for this task: it was not ended, nor adopted since.
+    [[nodiscard]] bool waits_by(turn_t turn) const noexcept {
+        return state_ == state::waiting && turn_.load(std::memory_order_relaxed) == turn + 1;
+    }
+
+    void wait_ended(const boost::system::error_code& ec, waiter& w) noexcept {
+        {
+            const std::lock_guard<mutex> guard(mutex_);
+            if (!waits_by(w.turn_)) {
+                return;
+            }
+            move_to(state::called);
+            was_called_ = was_called_ || !ec;
+        }
+        const handle h(this->shared_from_this());
         std::optional<time_point> then;
-        bool over = true;
         try {
-            if (ec == boost::asio::error::operation_aborted) { // By nobody else than drain().
-                throw boost::system::system_error(error::wheel_stopped);
-            }
             if (ec) {
-                throw boost::system::system_error(ec);
+                refuse(ec);
             }
+            call_and_report(h);
+            then = next(expiry_, wheel_->now());
+        } catch (...) {
+            board_->report(h, std::current_exception());
+        }
+        go_on(then, h, w);
+    }
+
+    void call_and_report(const handle& h) noexcept {
+        try {
             call(h);
         } catch (...) {
-            board->report(h, std::current_exception());
+            board_->report(h, std::current_exception());
         }
-        try {
-            if (!ec) {
-                then = next(expiry_, wheel_->now());
-            }
+    }
+
+    // What the wheel says instead of letting it wait. Nobody but drain() aborts a wait of a task that
+    // was not ended.
+    [[noreturn]] static void refuse(const boost::system::error_code& ec) {
+        throw boost::system::system_error(ec == boost::asio::error::operation_aborted
+                                              ? boost::system::error_code(error::wheel_stopped)
+                                              : ec);
+    }
+
+    // A call has returned. Begins to wait for the next one, or lets go.
+    void go_on(const std::optional<time_point>& then, const handle& h, waiter& w) noexcept {
+        std::exception_ptr failure;
+        bool waits = false;
+        bool begun = false;
+        {
             const std::lock_guard<mutex> guard(mutex_);
-            if (stand_ == stand::called) { // Not cancelled or stopped meanwhile.
-                if (then && timer_) {
-                    expiry_ = *then;
-                    stand_ = stand::waiting;
-                    wait(*timer_);
-                    return;
+            if (then && state_ == state::called) {
+                try {
+                    w.task_ = h.task_;
+                    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): see move_to().
+                    begun = begin_wait(*timer_, *then, w);
+                    waits = true;
+                } catch (...) {
+                    failure = std::current_exception();
                 }
-                stand_ = stand::done;
             }
-            over = stand_ != stand::stopped || calls_ != 0; // Else somebody may adopt it.
-        } catch (...) {
-            board->report(h, std::current_exception());
-            const std::lock_guard<mutex> guard(mutex_);
-            stand_ = stand::done;
+            if (waits) {
+                expiry_ = *then;
+                move_to(state::waiting);
+            } else {
+                end(state_ == state::revoked ? state::cancelled : state::expired);
+            }
         }
-        board->remove(h.task_);
-        if (over) {
-            forget();
+        if (waits) {
+            if (!begun) {
+                wait_dropped(w.turn_);
+            }
+            return;
         }
+        if (failure) {
+            board_->report(h, failure);
+        }
+        let_go();
     }
 
     mutable mutex mutex_;
-    stand stand_ = stand::stopped; // It was not begun.
-    time_point expiry_;            // Changed by whoever calls it, who need not lock to read it.
-    std::size_t calls_ = 0;
-    std::size_t turn_ =
-        0; // Which wait it is; former ones, of a task that was stopped, come to nothing.
-    wheel_service<Clock>* wheel_ = nullptr;
-    std::optional<timer> timer_; // Since it was begun.
+    state state_ = state::free;
+    bool was_called_ = false;
+    time_point expiry_;      // Changed by the thread that calls it, which need not lock to read it.
+    atomic<turn_t> turn_{0}; // Of its last wait; see begin_wait().
+    std::optional<timer> timer_;
+    wheel_service<Clock>* wheel_ = nullptr; // Since it has waited.
     board_ptr board_;
-    std::optional<std::string> key_;
 };
 
-/// A task that calls `Function`, and then again as `Repeat` says: repeat(previous, now).
-template <class Clock, class Function, class Repeat>
-class task_of final : public task<Clock> {
-    using time_point = typename Clock::time_point;
-    using handle = basic_task_handle<Clock>;
-
-public:
-    task_of(const time_point& first, Function&& function, Repeat repeat)
-        : task<Clock>(first), work_(std::in_place, work{std::move(function), std::move(repeat)}) {}
-
-    [[nodiscard]] bool repeats() const noexcept override { return !std::is_null_pointer_v<Repeat>; }
-
-private:
-    struct work {
-        Function function;
-        [[no_unique_address]] Repeat repeat;
-    };
-
-    void call(const handle& h) override {
-        if (!work_) {
-            return;
-        }
-        if constexpr (std::invocable<Function&, const handle&>) {
-            static_cast<void>(work_->function(h));
-        } else {
-            static_cast<void>(work_->function());
-        }
-    }
-
-    [[nodiscard]] std::optional<time_point> next([[maybe_unused]] time_point previous,
-                                                 [[maybe_unused]] time_point now) override {
-        if constexpr (!std::is_null_pointer_v<Repeat>) {
-            if (work_) {
-                return work_->repeat(previous, now);
-            }
-        }
-        return std::nullopt;
-    }
-
-    void forget() noexcept override { work_.reset(); }
-
-    std::optional<work> work_; // None when it is over.
-};
-
-} // namespace detail
-
-} // namespace asio_wheel
-
-/// So that handles can be keys of what belongs to their tasks.
-template <class Clock>
-struct std::hash<asio_wheel::basic_task_handle<Clock>> {
-    [[nodiscard]] std::size_t
-    operator()(const asio_wheel::basic_task_handle<Clock>& h) const noexcept {
-        return std::hash<std::shared_ptr<asio_wheel::detail::task<Clock>>>()(h.task_);
-    }
-};
+} // namespace asio_wheel::detail
 
 #endif

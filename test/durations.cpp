@@ -1,0 +1,232 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Durations that count in fractions may be infinite, or not be a number: at each function that takes
+// one. (Those of delay queues: see delay_queue.)
+
+#include <asio_wheel/backoff.hpp>
+#include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/context.hpp"
+#include "support/refusals.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+
+template <class Rep>
+using seconds_in = std::chrono::duration<Rep>;
+using seconds = seconds_in<double>;
+
+constexpr seconds no_number{std::numeric_limits<double>::quiet_NaN()};
+constexpr seconds_in<float> no_float{std::numeric_limits<float>::quiet_NaN()};
+constexpr seconds infinite{std::numeric_limits<double>::infinity()};
+
+using fractional_time = std::chrono::time_point<std::chrono::steady_clock, seconds>;
+
+// A clock that counts in fractions itself.
+struct fractional_clock {
+    using duration = seconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<fractional_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() noexcept { return time_point(1e6s); }
+};
+
+// A task for each way to schedule one.
+struct scheduling : virtual_world {
+    asio_wheel::basic_scheduler<fractional_clock> tasks{ctx};
+    asio_wheel::scheduler steady{ctx};
+    asio_wheel::scheduler::group group{steady};
+};
+
+asio::awaitable<void> nothing() {
+    co_return;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(durations)
+
+BOOST_FIXTURE_TEST_CASE(a_sleep_that_is_not_a_number_is_refused, virtual_world) {
+    const auto ex = ctx.get_executor();
+    const std::string refusal = "asio_wheel: the length of a sleep is not a number (NaN)";
+    BOOST_TEST(message_of([&] { asio_wheel::async_sleep_for(ctx, no_number, ignore); }) == refusal);
+    BOOST_TEST(message_of([&] { asio_wheel::async_sleep_for(ex, -no_number, ignore); }) == refusal);
+    BOOST_TEST(message_of([&] { asio_wheel::async_sleep_for(ex, no_float, ignore); }) == refusal);
+    BOOST_TEST(message_of([&] {
+                   static_cast<void>(asio_wheel::async_sleep_for(ex, no_number, asio::deferred));
+               }) == refusal);
+    BOOST_TEST(message_of([&] {
+                   asio_wheel::async_sleep_until(ctx, fractional_time(no_number), ignore);
+               }) == "asio_wheel: the end of a sleep is not a number (NaN)");
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_limit_that_is_not_a_number_is_refused) {
+    constexpr auto any = asio::cancellation_type::all;
+    const error_code why = asio::error::host_unreachable;
+    const auto cancels = [](auto f) {
+        BOOST_TEST(message_of(f) == "asio_wheel: the time of cancel_after() is not a number (NaN)");
+    };
+    cancels([&] { static_cast<void>(asio_wheel::cancel_after(no_number)); });
+    cancels([&] { static_cast<void>(asio_wheel::cancel_after(no_number, any)); });
+    cancels([&] { static_cast<void>(asio_wheel::cancel_after(no_number, ignore)); });
+    cancels([&] { static_cast<void>(asio_wheel::cancel_after(no_number, any, ignore)); });
+    const auto times_out = [](auto f) {
+        BOOST_TEST(message_of(f) == "asio_wheel: a timeout is not a number (NaN)");
+    };
+    times_out([&] { static_cast<void>(asio_wheel::timeout(no_number)); });
+    times_out([&] { static_cast<void>(asio_wheel::timeout(no_number, any)); });
+    times_out([&] { static_cast<void>(asio_wheel::timeout(no_number, why)); });
+    times_out([&] { static_cast<void>(asio_wheel::timeout(no_number, ignore)); });
+    times_out([&] { static_cast<void>(asio_wheel::timeout(no_number, any, ignore)); });
+    times_out([&] { static_cast<void>(asio_wheel::timeout(no_number, why, ignore)); });
+    asio::io_context ctx;
+    times_out([&] {
+        static_cast<void>(
+            asio_wheel::async_with_timeout(ctx, nothing(), no_number, asio::deferred));
+    });
+    constexpr fractional_time t(no_number);
+    BOOST_TEST(message_of([&] { static_cast<void>(asio_wheel::cancel_at(t, ignore)); }) ==
+               "asio_wheel: the time of cancel_at() is not a number (NaN)");
+    BOOST_TEST(message_of([&] { static_cast<void>(asio_wheel::deadline(t, ignore)); }) ==
+               "asio_wheel: a deadline is not a number (NaN)");
+}
+
+// What counts in integers is a number, and tokens of it are constants still.
+BOOST_AUTO_TEST_CASE(a_token_may_be_a_constant) {
+    constexpr auto in_time = asio_wheel::cancel_after(1s);
+    constexpr auto with_token = asio_wheel::cancel_after(1s, asio::deferred);
+    static_cast<void>(in_time);
+    static_cast<void>(with_token);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_period_that_is_not_a_number_is_refused, virtual_world) {
+    const auto refuses = [](const std::string& what, auto f) {
+        BOOST_TEST(message_of(f) == "asio_wheel: " + what + " is not a number (NaN)");
+    };
+    refuses("the period of an interval", [&] { asio_wheel::interval(ctx, no_number); });
+    asio_wheel::interval ticks(ctx, 1s);
+    refuses("the period of an interval", [&] { ticks.period(no_number); });
+    BOOST_TEST((ticks.period() == 1s));
+    refuses("the period of an idle timer", [&] { asio_wheel::idle_timer(ctx, no_number); });
+    asio_wheel::idle_timer idle(ctx, 1s);
+    refuses("the period of an idle timer", [&] { idle.period(no_float); });
+    BOOST_TEST((idle.period() == 1s));
+    refuses("a heartbeat's send_every", [&] { asio_wheel::heartbeat(ctx, no_number, 1s); });
+    refuses("a heartbeat's dead_after", [&] { asio_wheel::heartbeat(ctx, 1s, no_number); });
+}
+
+BOOST_FIXTURE_TEST_CASE(a_task_whose_time_is_not_a_number_is_refused, scheduling) {
+    const auto refuses = [](const std::string& what, auto f) {
+        BOOST_TEST(message_of(f) == "asio_wheel: " + what + " is not a number (NaN)");
+    };
+    const auto f = [] { BOOST_TEST(false, "it is called"); };
+    const std::string delay = "the delay of a task";
+    const std::string period = "the period of a task";
+    refuses(delay, [&] { steady.schedule_after(no_number, f); });
+    refuses(delay, [&] { steady.schedule_after("key", no_number, f); });
+    refuses(delay, [&] { group.schedule_after(no_float, f); });
+    refuses(delay, [&] { tasks.schedule_after(no_number, f); });
+    refuses(delay, [&] { tasks.schedule_at_fixed_rate(no_number, 1s, f); });
+    refuses(delay, [&] { tasks.schedule_with_fixed_delay(no_number, 1s, f); });
+    refuses(period, [&] { tasks.schedule_at_fixed_rate(1s, no_number, f); });
+    refuses(period, [&] { tasks.schedule_with_fixed_delay(1s, no_number, f); });
+    refuses("the time of a task",
+            [&] { tasks.schedule_at(fractional_clock::time_point(no_number), f); });
+    BOOST_TEST(tasks.pending() == 0U);
+    BOOST_TEST(steady.pending() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_streams_deadline_that_is_not_a_number_is_refused) {
+    asio::io_context ctx;
+    asio_wheel::timeout_stream<asio::ip::tcp::socket> stream(ctx);
+    const std::string refusal =
+        "asio_wheel: the deadline of a timeout_stream is not a number (NaN)";
+    BOOST_TEST(message_of([&] { stream.expires_after(no_number); }) == refusal);
+    BOOST_TEST(message_of([&] { stream.read_expires_after(no_number); }) == refusal);
+    BOOST_TEST(message_of([&] { stream.write_expires_after(no_number); }) == refusal);
+    BOOST_TEST(message_of([&] { stream.idle_after(no_number); }) ==
+               "asio_wheel: the idle period of a timeout_stream is not a number (NaN)");
+}
+
+// Pauses count in integers, and nothing else converts to them.
+BOOST_AUTO_TEST_CASE(pauses_and_phases_are_numbers) {
+    static_assert(!std::convertible_to<seconds, decltype(asio_wheel::backoff_options::initial)>);
+    static_assert(!std::invocable<decltype(asio_wheel::random_phase), seconds>);
+    BOOST_TEST(true);
+}
+
+BOOST_FIXTURE_TEST_CASE(infinite_times_never_come, scheduling) {
+    journal log;
+    asio_wheel::async_sleep_for(ctx, infinite, log.note("sleep"));
+    asio_wheel::async_sleep_until(ctx, fractional_time(infinite), log.note("sleep"));
+    asio_wheel::interval ticks(ctx, infinite);
+    ticks.async_tick([&](error_code ec, std::size_t) { log.add("tick", ec); });
+    asio_wheel::idle_timer idle(ctx, infinite);
+    idle.touch();
+    idle.async_wait(log.note("idle"));
+    asio_wheel::heartbeat pulse(ctx, infinite, infinite);
+    pulse.async_next([&](error_code ec, asio_wheel::heartbeat_event) { log.add("pulse", ec); });
+    timer t(ctx, 24h * 365 * 100);
+    t.async_wait(asio_wheel::timeout(infinite, log.note("century")));
+    t.async_wait(asio_wheel::cancel_after(infinite, log.note("century")));
+    const auto f = [&] { log.add("task"); };
+    steady.schedule_after(infinite, f);
+    steady.schedule_after("key", infinite, f);
+    tasks.schedule_after(infinite, f);
+    tasks.schedule_at_fixed_rate(0s, infinite, [&] { log.add("once"); });
+    asio_wheel::timeout_stream<asio::ip::tcp::socket> stream(ctx);
+    stream.expires_after(infinite);
+    stream.idle_after(infinite);
+    poll();
+    BOOST_TEST(log.take() == "once");
+    pass(24h * 365 * 100);
+    BOOST_TEST(log.take() == "century century");
+    BOOST_TEST(tasks.stop().size() == 1U);
+    BOOST_TEST(steady.stop().size() == 2U);
+    ticks.cancel();
+    idle.cancel();
+    pulse.cancel();
+    wheel.drain();
+    poll();
+    BOOST_TEST(log.size() == 5U);
+}
+
+// The most that is past is past.
+BOOST_FIXTURE_TEST_CASE(negative_infinite_times_have_come, scheduling) {
+    journal log;
+    asio_wheel::async_sleep_for(ctx, -infinite, log.note("sleep"));
+    steady.schedule_after(-infinite, [&] { log.add("task"); });
+    poll();
+    BOOST_TEST(log.size() == 2U);
+    BOOST_TEST(message_of([&] { asio_wheel::idle_timer(ctx, -infinite); }) != "nothing");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

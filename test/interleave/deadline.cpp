@@ -1,0 +1,420 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+// timeout: 900
+// unity: interleave
+// pch: off
+
+// The deadline of one operation (detail/deadline.hpp) in all interleavings: the operation begins,
+// its time comes, it is cancelled through its outer slot, and it ends, each on a thread of its own.
+//
+// The operation is what a test makes of it, and the core is a small one with a single wait: so what
+// is explored is the deadline alone.
+
+#include <asio_wheel/detail/deadline.hpp>
+
+#include "interleave/support/explorer.hpp"
+
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace detail = asio_wheel::detail;
+using namespace asio_wheel::test::interleave;
+using asio::cancellation_type;
+using boost::system::error_code;
+
+constexpr auto by_time = cancellation_type::terminal;
+constexpr auto by_another = cancellation_type::terminal | cancellation_type::total;
+
+// A core with one wait, which ends when the test says so. Its lock stands for the wheel's.
+class core {
+public:
+    using handler = detail::pass_deadline<core>;
+
+    explicit core(bool delivers_aborted) : delivers_aborted_(delivers_aborted) {}
+    core(const core&) = delete;
+    core& operator=(const core&) = delete;
+    ~core() = default;
+
+    void start(detail::deadline_ptr<core> owner) {
+        auto* const op = new wait(*this, handler(std::move(owner)));
+        auto& link =
+            op->function.get_cancellation_slot().emplace<detail::wait_canceller<core>>(*this);
+        link.op.store(op, std::memory_order_relaxed);
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        op->cancel = &link;
+        pending_ = op;
+        ++started;
+    }
+
+    /// The time comes. False if there is no wait.
+    bool fire() { return complete({}); }
+
+    /// What is under way as aborted arrives, or the wheel is drained.
+    bool complete(const error_code& ec) {
+        wait* op = nullptr;
+        {
+            const std::lock_guard<detail::mutex> guard(mutex_);
+            op = std::exchange(
+                ec == asio::error::operation_aborted && aborted_ ? aborted_ : pending_, nullptr);
+            if (op == nullptr) {
+                return false;
+            }
+            cut(*op);
+        }
+        handler h(std::move(op->function)); // The memory is free before the upcall.
+        op->destroy();
+        h(ec);
+        return true;
+    }
+
+    // What the deadline asks of a core.
+
+    [[nodiscard]] detail::wait_op* withdraw(detail::cancel_link& link) {
+        if (link.op.load(std::memory_order_acquire) == nullptr) {
+            return nullptr;
+        }
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        if (link.op.load(std::memory_order_relaxed) == nullptr) {
+            return nullptr;
+        }
+        wait* const op = std::exchange(pending_, nullptr);
+        cut(*op);
+        ++withdrawn;
+        if (delivers_aborted_) { // As the wheel does with its last wait.
+            aborted_ = op;
+            return nullptr;
+        }
+        return op;
+    }
+
+    void unbind(detail::cancel_link& link) {
+        ++ended;
+        if (link.op.load(std::memory_order_acquire) == nullptr) {
+            return;
+        }
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        if (link.op.load(std::memory_order_relaxed) != nullptr) {
+            pending_->cancel = nullptr;
+        }
+    }
+
+    void cancel(detail::cancel_link&) {}
+
+    int started = 0;   // Waits.
+    int withdrawn = 0; // By the deadline, for the operation had ended.
+    int freed = 0;     // Waits, by whomsoever.
+    int ended = 0;     // Deadlines that had a wait: they let go of the way to it.
+
+    [[nodiscard]] bool idle() const { return pending_ == nullptr && aborted_ == nullptr; }
+
+private:
+    struct wait : detail::slotted_op {
+        wait(core& c, handler&& h) : slotted_op(&wait::run), owner_(c), function(std::move(h)) {}
+
+        static void run(void*, detail::operation* self, const error_code&, std::size_t) {
+            auto* const op = static_cast<wait*>(self);
+            ++op->owner_.freed;
+            delete op;
+        }
+
+        core& owner_;
+        handler function;
+    };
+
+    void cut(wait& op) {
+        if (detail::cancel_link* const link = std::exchange(op.cancel, nullptr)) {
+            link->op.store(nullptr, std::memory_order_release);
+        }
+    }
+
+    const bool delivers_aborted_;
+    detail::mutex mutex_;
+    wait* pending_ = nullptr;
+    wait* aborted_ = nullptr; // In the context's queue.
+};
+
+// An operation, its deadline, and all that may happen to both. What each member function needs, it
+// has from the start: so they can run on a thread each.
+class stage {
+    using ptr = detail::deadline_ptr<core>;
+
+public:
+    explicit stage(bool delivers_aborted = false) : core_(delivers_aborted) {
+        auto [starter, handler, wait] = detail::deadline<core>::make(core_, by_time);
+        outer_.emplace(starter);
+        d_ = starter.operator->();
+        d_->slot().assign([this](cancellation_type type) { cancelled(type); });
+        starter_.emplace(std::move(starter));
+        handler_.emplace(std::move(handler));
+        wait_.emplace(std::move(wait));
+    }
+    stage(const stage&) = delete;
+    stage& operator=(const stage&) = delete;
+
+    // Whoever has started the operation.
+    void arm() {
+        (*starter_)->arm([this] { core_.start(take(wait_)); });
+        starter_.reset();
+    }
+    void arm_without_memory() {
+        (*starter_)->arm([] { throw std::bad_alloc(); });
+        wait_.reset();
+        starter_.reset();
+    }
+
+    // The time comes, if there is a wait for it.
+    void fire() { fired_ = core_.fire(); }
+
+    // Somebody cancels the operation, and gives the slot away.
+    void cancel(cancellation_type type = by_another) {
+        detail::cancel_before_deadline<core> slot(take(outer_));
+        slot(type);
+    }
+
+    // The operation ends.
+    void end() {
+        const ptr d = take(handler_);
+        d->close();
+        check(!ended_, "an operation ends once");
+        ended_ = true; // Not atomic: ThreadSanitizer sees whether a cancellation comes beside it.
+        verdict_ = d->passed();
+        why_ = d->why();
+    }
+
+    // What came by thread, of all.
+    void finish() {
+        core_.complete(asio::error::operation_aborted); // What is on its way arrives.
+        outer_.reset();
+        check(ended_, "the operation has ended");
+        check(core_.idle(), "the end of an operation leaves no wait behind");
+        check(core_.started <= 1 && core_.freed == core_.started, "each wait is freed once");
+        check(core_.ended == core_.started, "the deadline is freed once, with its last owner");
+        check(verdict_ == (first_ == time), "the operation hears what came first");
+    }
+
+    // What the operation does when it is cancelled.
+    std::function<void()> on_cancel;
+
+    [[nodiscard]] bool verdict() const { return verdict_; }
+    [[nodiscard]] const error_code& why() const { return why_; }
+    [[nodiscard]] int cancellations() const { return cancellations_; }
+    [[nodiscard]] int withdrawn() const { return core_.withdrawn; }
+    [[nodiscard]] bool fired() const { return fired_; }
+    // The wheel is drained.
+    void drain() { fired_ = core_.complete(asio::error::operation_aborted); }
+
+private:
+    enum source { nobody, time, another };
+
+    static ptr take(std::optional<ptr>& from) {
+        ptr p(std::move(*from));
+        from.reset();
+        return p;
+    }
+
+    void cancelled(cancellation_type type) {
+        check(!ended_, "an operation that has ended is not cancelled");
+        ++cancellations_;
+        if (first_ == nobody && (type & by_time) == by_time) {
+            first_ = type == by_time ? time : another;
+        }
+        inside_.store(true); // It takes a while.
+        check(!ended_, "an operation does not end, on another thread, while it is cancelled");
+        if (on_cancel) {
+            std::exchange(on_cancel, nullptr)();
+        }
+    }
+
+    core core_;
+    detail::deadline<core>* d_;
+    std::optional<ptr> starter_, handler_, wait_;
+    std::optional<ptr> outer_;
+
+    // Of the operation: used by one thread after the other, as the deadline sees to.
+    bool ended_ = false;
+    source first_ = nobody;
+    int cancellations_ = 0;
+    detail::atomic<bool> inside_{false};
+
+    bool fired_ = false;
+    bool verdict_ = false;
+    error_code why_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(interleave_deadline)
+
+BOOST_AUTO_TEST_CASE(an_operation_that_ends_while_its_wait_begins_leaves_no_wait) {
+    for (const bool aborted : {false, true}) {
+        explore_both(aborted ? "arm_end_aborted" : "arm_end", 2, {.schedules = 10}, [aborted] {
+            stage s(aborted);
+            together([&] { s.arm(); }, [&] { s.end(); });
+            check(!s.verdict(), "no time has come");
+            s.finish();
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_its_time_comes) {
+    for (const bool aborted : {false, true}) {
+        explore_both(aborted ? "fire_end_aborted" : "fire_end", 2, {.schedules = 10}, [aborted] {
+            stage s(aborted);
+            s.arm();
+            together([&] { s.fire(); }, [&] { s.end(); });
+            check(s.fired() == (s.withdrawn() == 0), "a wait ends in one way");
+            check(s.verdict() == (s.cancellations() == 1), "the time comes, or comes to nothing");
+            s.finish();
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_the_wheel_is_drained) {
+    explore_both("drain_end", 2, {.schedules = 10}, [] {
+        stage s;
+        s.arm();
+        together([&] { s.drain(); }, [&] { s.end(); });
+        check(!s.verdict() || s.why() == asio_wheel::error::wheel_stopped,
+              "a deadline that can't be kept passes, and says why");
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_is_cancelled) {
+    explore_both("cancel_end", 2, {.schedules = 10}, [] {
+        stage s;
+        s.arm();
+        together([&] { s.cancel(); }, [&] { s.end(); });
+        check(!s.verdict() && s.withdrawn() == 1, "the time has not come");
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(what_comes_first_decides_what_the_operation_hears) {
+    explore_both("fire_cancel", 2, {.schedules = 10}, [] {
+        stage s;
+        s.arm();
+        together([&] { s.fire(); }, [&] { s.cancel(); });
+        check(s.cancellations() == 2, "each of them cancels");
+        s.end();
+        s.finish();
+    });
+    explore_both("fire_lesser_cancel", 2, {.schedules = 10}, [] {
+        stage s;
+        s.arm();
+        together([&] { s.fire(); }, [&] { s.cancel(cancellation_type::total); });
+        s.end();
+        check(s.verdict(), "a lesser cancellation does not hide that the time has come");
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(the_time_may_come_while_the_wait_begins) {
+    explore_both("arm_fire", 2, {.schedules = 5}, [] {
+        stage s;
+        together([&] { s.arm(); }, [&] { s.fire(); });
+        s.end();
+        check(s.verdict() == s.fired(), "the time has come, or not");
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_may_end_inside_its_cancellation) {
+    explore_both("fire_ends_cancel", 2, {.schedules = 10}, [] {
+        stage s;
+        s.arm();
+        s.on_cancel = [&s] { s.end(); };
+        together([&] { s.fire(); }, [&] { s.cancel(); });
+        check(s.cancellations() == 1, "there is nothing left to cancel for the other one");
+        s.finish();
+    });
+    explore_both("arm_cancel_ends", 2, {.schedules = 10}, [] {
+        stage s;
+        s.on_cancel = [&s] { s.end(); };
+        together([&] { s.arm(); }, [&] { s.cancel(); });
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_may_be_cancelled_inside_its_cancellation) {
+    explore_both("nested_cancel_end", 2, {.schedules = 10}, [] {
+        stage s;
+        s.arm();
+        s.on_cancel = [&s] { s.cancel(); };
+        together([&] { s.fire(); }, [&] { s.end(); });
+        check(s.verdict() == (s.cancellations() != 0), "the time came first");
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_without_memory_for_its_wait_counts_as_passed) {
+    explore_both("no_memory_end", 2, {.schedules = 5}, [] {
+        stage s;
+        together([&] { s.arm_without_memory(); }, [&] { s.end(); });
+        check(s.verdict() == (s.cancellations() == 1), "better cancelled than waited for");
+        check(!s.verdict() || s.why() == boost::system::errc::not_enough_memory, "it says why");
+        s.finish();
+    });
+    explore_both("no_memory_cancel", 2, {.schedules = 10}, [] {
+        stage s;
+        together([&] { s.arm_without_memory(); }, [&] { s.cancel(); });
+        check(s.cancellations() == 2, "each of them cancels");
+        s.end();
+        s.finish();
+    });
+}
+
+// Three threads are too many for all interleavings, unless there is time.
+void explore_some(const std::string& name, const std::function<void()>& scenario) {
+    explore_all(name, {.preemptions = 2}, {.schedules = 500}, scenario);
+    if (at_length()) {
+        explore_all(name + "_all", {.schedules = 100'000'000}, {.schedules = 10'000}, scenario);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(three_threads_begin_and_end_and_interrupt_an_operation) {
+    for (const bool aborted : {false, true}) {
+        const std::string kind = aborted ? "_aborted" : "";
+        explore_both("arm_fire_end" + kind, 2, {.schedules = 500}, [aborted] {
+            stage s(aborted);
+            together([&] { s.arm(); }, [&] { s.fire(); }, [&] { s.end(); });
+            s.finish();
+        });
+        explore_some("arm_cancel_end" + kind, [aborted] {
+            stage s(aborted);
+            together([&] { s.arm(); }, [&] { s.cancel(); }, [&] { s.end(); });
+            s.finish();
+        });
+        explore_some("fire_cancel_end" + kind, [aborted] {
+            stage s(aborted);
+            s.arm();
+            together([&] { s.fire(); }, [&] { s.cancel(); }, [&] { s.end(); });
+            s.finish();
+        });
+    }
+}
+
+BOOST_AUTO_TEST_CASE(four_threads_begin_and_end_and_interrupt_an_operation) {
+    explore_all("arm_fire_cancel_end", {.preemptions = 1}, {.schedules = 500}, [] {
+        stage s;
+        together([&] { s.arm(); }, [&] { s.fire(); }, [&] { s.cancel(); }, [&] { s.end(); });
+        s.finish();
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

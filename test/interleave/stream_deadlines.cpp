@@ -1,0 +1,264 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+// timeout: 900
+// unity: interleave
+// pch: off
+
+// The deadlines of a stream (detail/stream_deadlines.hpp) that is handed on: the handler of an
+// operation has woken another thread, which begins the next one, before settle() has its turn; and
+// meanwhile the wait that lingers ends.
+
+#include <asio_wheel/detail/stream_deadlines.hpp>
+
+#include "interleave/support/explorer.hpp"
+#include "interleave/support/world.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace detail = asio_wheel::detail;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test::interleave;
+using boost::system::error_code;
+using detail::transfer;
+
+// What a stream does with its deadlines, without a stream. Its clock is the steady one, which stands
+// still and is moved by hand.
+class stream {
+    using deadlines = detail::stream_deadlines<asio::io_context::executor_type>;
+    using duration = std::chrono::steady_clock::duration;
+
+public:
+    // With a read that has ended, whose handler has not returned: so the wait for its deadline is
+    // still there.
+    explicit stream(duration d)
+        : wheel_(asio_wheel::make_wheel(ctx_, {.slots = 8, .levels = 8})),
+          deadlines_((wheel_.pause(), ctx_.get_executor()), {}), start_(wheel_.now()) {
+        begin(transfer::read, d);
+        const auto ending = deadlines_.end(transfer::read, true);
+        check(!ending.why && ending.lingers, "the wait lingers");
+    }
+    stream(const stream&) = delete;
+    stream& operator=(const stream&) = delete;
+
+    // With a deadline so long after the start.
+    void begin(transfer what, duration d) {
+        what == transfer::read ? deadlines_.read_expires(start_ + d)
+                               : deadlines_.write_expires(start_ + d);
+        switch (deadlines_.begin(what)) {
+        case deadlines::start::at_once:
+            break;
+        case deadlines::start::with_wait:
+            deadlines_.wait(watch(*this));
+            break;
+        case deadlines::start::too_late:
+            check(false, "it is not too late");
+        }
+    }
+
+    // Returns whether its deadline has passed.
+    bool end(transfer what) {
+        const auto ending = deadlines_.end(what, true);
+        check(!ending.why || ending.why == asio_wheel::error::timed_out, "it says why");
+        lingers_ = ending.lingers;
+        return bool(ending.why);
+    }
+
+    void settle() { deadlines_.settle(); }
+    void settle_if_it_lingers() {
+        if (lingers_) {
+            settle();
+        }
+    }
+
+    void let_pass(duration d) {
+        wheel_.advance(d + wheel_.options().tick);
+        ctx_.poll();
+    }
+
+    // By the scenario, when the threads have ended.
+    void pass(duration d) {
+        ctx_.restart();
+        let_pass(d);
+    }
+
+    // A read is pending with this deadline, and times out then: not before, not after.
+    void times_out_after(duration d) {
+        pass(d - 1s);
+        check(closed_.count() == 0 && !ctx_.stopped(), "it is not early, and it works until then");
+        pass(1s);
+        check(closed_.count() == 1, "a stream is closed when a deadline has passed");
+        check(end(transfer::read), "what was pending is told so");
+        finish();
+    }
+
+    void finish() {
+        settle_if_it_lingers();
+        pass(0s);
+        check(ctx_.stopped(), "an idle stream has no wait");
+        check(wheel_.pending() == 0, "an idle stream has no wait");
+    }
+
+    [[nodiscard]] int closed() const { return closed_.count(); }
+    [[nodiscard]] bool waits() { return wheel_.pending() != 0; }
+
+private:
+    class watch {
+    public:
+        using cancellation_slot_type = deadlines::slot;
+
+        explicit watch(stream& s) : stream_(s) {}
+        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
+            return cancellation_slot_type(&stream_.deadlines_);
+        }
+        void operator()(const error_code& ec) { stream_.on_time(*this, ec); }
+
+        std::uint64_t turn = 0;
+
+    private:
+        stream& stream_;
+    };
+
+    void on_time(watch& w, const error_code& ec) {
+        switch (deadlines_.on_time(w.turn, ec)) {
+        case deadlines::verdict::nothing:
+            break;
+        case deadlines::verdict::wait:
+            deadlines_.wait(watch(*this));
+            break;
+        case deadlines::verdict::close:
+            closed_.set();
+            break;
+        }
+    }
+
+    asio::io_context ctx_;
+    asio_wheel::wheel_service<>& wheel_;
+    deadlines deadlines_;
+    const std::chrono::steady_clock::time_point start_;
+    observed closed_;
+    bool lingers_ = true;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(interleave_stream_deadlines)
+
+// The wait is withdrawn before the next operation begins, or found by it.
+BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_is_withdrawn) {
+    for (const auto d : {30min, 60min, 120min}) {
+        explore_all("settle_begin_" + std::to_string(d.count()), {.preemptions = 4},
+                    {.schedules = 200, .outcomes = {"times out"}}, [d] {
+                        stream s(1h);
+                        together([&] { s.settle(); }, [&] { s.begin(transfer::read, d); });
+                        s.times_out_after(d);
+                        outcome("times out");
+                    });
+    }
+}
+
+// What was withdrawn is on its way as aborted, and comes to nothing.
+BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_begins) {
+    explore_all("arrive_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
+                [] {
+                    stream s(1h);
+                    together(
+                        [&] {
+                            s.settle();
+                            s.let_pass(0s);
+                        },
+                        [&] { s.begin(transfer::read, 2h); });
+                    s.times_out_after(2h);
+                    outcome("times out");
+                });
+}
+
+// The wait that lingers ends: nobody wants it, or the next operation does.
+BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_ends) {
+    explore_all("on_time_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
+                [] {
+                    stream s(1h);
+                    together([&] { s.let_pass(1h); }, [&] { s.begin(transfer::read, 3h); });
+                    s.pass(1h);
+                    check(s.closed() == 0, "it is not early");
+                    s.pass(1h);
+                    check(s.closed() == 1, "a stream is closed when a deadline has passed");
+                    check(s.end(transfer::read), "what was pending is told so");
+                    s.finish();
+                    outcome("times out");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(the_next_operation_begins_and_ends_while_a_wait_is_withdrawn) {
+    explore_all("settle_begin_end", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"waits", "idle"}}, [] {
+                    stream s(1h);
+                    together([&] { s.settle(); },
+                             [&] {
+                                 s.begin(transfer::read, 1h);
+                                 check(!s.end(transfer::read), "its deadline has not passed");
+                             });
+                    outcome(s.waits() ? "waits" : "idle");
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_times_out) {
+    explore_all("on_time_end", {.preemptions = 3},
+                {.schedules = 200, .outcomes = {"ends", "times out"}}, [] {
+                    stream s(1h);
+                    s.begin(transfer::read, 1h);
+                    bool late = false;
+                    together([&] { s.let_pass(1h); }, [&] { late = s.end(transfer::read); });
+                    check(s.closed() == (late ? 1 : 0), "it is either");
+                    s.finish();
+                    outcome(late ? "times out" : "ends");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(two_operations_end_at_once) {
+    explore_all("settle_settle", {.preemptions = 4}, {.schedules = 200, .outcomes = {"idle"}}, [] {
+        stream s(1h);
+        s.begin(transfer::write, 2h);
+        s.begin(transfer::read, 2h);
+        together(
+            [&] {
+                s.end(transfer::write);
+                s.settle();
+            },
+            [&] {
+                s.end(transfer::read);
+                s.settle();
+            });
+        s.pass(0s);
+        check(!s.waits(), "an idle stream has no wait");
+        outcome("idle");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(three_threads_have_to_do_with_a_stream) {
+    explore_all("settle_begin_on_time", {.preemptions = 1},
+                {.schedules = 200, .outcomes = {"times out"}}, [] {
+                    stream s(1h);
+                    together([&] { s.settle(); }, [&] { s.begin(transfer::read, 3h); },
+                             [&] { s.let_pass(1h); });
+                    s.pass(1h);
+                    check(s.closed() == 0, "it is not early");
+                    s.pass(1h);
+                    check(s.closed() == 1, "a stream is closed when a deadline has passed");
+                    check(s.end(transfer::read), "what was pending is told so");
+                    s.finish();
+                    outcome("times out");
+                });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,219 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The mutex and the atomics of the library, for programs that explore interleavings: each operation
+// is a yield point. Named by ASIO_WHEEL_SYNC_HEADER.
+//
+// Beneath each there is the real one. It does the work, with the memory order that the library asked
+// for: so ThreadSanitizer sees which accesses are ordered by the library itself. And on a thread that
+// is not explored it is all there is.
+
+#ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP
+#define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP
+
+#include "interleave/support/yield_points.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <source_location>
+#include <type_traits>
+
+namespace asio_wheel::detail {
+
+class mutex {
+public:
+    constexpr mutex() noexcept = default;
+    mutex(const mutex&) = delete;
+    mutex& operator=(const mutex&) = delete;
+    ~mutex() = default;
+
+    void lock() {
+        test::interleave::before_lock(this, held_);
+        real_.lock();
+        held_ = true;
+    }
+
+    [[nodiscard]] bool try_lock() {
+        test::interleave::before(test::interleave::action::try_lock, this,
+                                 std::source_location::current());
+        const bool taken = real_.try_lock();
+        if (taken) {
+            held_ = true;
+        }
+        test::interleave::came_to(taken ? 1 : 0);
+        return taken;
+    }
+
+    void unlock() {
+        test::interleave::before(test::interleave::action::unlock, this,
+                                 std::source_location::current());
+        held_ = false;
+        real_.unlock();
+        test::interleave::after(this);
+    }
+
+private:
+    std::mutex real_;
+    bool held_ =
+        false; // Guarded by `real_`. The explorer looks when no thread is about to change it.
+};
+
+template <class T>
+class atomic {
+    using action = test::interleave::action;
+    using place = std::source_location;
+    using change_type = std::conditional_t<std::is_pointer_v<T>, std::ptrdiff_t, T>;
+
+public:
+    using value_type = T;
+
+    constexpr atomic() noexcept = default;
+    constexpr atomic(T value) noexcept : value_(value) {} // Implicit, as it is of std::atomic.
+    atomic(const atomic&) = delete;
+    atomic& operator=(const atomic&) = delete;
+    ~atomic() = default;
+
+    [[nodiscard]] T load(std::memory_order order = std::memory_order_seq_cst,
+                         const place& where = place::current()) const {
+        test::interleave::before(action::load, this, where);
+        return noted(value_.load(order));
+    }
+    operator T() const { return load(); }
+
+    void store(T value, std::memory_order order = std::memory_order_seq_cst,
+               const place& where = place::current()) {
+        test::interleave::before(action::store, this, where);
+        value_.store(noted(value), order);
+        test::interleave::after(this);
+    }
+    T operator=(T value) {
+        store(value);
+        return value;
+    }
+
+    T exchange(T value, std::memory_order order = std::memory_order_seq_cst,
+               const place& where = place::current()) {
+        return modify(where, [&] { return value_.exchange(value, order); });
+    }
+
+    bool compare_exchange_strong(T& expected, T desired,
+                                 std::memory_order order = std::memory_order_seq_cst,
+                                 const place& where = place::current()) {
+        return compare_exchange(expected, desired, order, on_failure(order), where, false);
+    }
+    bool compare_exchange_strong(T& expected, T desired, std::memory_order success,
+                                 std::memory_order failure, const place& where = place::current()) {
+        return compare_exchange(expected, desired, success, failure, where, false);
+    }
+    bool compare_exchange_weak(T& expected, T desired,
+                               std::memory_order order = std::memory_order_seq_cst,
+                               const place& where = place::current()) {
+        return compare_exchange(expected, desired, order, on_failure(order), where, true);
+    }
+    bool compare_exchange_weak(T& expected, T desired, std::memory_order success,
+                               std::memory_order failure, const place& where = place::current()) {
+        return compare_exchange(expected, desired, success, failure, where, true);
+    }
+
+    T fetch_add(change_type change, std::memory_order order = std::memory_order_seq_cst,
+                const place& where = place::current()) {
+        return modify(where, [&] { return value_.fetch_add(change, order); });
+    }
+    T fetch_sub(change_type change, std::memory_order order = std::memory_order_seq_cst,
+                const place& where = place::current()) {
+        return modify(where, [&] { return value_.fetch_sub(change, order); });
+    }
+    T fetch_and(T bits, std::memory_order order = std::memory_order_seq_cst,
+                const place& where = place::current()) {
+        return modify(where, [&] { return value_.fetch_and(bits, order); });
+    }
+    T fetch_or(T bits, std::memory_order order = std::memory_order_seq_cst,
+               const place& where = place::current()) {
+        return modify(where, [&] { return value_.fetch_or(bits, order); });
+    }
+    T fetch_xor(T bits, std::memory_order order = std::memory_order_seq_cst,
+                const place& where = place::current()) {
+        return modify(where, [&] { return value_.fetch_xor(bits, order); });
+    }
+
+    T operator++() { return static_cast<T>(fetch_add(1) + 1); }
+    T operator++(int) { return fetch_add(1); }
+    T operator--() { return static_cast<T>(fetch_sub(1) - 1); }
+    T operator--(int) { return fetch_sub(1); }
+    T operator+=(change_type change) { return static_cast<T>(fetch_add(change) + change); }
+    T operator-=(change_type change) { return static_cast<T>(fetch_sub(change) - change); }
+
+    void wait(T old, std::memory_order order = std::memory_order_seq_cst,
+              const place& where = place::current()) const {
+        if (!test::interleave::explored()) {
+            return value_.wait(old, order);
+        }
+        // To look and to fall asleep are one step.
+        for (test::interleave::before(action::load, this, where); is(old, order);) {
+            test::interleave::sleep_on(this, where);
+        }
+    }
+
+    void notify_one(const place& where = place::current()) { notify(false, where); }
+    void notify_all(const place& where = place::current()) { notify(true, where); }
+
+private:
+    [[nodiscard]] static constexpr std::memory_order on_failure(std::memory_order order) noexcept {
+        return order == std::memory_order_acq_rel   ? std::memory_order_acquire
+               : order == std::memory_order_release ? std::memory_order_relaxed
+                                                    : order;
+    }
+
+    [[nodiscard]] bool is(const T& old, std::memory_order order) const {
+        const T now = noted(value_.load(order));
+        return std::memcmp(&now, &old, sizeof(T)) == 0;
+    }
+
+    template <class Modify>
+    T modify(const place& where, Modify f) {
+        test::interleave::before(action::modify, this, where);
+        const T former = noted(f());
+        test::interleave::after(this);
+        return former;
+    }
+
+    bool compare_exchange(T& expected, T desired, std::memory_order success,
+                          std::memory_order failure, const place& where, bool weak) {
+        test::interleave::before(action::modify, this, where);
+        if (weak && is(expected, failure) && test::interleave::fails_spuriously()) {
+            return false;
+        }
+        const bool done = value_.compare_exchange_strong(expected, desired, success, failure);
+        static_cast<void>(noted(done ? desired : expected));
+        if (done) {
+            test::interleave::after(this);
+        }
+        return done;
+    }
+
+    void notify(bool all, const place& where) {
+        test::interleave::before(action::notify, this, where);
+        static_cast<void>(value_.load(std::memory_order_relaxed)); // Is it there at all?
+        test::interleave::wake(this, all);
+        all ? value_.notify_all() : value_.notify_one();
+        test::interleave::after(this);
+    }
+
+    static T noted(T value) noexcept {
+        if constexpr (sizeof(T) <= sizeof(std::uint64_t)) {
+            std::uint64_t bits = 0;
+            std::memcpy(&bits, &value, sizeof(T));
+            test::interleave::came_to(bits);
+        }
+        return value;
+    }
+
+    std::atomic<T> value_{};
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+// timeout: 900
+// unity: interleave
+// pch: off
+
+// An operation with a deadline, through the public tokens and a wheel: it begins, it ends, its time
+// comes, and it is cancelled through its outer slot, on a thread each. (deadline.cpp explores the
+// deadline alone, but in all interleavings.)
+
+#include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/timeout.hpp>
+
+#include "interleave/support/explorer.hpp"
+#include "interleave/support/world.hpp"
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test::interleave;
+using boost::system::error_code;
+
+// An operation that any thread may complete, once it has begun; and that may be cancelled by any
+// other until its handler is called.
+class operation {
+public:
+    template <class Token>
+    auto start(Token&& token) {
+        return asio::async_initiate<Token, void(error_code)>(
+            [this](auto handler) {
+                auto slot = asio::get_associated_cancellation_slot(handler);
+                slot.assign([this](asio::cancellation_type) {
+                    check(!ended_, "an operation that has ended is not cancelled");
+                    cancelled_.set();
+                });
+                handler_ = std::make_unique<holder<decltype(handler)>>(std::move(handler));
+                begun.set();
+            },
+            token);
+    }
+
+    // As it was cancelled, if it was.
+    void complete() { std::exchange(handler_, nullptr)->call(result()); }
+
+    // To be called by its handler.
+    void end() { ended_ = true; }
+
+    observed begun;
+
+private:
+    struct held {
+        virtual ~held() = default;
+        virtual void call(error_code ec) = 0;
+    };
+    template <class Handler>
+    struct holder final : held {
+        explicit holder(Handler&& h) : handler(std::move(h)) {}
+        void call(error_code ec) override { std::move(handler)(ec); }
+        Handler handler;
+    };
+
+    [[nodiscard]] error_code result() const {
+        return cancelled_ ? asio::error::operation_aborted : error_code();
+    }
+
+    std::unique_ptr<held> handler_;
+    observed cancelled_;
+    bool ended_ = false; // Not atomic: the deadline orders it.
+};
+
+struct scene : world {
+    operation op;
+    asio::cancellation_signal outer;
+    error_code result;
+    observed calls;
+
+    void begin() {
+        const auto done = [this](error_code ec) {
+            op.end();
+            result = ec;
+            calls.set();
+        };
+        op.start(asio_wheel::deadline(
+            wheel.now() + 1s,
+            asio::bind_executor(ctx, asio::bind_cancellation_slot(outer.slot(), done))));
+    }
+    void let_pass(scripted_clock::duration d) {
+        forward(d);
+        ctx.poll();
+    }
+    void complete() { op.complete(); }
+    void cancel() { outer.emit(asio::cancellation_type::terminal); }
+
+    void finish() {
+        check(calls.count() == 1, "an operation completes once");
+        poll();
+        check(ctx.stopped(), "a deadline ends with its operation");
+        pass(1h);
+        outcome(!result                                  ? "ends"
+                : result == asio_wheel::error::timed_out ? "times out"
+                                                         : "is cancelled");
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(interleave_timeout)
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_times_out) {
+    explore_all("due_complete", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"ends", "times out"}}, [] {
+                    scene s;
+                    s.begin();
+                    together([&] { s.let_pass(1s); }, [&] { s.complete(); });
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_while_it_begins) {
+    explore_all("begin_complete", {.preemptions = 2}, {.schedules = 100, .outcomes = {"ends"}}, [] {
+        scene s;
+        together([&] { s.begin(); },
+                 [&] {
+                     await([&] { return bool(s.op.begun); });
+                     s.complete();
+                 });
+        s.finish();
+    });
+    explore_all("begin_complete_due", {.preemptions = 1},
+                {.schedules = 100, .outcomes = {"ends", "times out"}}, [] {
+                    scene s;
+                    together([&] { s.begin(); },
+                             [&] {
+                                 await([&] { return bool(s.op.begun); });
+                                 s.complete();
+                             },
+                             [&] {
+                                 await([&] { return bool(s.op.begun); });
+                                 s.let_pass(1s);
+                             });
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_is_cancelled_or_times_out) {
+    explore_all("due_cancel", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"is cancelled", "times out"}}, [] {
+                    scene s;
+                    s.begin();
+                    together([&] { s.let_pass(1s); }, [&] { s.cancel(); });
+                    s.complete();
+                    s.finish();
+                });
+    explore_all("due_cancel_complete", {.preemptions = 1},
+                {.schedules = 100, .outcomes = {"ends", "is cancelled", "times out"}}, [] {
+                    scene s;
+                    s.begin();
+                    together([&] { s.let_pass(1s); }, [&] { s.cancel(); }, [&] { s.complete(); });
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_ends_or_the_wheel_is_drained) {
+    explore_all("drain_complete", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"ends", "is cancelled"}}, [] {
+                    scene s;
+                    s.begin();
+                    together(
+                        [&] {
+                            s.wheel.drain();
+                            s.ctx.poll();
+                        },
+                        [&] { s.complete(); });
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

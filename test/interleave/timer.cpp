@@ -1,0 +1,371 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+// timeout: 900
+// unity: interleave
+// pch: off
+
+// Waits on timers, through the public interface: what expires on one thread is cancelled, postponed,
+// moved, destroyed or begun on another.
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+
+#include "interleave/support/explorer.hpp"
+#include "interleave/support/world.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test::interleave;
+using timer = asio_wheel::basic_waitable_timer<scripted_clock>;
+
+// A timer of one second with a wait on it, which one thread lets expire.
+struct scene : world {
+    std::optional<timer> t;
+    fate first;
+
+    scene() : t(std::in_place, ctx, 1s) { t->async_wait(first.watch()); }
+
+    void expire() {
+        forward(1s);
+        ctx.poll();
+    }
+
+    // What was not delivered yet.
+    void finish() { pass(10s); }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(interleave_timer)
+
+BOOST_AUTO_TEST_CASE(a_wait_expires_or_is_cancelled) {
+    explore_all("expire_cancel", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"cancelled", "expired"}}, [] {
+                    scene s;
+                    std::size_t cancelled = 0;
+                    together([&] { s.expire(); }, [&] { cancelled = s.t->cancel(); });
+                    s.finish();
+                    s.first.check_counted(cancelled);
+                    outcome(cancelled != 0 ? "cancelled" : "expired");
+                });
+    explore_all("expire_cancel_one", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"first", "second", "none"}}, [] {
+                    scene s;
+                    fate second;
+                    s.t->async_wait(second.watch());
+                    std::size_t cancelled = 0;
+                    together([&] { s.expire(); }, [&] { cancelled = s.t->cancel_one(); });
+                    s.finish();
+                    s.first.check_once();
+                    second.check_once();
+                    check(s.first.aborted.count() + second.aborted.count() ==
+                              static_cast<int>(cancelled),
+                          "what was counted is aborted");
+                    outcome(s.first.aborted ? "first" : second.aborted ? "second" : "none");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_expires_or_is_postponed) {
+    explore_all(
+        "expire_postpone", {.preemptions = 3},
+        {.schedules = 100, .outcomes = {"postponed", "expired"}}, [] {
+            scene s;
+            std::size_t moved = 0;
+            together([&] { s.expire(); }, [&] { moved = s.t->postpone_until(s.t->expiry() + 1s); });
+            s.poll();
+            check(s.first.calls() == 1 - static_cast<int>(moved), "what is postponed waits on");
+            s.finish();
+            s.first.check_counted(0);
+            outcome(moved != 0 ? "postponed" : "expired");
+        });
+    explore_all("expire_postpone_and_back", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"to and fro", "expired", "expired between"}}, [] {
+                    scene s;
+                    std::size_t to = 0;
+                    std::size_t fro = 0;
+                    together([&] { s.expire(); },
+                             [&] {
+                                 to = s.t->postpone(1s);
+                                 fro = s.t->postpone(0s);
+                             });
+                    s.poll();
+                    s.first.check_counted(0);
+                    outcome(fro != 0 ? "to and fro" : to != 0 ? "expired between" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_expires_or_its_timer_ends) {
+    explore_all("expire_destroy", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"aborted", "expired"}}, [] {
+                    scene s;
+                    together([&] { s.expire(); }, [&] { s.t.reset(); });
+                    s.finish();
+                    s.first.check_once();
+                    outcome(s.first.aborted ? "aborted" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_expires_while_its_timer_is_moved) {
+    explore_all("expire_move", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"cancelled", "expired"}}, [] {
+                    scene s;
+                    std::size_t cancelled = 0;
+                    together([&] { s.expire(); },
+                             [&] {
+                                 timer other(std::move(*s.t));
+                                 check(s.t->cancel() == 0, "nothing is left where it was");
+                                 cancelled = other.cancel();
+                             });
+                    s.finish();
+                    s.first.check_counted(cancelled);
+                    outcome(cancelled != 0 ? "cancelled" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_expires_or_another_one_takes_its_place) {
+    explore_all("expire_again", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"cancelled", "expired"}}, [] {
+                    scene s;
+                    fate second;
+                    std::size_t cancelled = 0;
+                    together([&] { s.expire(); },
+                             [&] {
+                                 cancelled = s.t->expires_after(2s);
+                                 s.t->async_wait(second.watch());
+                             });
+                    s.poll();
+                    s.first.check_counted(cancelled);
+                    check(second.calls() == 0, "it is not early");
+                    check(!s.ctx.stopped(), "a wait is work");
+                    s.finish();
+                    second.check_counted(0);
+                    outcome(cancelled != 0 ? "cancelled" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_that_begins_while_time_goes_on_is_not_overlooked) {
+    const auto begin = [](std::chrono::seconds d) {
+        return [d] {
+            world w;
+            timer t(w.ctx);
+            fate f;
+            together([&] { w.forward(1s), w.ctx.poll(); },
+                     [&] {
+                         t.expires_after(d);
+                         t.async_wait(f.watch());
+                     });
+            w.poll();
+            const bool due = t.expiry() <= w.wheel.now();
+            check(f.calls() == (due ? 1 : 0), "what is due, and nothing else, is called");
+            w.pass(2s);
+            f.check_counted(0);
+            outcome(due ? "due" : "waits");
+        };
+    };
+    explore_all("begin_in_the_past", {.preemptions = 3}, {.schedules = 20, .outcomes = {"due"}},
+                begin(-1s));
+    explore_all("begin_between", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"due", "waits"}}, begin(1s));
+    explore_all("begin_in_the_future", {.preemptions = 3}, {.schedules = 10, .outcomes = {"waits"}},
+                begin(2s));
+}
+
+// The last wait ends on one thread while another one begins, or ends, on another.
+BOOST_AUTO_TEST_CASE(the_context_works_as_long_as_anything_waits) {
+    explore_all("last_ends_next_begins", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"waits"}}, [] {
+                    scene s;
+                    timer other(s.ctx, 5s);
+                    fate second;
+                    together([&] { s.expire(); }, [&] { other.async_wait(second.watch()); });
+                    s.poll();
+                    check(second.calls() == 0 && !s.ctx.stopped(), "a wait is work");
+                    other.cancel();
+                    s.poll();
+                    check(s.ctx.stopped(), "no wait, no work");
+                    second.check_counted(1);
+                    outcome("waits");
+                });
+    explore_all("both_end", {.preemptions = 2}, {.schedules = 100, .outcomes = {"ended"}}, [] {
+        scene s;
+        timer other(s.ctx, 5s);
+        fate second;
+        other.async_wait(second.watch());
+        together([&] { s.expire(); }, [&] { other.cancel(); });
+        s.poll();
+        check(s.ctx.stopped(), "no wait, no work");
+        s.first.check_counted(0);
+        second.check_counted(1);
+        outcome("ended");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_signal_comes_before_the_expiry_or_does_nothing) {
+    const auto emit = [](bool destroys) {
+        return [destroys] {
+            world w;
+            std::optional<timer> t(std::in_place, w.ctx, 1s);
+            fate f;
+            asio::cancellation_signal signal;
+            t->async_wait(asio::bind_cancellation_slot(signal.slot(), f.watch()));
+            together([&] { w.forward(1s), w.ctx.poll(); },
+                     [&] {
+                         signal.emit(asio::cancellation_type::terminal);
+                         if (destroys) {
+                             t.reset();
+                         }
+                     });
+            w.poll();
+            f.check_once();
+            outcome(f.aborted ? "aborted" : "expired");
+        };
+    };
+    explore_all("expire_emit", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"aborted", "expired"}}, emit(false));
+    explore_all("expire_emit_destroy", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"aborted", "expired"}}, emit(true));
+}
+
+BOOST_AUTO_TEST_CASE(three_threads_end_one_wait_by_timer_and_slot_and_time) {
+    explore_all("expire_cancel_emit", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"counted", "aborted", "expired"}}, [] {
+                    world w;
+                    timer t(w.ctx, 1s);
+                    fate f;
+                    asio::cancellation_signal signal;
+                    t.async_wait(asio::bind_cancellation_slot(signal.slot(), f.watch()));
+                    std::size_t cancelled = 0;
+                    together([&] { w.forward(1s), w.ctx.poll(); }, [&] { cancelled = t.cancel(); },
+                             [&] { signal.emit(asio::cancellation_type::total); });
+                    w.poll();
+                    f.check_once();
+                    check(f.aborted.count() >= static_cast<int>(cancelled),
+                          "what was counted is aborted");
+                    outcome(cancelled != 0 ? "counted" : f.aborted ? "aborted" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(two_threads_run_the_context) {
+    explore_all("expire_expire", {.preemptions = 2}, {.schedules = 100, .outcomes = {"expired"}},
+                [] {
+                    world w({.slots = 8, .levels = 8, .budget = 1});
+                    timer t1(w.ctx, 1s);
+                    timer t2(w.ctx, 1s);
+                    fate f1, f2;
+                    t1.async_wait(f1.watch());
+                    t2.async_wait(f2.watch());
+                    w.forward(1s);
+                    together([&] { w.ctx.poll(); }, [&] { w.ctx.poll(); });
+                    w.poll();
+                    f1.check_counted(0);
+                    f2.check_counted(0);
+                    outcome("expired");
+                });
+    explore_all("expire_expire_cancel", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"cancelled", "expired"}}, [] {
+                    scene s;
+                    std::size_t cancelled = 0;
+                    s.forward(1s);
+                    together([&] { s.ctx.poll(); }, [&] { s.ctx.poll(); },
+                             [&] { cancelled = s.t->cancel(); });
+                    s.poll();
+                    s.first.check_counted(cancelled);
+                    outcome(cancelled != 0 ? "cancelled" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_on_a_strand_can_be_cancelled_until_its_handler_runs) {
+    explore_all("strand_expire_cancel", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"cancelled", "expired"}}, [] {
+                    world w;
+                    auto strand = asio::make_strand(w.ctx);
+                    timer t(w.ctx, 1s);
+                    fate f;
+                    t.async_wait(asio::bind_executor(strand, f.watch()));
+                    std::size_t cancelled = 0;
+                    together([&] { w.forward(1s), w.ctx.poll(); }, [&] { cancelled = t.cancel(); });
+                    w.poll();
+                    f.check_counted(cancelled);
+                    outcome(cancelled != 0 ? "cancelled" : "expired");
+                });
+    explore_all("strand_expire_postpone", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"postponed", "expired"}}, [] {
+                    world w;
+                    auto strand = asio::make_strand(w.ctx);
+                    timer t(w.ctx, 1s);
+                    fate f;
+                    t.async_wait(asio::bind_executor(strand, f.watch()));
+                    std::size_t moved = 0;
+                    together([&] { w.forward(1s), w.ctx.poll(); },
+                             [&] { moved = t.postpone_until(t.expiry() + 1s); });
+                    w.poll();
+                    check(f.calls() == 1 - static_cast<int>(moved), "what is postponed waits on");
+                    w.pass(1s);
+                    f.check_counted(0);
+                    outcome(moved != 0 ? "postponed" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_wheel_is_drained_while_waits_begin_and_end) {
+    explore_all("drain_begin", {.preemptions = 3},
+                {.schedules = 100, .outcomes = {"drained", "refused"}}, [] {
+                    scene s;
+                    timer other(s.ctx, 1s);
+                    fate second;
+                    std::size_t drained = 0;
+                    together([&] { drained = s.wheel.drain().size(); },
+                             [&] { other.async_wait(second.watch()); });
+                    s.poll();
+                    s.first.check_counted(1);
+                    second.check_counted(drained - 1);
+                    check(second.expired.count() == 0, "nothing expires");
+                    outcome(second.aborted ? "drained" : "refused");
+                });
+    explore_all("drain_expire_cancel", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"cancelled", "drained", "expired"}}, [] {
+                    scene s;
+                    std::size_t drained = 0;
+                    std::size_t cancelled = 0;
+                    together([&] { drained = s.wheel.drain().size(); }, [&] { s.expire(); },
+                             [&] { cancelled = s.t->cancel(); });
+                    s.poll();
+                    s.first.check_counted(cancelled + drained);
+                    outcome(cancelled != 0 ? "cancelled" : drained != 0 ? "drained" : "expired");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(time_stands_still_and_goes_on_while_waits_begin_and_end) {
+    explore_all("pause_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"waits"}}, [] {
+        scene s;
+        timer other(s.ctx, 5s);
+        fate second;
+        together([&] { s.wheel.pause(), s.forward(1h), s.wheel.resume(); },
+                 [&] {
+                     other.async_wait(second.watch());
+                     s.t->cancel();
+                 });
+        s.poll();
+        s.first.check_counted(1);
+        check(second.calls() == 0 && !s.ctx.stopped(), "a wait is work");
+        s.pass(5s);
+        second.check_counted(0);
+        outcome("waits");
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

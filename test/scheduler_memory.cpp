@@ -1,0 +1,284 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+
+// Schedulers without memory. operator new is counted, and made to fail.
+
+#include "support/operator_new.hpp"
+
+#include <asio_wheel/scheduler.hpp>
+
+#include "support/context.hpp"
+#include "support/empty_pool.hpp"
+#include "support/scheduler_model.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::cancel_result;
+using asio_wheel::scheduler;
+using asio_wheel::task_handle;
+
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+// While one lives, allocations are counted down, and the one that comes to zero fails. What is left goes
+// over to the next one.
+class counted_down {
+public:
+    static constexpr bool memory_may_fail = true;
+
+    counted_down() {
+        if (depth_++ == 0) {
+            heap.successes_left = left;
+        }
+    }
+    counted_down(const counted_down&) = delete;
+    counted_down& operator=(const counted_down&) = delete;
+    ~counted_down() {
+        if (--depth_ == 0) {
+            left = heap.successes_left.exchange(all);
+        }
+    }
+
+    static inline std::size_t left = all;
+    [[nodiscard]] static bool has_failed() { return left > all / 2; }
+
+private:
+    static inline int depth_ = 0; // One may be inside of another.
+};
+
+// While it lives, one of the next few allocations may fail.
+class unlucky {
+public:
+    static constexpr bool memory_may_fail = true;
+
+    unlucky() : outer_(heap.successes_left) { heap.successes_left = random() % 8; }
+    unlucky(const unlucky&) = delete;
+    unlucky& operator=(const unlucky&) = delete;
+    ~unlucky() { heap.successes_left = outer_; }
+
+    static inline std::minstd_rand random;
+
+private:
+    const std::size_t outer_;
+};
+
+// Runs `f` where no memory is at hand, so that whatever needs some has to ask the heap.
+template <class Function>
+void with_empty_pools(Function f) {
+    std::thread([&] {
+        const empty_pool pool;
+        f();
+    }).join();
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(scheduler_memory, *boost::unit_test::timeout(240))
+
+// There are tasks of each kind, one of which was called.
+struct busy : virtual_world {
+    std::optional<scheduler> tasks{std::in_place, ctx};
+    std::optional<scheduler::group> group{std::in_place, *tasks};
+    std::vector<task_handle> handles;
+    int calls = 0;
+
+    busy() {
+        const auto call = [this] { ++calls; };
+        for (int i = 0; i != 100; ++i) {
+            handles.push_back(tasks->schedule_after(1h, call));
+            handles.push_back(tasks->schedule_after("key " + std::to_string(i), 1h, call));
+            handles.push_back(tasks->schedule_at_fixed_rate(1h, 1h, call));
+            handles.push_back(tasks->schedule_with_fixed_delay(0s, 1h, call));
+            handles.push_back(group->schedule_after(1h, call));
+        }
+        poll();
+        BOOST_TEST(calls == 100);
+    }
+
+    // Whatever is left is never called.
+    void nothing_more() {
+        calls = 0;
+        pass(1h);
+        pass(1h);
+        BOOST_TEST(calls == 0);
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(stop_needs_no_memory_and_always_stops, busy) {
+    scheduler::orphans never_called;
+    std::size_t allocated = 0;
+    {
+        const fail_after none(0);
+        allocated = allocations_of([&] { never_called = tasks->stop(); });
+    }
+    BOOST_TEST(allocated == 0U);
+    BOOST_TEST(never_called.size() == 400U);
+    BOOST_TEST(tasks->pending() == 0U);
+    nothing_more();
+}
+
+BOOST_FIXTURE_TEST_CASE(the_end_of_a_scheduler_needs_no_memory, busy) {
+    std::size_t allocated = 0;
+    {
+        const fail_after none(0);
+        allocated = allocations_of([&] {
+            group.reset();
+            tasks.reset();
+        });
+    }
+    BOOST_TEST(allocated == 0U);
+    for (const task_handle& h : handles) {
+        BOOST_TEST_REQUIRE(h.is_cancelled());
+    }
+    nothing_more();
+}
+
+BOOST_FIXTURE_TEST_CASE(close_and_cancel_need_no_memory, busy) {
+    std::size_t cancelled = 0;
+    std::size_t allocated = 0;
+    {
+        const fail_after none(0);
+        allocated = allocations_of([&] {
+            cancelled = group->cancel();
+            tasks->close();
+            for (const task_handle& h : handles) {
+                cancelled += h.cancel().result == cancel_result::cancelled ? 1 : 0;
+            }
+        });
+    }
+    BOOST_TEST(allocated == 0U);
+    BOOST_TEST(cancelled == 500U);
+    BOOST_TEST(tasks->pending() == 0U);
+    nothing_more();
+}
+
+// What a repeated task needs it has, also if its function takes all memory there is: its waits follow one
+// another in the same block.
+BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
+    int calls = 0;
+    std::vector<std::unique_ptr<empty_pool>> taken;
+    taken.reserve(100);
+    const auto call = [&] {
+        heap.successes_left = all;
+        ++calls;
+        taken.push_back(std::make_unique<empty_pool>()); // Also what the wait has given back.
+        heap.successes_left = 0;
+    };
+    scheduler tasks(ctx, 0, [](const task_handle&, const std::exception_ptr&) {
+        BOOST_TEST(false, "a task has no memory");
+    });
+    std::vector<task_handle> handles;
+    handles.push_back(tasks.schedule_at_fixed_rate(1s, 1s, call));
+    handles.push_back(tasks.schedule_with_fixed_delay(1500ms, 1s, call));
+    handles.push_back(tasks.schedule([](auto t) { return std::optional(t + 1s); }, call));
+    for (int i = 0; i != 10; ++i) {
+        wheel.advance(500ms);
+        ctx.restart();
+        ctx.poll();
+        heap.successes_left = all;
+    }
+    BOOST_TEST(calls == 14);
+    for (const task_handle& h : handles) {
+        h.cancel();
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_scheduled_through_a_group_is_in_it_or_not_scheduled,
+                        virtual_world) {
+    scheduler tasks(ctx);
+    int calls = 0;
+    std::size_t refused = 0;
+    bool failed = true;
+    for (std::size_t n = 0; failed; ++n) {
+        scheduler::group group(tasks);
+        with_empty_pools([&] {
+            const fail_after failure(n);
+            try {
+                group.schedule_after(1s, [&] { ++calls; });
+            } catch (const std::bad_alloc&) {
+                ++refused;
+            }
+            failed = failure.has_failed();
+        });
+        BOOST_TEST(tasks.pending() == (failed ? 0U : 1U));
+        BOOST_TEST(group.cancel() == (failed ? 0U : 1U));
+        BOOST_TEST(tasks.pending() == 0U);
+    }
+    BOOST_TEST(refused >= 2U);
+    pass(1s);
+    BOOST_TEST(calls == 0);
+}
+
+// The n-th allocation of a program fails, for each n: nothing is lost, nothing is called twice.
+BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    bool failed = true;
+    std::size_t n = 0;
+    for (; failed; ++n) {
+        BOOST_TEST_INFO_SCOPE("allocation " << n);
+        std::string difference;
+        with_empty_pools([&] {
+            scheduler_model<counted_down> model(seed);
+            counted_down::left = n;
+            for (int step = 0; step != 100 && difference.empty(); ++step) {
+                difference = model.step();
+            }
+            failed = counted_down::has_failed();
+            counted_down::left = all;
+            if (difference.empty()) {
+                difference = model.finish();
+            }
+        });
+        BOOST_TEST_REQUIRE(difference == "");
+    }
+    BOOST_TEST(n > 50U);
+}
+
+// Many fail, here and there.
+BOOST_AUTO_TEST_CASE(many_allocations_of_a_random_program_may_fail) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    std::mt19937_64 seeds(seed);
+    std::size_t calls = 0;
+    for (int program = 0; program != 100; ++program) {
+        BOOST_TEST_INFO_SCOPE("program " << program);
+        unlucky::random.seed(static_cast<std::minstd_rand::result_type>(seeds()));
+        std::string difference;
+        with_empty_pools([&] {
+            scheduler_model<unlucky> model(seeds());
+            for (int step = 0; step != 300 && difference.empty(); ++step) {
+                difference = model.step();
+            }
+            if (difference.empty()) {
+                difference = model.finish();
+            }
+            calls += model.calls();
+        });
+        BOOST_TEST_REQUIRE(difference == "");
+    }
+    BOOST_TEST(calls > 1'000U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

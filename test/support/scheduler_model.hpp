@@ -1,0 +1,643 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Random programs of two schedulers in virtual time, and what they must come to.
+//
+//     scheduler_model<> model(seed);
+//     for (int i = 0; i != 1000; ++i) {
+//         BOOST_TEST_REQUIRE(model.step() == "");
+//     }
+//
+// The order in which tasks that are due together are called is nobody's promise. So the model does not
+// predict it: each call tells the model that it has come, the model says whether it may, and what the
+// handles and schedulers must tell from then on.
+//
+// `Window` is an object that exists while the schedulers are used, and only then. A test that makes
+// allocations fail does so there: the model's own code needs no memory while there is one.
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_SCHEDULER_MODEL_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_SCHEDULER_MODEL_HPP
+
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/scheduler.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/system/errc.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::test {
+
+struct no_window {
+    static constexpr bool memory_may_fail = false;
+    no_window() {} // NOLINT: so that it is no unused variable.
+};
+
+template <class Window = no_window>
+class scheduler_model {
+    using clock = std::chrono::steady_clock;
+    using duration = clock::duration;
+    using time_point = clock::time_point;
+    using ms = std::chrono::milliseconds;
+    using error_code = boost::system::error_code;
+    using handle = task_handle;
+
+public:
+    explicit scheduler_model(std::uint64_t seed) : random_(seed) {
+        records_.reserve(most_tasks);
+        adoptable_.reserve(most_tasks);
+        for (std::size_t s = 0; s != schedulers_.size(); ++s) {
+            begin(s);
+        }
+    }
+    scheduler_model(const scheduler_model&) = delete;
+    scheduler_model& operator=(const scheduler_model&) = delete;
+    ~scheduler_model() {
+        for (std::size_t s = 0; s != schedulers_.size(); ++s) {
+            end(s);
+        }
+        for (const handle& h : adoptable_) {
+            h.cancel();
+        }
+    }
+
+    /// Does something. Returns what was not as it must be; nothing if all was.
+    std::string step() {
+        const std::size_t s = up_to(2);
+        const std::size_t what = up_to(64);
+        if (what < 24) {
+            schedule(s);
+        } else if (what < 30) {
+            cancel(some_task());
+        } else if (what < 34) {
+            adopt(s);
+        } else if (what < 40) {
+            world_.elapse(some_time());
+        } else if (what < 46) {
+            run_one();
+        } else if (what < 58) {
+            run_for(some_time());
+        } else if (what < 60) {
+            cancel_group(s);
+        } else if (what < 61) {
+            close(s);
+        } else if (what < 62) {
+            stop(s);
+        } else {
+            end(s);
+            begin(s);
+        }
+        compare();
+        return difference();
+    }
+
+    /// Lets everything end. Returns what was not as it must be.
+    std::string finish() {
+        for (std::size_t s = 0; s != schedulers_.size(); ++s) {
+            close(s);
+        }
+        for (int i = 0; i != 100; ++i) {
+            for (std::size_t t = 0; t != records_.size(); ++t) {
+                if (records_[t].repeats() || records_[t].now == stand::orphan) {
+                    cancel(t);
+                }
+            }
+            run_for(some_time());
+        }
+        compare();
+        for (const auto& s : schedulers_) {
+            expect(s->pending() == 0, "pending() is not 0 at the end");
+        }
+        for (const record& r : records_) {
+            expect(r.instances == 0, "a function is not destroyed at the end");
+        }
+        world_.poll();
+        expect(world_.ctx.stopped(), "run() does not end");
+        return difference();
+    }
+
+    [[nodiscard]] std::size_t calls() const { return calls_; }
+    [[nodiscard]] std::size_t tasks() const { return records_.size(); }
+
+private:
+    static constexpr std::size_t most_tasks = 500;
+    static constexpr std::size_t limit = 4; // of the first scheduler
+    static constexpr std::size_t keys = 4;
+    static constexpr std::size_t nowhere = 2;
+
+    enum class stand { refused, waiting, called, revoked, expired, cancelled, orphan };
+    enum class kind { once, rate, delay, plan };
+
+    struct record {
+        handle h;
+        stand now = stand::refused;
+        kind what = kind::once;
+        std::size_t where = nowhere; // Its scheduler,
+        std::size_t group = nowhere; // and that of its group.
+        int key = -1;
+        duration period{};
+        time_point due{};
+        time_point was_due{};
+        int calls_left = 0; // of a plan
+        bool was_called = false;
+        int instances = 0; // of its function
+
+        [[nodiscard]] bool repeats() const { return what != kind::once; }
+        [[nodiscard]] bool is_pending() const {
+            return now == stand::waiting || now == stand::called || now == stand::revoked;
+        }
+    };
+
+    struct thrown_on_purpose : std::exception {};
+
+    // The function of task `i`. Counts how many there are of it.
+    class function {
+    public:
+        function(scheduler_model& m, std::size_t i) noexcept : model_(&m), i_(i) { ++count(); }
+        function(const function& other) noexcept : function(*other.model_, other.i_) {}
+        function& operator=(const function&) = delete;
+        ~function() {
+            const stand now = model_->records_[i_].now;
+            --count();
+            model_->expect(count() != 0 || (now != stand::called && now != stand::revoked),
+                           "a function is destroyed while it is called");
+        }
+        void operator()(const handle& self) const { model_->called(i_, self); }
+
+    private:
+        [[nodiscard]] int& count() const { return model_->records_[i_].instances; }
+
+        scheduler_model* model_;
+        std::size_t i_;
+    };
+
+    // What is done to schedulers.
+
+    void begin(std::size_t s) {
+        schedulers_[s].emplace(
+            world_.ctx, s == 0 ? limit : 0,
+            [this](const handle& h, const std::exception_ptr& e) { reported(h, e); });
+        groups_[s].emplace(*schedulers_[s]);
+        closed_[s] = false;
+    }
+
+    void end(std::size_t s) {
+        {
+            const Window window;
+            groups_[s].reset();
+        }
+        static_cast<void>(cancelled_in_group(s));
+        {
+            const Window window;
+            schedulers_[s].reset();
+        }
+        for (record& r : records_) {
+            if (r.where == s) {
+                r.now = r.now == stand::waiting                 ? stand::cancelled
+                        : r.now == stand::called && r.repeats() ? stand::revoked
+                                                                : r.now;
+                r.where = nowhere;
+            }
+        }
+    }
+
+    void close(std::size_t s) {
+        const Window window;
+        schedulers_[s]->close();
+        closed_[s] = true;
+    }
+
+    void stop(std::size_t s) {
+        scheduler::orphans found;
+        {
+            const Window window;
+            found = schedulers_[s]->stop();
+        }
+        closed_[s] = true;
+        std::size_t expected = 0;
+        for (record& r : records_) {
+            if (r.where != s) {
+                continue;
+            }
+            if (r.now == stand::called && r.repeats()) {
+                r.now = stand::revoked;
+            } else if (r.now == stand::waiting && r.was_called) {
+                r.now = stand::cancelled;
+            } else if (r.now == stand::waiting) {
+                r.now = stand::orphan;
+                r.where = nowhere;
+                ++expected;
+                expect(std::find(found.begin(), found.end(), r.h) != found.end(),
+                       "stop() does not return what was never called");
+                if (adoptable_.size() != adoptable_.capacity()) {
+                    adoptable_.push_back(r.h);
+                }
+            }
+        }
+        expect(found.size() == expected, "stop() returns what is no orphan");
+    }
+
+    void schedule(std::size_t s) {
+        if (records_.size() == most_tasks) {
+            return;
+        }
+        const std::size_t i = records_.size();
+        record& r =
+            records_.emplace_back(); // No more than there is room for: it stays where it is.
+        const duration after = some_time();
+        r.what = up_to(8) < 5 ? kind::once : static_cast<kind>(1 + up_to(3));
+        r.key = r.what == kind::once && up_to(2) == 0 ? static_cast<int>(up_to(keys)) : -1;
+        r.period = ms(1 + up_to(20));
+        r.calls_left = static_cast<int>(up_to(4));
+        r.due = r.was_due = world_.now() + after;
+        const bool in_group = up_to(4) == 0;
+        const error_code refusal = expected_refusal(s, r.key);
+        std::string key = std::to_string(r.key); // As short as it is it needs no memory.
+        handle h;
+        const error_code found = result_of([&] {
+            h = in_group ? schedule_on(*groups_[s], i, after, std::move(key))
+                         : schedule_on(*schedulers_[s], i, after, std::move(key));
+        });
+        expect_result(found, refusal);
+        if (found) {
+            expect(r.instances == 0, "what was not scheduled is not destroyed");
+            return;
+        }
+        r.h = h;
+        r.group = in_group ? s : nowhere;
+        joins(r, s);
+    }
+
+    template <class Where>
+    handle schedule_on(Where& where, std::size_t i, duration after, std::string key) {
+        const record& r = records_[i];
+        const function f(*this, i);
+        switch (r.what) {
+        case kind::once:
+            return r.key >= 0 ? where.schedule_after(std::move(key), after, f)
+                              : where.schedule_after(after, f);
+        case kind::rate:
+            return where.schedule_at_fixed_rate(after, r.period, f);
+        case kind::delay:
+            return where.schedule_with_fixed_delay(after, r.period, f);
+        case kind::plan:
+            break;
+        }
+        return where.schedule(
+            [this, i, begun = false](time_point t) mutable -> std::optional<time_point> {
+                return std::exchange(begun, true) ? next(i, t) : records_[i].due;
+            },
+            f);
+    }
+
+    void adopt(std::size_t s) {
+        while (!adoptable_.empty()) {
+            const handle h = adoptable_.back();
+            record& r = of(h);
+            const error_code refusal = expected_refusal(s, r.key);
+            one_orphan_.front() = h;
+            const error_code found = result_of([&] { schedulers_[s]->adopt(one_orphan_); });
+            if (r.now != stand::orphan) {
+                expect(!found, "adopt() refuses what is no orphan");
+            } else {
+                expect_result(found, refusal);
+                if (found) {
+                    return;
+                }
+                joins(r, s);
+            }
+            adoptable_.pop_back();
+        }
+    }
+
+    void joins(record& r, std::size_t s) {
+        for (record& former : records_) {
+            if (r.key >= 0 && former.where == s && former.key == r.key &&
+                former.now == stand::waiting) {
+                former.now = stand::cancelled;
+            }
+        }
+        r.now = stand::waiting;
+        r.where = s;
+    }
+
+    [[nodiscard]] error_code expected_refusal(std::size_t s, int key) const {
+        if (closed_[s]) {
+            return error::scheduler_stopped;
+        }
+        const bool in_place =
+            key >= 0 && std::any_of(records_.begin(), records_.end(), [&](const record& x) {
+                return x.where == s && x.key == key && x.is_pending();
+            });
+        const bool full = s == 0 && pending(s) - (in_place ? 1 : 0) >= limit;
+        return full ? error_code(error::too_many_pending) : error_code();
+    }
+
+    template <class Function>
+    [[nodiscard]] static error_code result_of(Function f) {
+        try {
+            const Window window;
+            f();
+            return {};
+        } catch (const boost::system::system_error& e) {
+            return e.code();
+        } catch (const std::bad_alloc&) {
+            return make_error_code(boost::system::errc::not_enough_memory);
+        }
+    }
+
+    void expect_result(const error_code& found, const error_code& expected) {
+        const bool out_of_memory = found == boost::system::errc::not_enough_memory;
+        expect(found == expected || (out_of_memory && Window::memory_may_fail),
+               expected ? "taken, though it must be refused" : "refused, though it must be taken");
+    }
+
+    // What is done to tasks.
+
+    void cancel(std::size_t i) {
+        if (i >= records_.size() || records_[i].now == stand::refused) {
+            return;
+        }
+        record& r = records_[i];
+        const duration left = r.now == stand::waiting
+                                  ? std::max(r.due - world_.now(), duration::zero())
+                                  : duration::zero();
+        const cancel_result expected = result_of_cancelling(r);
+        handle::outcome found{};
+        {
+            const Window window;
+            found = r.h.cancel();
+        }
+        expect(found.result == expected, "cancel() tells another result");
+        expect(found.remaining == left, "cancel() tells another time");
+    }
+
+    // What cancelling comes to. Does it to the model.
+    [[nodiscard]] static cancel_result result_of_cancelling(record& r) {
+        switch (r.now) {
+        case stand::waiting:
+            r.now = stand::cancelled;
+            return cancel_result::cancelled;
+        case stand::called:
+            if (r.repeats()) {
+                r.now = stand::revoked;
+                return cancel_result::cancelled;
+            }
+            return cancel_result::already_fired;
+        case stand::expired:
+            return cancel_result::already_fired;
+        case stand::orphan:
+            r.now = stand::cancelled;
+            break;
+        default:
+            break;
+        }
+        return cancel_result::already_cancelled;
+    }
+
+    void cancel_group(std::size_t s) {
+        const std::size_t expected = cancelled_in_group(s);
+        std::size_t found = 0;
+        {
+            const Window window;
+            found = groups_[s]->cancel();
+        }
+        expect(found == expected, "group::cancel() tells another number");
+    }
+
+    [[nodiscard]] std::size_t cancelled_in_group(std::size_t s) {
+        std::size_t n = 0;
+        for (record& r : records_) {
+            if (r.group == s) {
+                r.group = nowhere;
+                n += result_of_cancelling(r) == cancel_result::cancelled ? 1 : 0;
+            }
+        }
+        return n;
+    }
+
+    // What tasks do.
+
+    void called(std::size_t i, const handle& self) {
+        record& r = records_[i];
+        expect(r.now == stand::waiting, "called, though it must not be");
+        expect(r.due <= world_.now(), "called early");
+        expect(self == r.h, "called with the handle of another");
+        ++calls_;
+        r.now = stand::called;
+        r.was_called = true;
+        r.was_due = r.due;
+        plan_throws_ = up_to(32) == 0;
+        act(i);
+        expect(r.instances == 1, "there is not one function while it is called");
+        if (up_to(8) == 0) {
+            throw thrown_on_purpose(); // reported() comes next.
+        }
+        returned(r);
+    }
+
+    void act(std::size_t i) {
+        const std::size_t s = up_to(2);
+        switch (up_to(24)) {
+        case 0:
+        case 1:
+            cancel(i);
+            break;
+        case 2:
+        case 3:
+            cancel(some_task());
+            break;
+        case 4:
+        case 5:
+        case 6:
+            schedule(s);
+            break;
+        case 7:
+        case 8:
+            world_.elapse(ms(up_to(10)));
+            break;
+        case 9:
+            adopt(s);
+            break;
+        case 10:
+            cancel_group(s);
+            break;
+        case 11:
+            if (up_to(4) == 0) {
+                stop(s);
+            }
+            break;
+        case 12:
+            if (up_to(4) == 0 && !Window::memory_may_fail) {
+                end(s);
+                begin(s);
+            }
+            break;
+        default:
+            break;
+        }
+    }
+
+    // How a task goes on after a call.
+    void returned(record& r) {
+        if (r.now == stand::revoked) {
+            r.now = stand::cancelled;
+            return;
+        }
+        r.now = stand::waiting;
+        switch (r.what) {
+        case kind::once:
+            r.now = stand::expired;
+            break;
+        case kind::rate:
+            r.due += r.period;
+            break;
+        case kind::delay:
+            r.due = world_.now() + r.period;
+            break;
+        case kind::plan:
+            if (plan_throws_ || r.calls_left-- == 0) {
+                r.now = stand::expired;
+            } else {
+                r.due += r.period;
+            }
+        }
+    }
+
+    [[nodiscard]] std::optional<time_point> next(std::size_t i, time_point previous) {
+        const record& r = records_[i];
+        expect(previous == r.was_due, "a plan is told another time");
+        if (plan_throws_) {
+            throw thrown_on_purpose();
+        }
+        return r.now == stand::waiting ? std::optional(r.due) : std::nullopt;
+    }
+
+    void reported(const handle& h, const std::exception_ptr& e) {
+        record& r = of(h);
+        try {
+            std::rethrow_exception(e);
+        } catch (const thrown_on_purpose&) {
+            if (r.now == stand::called || r.now == stand::revoked) { // Else a plan has thrown.
+                if (up_to(4) == 0) {
+                    cancel(static_cast<std::size_t>(&r - records_.data()));
+                }
+                returned(r);
+            }
+        } catch (const std::bad_alloc&) {
+            expect(Window::memory_may_fail && r.repeats() && r.now == stand::waiting,
+                   "a task has no memory");
+            r.now = stand::expired;
+            r.due = r.was_due;
+            ++without_memory_;
+        } catch (...) {
+            expect(false, "what is reported was not thrown");
+        }
+    }
+
+    // Time.
+
+    void run_one() {
+        const Window window;
+        world_.ctx.restart();
+        world_.ctx.poll_one();
+    }
+
+    void run_for(duration d) {
+        world_.elapse(d);
+        for (std::size_t n = 1; n != 0;) {
+            const Window window;
+            world_.ctx.restart();
+            n = world_.ctx.poll();
+        }
+        for (const record& r : records_) {
+            expect(r.now != stand::waiting || r.due > world_.now(), "a task is not called");
+        }
+    }
+
+    [[nodiscard]] duration some_time() {
+        return up_to(8) == 0 ? -ms(up_to(10)) : up_to(4) == 0 ? ms(up_to(1000)) : ms(up_to(30));
+    }
+
+    // What there is to be seen.
+
+    void compare() {
+        const time_point now = world_.now();
+        for (const record& r : records_) {
+            if (r.now == stand::refused) {
+                continue;
+            }
+            const bool waits = r.now == stand::waiting;
+            expect(r.h.is_expired() == (r.now == stand::expired), "is_expired()");
+            expect(r.h.is_cancelled() == (r.now == stand::cancelled || r.now == stand::orphan),
+                   "is_cancelled()");
+            expect(r.h.is_repeated() == r.repeats(), "is_repeated()");
+            expect(r.h.expiry() == r.due || r.now == stand::cancelled, "expiry()");
+            expect(r.h.remaining() ==
+                       (waits ? std::max(r.due - now, duration::zero()) : duration::zero()),
+                   "remaining()");
+            expect(r.instances == (waits || r.now == stand::orphan ? 1 : 0),
+                   "a function lives too long, or not long enough");
+        }
+        for (std::size_t s = 0; s != schedulers_.size(); ++s) {
+            expect(schedulers_[s]->pending() == pending(s), "pending()");
+            expect(schedulers_[s]->closed() == closed_[s], "closed()");
+        }
+    }
+
+    [[nodiscard]] std::size_t pending(std::size_t s) const {
+        return static_cast<std::size_t>(
+            std::count_if(records_.begin(), records_.end(),
+                          [s](const record& r) { return r.where == s && r.is_pending(); }));
+    }
+
+    [[nodiscard]] record& of(const handle& h) {
+        return *std::find_if(records_.begin(), records_.end(),
+                             [&h](const record& r) { return r.h == h; });
+    }
+
+    [[nodiscard]] std::size_t some_task() {
+        return up_to(std::max<std::size_t>(records_.size(), 1));
+    }
+    [[nodiscard]] std::size_t up_to(std::size_t n) { return random_() % n; }
+
+    void expect(bool holds, const char* what) noexcept {
+        if (!holds && difference_ == nullptr) {
+            difference_ = what;
+        }
+    }
+    [[nodiscard]] std::string difference() const {
+        return difference_ != nullptr ? difference_ : "";
+    }
+
+    std::mt19937_64 random_;
+    virtual_world world_;
+    std::vector<record> records_;
+    std::vector<handle> adoptable_;
+    std::vector<handle> one_orphan_ = std::vector<handle>(1);
+    std::array<std::optional<scheduler>, 2> schedulers_;
+    std::array<std::optional<scheduler::group>, 2> groups_;
+    std::array<bool, 2> closed_{};
+    std::size_t calls_ = 0;
+    std::size_t without_memory_ = 0;
+    bool plan_throws_ = false;
+    const char* difference_ = nullptr;
+};
+
+} // namespace asio_wheel::test
+
+#endif
