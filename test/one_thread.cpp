@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_arrives_on_another_thread_is_found_out) {
     expected = true;
     complaints = 0;
     sent.async_wait(asio::bind_executor(second.ctx, [&](error_code) { ++called; }));
+    world.poll(); // It is in the queue of the second context now.
     t.async_wait([&](error_code) { std::jthread([&] { second.poll(); }).join(); });
     world.poll();
     expected = false;
