@@ -97,7 +97,7 @@ asio::awaitable<void> session(stream connection, record& seen) {
     }
 }
 
-// Goes on whatever happens: when descriptors or memory have run out, some will come back.
+// Accepts until the acceptor is closed. When descriptors have run out, it tries again soon.
 asio::awaitable<void> server(tcp::acceptor& acceptor, record& seen) {
     const auto ex = acceptor.get_executor();
     for (int failures = 0; acceptor.is_open();) {

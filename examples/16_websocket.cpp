@@ -16,7 +16,6 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -45,7 +44,7 @@ using stream = asio_wheel::timeout_stream<tcp::socket>;
 constexpr auto ping_after = 40ms;
 constexpr auto dead_after = 300ms;
 
-struct outcome { // of a connection
+struct outcome { // Of a connection.
     int pings = 0;
     int messages = 0;
     boost::system::error_code end;
@@ -56,8 +55,8 @@ struct connection {
     explicit connection(tcp::socket socket)
         : ws(std::move(socket)), quiet(ws.get_executor(), ping_after) {}
 
-    // Something came in. Called between two reads of the stream, which may be parts of one read of the
-    // WebSocket: that is when a read's deadline may be set.
+    // Something came in. Called between two reads of the stream, also if both are parts of one read of
+    // the WebSocket: that is when a read's deadline may be set.
     void heard() {
         boost::beast::get_lowest_layer(ws).read_expires_after(dead_after);
         quiet.touch();
@@ -69,23 +68,32 @@ struct connection {
 };
 
 asio::awaitable<void> ping(std::shared_ptr<connection> c) {
-    boost::system::error_code ec;
-    const auto token = asio::redirect_error(asio::use_awaitable, ec);
-    while (!ec) {
-        co_await c->quiet.async_wait(token);
-        if (!ec) {
-            c->quiet.touch(); // The next ping is due a period from now.
-            co_await c->ws.async_ping({}, token);
-            c->result.pings += ec ? 0 : 1;
+    const auto token = asio::as_tuple(asio::use_awaitable);
+    for (bool open = true; open;) {
+        const auto [cancelled] = co_await c->quiet.async_wait(token);
+        if (cancelled) {
+            co_return;
         }
+        c->quiet.touch(); // The next ping is due a period from now.
+        const auto [failed] = co_await c->ws.async_ping({}, token);
+        open = !failed;
+        c->result.pings += open ? 1 : 0;
     }
 }
 
+// Closes a connection however its reader ends, so that ping() ends, too.
+struct closer {
+    ~closer() {
+        c.quiet.cancel();
+        boost::beast::get_lowest_layer(c.ws).close();
+    }
+    connection& c;
+};
+
 asio::awaitable<outcome> serve(tcp::socket socket) {
     const auto c = std::make_shared<connection>(std::move(socket));
+    const closer at_the_end{*c};
     stream& below = boost::beast::get_lowest_layer(c->ws);
-    // However this ends: then ping() ends, too.
-    const std::unique_ptr<stream, decltype([](stream* s) { s->close(); })> closes(&below);
     c->ws.control_callback([&c = *c](websocket::frame_type, boost::beast::string_view) {
         c.heard(); // A pong, most often.
     });
@@ -93,7 +101,7 @@ asio::awaitable<outcome> serve(tcp::socket socket) {
         below.expires_after(1s);
         co_await c->ws.async_accept(asio::use_awaitable);
         below.expires_never();
-        below.idle_after(dead_after); // Also of a peer that sends, and reads no answer.
+        below.idle_after(dead_after); // For a peer that asks, and never reads the answers.
         asio::co_spawn(below.get_executor(), ping(c), asio::detached);
         boost::beast::flat_buffer in;
         for (;;) {
@@ -108,7 +116,7 @@ asio::awaitable<outcome> serve(tcp::socket socket) {
     co_return c->result;
 }
 
-// Goes on whatever happens: when descriptors or memory have run out, some will come back. Calls `over`
+// Accepts until the acceptor is closed. When descriptors have run out, it tries again soon. Calls `over`
 // with what became of each connection.
 asio::awaitable<void> server(tcp::acceptor& acceptor, std::function<void(const outcome&)> over) {
     const auto ex = acceptor.get_executor();
@@ -144,9 +152,10 @@ asio::awaitable<client> connect(tcp::endpoint where) {
 // Reads until the connection is over; that answers pings.
 asio::awaitable<void> listen(client ws) {
     boost::beast::flat_buffer in;
-    for (boost::system::error_code ec; !ec; in.clear()) {
-        const auto token = asio::redirect_error(asio::use_awaitable, ec);
-        co_await ws->async_read(in, token);
+    const auto token = asio::as_tuple(asio::use_awaitable);
+    for (bool open = true; open; in.clear()) {
+        const auto [failed, n] = co_await ws->async_read(in, token);
+        open = !failed;
     }
 }
 
@@ -161,35 +170,34 @@ asio::awaitable<void> lively_peer(tcp::endpoint where) {
     co_await ws->async_close(websocket::close_code::normal, token);
 }
 
-// Neither says nor hears anything.
+// Is there, but neither says nor hears anything.
 asio::awaitable<void> lost_peer(tcp::endpoint where) {
     const client ws = co_await connect(where);
     co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2,
                                          asio::use_awaitable);
 }
 
-asio::awaitable<void> peers(tcp::acceptor& acceptor) {
+asio::awaitable<void> clients(tcp::acceptor& acceptor) {
     co_await lively_peer(acceptor.local_endpoint());
     co_await lost_peer(acceptor.local_endpoint());
     acceptor.close();
-}
-
-std::ostream& operator<<(std::ostream& out, const outcome& o) {
-    return out << o.messages << " messages, " << o.pings << " pings, " << o.end.message() << '\n';
 }
 
 int main() {
     asio::io_context ctx;
     tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     std::vector<outcome> seen;
-    const auto note = [&](const outcome& o) { seen.push_back(o); };
+    const auto note = [&](const outcome& o) {
+        std::cout << o.messages << " messages, " << o.pings << " pings, " << o.end.message()
+                  << '\n';
+        seen.push_back(o);
+    };
     asio::co_spawn(ctx, server(acceptor, note), asio::detached);
-    asio::co_spawn(ctx, peers(acceptor), asio::detached);
+    asio::co_spawn(ctx, clients(acceptor), asio::detached);
     ctx.run();
     seen.resize(2);
     const outcome& lively = seen[0];
     const outcome& lost = seen[1];
-    std::cout << "the peer that answers: " << lively << "the peer that does not: " << lost;
     const bool as_promised = lively.end == websocket::error::closed && lively.messages == 1 &&
                              lively.pings >= 1 && lost.end == std::errc::timed_out &&
                              lost.messages == 0 && lost.pings >= 1;

@@ -51,10 +51,10 @@ public:
         : io_(1), listener_(io_, loopback(s.port), from_seconds(s.idle), meters_), ticker_(io_) {}
 
     void run() {
-        std::printf("listening on 127.0.0.1:%d\n", listener_.port());
-        std::fflush(stdout);
         asio::signal_set signals(io_, SIGINT, SIGTERM);
         signals.async_wait([this](auto, int) { io_.stop(); });
+        std::printf("listening on 127.0.0.1:%d\n", listener_.port());
+        std::fflush(stdout);
         asio::co_spawn(io_, listener_.accept(), rethrow);
         asio::co_spawn(io_, show_progress(), rethrow);
         run_until_stopped();
@@ -73,12 +73,16 @@ private:
         return {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)};
     }
 
-    /// What one connection throws for want of memory leaves run(). The others go on.
+    /// What a connection throws for want of memory leaves run(). The others go on.
     void run_until_stopped() {
-        for (;;) {
+        while (!io_.stopped()) {
             try {
-                io_.run();
-                return;
+                if (listener_.is_accepting()) {
+                    io_.run();
+                } else { // after a while, in which some memory may come back
+                    io_.run_for(10ms);
+                    asio::co_spawn(io_, listener_.accept(), rethrow);
+                }
             } catch (const std::bad_alloc&) {
                 ++meters_.given_up;
             }
@@ -190,4 +194,5 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "echo_server: %s\n", e.what());
         return 1;
     }
+    return 0;
 }

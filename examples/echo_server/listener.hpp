@@ -35,45 +35,65 @@ public:
         pause_.cancel();
     }
 
-    /// Ends after close().
-    asio::awaitable<void> accept() {
-        int failures = 0; // one after the other
-        while (acceptor_.is_open()) {
+    /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the coroutine
+    /// that waits for it: so this may end before, and is to be called again.
+    asio::awaitable<void> accept() { return accept(presence(accepting_)); }
+
+    [[nodiscard]] bool is_accepting() const { return accepting_; }
+
+private:
+    /// In a coroutine: sets a flag as long as there is the coroutine.
+    class presence {
+    public:
+        explicit presence(bool& flag) : flag_(&flag) { *flag_ = true; }
+        presence(presence&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
+        presence& operator=(presence&&) = delete;
+        ~presence() {
+            if (flag_ != nullptr) {
+                *flag_ = false;
+            }
+        }
+
+    private:
+        bool* flag_;
+    };
+
+    asio::awaitable<void> accept(presence) {
+        for (int failures = 0; acceptor_.is_open();) { // one after the other
             try {
-                if (failures != 0) { // some files or memory will come back
-                    pause_.expires_after(std::chrono::milliseconds(10));
-                    co_await pause_.async_wait(as_result);
-                }
                 tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
                 start(std::move(socket));
                 failures = 0;
             } catch (const std::exception& e) {
-                if (acceptor_.is_open()) {
-                    ++meters_.not_accepted;
-                    if (failures++ == 0) {
-                        std::fprintf(stderr, "echo_server: not accepted: %s\n", e.what());
-                    }
+                if (!acceptor_.is_open()) {
+                    break;
                 }
+                ++meters_.not_accepted;
+                if (failures++ == 0) {
+                    std::fprintf(stderr, "echo_server: not accepted: %s\n", e.what());
+                }
+            }
+            if (failures != 0) { // some files or memory will come back
+                pause_.expires_after(std::chrono::milliseconds(10));
+                co_await pause_.async_wait(as_result);
             }
         }
     }
 
-private:
     void start(tcp::socket socket) {
         error_code ignored; // the peer may have gone already
         socket.set_option(tcp::no_delay(true), ignored);
         const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
         const auto c = std::make_shared<connection<Timer>>(std::move(socket), idle_, meters_);
-        const auto executor = c->socket.get_executor();
-        asio::co_spawn(executor, watchdog(c), or_close(c)); // first: no session goes without
-        asio::co_spawn(executor, session(c, "IDLE " + std::to_string(idle.count()) + "\n"),
-                       or_close(c));
+        asio::co_spawn(c->socket.get_executor(),
+                       session(c, "IDLE " + std::to_string(idle.count()) + "\n"), or_given_up(c));
     }
 
     tcp::acceptor acceptor_;
     typename plain_timer<Timer>::type pause_;
     steady_clock::duration idle_;
     meters& meters_;
+    bool accepting_ = false;
 };
 
 } // namespace echo

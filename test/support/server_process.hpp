@@ -27,12 +27,14 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -102,6 +104,7 @@ public:
             throw std::runtime_error(command[0] + " said \"" + line + "\"");
         }
         port_ = static_cast<std::uint16_t>(std::atoi(line.c_str() + colon + 1));
+        listener_ = std::thread([this] { listen(); });
     }
 
     server_process(const server_process&) = delete;
@@ -111,6 +114,9 @@ public:
             ::kill(pid_, SIGKILL);
             ::waitpid(pid_, nullptr, 0);
         }
+        if (listener_.joinable()) { // Until the server's end of the pipe is closed.
+            listener_.join();
+        }
     }
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
@@ -118,16 +124,19 @@ public:
 
     [[nodiscard]] bool is_alive() const { return ::waitpid(pid_, nullptr, WNOHANG) == 0; }
 
+    void signal(int number) const { ::kill(pid_, number); }
+
     /// Has it end, and returns what it has counted; nothing if it does not end well.
     [[nodiscard]] std::map<std::string, double> stop() {
         ::kill(pid_, SIGTERM);
         const std::string said = read_until(output_, "");
-        complaints_ = read_until(errors_, "");
+        listener_.join();
         int status = -1;
         ::waitpid(std::exchange(pid_, -1), &status, 0);
         std::map<std::string, double> counted;
         const auto result = said.rfind("result ");
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || result == std::string::npos) {
+            const std::lock_guard lock(mutex_);
             complaints_ += "(It ended with status " + std::to_string(status) +
                            ", having said: " + said + ")\n";
             return counted;
@@ -141,8 +150,24 @@ public:
         return counted;
     }
 
-    /// After stop(): what it wrote to stderr; and how it ended, if not well.
-    [[nodiscard]] const std::string& complaints() const noexcept { return complaints_; }
+    /// What it has written to stderr so far; and after stop() how it ended, if not well.
+    [[nodiscard]] std::string complaints() const {
+        const std::lock_guard lock(mutex_);
+        return complaints_;
+    }
+
+    /// Waits until something is so; for a minute. Returns whether it is.
+    template <class Fact>
+    [[nodiscard]] static bool wait_until(Fact fact) {
+        using namespace std::chrono_literals;
+        for (int i = 0; i < 6000; ++i) {
+            if (fact()) {
+                return true;
+            }
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
 
     /// How many descriptors it has.
     [[nodiscard]] std::size_t descriptors() const {
@@ -184,19 +209,32 @@ private:
         return text;
     }
 
+    // Reads stderr all the time: a server that cannot write would wait. Handler tracking, which writes
+    // several lines for each handler, is left out.
+    void listen() {
+        for (std::string line; !(line = read_until(errors_, "\n")).empty();) {
+            if (!line.starts_with("@asio|")) {
+                const std::lock_guard lock(mutex_);
+                complaints_ += line;
+            }
+        }
+    }
+
     descriptor output_;
     descriptor errors_;
     pid_t pid_ = -1;
     std::uint16_t port_ = 0;
+    mutable std::mutex mutex_; // Guards complaints_.
     std::string complaints_;
+    std::thread listener_;
 };
 
 /// A connection to a server on loopback, which does only what it is told. Everything that waits gives
-/// up after twenty seconds.
+/// up after a minute, which no machine should need.
 class peer {
 public:
     using clock = std::chrono::steady_clock;
-    static constexpr std::chrono::seconds patience{20};
+    static constexpr std::chrono::seconds patience{60};
 
     /// `receive_buffer` is how many bytes of the server's the system may keep for us; 0 leaves that to
     /// the system.
@@ -275,13 +313,14 @@ public:
     /// Reads up to and with `end`. Returns what comes before it; nothing if the server has closed.
     std::optional<std::string> read_until(std::string_view end) {
         const auto limit = clock::now() + patience;
-        for (;;) {
+        for (bool open = true;; open = open && wait_for(POLLIN, limit)) {
+            open = read_some() && open;
             if (const auto found = received_.find(end); found != std::string::npos) {
                 std::string text = received_.substr(0, found);
                 received_.erase(0, found + end.size());
                 return text;
             }
-            if (!read_some() || !wait_for(POLLIN, limit)) {
+            if (!open) {
                 return std::nullopt;
             }
         }
@@ -321,6 +360,11 @@ public:
     }
 
     void close() { socket_.close(); }
+
+    /// Waits for a moment, or until there is something to read or to be sent.
+    void wait_ready() const {
+        static_cast<void>(wait_for(POLLIN | POLLOUT, clock::now() + std::chrono::milliseconds(10)));
+    }
 
     [[nodiscard]] std::string& received() noexcept { return received_; }
     [[nodiscard]] int native() const noexcept { return socket_.get(); }

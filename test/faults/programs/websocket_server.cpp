@@ -3,6 +3,8 @@
 
 // The WebSocket server of the example.
 
+#include "failing_memory.hpp"
+
 #define main example_main
 #include "../../../examples/16_websocket.cpp"
 #undef main
@@ -12,6 +14,7 @@
 #include <cstdio>
 
 int main(int argc, char** argv) {
+    asio_wheel::test::let_memory_fail();
     int connections = 0;
     int messages = 0;
     int timed_out = 0;
@@ -24,6 +27,7 @@ int main(int argc, char** argv) {
     };
     asio_wheel::test::host(argc, argv,
                            [&](tcp::acceptor& acceptor) { return server(acceptor, note); });
-    std::printf("result connections=%d messages=%d timed_out=%d closed=%d\n", connections, messages,
-                timed_out, closed);
+    std::printf("result failures=%llu connections=%d messages=%d timed_out=%d closed=%d\n",
+                static_cast<unsigned long long>(asio_wheel::test::memory_fails.failures),
+                connections, messages, timed_out, closed);
 }
