@@ -17,7 +17,9 @@
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -55,7 +57,7 @@ public:
         signals.async_wait([this](auto, int) { io_.stop(); });
         std::printf("listening on 127.0.0.1:%d\n", listener_.port());
         std::fflush(stdout);
-        asio::co_spawn(io_, listener_.accept(), rethrow);
+        asio::co_spawn(io_, listener_.accept(), asio::detached);
         asio::co_spawn(io_, show_progress(), rethrow);
         run_until_stopped();
 
@@ -78,12 +80,14 @@ private:
         while (!io_.stopped()) {
             try {
                 if (listener_.is_accepting()) {
-                    io_.run();
+                    io_.run_one();
                 } else { // after a while, in which some memory may come back
                     io_.run_for(10ms);
-                    asio::co_spawn(io_, listener_.accept(), rethrow);
+                    asio::co_spawn(io_, listener_.accept(), asio::detached);
                 }
             } catch (const std::bad_alloc&) {
+                ++meters_.given_up;
+            } catch (const asio::multiple_exceptions&) {
                 ++meters_.given_up;
             }
         }

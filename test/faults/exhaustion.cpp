@@ -144,7 +144,8 @@ BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
             many.back().send("a line that is not over yet ");
         }
         BOOST_TEST(many.size() == most);
-        BOOST_TEST(server_process::wait_until([&] { return has_run_out(server); }),
+        const auto is_closed = [](peer& p) { return !p.read_some(); };
+        BOOST_TEST(server_process::wait_until([&] { return std::ranges::any_of(many, is_closed); }),
                    "there was memory enough");
         BOOST_TEST_REQUIRE(server.is_alive());
     }
@@ -192,17 +193,17 @@ BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on,
     check(servers[2], std::string(websocket_request) + websocket_message(text, large));
 }
 
-// Any allocation may fail, alone or with all of the next: while a server starts to accept, accepts, reads,
-// writes, waits.
+// While a server accepts, reads, writes, waits: each allocation may fail, alone or with many of the next,
+// but for small ones (programs/failing_memory.hpp says why).
 BOOST_AUTO_TEST_CASE(servers_whose_allocations_fail_at_random_live_on) {
     for (const tested_server& s : servers) {
         BOOST_TEST_CONTEXT(s.name) {
             server_process server(s.command);
             const std::size_t before = server.descriptors();
             BOOST_TEST(answers(server.port(), s.talk));
-            for (int round = 0; round < 5; ++round) {
+            for (int round = 0; round < 3; ++round) {
                 server.signal(SIGUSR1);
-                for (int i = 0; i < scaled(200); ++i) {
+                for (int i = 0; i < 20; ++i) {
                     std::deque<peer> some;
                     for (int k = 0; k < 5; ++k) {
                         some.emplace_back(server.port());

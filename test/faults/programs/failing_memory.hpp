@@ -4,6 +4,9 @@
 // Replaces operator new by one that fails when another process asks for it: from SIGUSR1 on, some
 // allocations throw, at random, alone and many in a row. From SIGUSR2 on, none does. For programs with
 // one thread, before everything else.
+//
+// Small ones never fail: to destroy a coroutine, Asio posts its end with fresh memory, in a destructor. If
+// there is none, std::terminate() is called.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
 #define ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
@@ -27,14 +30,16 @@ namespace asio_wheel::test {
 
 /// Whether memory fails, and how often it has.
 struct failing_memory {
+    static constexpr std::size_t smallest = 128;
+
     volatile std::sig_atomic_t on = 0; ///< Written by signal handlers.
     std::uint32_t random = 1;
     std::uint32_t row = 0; ///< How many more allocations fail, one after the other.
     std::uint64_t failures = 0;
 
-    [[nodiscard]] bool fails() noexcept {
-        if (on == 0) {
-            row = 0;
+    [[nodiscard]] bool fails(std::size_t size) noexcept {
+        if (on == 0 || size < smallest) {
+            row = on == 0 ? 0 : row;
             return false;
         }
         random = random * 1664525U + 1013904223U; // As in "Numerical Recipes".
@@ -60,7 +65,7 @@ inline void let_memory_fail() {
 // goes to std::free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
     void* const memory =
-        asio_wheel::test::memory_fails.fails() ? nullptr : std::malloc(size == 0 ? 1 : size);
+        asio_wheel::test::memory_fails.fails(size) ? nullptr : std::malloc(size == 0 ? 1 : size);
     if (memory == nullptr) {
         throw std::bad_alloc();
     }

@@ -12,6 +12,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/signal_set.hpp>
 
 #include <chrono>
@@ -71,6 +72,7 @@ void host(int argc, char** argv, Serve serve) {
                                asio::detached);
             }
         } catch (const std::bad_alloc&) {
+        } catch (const asio::multiple_exceptions&) { // Two of these at once.
         }
     }
 }
