@@ -6,11 +6,11 @@
 # Tests and examples are found by globbing. What a file needs beyond the usual is said by tags,
 # one `// tag: values` line each, among its first lines:
 #
-#   // labels: threads          ctest labels; `threads` puts it into the TSan run,
-#                               `real_time` keeps other tests from running beside it
+#   // labels: threads          ctest labels; `threads` puts it into the TSan run
 #   // timeout: 600             seconds, instead of the default
 #   // requires: context        needs Boost.Context; skipped with a message where it is missing
 #   // requires: openssl        needs OpenSSL; likewise
+#   // requires: posix          needs POSIX; likewise
 #   // pch: off                 compile without the shared precompiled header
 #   // unity: ...               with which others the file may be built: see AsioWheelUnity.cmake
 #
@@ -78,6 +78,8 @@ function(asio_wheel_found result name requires)
         message(STATUS "asio_wheel: ${name} skipped, Boost.Context was not found")
     elseif("openssl" IN_LIST requires AND NOT asio_wheel_openssl)
         message(STATUS "asio_wheel: ${name} skipped, OpenSSL was not found")
+    elseif("posix" IN_LIST requires AND NOT UNIX)
+        message(STATUS "asio_wheel: ${name} skipped, this is no POSIX system")
     else()
         set(${result} TRUE PARENT_SCOPE)
     endif()
@@ -93,6 +95,11 @@ function(asio_wheel_executable target)
     endif()
     if("openssl" IN_LIST arg_REQUIRES)
         target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
+    endif()
+    if(MINGW)
+        # Asio's sockets, which only Microsoft's compiler links by itself; and room for its templates.
+        target_link_libraries(${target} PRIVATE ws2_32 mswsock)
+        target_compile_options(${target} PRIVATE -Wa,-mbig-obj)
     endif()
     asio_wheel_warnings(${target})
 endfunction()
@@ -122,9 +129,6 @@ function(asio_wheel_register name)
         TIMEOUT ${arg_TIMEOUT}
         LABELS "${arg_GROUP};${arg_LABELS}"
         ENVIRONMENT BOOST_TEST_COLOR_OUTPUT=0)
-    if("real_time" IN_LIST arg_LABELS)
-        set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
-    endif()
 endfunction()
 
 # asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...

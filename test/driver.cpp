@@ -7,6 +7,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
@@ -343,6 +344,39 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drai
     BOOST_TEST(ctx.stopped());
     BOOST_TEST(longest > 0U);
     BOOST_TEST(longest <= 2 * budget);
+}
+
+// A wait that is due when it begins has the wheel looked at by way of the queue. The wake-up that was
+// set before comes late: it is in the queue by then, before what is found due. It must not deliver
+// what is due later first. In slices of two the look is not through when it comes, in slices of four
+// it is.
+BOOST_AUTO_TEST_CASE(a_wake_up_that_comes_late_overtakes_nothing) {
+    using clock = manual_clock<struct late_wake_up>;
+    using timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    for (const std::size_t budget : {2U, 4U}) {
+        clock::set(clock::time_point(1h));
+        drained_context world;
+        asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.budget = budget});
+        std::vector<int> called;
+        std::vector<timer> timers;
+        const auto wait = [&](int ms) {
+            const auto expiry = clock::time_point(1h + ms * 1ms);
+            timers.emplace_back(world.ctx, expiry).async_wait([&called, ms, budget](error_code) {
+                called.push_back(ms);
+                if (ms == 5 && budget == 4) {
+                    clock::advance(10ms); // The last one falls due meanwhile.
+                }
+            });
+        };
+        for (const int ms : {10, 20, 30, 40}) {
+            wait(ms);
+        }
+        clock::advance(budget == 4 ? 35ms : 45ms);
+        wait(5);
+        look(world.ctx);
+        const int in_order[] = {5, 10, 20, 30, 40};
+        BOOST_TEST(called == in_order, boost::test_tools::per_element());
+    }
 }
 
 // Handlers that run while a tick is not through with its slot start waits for that slot, for one

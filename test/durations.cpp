@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Durations that count in fractions may be infinite, or not be a number: at each function that takes
-// one. (Those of delay queues: see delay_queue.)
+// Durations that count in fractions may be infinite, or not be a number: at each function that
+// takes one. (Those of delay queues: see delay_queue.)
 
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/cancel_after.hpp>

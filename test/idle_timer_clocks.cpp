@@ -211,8 +211,8 @@ BOOST_AUTO_TEST_CASE(it_completes_when_a_timer_would_that_is_postponed_with_each
     }
 }
 
-// What counts is the last touch, not the one that shows the latest time: neither does one that has read
-// the clock before it was set take the place of one that has done so afterwards.
+// What counts is the last touch, not the one that shows the latest time: neither does one that has
+// read the clock before it was set take the place of one that has done so afterwards.
 BOOST_FIXTURE_TEST_CASE(threads_may_touch_while_the_clock_is_set, set_time) {
     idle_timer idle(ctx, 10s);
     journal log;

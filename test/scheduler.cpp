@@ -826,7 +826,7 @@ BOOST_AUTO_TEST_CASE(a_task_that_holds_its_own_handle_ends_when_it_is_never_call
     ends(under_a_key);
 }
 
-BOOST_FIXTURE_TEST_CASE(an_orphan_that_is_cancelled_is_not_called_by_who_adopts_it, telling) {
+BOOST_FIXTURE_TEST_CASE(an_orphan_that_is_cancelled_is_not_adopted, telling) {
     const auto held = std::make_shared<int>();
     const task_handle a = tasks.schedule_after(1s, [this, held] { story += "a"; });
     const task_handle b = tasks.schedule_after(1s, tell("b"));

@@ -41,8 +41,8 @@ using asio_wheel::task_handle;
 
 constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
-// While one lives, allocations are counted down, and the one that comes to zero fails. What is left goes
-// over to the next one.
+// While one lives, allocations are counted down, and the one that comes to zero fails. What is left
+// goes over to the next one.
 class counted_down {
 public:
     static constexpr bool memory_may_fail = true;
@@ -173,8 +173,8 @@ BOOST_FIXTURE_TEST_CASE(close_and_cancel_need_no_memory, busy) {
     nothing_more();
 }
 
-// What a repeated task needs it has, also if its function takes all memory there is: its waits follow one
-// another in the same block.
+// What a repeated task needs it has, also if its function takes all memory there is: its waits
+// follow one another in the same block.
 BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
     int calls = 0;
     std::vector<std::unique_ptr<empty_pool>> taken;

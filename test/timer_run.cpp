@@ -282,6 +282,32 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_delivers_waits_that_a_handler_cancel
     BOOST_TEST(seen.take() == "( b! )");
 }
 
+// The handler that runs is work by itself; and so is what waits.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_never_runs_out_of_work, Timer, timers) {
+    for (const int hint :
+         {BOOST_ASIO_CONCURRENCY_HINT_DEFAULT, 1, BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO,
+          BOOST_ASIO_CONCURRENCY_HINT_UNSAFE}) {
+        BOOST_TEST_CONTEXT("hint " << hint) {
+            drained_context world(hint);
+            journal seen;
+            Timer t(world.ctx, 1h), later(world.ctx, 1h);
+            for (int i = 0; i < 5; ++i) {
+                t.async_wait(seen.note("b"));
+            }
+            later.async_wait(ignore);
+            boost::asio::post(world.ctx, [&] {
+                BOOST_TEST(t.cancel() == 5U);
+                world.ctx.poll();
+                BOOST_TEST(seen.take() == "b! b! b! b! b!");
+                BOOST_TEST(!world.ctx.stopped());
+            });
+            world.poll();
+            BOOST_TEST(!world.ctx.stopped());
+            later.cancel();
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(an_exception_leaves_run_and_loses_no_wait, World, worlds) {
     fresh<World> world;
     journal seen;

@@ -436,6 +436,41 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(wait_works_inside_a_handler, World, real_worlds) {
     BOOST_TEST(log.take() == "outer inner");
 }
 
+// Whatever a slice of the tick has looked at already, and held back, because its exact time had not
+// come.
+BOOST_AUTO_TEST_CASE(a_handler_can_bring_forward_a_wait_of_the_same_tick) {
+    for (const std::size_t budget : {1U, 2U, 3U}) {
+        for (std::size_t later = 0; later < 4; ++later) {
+            for (const bool wait_again : {false, true}) {
+                std::size_t fired = 0;
+                const auto count = [&fired](error_code ec) { fired += !ec; };
+                virtual_time world({.tick = 1s, .budget = budget});
+                std::vector<timer> timers;
+                for (std::size_t i = 0; i < 4; ++i) {
+                    timers.emplace_back(world.ctx, world.now() + (i == later ? 1ns : 0ns));
+                }
+                const auto bring_forward = [&](error_code ec) {
+                    if (++fired == 1) {
+                        BOOST_TEST(!ec);
+                        if (wait_again) {
+                            timers[later].expires_at(world.now());
+                            timers[later].async_wait(count);
+                        } else {
+                            timers[later].postpone_until(world.now());
+                        }
+                    }
+                };
+                for (std::size_t i = 0; i < 4; ++i) {
+                    i == later ? timers[i].async_wait(count) : timers[i].async_wait(bring_forward);
+                }
+                world.poll();
+                BOOST_TEST(fired == 4U);
+                BOOST_TEST(world.ctx.stopped());
+            }
+        }
+    }
+}
+
 // real time, since another thread moves the paused one
 BOOST_AUTO_TEST_CASE(wait_returns_when_another_thread_has_moved_paused_time) {
     virtual_time world;

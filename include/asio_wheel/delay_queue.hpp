@@ -237,7 +237,7 @@ public:
     std::size_t cancel() { return end_pops(boost::asio::error::operation_aborted); }
 
     /// Destroys all elements. Pops go on waiting, unless the queue is closed.
-    void clear() {
+    void clear() noexcept {
         elements_.clear();
         end_pops_if_over();
     }

@@ -24,6 +24,7 @@
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/positive.hpp>
 #include <asio_wheel/detail/valve.hpp>
+#include <asio_wheel/detail/wait_anew.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -42,20 +43,20 @@ namespace asio_wheel {
 /// Tells when something has been idle for a period: nothing called touch().
 ///
 /// touch() is what each message costs: it reads a coarse clock and notes the time. Nothing on the
-/// wheel is moved. When the period is over, the timer compares it with the last touch, and waits for
-/// the rest. So it wakes up once a period, however often it is touched.
+/// wheel is moved. When the period is over, the timer compares it with the last touch, and waits
+/// for the rest. So it wakes up once a period, however often it is touched.
 ///
-/// It is never early, and late by no more than a tick of the wheel and three of the kernel: 13 ms, most
-/// often. (Only where the processor that keeps the kernel's time is held up for longer than a tick, say
-/// by another virtual machine, the coarse clock is further behind than is allowed for.)
+/// It is never early, and late by no more than a tick of the wheel and three of the kernel: 13 ms,
+/// most often. (Only where the processor that keeps the kernel's time is held up for longer than a
+/// tick, say by another virtual machine, the coarse clock is further behind than is allowed for.)
 ///
-/// On a clock that can be set, it completes when a timer would that is set to `period` from now with
-/// each touch: if the clock is set back, the next touch begins a period there; without a touch, the
-/// period ends when the clock shows its end.
+/// On a clock that can be set, it completes when a timer would that is set to `period` from now
+/// with each touch: if the clock is set back, the next touch begins a period there; without a
+/// touch, the period ends when the clock shows its end.
 ///
-/// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any thread
-/// at any time, until the execution context ends, whose wheel tells the time; everything else as with a
-/// timer.
+/// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any
+/// thread at any time, until the execution context ends, whose wheel tells the time; everything
+/// else as with a timer.
 ///
 /// A period of zero or less, and one that is not a number, throws std::invalid_argument. In an
 /// overloaded server, wheel_service::scale() shortens the periods of all idle timers at once.
@@ -100,8 +101,8 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    /// Something has happened: a period begins anew. Not to be called when the execution context has
-    /// ended, not even if nobody waits: the time is its wheel's.
+    /// Something has happened: a period begins anew. Not to be called when the execution context
+    /// has ended, not even if nobody waits: the time is its wheel's.
     void touch() {
         watch_.touched.touch();
         if constexpr (!Clock::is_steady) {
@@ -119,10 +120,13 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code)
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(); the one
-    /// allocation is kept from period to period. Another async_wait() aborts the one before. The last
-    /// touch is looked at on the handler's executor: the idle timer is used there, once a period, and
-    /// must live until the handler is called, unless that is with an error.
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(); the
+    /// one allocation is kept from period to period. But an executor of an unknown kind may need
+    /// memory for each period; without it the wait ends with errc::not_enough_memory. Another
+    /// async_wait() aborts the one before; if it throws, that one goes on.
+    ///
+    /// The last touch is looked at on the handler's executor: the idle timer is used there, once a
+    /// period, and must live until the handler is called, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
@@ -139,8 +143,8 @@ public:
     /// As it was given: wheel_service::scale() does not change it.
     [[nodiscard]] duration period() const noexcept { return watch_.period; }
 
-    /// Changes the period; it began when it was last touched. What is waited for goes on being waited
-    /// for.
+    /// Changes the period; it began when it was last touched. What is waited for goes on being
+    /// waited for.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         valve().set_period(watch_, checked(period));
@@ -158,8 +162,8 @@ private:
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
-            if (!ec && self->wheel_.now() < self->end()) {
-                self->wait(std::move(op)); // It was touched meanwhile.
+            if (!ec && self->wheel_.now() < self->end()) { // It was touched meanwhile.
+                detail::go_on_with(op, [this, &op] { self->wait(std::move(op)); });
             } else {
                 op.complete(ec);
             }
@@ -184,9 +188,10 @@ private:
         valve_type& v = valve(); // The idle timer may be gone when its wait has started.
         const double scale = v.scale();
         const time_point end = watch_.end(scale);
-        waits_until_.set(end);
-        timer_.expires_at(end);
-        timer_.async_wait(std::forward<Operation>(op));
+        detail::wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            waits_until_.set(end);
+            timer_.expires_at(end);
+        });
         v.waits_by(scale);
     }
 
@@ -221,11 +226,12 @@ enum class heartbeat_event {
 ///     }
 ///     socket.close(); // Aborts the read and the write that are pending.
 ///
-/// Do not write here: a write hangs when the peer has stopped reading, and then nobody would wait for
-/// `dead`; and a connection has one writer. docs/guide/idle_timer.md has all of such a connection.
+/// Do not write here: a write hangs when the peer has stopped reading, and then nobody would wait
+/// for `dead`; and a connection has one writer. docs/guide/idle_timer.md has all of such a
+/// connection.
 ///
-/// sent() and received() are touch()es, from any thread until the execution context ends. Everything
-/// else is as with an idle timer.
+/// sent() and received() are touch()es, from any thread until the execution context ends.
+/// Everything else is as with an idle timer.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_heartbeat {
     using initiate_async_next = detail::initiation_of<basic_heartbeat>;
@@ -312,7 +318,8 @@ private:
                 self->sent();
                 op.complete(ec, heartbeat_event::send);
             } else {
-                self->wait(std::move(op));
+                detail::go_on_with(
+                    op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
             }
         }
     };
@@ -326,9 +333,10 @@ private:
     template <class Operation>
     void wait(Operation&& op) {
         const time_point next = next_event();
-        waits_until_.set(next);
-        timer_.expires_at(next);
-        timer_.async_wait(std::forward<Operation>(op));
+        detail::wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            waits_until_.set(next);
+            timer_.expires_at(next);
+        });
     }
 
     // After a touch.

@@ -19,6 +19,7 @@
 #include <asio_wheel/detail/intermediate_handler.hpp>
 #include <asio_wheel/detail/jitter.hpp>
 #include <asio_wheel/detail/positive.hpp>
+#include <asio_wheel/detail/wait_anew.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -66,9 +67,9 @@ struct interval_options {
 
 /// Ticks at a fixed rate: on absolute time, so that it does not drift, however late handlers are.
 ///
-/// Ticks are due whether or not anybody waits for them; async_tick() takes the next one that was not
-/// taken yet. So handlers of one interval never overlap, and one that takes longer than a period
-/// finds ticks that were missed: see missed_tick.
+/// Ticks are due whether or not anybody waits for them; async_tick() takes the next one that was
+/// not taken yet. So handlers of one interval never overlap, and one that takes longer than a
+/// period finds ticks that were missed: see missed_tick.
 ///
 /// Neither copyable nor movable. Thread safety. Distinct intervals: safe. One interval: unsafe.
 ///
@@ -115,15 +116,16 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code, std::size_t periods)
     ///
-    /// `periods` is how many periods have passed since the tick before, late ones and all: 1 when it
-    /// is on time, and always with missed_tick::burst and fixed_delay; 0 with an error.
+    /// `periods` is how many periods have passed since the tick before, late ones and all: 1 when
+    /// it is on time, and always with missed_tick::burst and fixed_delay; 0 with an error.
     ///
     /// Completes, once, when the tick is due, or was missed; or when it is aborted by cancel(), by
     /// destruction, by another async_tick(), or by the handler's cancellation slot. A tick that was
     /// aborted was not taken. Never from inside this function.
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). The tick
-    /// is taken on the handler's executor, just before the handler is called; so the interval is used
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). If
+    /// it throws, it has no effect: a tick that is waited for goes on being waited for. The tick is
+    /// taken on the handler's executor, just before the handler is called; so the interval is used
     /// there, and must live until then, unless that is with an error.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
@@ -144,8 +146,9 @@ public:
 
     [[nodiscard]] duration period() const noexcept { return period_; }
 
-    /// Changes the period, also the one that has begun. What is waited for goes on being waited for.
-    /// A tick at a time of its own, by interval_options::first or reset_at(), stays where it is.
+    /// Changes the period, also the one that has begun. What is waited for goes on being waited
+    /// for. A tick at a time of its own, by interval_options::first or reset_at(), stays where it
+    /// is.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         const duration fresh = checked(period);
@@ -182,13 +185,18 @@ private:
 
     template <class Handler>
     void start(Handler&& handler) {
-        if (options_.fixed_delay && !given_) {
-            from_ = wheel_->now();
-            next_ = detail::add_saturating(from_, period_);
-        }
-        timer_.expires_at(jittered(next_));
-        timer_.async_wait(detail::intermediate_handler<Handler, take_tick>(
-            std::forward<Handler>(handler), take_tick{this}));
+        const bool begins = options_.fixed_delay && !given_;
+        const time_point from = begins ? wheel_->now() : from_;
+        const time_point next = begins ? detail::add_saturating(from, period_) : next_;
+        const time_point expiry = jittered(next);
+        detail::wait_anew(*wheel_, timer_,
+                          detail::intermediate_handler<Handler, take_tick>(
+                              std::forward<Handler>(handler), take_tick{this}),
+                          [&] {
+                              from_ = from;
+                              next_ = next;
+                              timer_.expires_at(expiry);
+                          });
     }
 
     // The tick at next_ has come. Returns how many periods it stands for.

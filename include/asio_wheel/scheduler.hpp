@@ -48,19 +48,21 @@ namespace asio_wheel {
 /// A function is called as f(handle), if that is possible, else as f(). If it throws, on_error() is
 /// told, and a repeated task goes on. Whatever it returns is ignored.
 ///
-/// Tasks live until they were called for the last time, or cancelled, or the context ends: then they
-/// are never called. What a function holds is let go when its task is over, also if there are handles
-/// still, and if it holds one itself. The end of the scheduler is a stop() whose orphans nobody adopts:
-/// they are over, too. It may outlive the context, if its executor may (a strand may not).
+/// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
+/// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
+/// that is destroyed cancels its tasks. It may outlive the context, if its executor may (a strand
+/// may not).
 ///
-/// Memory. What a task needs until it is over, a repeated one as well, is allocated by the function that
-/// schedules it. If that throws, nothing was scheduled. Nothing else allocates: close(), stop(), the
-/// destructor, and cancelling need no memory and never fail.
+/// Memory. What a task needs until it is over, a repeated one as well, is allocated by the function
+/// that schedules it. If that throws, nothing was scheduled. Nothing else allocates: close(),
+/// stop(), the destructor, and cancelling need no memory and never fail. (An executor of an unusual
+/// kind may allocate by itself for each wait. If that fails, on_error is told, and the task is
+/// over.)
 ///
-/// Thread safety. All functions may be called from any thread at any time; after close() or stop(), or
-/// with max_pending tasks, those that schedule throw boost::system::system_error with
-/// error::scheduler_stopped or error::too_many_pending. Empty functions, periods of zero or less, and
-/// durations that are not a number, throw std::invalid_argument.
+/// Thread safety. All functions may be called from any thread at any time; after close() or stop(),
+/// or with max_pending tasks, those that schedule throw boost::system::system_error with
+/// error::scheduler_stopped or error::too_many_pending. Empty functions, periods of zero or less,
+/// and durations that are not a number, throw std::invalid_argument.
 template <class Clock>
 class basic_scheduler {
     using task = detail::task<Clock>;
@@ -74,9 +76,9 @@ public:
     using executor_type = boost::asio::any_io_executor;
     using handle = basic_task_handle<Clock>;
 
-    /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer. By
-    /// default that is written to std::clog, and so is what an error handler throws itself. May be
-    /// called by several threads at once, if these run the context.
+    /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer.
+    /// By default that is written to std::clog, and so is what an error handler throws itself. May
+    /// be called by several threads at once, if these run the context.
     using error_handler = std::function<void(const handle&, std::exception_ptr)>;
 
     /// Tasks that were never called when their scheduler was stopped. For adopt().
@@ -97,8 +99,8 @@ public:
 
     basic_scheduler(const basic_scheduler&) = delete;
     basic_scheduler& operator=(const basic_scheduler&) = delete;
-    /// Stops it, and lets go what was never called.
-    ~basic_scheduler() { static_cast<void>(stop(false)); }
+    /// Cancels all tasks. Calls that are under way go on.
+    ~basic_scheduler() { static_cast<void>(stop_all(false)); }
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
@@ -114,9 +116,9 @@ public:
         return arm(make(detail::not_nan("the time of a task", t), std::forward<F>(f), nullptr));
     }
 
-    /// As schedule_after(), instead of what was scheduled under this key and was not called yet, and in
-    /// its place if there are max_pending tasks. (So a task may schedule itself again under its key,
-    /// although it is being called and has a place.)
+    /// As schedule_after(), instead of what was scheduled under this key and was not called yet,
+    /// and in its place if there are max_pending tasks. (So a task may schedule itself again under
+    /// its key, although it is being called and has a place.)
     template <class Rep, class Period, class F>
     handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
         const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
@@ -124,8 +126,8 @@ public:
         return arm(t);
     }
 
-    /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that a
-    /// late call is followed by those that were missed, one after the other.
+    /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
+    /// a late call is followed by those that were missed, one after the other.
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
         return arm(make(after(initial), std::forward<F>(f),
@@ -159,9 +161,10 @@ public:
                         }));
     }
 
-    /// How many tasks there are: those that wait, and those that are being called, until the call has
-    /// returned and what the function holds was let go; also if they were cancelled or stopped
-    /// meanwhile. So a scheduler that is closed() and has none will never call anything, nor does so.
+    /// How many tasks there are: those that wait, and those that are being called, until the call
+    /// has returned and the function is destroyed, also if they were cancelled or stopped
+    /// meanwhile. If a scheduler is closed() and has none, nothing is being called, and nothing
+    /// will be.
     [[nodiscard]] std::size_t pending() const noexcept { return board_->size(); }
 
     /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
@@ -170,17 +173,19 @@ public:
     /// Whether it was closed, or stopped.
     [[nodiscard]] bool closed() const noexcept { return board_->closed(); }
 
-    /// Takes no more tasks, and no task is called any more. Calls that are under way go on; this does
-    /// not wait for them: pending() says how many there are. Returns the tasks that were never called.
-    /// If it was stopped already, or is being stopped by another thread, does nothing.
+    /// Takes no more tasks, and no task is called any more. Calls that are under way go on; this
+    /// does not wait for them: pending() says how many there are. Returns the tasks that were never
+    /// called. If it was stopped already, or is being stopped by another thread, does nothing.
     ///
-    /// An orphan holds what its function holds until it is adopted and over, or cancelled, or no handle
-    /// leads to it. So cancel an orphan that holds its own handle and is not to be adopted.
-    orphans stop() noexcept { return stop(true); } // NOLINT(modernize-use-nodiscard)
+    /// The function of an orphan lives until the orphan is adopted and over, or cancelled, or no
+    /// handle leads to it. So an orphan that holds its own handle, and is not adopted, has to be
+    /// cancelled.
+    orphans stop() noexcept { return stop_all(true); } // NOLINT(modernize-use-nodiscard)
 
-    /// Takes over what another scheduler's stop() returned: for the times they were scheduled for, or
-    /// at once; under their keys, if they had any. Their handles go on leading to them. What is no orphan
-    /// (any more), or was cancelled, is left where it is; so if this throws, it may be called again.
+    /// Takes over what another scheduler's stop() returned: for the times they were scheduled for,
+    /// or at once; under their keys, if they had any. Their handles go on leading to them. What is
+    /// no orphan (any more), or was cancelled, is left where it is; so if this throws, it may be
+    /// called again.
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
             if (h.task_) {
@@ -189,8 +194,8 @@ public:
         }
     }
 
-    /// What is scheduled through a group is cancelled with it, also if another scheduler has adopted it
-    /// meanwhile. Must not outlive its scheduler.
+    /// What is scheduled through a group is cancelled with it, also if another scheduler has
+    /// adopted it meanwhile. Must not outlive its scheduler.
     class group {
     public:
         explicit group(basic_scheduler& s) noexcept : scheduler_(s) {}
@@ -248,8 +253,8 @@ public:
             return h;
         }
 
-        // Looks at the two that it has not looked at for longest. As one comes each time, at most about
-        // half of what is kept is over.
+        // Looks at the two that it has not looked at for longest. As one comes each time, at most
+        // about half of what is kept is over.
         void forget_some() noexcept {
             for (int i = 0; i < 2 && !handles_.empty(); ++i) {
                 if (handles_.front().task_->is_over()) {
@@ -293,7 +298,7 @@ private:
     // In case of `may_be_orphans`, returns those that were never called.
     //
     // What is let go meanwhile may own this scheduler: only the board is used.
-    orphans stop(bool may_be_orphans) noexcept {
+    orphans stop_all(bool may_be_orphans) noexcept {
         const std::shared_ptr<board_type> board = board_;
         orphans found;
         if (board->stop(found)) {

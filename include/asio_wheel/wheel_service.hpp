@@ -43,9 +43,10 @@ struct core_access;
 ///    threads. Beyond these, run() and poll() count a handler of the wheel's own when a wake-up
 ///    finds nothing due, when the wake-up is moved earlier, when the last wait was cancelled, and
 ///    for each slice of what scale() does.
-///  - Waits complete in the order of their expiry; those that fall in one tick do so within each
-///    `budget` of them, and those that have the same expiry in no particular order (but for those
-///    on one timer, which are first come first served).
+///  - If one thread runs the context, waits complete in the order of their expiry. Those of one tick
+///    do so within each `budget` of them; a wait that is due when it begins may count as one of the
+///    tick before. Waits for the same expiry have no particular order (but for those on one timer,
+///    which are first come first served).
 ///
 /// Thread safety. All members may be called from any thread (with wheel_options::locking; without,
 /// from the one thread that uses the context). No lock is held while handlers, allocators or

@@ -9,8 +9,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
 
-/// Returns 0. Throws a std::exception that says which promise was broken.
+/// Always returns 0. A promise that is broken ends the program, by fail().
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+namespace asio_wheel::test {
+
+/// Says which promise was broken and how it came to that, and aborts: libFuzzer then keeps the
+/// input.
+[[noreturn]] inline void fail(const std::string& promise, const std::string& story) {
+    std::cerr << "not so: " << promise << '\n' << story << std::endl;
+    std::abort();
+}
+
+} // namespace asio_wheel::test
 
 #endif

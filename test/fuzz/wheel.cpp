@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
-#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using asio_wheel::test::bytes;
@@ -29,8 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         current.finish();
     } catch (const std::logic_error& broken) {
-        throw std::logic_error("not so: " + std::string(broken.what()) + "\n  " +
-                               current.last_notes());
+        asio_wheel::test::fail(broken.what(), current.last_notes());
     }
     return 0;
 }

@@ -117,7 +117,7 @@ public:
 
     int started = 0;   // Waits.
     int withdrawn = 0; // By the deadline, for the operation had ended.
-    int freed = 0;     // Waits, by whomsoever.
+    int freed = 0;     // Waits, in any way.
     int ended = 0;     // Deadlines that had a wait: they let go of the way to it.
 
     [[nodiscard]] bool idle() const { return pending_ == nullptr && aborted_ == nullptr; }
@@ -166,7 +166,7 @@ public:
     stage(const stage&) = delete;
     stage& operator=(const stage&) = delete;
 
-    // Whoever has started the operation.
+    // The thread that has started the operation.
     void arm() {
         (*starter_)->arm([this] { core_.start(take(wait_)); });
         starter_.reset();
@@ -219,7 +219,7 @@ public:
     void drain() { fired_ = core_.complete(asio::error::operation_aborted); }
 
 private:
-    enum source { nobody, time, another };
+    enum source { none, time, another };
 
     static ptr take(std::optional<ptr>& from) {
         ptr p(std::move(*from));
@@ -230,7 +230,7 @@ private:
     void cancelled(cancellation_type type) {
         check(!ended_, "an operation that has ended is not cancelled");
         ++cancellations_;
-        if (first_ == nobody && (type & by_time) == by_time) {
+        if (first_ == none && (type & by_time) == by_time) {
             first_ = type == by_time ? time : another;
         }
         inside_.store(true); // It takes a while.
@@ -247,7 +247,7 @@ private:
 
     // Of the operation: used by one thread after the other, as the deadline sees to.
     bool ended_ = false;
-    source first_ = nobody;
+    source first_ = none;
     int cancellations_ = 0;
     detail::atomic<bool> inside_{false};
 

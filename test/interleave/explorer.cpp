@@ -30,8 +30,8 @@ using namespace asio_wheel::test::interleave;
 using asio_wheel::detail::atomic;
 using asio_wheel::detail::mutex;
 
-// A sleeper that says that it sleeps, and one who wakes it when something is done. Correct only if
-// the sleeper looks once more after it has said so.
+// One thread says that it sleeps, and sleeps. The other one does something, and wakes it. This is
+// correct only if the sleeper looks once more after it has said that it sleeps.
 template <bool LooksAgain>
 void handshake() {
     atomic<bool> done;
@@ -55,7 +55,7 @@ void handshake() {
         });
 }
 
-// Both say that they come before they look whether the other one does, or look first.
+// Each thread says that it comes, and looks whether the other one does. It must not look first.
 template <bool SaysFirst>
 void enter_together() {
     atomic<bool> comes[2];

@@ -442,7 +442,7 @@ BOOST_AUTO_TEST_CASE(a_handle_can_be_asked_at_any_time) {
         const handle h = w.s->schedule_after(1s, w.first.tell());
         together([&] { w.become_due(); },
                  [&] {
-                     check(!h.is_cancelled(), "nobody cancels it");
+                     check(!h.is_cancelled(), "it is not cancelled");
                      const bool before = h.is_expired();
                      const auto left = h.remaining();
                      const bool after = h.is_expired();

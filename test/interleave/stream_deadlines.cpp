@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_
                 });
 }
 
-// The wait that lingers ends: nobody wants it, or the next operation does.
+// The wait that lingers ends while the next operation begins, which would use it.
 BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_ends) {
     explore_all("on_time_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
                 [] {

@@ -65,13 +65,14 @@ private:
 
         template <class Handler>
         void operator()(Handler&& h) const {
-            self_->handler_.emplace(std::forward<Handler>(h));
+            handler any(std::forward<Handler>(h));
             // The slot that any_completion_handler has in place of the handler's.
-            auto slot = boost::asio::get_associated_cancellation_slot(*self_->handler_);
+            auto slot = boost::asio::get_associated_cancellation_slot(any);
             if (slot.is_connected()) {
                 slot.assign(
                     [self = self_](boost::asio::cancellation_type type) { self->note(type); });
             }
+            self_->handler_.emplace(std::move(any)); // Nothing throws from here on.
             if (self_->on_start) {
                 self_->on_start();
             }

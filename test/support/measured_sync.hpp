@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 namespace asio_wheel::test {
 
@@ -37,6 +38,18 @@ protected:
     ~lock_observer() = default;
 };
 
+/// While it lives, its thread is not observed.
+class not_observed {
+public:
+    not_observed() noexcept = default;
+    not_observed(const not_observed&) = delete;
+    not_observed& operator=(const not_observed&) = delete;
+    ~not_observed() { lock_observer::here = observer_; }
+
+private:
+    lock_observer* const observer_ = std::exchange(lock_observer::here, nullptr);
+};
+
 } // namespace asio_wheel::test
 
 namespace asio_wheel::detail {
@@ -45,13 +58,21 @@ class mutex {
 public:
     void lock() {
         mutex_.lock();
-        if (test::lock_observer* const observer = test::lock_observer::here) {
-            observer->locked(mark_);
+        begin();
+    }
+
+    bool try_lock() {
+        if (!mutex_.try_lock()) {
+            return false;
         }
+        begin();
+        return true;
     }
 
     void unlock() {
-        test::lock_observer* const observer = test::lock_observer::here;
+        // Of locks inside each other the outermost counts: it covers what the others do.
+        --depth;
+        test::lock_observer* const observer = depth == 0 ? test::lock_observer::here : nullptr;
         const test::lock_mark mark = mark_;
         if (observer != nullptr) {
             observer->unlocking(mark);
@@ -62,17 +83,14 @@ public:
         }
     }
 
-    bool try_lock() {
-        if (!mutex_.try_lock()) {
-            return false;
+private:
+    void begin() {
+        if (++depth == 1 && test::lock_observer::here != nullptr) {
+            test::lock_observer::here->locked(mark_);
         }
-        if (test::lock_observer* const observer = test::lock_observer::here) {
-            observer->locked(mark_);
-        }
-        return true;
     }
 
-private:
+    static inline thread_local int depth = 0; // How many of them its thread has locked.
     std::mutex mutex_;
     test::lock_mark mark_; // Of the thread that has the mutex.
 };

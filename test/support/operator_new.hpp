@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Replaces operator new by one that counts, and fails when asked to. For one source file of a test
-// program, before everything else: Asio is told to use it too, which the other files must not see
-// otherwise (// pch: off).
+// Replaces every form of operator new by one that counts, and fails when asked to. For one source
+// file of a test program, before everything else: Asio is told to use it too, which the other files
+// must not see otherwise (// pch: off).
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_OPERATOR_NEW_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_OPERATOR_NEW_HPP
@@ -12,14 +12,16 @@
 #error "support/operator_new.hpp has to come before Asio"
 #endif
 
-// Asio takes its handlers' memory by aligned_alloc(), where it finds one.
+// Asio takes its handlers' memory by aligned_alloc(), where it finds one. Without it, it takes that
+// memory by operator new.
 #define BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC 1
 #define BOOST_ASIO_DISABLE_BOOST_ALIGN 1
+
+#include "support/fault_line.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
-#include <limits>
 #include <new>
 
 namespace asio_wheel::test {
@@ -28,9 +30,7 @@ namespace asio_wheel::test {
 struct heap_count {
     std::atomic<std::size_t> live{0};
     std::atomic<std::size_t> total{0};
-    /// How many more allocations succeed; the next one throws, and those after it succeed again.
-    std::atomic<std::size_t> successes_left{std::numeric_limits<std::size_t>::max()};
-    std::atomic<bool> none_left{false}; ///< Every allocation throws.
+    fault_line faults; ///< Which allocations throw.
 };
 
 inline heap_count heap;
@@ -47,37 +47,31 @@ template <class Function>
 /// life.
 class fail_after {
 public:
-    explicit fail_after(std::size_t n) { heap.successes_left = n; }
+    explicit fail_after(std::size_t n) { heap.faults.watch(n, n + 1); }
     fail_after(const fail_after&) = delete;
     fail_after& operator=(const fail_after&) = delete;
-    ~fail_after() { heap.successes_left = std::numeric_limits<std::size_t>::max(); }
+    ~fail_after() { heap.faults.ignore(); }
 
-    [[nodiscard]] bool has_failed() const {
-        return heap.successes_left > std::numeric_limits<std::size_t>::max() / 2;
-    }
+    [[nodiscard]] bool has_failed() const { return heap.faults.failed() != 0; }
 };
 
 /// Makes every allocation throw std::bad_alloc in this object's life.
 class out_of_memory {
 public:
-    out_of_memory() { heap.none_left = true; }
+    out_of_memory() { heap.faults.watch(0, fault_line::endless); }
     out_of_memory(const out_of_memory&) = delete;
     out_of_memory& operator=(const out_of_memory&) = delete;
-    ~out_of_memory() { heap.none_left = false; }
+    ~out_of_memory() { heap.faults.ignore(); }
 };
 
-/// What `allocate` returns, counted, unless it is to fail.
+/// What `allocate` returns, counted; null if it is to fail.
 template <class Allocate>
-[[nodiscard]] void* counted(Allocate allocate) {
-    if (heap.none_left || heap.successes_left-- == 0) {
-        throw std::bad_alloc();
+[[nodiscard]] void* counted(Allocate allocate) noexcept {
+    void* const memory = heap.faults.strikes() ? nullptr : allocate();
+    if (memory != nullptr) {
+        ++heap.live;
+        ++heap.total;
     }
-    void* const memory = allocate();
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
-    ++heap.live;
-    ++heap.total;
     return memory;
 }
 
@@ -85,8 +79,26 @@ template <class Allocate>
 
 // Not inlined: the compiler would take what it then sees for a mistake, memory of operator new that
 // goes to std::free().
-[[gnu::noinline]] void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return asio_wheel::test::counted([size] { return std::malloc(size == 0 ? 1 : size); });
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
+                                     const std::nothrow_t&) noexcept {
+    return asio_wheel::test::counted([size, alignment] {
+        void* memory = nullptr;
+        const bool failed = posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0;
+        return failed ? nullptr : memory;
+    });
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    void* const memory = operator new(size, std::nothrow);
+    return memory != nullptr ? memory : throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    void* const memory = operator new(size, alignment, std::nothrow);
+    return memory != nullptr ? memory : throw std::bad_alloc();
 }
 
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
@@ -96,23 +108,55 @@ template <class Allocate>
     }
 }
 
+// Arrays, and operator delete with whatever else it is told, are as the above. (By the standard
+// that is what they do by themselves; those of AddressSanitizer do not.)
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+    return operator new(size);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return operator new(size, alignment);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t& tag) noexcept {
+    return operator new(size, tag);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment,
+                                       const std::nothrow_t& tag) noexcept {
+    return operator new(size, alignment, tag);
+}
+
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     operator delete(memory);
 }
-
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-    return asio_wheel::test::counted([size, alignment] {
-        void* memory = nullptr;
-        const bool failed = posix_memalign(&memory, static_cast<std::size_t>(alignment), size) != 0;
-        return failed ? nullptr : memory;
-    });
-}
-
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
     operator delete(memory);
 }
-
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t,
+                                       const std::nothrow_t&) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+    operator delete(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t,
+                                         const std::nothrow_t&) noexcept {
     operator delete(memory);
 }
 

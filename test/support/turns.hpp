@@ -30,11 +30,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
-#include <optional>
 #include <ostream>
-#include <utility>
-#include <vector>
 
 namespace asio_wheel::test {
 
@@ -49,22 +45,36 @@ namespace asio_wheel::test {
 struct lock_record {
     std::size_t count = 0;       ///< How often one was.
     std::uint64_t most_work = 0; ///< The most waits that were moved, ended or looked at meanwhile.
-    std::int64_t longest_ns = 0; ///< The longest that one was, in processor time;
+    std::size_t most_ready = 0;  ///< The most that came out of one into the context's queue.
+    std::int64_t longest_ns = 0; ///< The longest that one was held, in processor time;
     std::int64_t total_ns = 0;   ///< and all of them.
 };
 
-/// Keeps such a record of what its thread does in its life, on one wheel. What a lock has covered is
-/// found by what the wheel's stats say before and after.
-template <class Wheel>
+/// Keeps such a record of what its thread does to one wheel, from its beginning to finish().
+///
+/// What a lock has moved or ended is told by the wheel's stats before and after. What became ready
+/// under it is put into the context's queue after it: so a marker goes into the queue between the
+/// two, and the handlers between two markers belong to one lock.
+template <class Crowd>
 class lock_log final : public lock_observer {
 public:
-    explicit lock_log(Wheel& wheel) : wheel_(wheel) {
+    explicit lock_log(Crowd& crowd) : crowd_(crowd) {
         observe();
-        lock_observer::here = this;
+        here = this;
     }
-    ~lock_log() { lock_observer::here = nullptr; }
+    lock_log(const lock_log&) = delete;
+    lock_log& operator=(const lock_log&) = delete;
+    ~lock_log() { here = nullptr; }
 
-    [[nodiscard]] const lock_record& record() const noexcept { return record_; }
+    /// Runs what has become ready, and returns the record.
+    lock_record finish() {
+        here = nullptr;
+        if (!crowd_.ended()) {
+            post_marker(); // The last lock's handlers end here.
+            crowd_.poll();
+        }
+        return record_;
+    }
 
 private:
     void locked(lock_mark& mark) override { mark = {thread_time(), work_, waits_}; }
@@ -77,24 +87,35 @@ private:
 
     void unlocked(const lock_mark& mark) override {
         ++record_.count;
+        const not_observed nobody;
         observe();
         const std::uint64_t gone = mark.waits > waits_ ? mark.waits - waits_ : 0;
         record_.most_work = std::max({record_.most_work, work_ - mark.work, gone});
+        if (!crowd_.ended()) {
+            post_marker();
+        }
     }
 
     // The counters that only grow, and the waits there are.
     void observe() {
-        lock_observer::here = nullptr;
-        const wheel_stats s = wheel_.stats();
+        const not_observed nobody;
+        const wheel_stats s = crowd_.wheel().stats();
         work_ = s.scheduled + s.cancelled + s.postponed + s.rejected + s.cascaded;
         waits_ = s.pending;
-        lock_observer::here = this;
     }
 
-    Wheel& wheel_;
+    void post_marker() {
+        boost::asio::post(crowd_.context(), [this] {
+            record_.most_ready = std::max(record_.most_ready, crowd_.ran() - ran_);
+            ran_ = crowd_.ran();
+        });
+    }
+
+    Crowd& crowd_;
     lock_record record_;
     std::uint64_t work_ = 0;
     std::uint64_t waits_ = 0;
+    std::size_t ran_ = crowd_.ran();
 };
 
 /// A shape of wheel.
@@ -116,20 +137,20 @@ public:
 
     /// What another handler saw between two of its turns, at most.
     struct gap {
-        std::size_t handlers = 0;    ///< Waits that were delivered.
+        std::size_t handlers = 0;    ///< Handlers that were called.
         std::uint64_t cascaded = 0;  ///< Entries that were filed again.
-        std::uint64_t postponed = 0; ///< Waits that were moved.
         std::int64_t longest_ns = 0; ///< Processor time.
     };
 
     waiting_crowd(const wheel_shape& shape, std::size_t budget)
-        : wheel_(make_wheel<clock, impatient<clock>>(
+        : levels_(shape.levels),
+          wheel_(make_wheel<clock, impatient<clock>>(
               ctx_, {.slots = shape.slots, .levels = shape.levels, .budget = budget})) {}
 
     /// Starts `count` waits for `d`, each on a timer of its own.
     void wait(std::size_t count, std::chrono::nanoseconds d) {
         for (std::size_t i = 0; i < count; ++i) {
-            timers_.emplace_back(ctx_, d).async_wait(counts());
+            timers_.emplace_back(ctx_, d).async_wait(counts{*this});
         }
     }
 
@@ -137,7 +158,7 @@ public:
     timer& wait_on_one(std::size_t count, std::chrono::nanoseconds d) {
         timer& t = timers_.emplace_back(ctx_, d);
         for (std::size_t i = 0; i < count; ++i) {
-            t.async_wait(counts());
+            t.async_wait(counts{*this});
         }
         return t;
     }
@@ -154,22 +175,21 @@ public:
         clock::advance(d);
         gap most;
         std::size_t quiet = 0; // turns of it with nothing between them
-        std::size_t delivered = delivered_;
-        wheel_stats before = wheel_.stats();
+        std::size_t ran = ran_;
+        wheel_stats before = stats();
         std::int64_t last = thread_time();
         std::function<void()> turn = [&] {
             const std::int64_t spent = thread_time() - last;
-            const wheel_stats now = wheel_.stats();
-            const bool something = delivered_ != delivered || now.cascaded != before.cascaded ||
-                                   now.postponed != before.postponed;
+            const wheel_stats now = stats();
+            const bool something =
+                ran_ != ran || now.cascaded != before.cascaded || now.postponed != before.postponed;
             quiet = something ? 0 : quiet + 1;
             if (something) {
-                most.handlers = std::max(most.handlers, delivered_ - delivered);
+                most.handlers = std::max(most.handlers, ran_ - ran);
                 most.cascaded = std::max(most.cascaded, now.cascaded - before.cascaded);
-                most.postponed = std::max(most.postponed, now.postponed - before.postponed);
                 most.longest_ns = std::max(most.longest_ns, spent);
             }
-            delivered = delivered_;
+            ran = ran_;
             before = now;
             if (quiet < 20) { // The driver may need some to see that its time has come.
                 boost::asio::post(ctx_, std::ref(turn));
@@ -177,37 +197,62 @@ public:
             last = thread_time();
         };
         boost::asio::post(ctx_, std::ref(turn));
-        ctx_.restart();
-        ctx_.poll();
+        poll();
         return most;
     }
 
-    /// Has all services of the context end, as its destructor does.
-    void end() { ctx_.end_services(); }
+    void poll() {
+        ctx_.restart();
+        ctx_.poll();
+    }
+
+    /// Ends all services of the context, as its destructor does.
+    void end() {
+        ended_ = true;
+        ctx_.end_services();
+    }
+    [[nodiscard]] bool ended() const noexcept { return ended_; }
 
     [[nodiscard]] wheel_type& wheel() noexcept { return wheel_; }
+    [[nodiscard]] boost::asio::io_context& context() noexcept { return ctx_; }
     [[nodiscard]] std::deque<timer>& timers() noexcept { return timers_; }
+    [[nodiscard]] unsigned levels() const noexcept { return levels_; }
+
+    /// How many handlers were called: for waits that expired, and all of them.
     [[nodiscard]] std::size_t delivered() const noexcept { return delivered_; }
+    [[nodiscard]] std::size_t ran() const noexcept { return ran_; }
 
 private:
-    struct context : boost::asio::io_context {
+    struct services : boost::asio::io_context {
         void end_services() { shutdown(); }
     };
 
-    [[nodiscard]] auto counts() {
-        return [this](const boost::system::error_code&) { ++delivered_; };
+    struct counts {
+        waiting_crowd& crowd;
+        void operator()(const boost::system::error_code& ec) const {
+            ++crowd.ran_;
+            crowd.delivered_ += ec ? 0 : 1;
+        }
+    };
+
+    [[nodiscard]] wheel_stats stats() const {
+        const not_observed nobody;
+        return wheel_.stats();
     }
 
-    context ctx_;
+    services ctx_;
+    unsigned levels_;
     wheel_type& wheel_;
+    bool ended_ = false;
     std::size_t delivered_ = 0;
+    std::size_t ran_ = 0;
     std::deque<timer> timers_;
 };
 
 /// Idle timers, which are given less time.
 class idle_crowd {
 public:
-    explicit idle_crowd(const wheel_shape& shape, std::size_t budget)
+    idle_crowd(const wheel_shape& shape, std::size_t budget)
         : wheel_(
               make_wheel(ctx_, {.slots = shape.slots, .levels = shape.levels, .budget = budget})) {
         wheel_.pause();
@@ -216,39 +261,57 @@ public:
     void wait(std::size_t count, std::chrono::nanoseconds period) {
         for (std::size_t i = 0; i < count; ++i) {
             timers_.emplace_back(ctx_, period).async_wait([this](const boost::system::error_code&) {
-                ++delivered_;
+                ++ran_;
             });
         }
     }
 
-    /// The most waits that are moved between two turns of another handler.
-    std::uint64_t scale(double factor) {
-        std::uint64_t most = 0;
-        std::uint64_t before = wheel_.stats().postponed;
+    /// The most waits that are moved, and the most processor time that is spent, between two turns
+    /// of another handler. The first of these turns is before the call.
+    waiting_crowd::gap scale(double factor) {
+        waiting_crowd::gap most;
+        std::uint64_t before = stats().postponed;
         std::size_t quiet = 0;
+        std::int64_t last = thread_time();
         std::function<void()> turn = [&] {
-            const std::uint64_t now = wheel_.stats().postponed;
-            most = std::max(most, now - before);
+            const std::int64_t spent = thread_time() - last;
+            const std::uint64_t now = stats().postponed;
+            if (now != before) {
+                most.handlers = std::max<std::size_t>(most.handlers, now - before);
+                most.longest_ns = std::max(most.longest_ns, spent);
+            }
             quiet = now == before ? quiet + 1 : 0;
             before = now;
             if (quiet < 20) {
                 boost::asio::post(ctx_, std::ref(turn));
             }
+            last = thread_time();
         };
         boost::asio::post(ctx_, std::ref(turn));
         wheel_.scale(factor);
-        ctx_.restart();
-        ctx_.poll();
+        poll();
         return most;
     }
 
-    [[nodiscard]] auto& wheel() noexcept { return wheel_; }
-    [[nodiscard]] std::size_t delivered() const noexcept { return delivered_; }
+    void poll() {
+        ctx_.restart();
+        ctx_.poll();
+    }
+
+    [[nodiscard]] static bool ended() noexcept { return false; }
+    [[nodiscard]] wheel_service<>& wheel() noexcept { return wheel_; }
+    [[nodiscard]] boost::asio::io_context& context() noexcept { return ctx_; }
+    [[nodiscard]] std::size_t ran() const noexcept { return ran_; }
 
 private:
+    [[nodiscard]] wheel_stats stats() const {
+        const not_observed nobody;
+        return wheel_.stats();
+    }
+
     boost::asio::io_context ctx_;
     wheel_service<>& wheel_;
-    std::size_t delivered_ = 0;
+    std::size_t ran_ = 0;
     std::deque<idle_timer> timers_;
 };
 

@@ -30,9 +30,9 @@ public:
                    !last_.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
             }
         } else {
-            // The clock is read after what was stored, and what was stored had been read from it. So if
-            // it shows less now, it was set back meanwhile, and the less holds. (acq_rel pairs with
-            // itself: it keeps the order of these reads on different threads.)
+            // The clock is read after what was stored, and what was stored had been read from it.
+            // So if it shows less now, it was set back meanwhile, and the less holds. (acq_rel
+            // pairs with itself: it keeps the order of these reads on different threads.)
             rep last = last_.load(std::memory_order_acquire);
             rep now = read();
             while (last != now && !last_.compare_exchange_weak(last, now, std::memory_order_acq_rel,
@@ -61,9 +61,9 @@ private:
     atomic<rep> last_;
 };
 
-/// On a clock that can be set: until when an operation waits, as far as other threads may know. When
-/// the clock was set back, a touch makes the end of a period earlier, and what waits has to be told.
-/// On a steady clock that does not happen, and there is nothing to be known.
+/// On a clock that can be set: until when an operation waits, as far as other threads may know.
+/// When the clock was set back, a touch makes the end of a period earlier, and what waits has to be
+/// told. On a steady clock that does not happen, and there is nothing to be known.
 template <class Core, bool Steady = Core::time_point::clock::is_steady>
 class waiting_until {
 public:
@@ -81,9 +81,9 @@ public:
         end_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
     }
 
-    /// By any thread that has touched: moves the wait, if there is one that is for later. If the owner
-    /// is just about to begin it, for an end that was right before, it may be missed, but not by the
-    /// next touch.
+    /// By any thread that has touched: moves the wait, if there is one that is for later. If the
+    /// owner is just about to begin it, for an end that was right before, it may be missed, but not
+    /// by the next touch.
     void no_later_than(Core& core, typename Core::state& timer, time_point end) noexcept {
         if (end.time_since_epoch().count() < end_.load(std::memory_order_relaxed)) {
             core.bring_forward(timer, end);

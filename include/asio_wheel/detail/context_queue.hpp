@@ -104,7 +104,9 @@ public:
             post_visible(batch.ops_);
         } else {
             if (size != 1) {
-                if (post_announced(scheduler_, size - 1, batch.ops_)) {
+                // With one thread, Asio would count the others in a list of the thread, which a
+                // poll() inside the handler that is running does not see: it would run out of work.
+                if (!one_thread_ && post_announced(scheduler_, size - 1, batch.ops_)) {
                     return;
                 }
                 for (std::size_t i = 1; i < size; ++i) {

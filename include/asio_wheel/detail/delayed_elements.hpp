@@ -3,16 +3,17 @@
 
 // Values that become available in the order of their times.
 //
-// The rule. An element is in one of two places: in a wheel while its time lies ahead, in a heap when
-// the wheel has reached it. Whatever is in the heap has a time that the wheel was told to have come;
-// so the heap's first element is the first of all, unless the wheel still holds an earlier one that
-// was not taken out yet. Times are compared exactly, always: the wheel's ticks are the clock's units.
+// The rule. An element is in one of two places: in a wheel while its time lies ahead, in a heap
+// when the wheel has reached it. Whatever is in the heap has a time that the wheel was told to have
+// come; so the heap's first element is the first of all, unless the wheel still holds an earlier
+// one that was not taken out yet. Times are compared exactly, always: the wheel's ticks are the
+// clock's units.
 //
-// The reason. The wheel files, moves and removes an element in constant time, and gives elements out
-// in the order of their times, as many at a time as are asked for. The heap puts those of equal times
-// in the order in which they were pushed. It also takes what is pushed with a time that has passed,
-// for which a wheel has no place; and if the clock is set back, all that is pushed until the clock has
-// made up for it. Most often the heap holds a few elements, and these come in order.
+// The reason. The wheel files, moves and removes an element in constant time, and gives elements
+// out in the order of their times, as many at a time as are asked for. The heap puts those of equal
+// times in the order in which they were pushed. It also takes what is pushed with a time that has
+// passed, for which a wheel has no place; and if the clock is set back, all that is pushed until
+// the clock has made up for it. Most often the heap holds a few elements, and these come in order.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAYED_ELEMENTS_HPP
 #define ASIO_WHEEL_DETAIL_DELAYED_ELEMENTS_HPP
@@ -26,8 +27,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -93,9 +94,9 @@ public:
         return true;
     }
 
-    void clear() {
-        std::deque<element> gone; // Destroyed last: values may do anything then.
-        for (element& e : elements_) {
+    void clear() noexcept {
+        for (std::size_t i = 0; i < places_; ++i) {
+            element& e = at(i);
             if (e.filed()) {
                 wheel_.erase(e);
             }
@@ -105,8 +106,9 @@ public:
         aside_.clear();
         std::vector<element*>().swap(heap_);
         first_vacant_ = nowhere;
-        size_ = 0;
-        gone.swap(elements_);
+        size_ = places_ = 0;
+        // Destroyed last: values may do anything then.
+        const std::vector<block_ptr> gone = std::exchange(blocks_, {});
     }
 
     /// The element whose time came first; null if none has come by now(). The clock is read only if
@@ -152,7 +154,8 @@ public:
     /// Calls f(key, value, time) for each element.
     template <class Function>
     void for_each(Function&& f) const {
-        for (const element& e : elements_) {
+        for (std::size_t i = 0; i < places_; ++i) {
+            const element& e = at(i);
             if (e.value_) {
                 f(element_key{e.place_, e.generation_}, *e.value_, e.time_);
             }
@@ -177,7 +180,16 @@ private:
     using element_list =
         boost::intrusive::list<element, boost::intrusive::constant_time_size<false>>;
 
+    // Places are made by the block, and stay where they are. (A std::deque would do, but for
+    // clear(): some need memory to become empty.)
+    static constexpr std::size_t block_size = std::max<std::size_t>(1, 1024 / sizeof(element));
+    using block_ptr = std::unique_ptr<std::array<element, block_size>>;
+
     static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+
+    [[nodiscard]] element& at(std::size_t place) const noexcept {
+        return (*blocks_[place / block_size])[place % block_size];
+    }
 
     [[nodiscard]] static bool before(const element& a, const element& b) noexcept {
         return std::tie(a.time_, a.number_) < std::tie(b.time_, b.number_);
@@ -186,22 +198,25 @@ private:
     // A vacant place, and room for it in the heap: so that nothing after push() can fail.
     element& vacant() {
         if (first_vacant_ == nowhere) {
-            if (heap_.capacity() <= elements_.size()) {
-                heap_.reserve(2 * elements_.size() + 16);
+            if (heap_.capacity() <= places_) {
+                heap_.reserve(2 * places_ + 16);
             }
-            element& e = elements_.emplace_back();
-            e.place_ = static_cast<std::uint32_t>(elements_.size() - 1);
+            if (places_ == blocks_.size() * block_size) {
+                blocks_.push_back(std::make_unique<typename block_ptr::element_type>());
+            }
+            element& e = at(places_);
+            e.place_ = static_cast<std::uint32_t>(places_++);
             e.generation_ = first_generation_;
             first_vacant_ = e.place_;
         }
-        return elements_[first_vacant_];
+        return at(first_vacant_);
     }
 
     [[nodiscard]] element* find(element_key key) noexcept {
-        if (key.place >= elements_.size()) {
+        if (key.place >= places_) {
             return nullptr;
         }
-        element& e = elements_[key.place];
+        element& e = at(key.place);
         return e.generation_ == key.generation && e.value_ ? &e : nullptr;
     }
 
@@ -316,7 +331,8 @@ private:
     count_t origin_; // Tick 0.
     count_t seen_;   // What the clock showed when it was last read.
     wheel wheel_;
-    std::deque<element> elements_;
+    std::vector<block_ptr> blocks_;
+    std::size_t places_ = 0; // In use or vacant. The last block may have more.
     std::uint32_t first_vacant_ = nowhere;
     std::vector<element*> heap_; // Has room for all elements.
     element_list aside_;

@@ -22,6 +22,8 @@
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
+#include <new>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -84,6 +86,7 @@ template <class Core, class Handler, class Executor, class Work, class Timer = n
 class dispatched_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
     using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
     using memory = op_memory<dispatched_op, Handler>;
+    using untracked = decltype(without_work<Executor>(std::declval<const work_on<Executor>&>()));
 
 public:
     dispatched_op(Handler&& handler, Core& core, const Executor& ex, Work work)
@@ -109,15 +112,23 @@ private:
     static void send(dispatched_op& op) {
         Core& core = *op.lifetime_->core;
         const typename Core::handler_scope scope(core);
-        if (core.hop(op)) {
-            // Copies: the operation may be gone when hop_to() returns.
-            const auto ex = without_work<Executor>(op.executor_);
-            const lifetime_ptr<Core> lifetime(op.lifetime_);
-            [[maybe_unused]] const Work work(std::move(op.work_));
-            if (!hop_to(ex, op, lifetime)) {
-                core.send_later(op);
-            }
+        if (core.hop(op) && !send_to_executor(op)) {
+            core.send_later(op);
         }
+    }
+
+    // As hop_to().
+    [[nodiscard]] static bool send_to_executor(dispatched_op& op) {
+        // Copies: the operation may be gone when hop_to() returns.
+        std::optional<untracked> ex;
+        try {
+            ex.emplace(without_work<Executor>(op.executor_));
+        } catch (const std::bad_alloc&) { // Executors that hide a large one allocate for that.
+            return false;
+        }
+        const lifetime_ptr<Core> lifetime(op.lifetime_);
+        [[maybe_unused]] const Work work(std::move(op.work_));
+        return hop_to(*ex, op, lifetime);
     }
 
     // It has reached the handler's executor.

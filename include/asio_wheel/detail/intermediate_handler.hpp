@@ -9,8 +9,10 @@
 
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/asio/associator.hpp>
+#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <new>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -51,6 +53,19 @@ private:
     Step step_;
     mutable memory memory_; // Allocators ask for nothing but a const handler.
 };
+
+/// Begins the next wait of an operation by wait(), which moves `op` away. There is memory for the
+/// wait itself. But its executor may need some, to keep its context working; this is before `op`
+/// has been moved. Without that memory the operation ends with an error, and `args`.
+template <class Operation, class Wait, class... Args>
+void go_on_with(Operation& op, Wait wait, const Args&... args) {
+    try {
+        wait();
+    } catch (const std::bad_alloc&) {
+        namespace errc = boost::system::errc;
+        op.complete(errc::make_error_code(errc::not_enough_memory), args...);
+    }
+}
 
 } // namespace asio_wheel::detail
 

@@ -3,9 +3,9 @@
 
 // The memory of an operation that is made of several waits, one after the other.
 //
-// A wait's memory is given back before its handler is called. If the operation is not over then, its
-// next wait needs as much again, and that must not fail: the operation was accepted long ago. So the
-// handler keeps what the wait gives back, and the next wait takes it.
+// A wait's memory is given back before its handler is called. If the operation is not over then,
+// its next wait needs as much again, and that must not fail: the operation was accepted long ago.
+// So the handler keeps what the wait gives back, and the next wait takes it.
 
 #ifndef ASIO_WHEEL_DETAIL_KEPT_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_KEPT_MEMORY_HPP
@@ -18,8 +18,8 @@ namespace asio_wheel::detail {
 
 /// A member of such a handler, for at most one block of `Allocator`, which is the handler's own.
 ///
-/// The handler's associated allocator is keeping_allocator. It leads to this member where the handler
-/// is now; so it must not be used any more when the handler has been moved elsewhere.
+/// The handler's associated allocator is keeping_allocator. It leads to this member where the
+/// handler is now; so it must not be used any more when the handler has been moved elsewhere.
 template <class Allocator>
 class kept_memory {
 public:

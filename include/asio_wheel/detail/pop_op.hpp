@@ -3,9 +3,9 @@
 
 // A pop of a delay queue: it waits for an element, gets its value, and takes it to its handler.
 //
-// All that a pop will need is allocated when it starts. Finishing one never fails: the value has been
-// moved into the operation by then, and the operation itself goes into the context's queue, or to its
-// handler's executor. Until it is finished the queue owns it, thereafter it owns itself.
+// All that a pop will need is allocated when it starts. Finishing one never fails: the value has
+// been moved into the operation by then, and the operation itself goes into the context's queue, or
+// to its handler's executor. Until it is finished the queue owns it, thereafter it owns itself.
 
 #ifndef ASIO_WHEEL_DETAIL_POP_OP_HPP
 #define ASIO_WHEEL_DETAIL_POP_OP_HPP
@@ -34,8 +34,8 @@ namespace asio_wheel::detail {
 template <class T>
 class pop_link;
 
-/// What a queue knows of a pop; its handler is in a derived class. It ends by finish(), or without a
-/// call by destroy().
+/// What a queue knows of a pop; its handler is in a derived class. It ends by finish(), or without
+/// a call by destroy().
 template <class T>
 class pop_op : public hop_op,
                public boost::intrusive::list_base_hook<
@@ -116,8 +116,8 @@ private:
     Abort abort_;
 };
 
-/// Frees a finished pop, and calls its handler. If the value cannot be moved, the pop and its handler
-/// are destroyed, and the exception is the caller's, as if the handler had thrown it.
+/// Frees a finished pop, and calls its handler. If the value cannot be moved, the pop and its
+/// handler are destroyed, and the exception is the caller's, as if the handler had thrown it.
 template <class Op, class Handler>
 void deliver_pop(Op& op) {
     BOOST_ASIO_HANDLER_COMPLETION((op));
@@ -173,7 +173,7 @@ private:
         if (queue != nullptr) {
             op.arrive();
         } else {
-            static_cast<void>(memory::take_handler(op));
+            memory::destroy(op);
         }
     }
 
@@ -213,7 +213,7 @@ private:
             const auto ex = executor_of<Executor>(op.work_);
             hop(op, *op.reserve_, ex, context_queue(op.queue_));
         } else {
-            static_cast<void>(memory::take_handler(op));
+            memory::destroy(op);
         }
     }
 
@@ -226,7 +226,8 @@ private:
     Handler handler_;
 };
 
-/// Makes a pop of type `Op`, and lets its handler's cancellation slot, if it has one, call abort(pop).
+/// Makes a pop of type `Op`, and lets its handler's cancellation slot, if it has one, call
+/// abort(pop).
 template <class Op, class Handler, class Executor, class Abort, class... Arguments>
 [[nodiscard]] Op& make_pop_of(Handler&& handler, [[maybe_unused]] const Executor& ex, Abort abort,
                               Arguments&&... arguments) {
@@ -260,8 +261,8 @@ template <class Executor, class Other>
 
 struct no_pop_work {};
 
-/// A pop of the kind that reaches `handler`, for a delay queue that is used through `ex`; `queue` is
-/// that of its context, and `courier` brings pops to `ex`.
+/// A pop of the kind that reaches `handler`, for a delay queue that is used through `ex`; `queue`
+/// is that of its context, and `courier` brings pops to `ex`.
 template <class T, class Handler, class Executor, class Abort>
 [[nodiscard]] pop_op<T>& make_pop(Handler&& handler, const Executor& ex, context_queue queue,
                                   pop_courier<T>& courier, Abort abort) {

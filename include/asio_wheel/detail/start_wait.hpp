@@ -58,6 +58,7 @@ public:
 
     [[nodiscard]] bool native() const noexcept { return state_.native; }
     [[nodiscard]] typename Core::state& state_in(nothing&) const noexcept { return state_; }
+    void accepted() const noexcept {} ///< Nothing fails from now on.
 
 private:
     typename Core::state& state_;
@@ -79,6 +80,7 @@ public:
         state.native = native_;
         return state;
     }
+    void accepted() const noexcept {}
 
 private:
     typename Core::time_point expiry_;
@@ -99,6 +101,7 @@ void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor
             core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
         }
     }
+    timer.accepted();
     core.schedule(s, *guard.release());
 }
 

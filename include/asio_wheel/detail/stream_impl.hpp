@@ -8,6 +8,8 @@
 #define ASIO_WHEEL_DETAIL_STREAM_IMPL_HPP
 
 #include <asio_wheel/detail/handler_ops.hpp>
+#include <asio_wheel/detail/kept_memory.hpp>
+#include <asio_wheel/detail/op_memory.hpp>
 #include <asio_wheel/detail/stream_deadlines.hpp>
 
 #include <boost/asio/associated_executor.hpp>
@@ -63,16 +65,23 @@ struct bound_to {
 template <>
 struct bound_to<nothing> {};
 
-/// The handler of the wait for a stream's deadlines.
+/// The handler of the wait for a stream's deadlines. It keeps the wait's memory for the next one,
+/// which begins when a deadline was put off.
 template <class Impl, class Executor>
 class stream_watch : public bound_to<Executor> {
+    using upstream = block_allocator<void>;
+
 public:
     using cancellation_slot_type = typename Impl::deadlines_type::slot;
+    using allocator_type = keeping_allocator<void, upstream>;
 
     stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex)
-        : bound_to<Executor>(std::move(ex)), impl_(impl), slot_(&impl->deadlines) {}
+        : bound_to<Executor>(std::move(ex)), impl_(impl), slot_(&impl->deadlines),
+          memory_(upstream()) {}
 
     [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
+    [[nodiscard]] upstream upstream_allocator() const noexcept { return memory_.upstream(); }
 
     void operator()(const boost::system::error_code& ec) {
         if (const std::shared_ptr<Impl> impl = impl_.lock()) {
@@ -85,6 +94,7 @@ public:
 private:
     std::weak_ptr<Impl> impl_;
     cancellation_slot_type slot_;
+    mutable kept_memory<upstream> memory_; // Allocators ask for nothing but a const handler.
 };
 
 template <class Layer>
@@ -97,8 +107,8 @@ public:
     explicit stream_impl(const stream_terms& t, Args&&... args)
         : layer(std::forward<Args>(args)...), deadlines(layer.get_executor(), t) {}
 
-    /// Begins an operation that completes by `handler`. False if it is too late for it. If it throws,
-    /// nothing has begun.
+    /// Begins an operation that completes by `handler`. False if it is too late for it. If it
+    /// throws, nothing has begun.
     template <class Handler>
     [[nodiscard]] bool begin(transfer what, const Handler& handler) {
         switch (deadlines.begin(what)) {
@@ -134,7 +144,8 @@ public:
             try {
                 deadlines.wait(std::move(watch));
             } catch (...) {
-                // Better a stream that is closed than one that never is.
+                // The executor may need memory. Better a stream that is closed than one that never
+                // is.
                 namespace errc = boost::system::errc;
                 if (deadlines.refuse(errc::make_error_code(errc::not_enough_memory))) {
                     close();

@@ -53,13 +53,14 @@ namespace asio_wheel::detail {
 ///   expired    Over: it was called for the last time, or refused.
 ///   cancelled  Over: it is not called, or not again.
 ///
-/// Each step is made under the task's lock, by move_to(), which asserts that it is one of these. Nothing
-/// leads out of expired and cancelled. So whoever makes the step there has the task to itself, and lets
-/// go what it holds after releasing the lock: once.
+/// Each step is made under the task's lock, by move_to(), which asserts that it is one of these. No
+/// step leads out of expired and cancelled. So the thread that makes the step there has the task to
+/// itself. It calls let_go() when it has released the lock: that destroys the function, and then
+/// leaves the board. This happens once, because the step does.
 ///
-/// On its board it is while waiting, called or revoked, and until it has been let go thereafter. While
-/// waiting, called or revoked it has a timer, which the lock guards, also while a wait begins. The
-/// function is called and destroyed without the lock.
+/// A task is on its board while it is waiting, called or revoked, and until let_go() has removed
+/// it. While it is waiting, called or revoked it has a timer. The lock guards the timer, and is
+/// held when a wait begins. It is not held when the function is called or destroyed.
 template <class Clock>
 class task : public board_member, public std::enable_shared_from_this<task<Clock>> {
 public:
@@ -73,8 +74,8 @@ public:
     task& operator=(const task&) = delete;
     virtual ~task() { BOOST_ASSERT(!on_board(state_)); }
 
-    /// Joins the board, instead of the task that has its key there, and begins to wait; unless it is
-    /// not free. If it throws, nothing has happened.
+    /// If it is free: joins the board, in place of the task that has its key there, and begins to
+    /// wait. If this throws, nothing has happened.
     void arm(const board_ptr& board, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
         auto& wheel = use_wheel<Clock>(context_of(ex));
@@ -139,7 +140,8 @@ public:
         return outcome;
     }
 
-    /// Its board has stopped. True if it is an orphan now: it was never called; and `may_be_orphan`.
+    /// Its board has stopped. True if it is an orphan now: it was never called; and
+    /// `may_be_orphan`.
     [[nodiscard]] bool stop(bool may_be_orphan) noexcept {
         {
             const std::lock_guard<mutex> guard(mutex_);
@@ -198,9 +200,9 @@ private:
         basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
     using turn_t = std::uint64_t;
 
-    // The handler of a task's wait, which owns the task. It keeps the memory of the wait for the next
-    // one. If it is destroyed without having been called, the task will never be called: its context
-    // has ended, or its executor has dropped it.
+    // The handler of a wait. It owns the task, and keeps the memory of the wait for the next one.
+    // If it is destroyed uncalled, the context has ended, or the executor has dropped it: then the
+    // task is over.
     class waiter {
         using allocator = block_allocator<void>;
 
@@ -290,12 +292,14 @@ private:
         return std::max(until_saturating(wheel_->now(), expiry()), duration::zero());
     }
 
-    // Begins a wait, with the lock held. If this throws, there is none. If it returns false, the handler
-    // was destroyed at once: then wait_dropped() is to be called, in state waiting and without the lock.
+    // Begins a wait. The lock is held. If this throws, there is no wait. If it returns false, the
+    // handler was destroyed at once: the caller calls wait_dropped() when the task is waiting and
+    // the lock is free.
     //
-    // The handler's destructor can't take the lock as long as it is held here. So turn_ tells it whether
-    // the wait has begun: the number of a wait is even, and turn_ is odd once it has begun. A destructor
-    // that finds an even one makes it invalid, which is seen here. (acq_rel: they pair with each other.)
+    // The handler's destructor can't take the lock if it runs in here. So turn_ tells it whether
+    // the wait has begun. The number of a wait is even; turn_ is that number first, and one more
+    // when the wait has begun. A destructor that finds the even number changes it, which is noticed
+    // here. (acq_rel: the two exchanges pair with each other.)
     [[nodiscard]] bool begin_wait(timer& t, const time_point& when, waiter& w) {
         const turn_t turn = (turn_.load(std::memory_order_relaxed) | 1U) + 1;
         turn_.store(turn, std::memory_order_relaxed);
@@ -340,6 +344,9 @@ private:
             move_to(state::called);
             was_called_ = was_called_ || !ec;
         }
+        if (!repeats()) {
+            w.memory_.release(); // What the function starts can have it.
+        }
         const handle h(this->shared_from_this());
         std::optional<time_point> then;
         try {
@@ -362,8 +369,8 @@ private:
         }
     }
 
-    // What the wheel says instead of letting it wait. Nobody but drain() aborts a wait of a task that
-    // was not ended.
+    // The wheel refuses the wait. If it was aborted, drain() has done that: everything else that
+    // aborts a wait ends the task first.
     [[noreturn]] static void refuse(const boost::system::error_code& ec) {
         throw boost::system::system_error(ec == boost::asio::error::operation_aborted
                                               ? boost::system::error_code(error::wheel_stopped)
@@ -409,7 +416,7 @@ private:
     mutable mutex mutex_;
     state state_ = state::free;
     bool was_called_ = false;
-    time_point expiry_;      // Changed by the thread that calls it, which need not lock to read it.
+    time_point expiry_;      // Changes while it is called: that thread reads it without the lock.
     atomic<turn_t> turn_{0}; // Of its last wait; see begin_wait().
     std::optional<timer> timer_;
     wheel_service<Clock>* wheel_ = nullptr; // Since it has waited.

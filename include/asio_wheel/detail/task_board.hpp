@@ -3,9 +3,9 @@
 
 // What a scheduler knows of its tasks.
 //
-// Whatever it needs to end a task it has since the task came: stop(), cancel() and the end of a call
-// need no memory, and never fail. So the list of tasks and the table of keys link the tasks themselves,
-// and there is always room for as many orphans as there are tasks.
+// stop(), cancel() and the end of a call need no memory, and never fail: what they need is there
+// since the task was scheduled. So the list of tasks and the table of keys link the tasks
+// themselves, and there is always room for as many orphans as there are tasks.
 
 #ifndef ASIO_WHEEL_DETAIL_TASK_BOARD_HPP
 #define ASIO_WHEEL_DETAIL_TASK_BOARD_HPP
@@ -113,11 +113,11 @@ private:
     table table_;
 };
 
-/// The tasks of a scheduler, from when they begin to wait until they are let go. Its lock may be taken
-/// while a task's is held, not the other way round.
+/// The tasks of a scheduler, from when they begin to wait until they are let go. Its lock may be
+/// taken while a task's is held, not the other way round.
 ///
-/// It does not own them. The wait that each has begun does, and whoever calls it; so tasks end with
-/// their context, also those that own their scheduler.
+/// It does not own them: the wait that each has begun does, and the call. So tasks end with their
+/// context, also those that own their scheduler.
 template <class Clock>
 class task_board {
 public:
@@ -132,8 +132,8 @@ public:
     task_board& operator=(const task_board&) = delete;
     ~task_board() { BOOST_ASSERT(members_.empty()); }
 
-    /// Takes `t`. If another member has its key, it will have that one's place. Throws if there is no
-    /// place, or the board is closed.
+    /// Takes `t`. If another member has its key, it will have that one's place. Throws if there is
+    /// no place, or the board is closed.
     void enter(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {
@@ -209,8 +209,8 @@ public:
         return next_to_stop_ != members_.end() ? shared(*next_to_stop_++) : nullptr;
     }
 
-    /// Tells on_error what a task has thrown, or std::clog if there is none. What on_error throws is
-    /// told std::clog, and what that throws is nobody's.
+    /// Tells on_error what a task has thrown, or std::clog if there is none. What on_error throws
+    /// is told std::clog, and what that throws is nobody's.
     void report(const handle& h, const std::exception_ptr& e) const noexcept {
         try {
             if (!on_error_) {

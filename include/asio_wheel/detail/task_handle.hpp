@@ -20,7 +20,7 @@ class basic_scheduler;
 enum class cancel_result {
     cancelled,        ///< It will not be called (any more).
     already_fired,    ///< It was called, or is being called, for the last time.
-    already_cancelled ///< By another cancel(); or its scheduler was stopped, or its context has ended.
+    already_cancelled ///< By another cancel(), its scheduler's stop(), or its context's end.
 };
 
 namespace detail {
@@ -28,8 +28,8 @@ template <class Clock>
 class task;
 } // namespace detail
 
-/// A task of a scheduler: a reference that is cheap to copy. It may outlive the task, the scheduler and
-/// the context. All functions may be called from any thread.
+/// A task of a scheduler: a reference that is cheap to copy. It may outlive the task, the scheduler
+/// and the context. All functions may be called from any thread.
 template <class Clock>
 class basic_task_handle {
 public:
@@ -44,8 +44,8 @@ public:
         duration remaining; ///< How long it would have been; zero unless it was cancelled.
     };
 
-    /// The task is not called any more. A call that is under way goes on. What its function holds is
-    /// let go, by this call or at the end of that one. An orphan can't be adopted any more.
+    /// The task is not called any more. A call that is under way goes on. What its function holds
+    /// is let go, by this call or at the end of that one. An orphan can't be adopted any more.
     ///
     /// Needs no memory, and never fails.
     outcome cancel() const noexcept { // NOLINT(modernize-use-nodiscard)
@@ -63,7 +63,8 @@ public:
         return task_ ? task_->remaining() : duration::zero();
     }
 
-    /// When its next call is due; while it is being called, and when it is over, when that call was.
+    /// When its next call is due; while it is being called, and when it is over, when that call
+    /// was.
     [[nodiscard]] time_point expiry() const noexcept {
         return task_ ? task_->expiry() : time_point();
     }

@@ -280,7 +280,7 @@ private:
     void flush(std::unique_lock<optional_mutex>& lock) noexcept;
     void require_paused() const;
     bool detach_some(op_list& doomed) noexcept;
-    void detach(state& s, op_list& doomed) noexcept;
+    std::size_t detach(state& s, op_list& doomed, std::size_t most) noexcept;
     // Alive is an operation that needs the wheel and the context: one that waits, or is in the
     // queue and not decided yet.
     void count(std::ptrdiff_t change) noexcept {

@@ -49,12 +49,12 @@ void AnnotateIgnoreSyncEnd(const char* file, int line);
 namespace asio_wheel::test::interleave {
 namespace {
 
-// A race of two threads is seen in each order in which neither waits for the other one. So fewer are
-// enough.
+// ThreadSanitizer sees a race of two accesses in each order in which nothing of the library orders
+// them. So fewer orders are enough for it.
 constexpr bool sees_races = has_thread_sanitizer;
 
-// ThreadSanitizer is to see neither what the explorer does, nor that its threads take turns: that
-// would order everything.
+// Hides the explorer from ThreadSanitizer while it lives. The threads take turns, which would order
+// all that they do.
 class unseen {
 public:
     unseen() noexcept {
@@ -75,10 +75,10 @@ public:
     }
 };
 
-// Is thrown where a thread can never go on, or has gone on for too long.
+// Thrown at a yield point of a thread that can never go on, or has gone on for too long.
 struct abandoned {};
 
-// What one thread gives to another, so that it goes on.
+// One thread gives it to another one, which goes on then.
 class baton {
 public:
     void give() {
@@ -104,7 +104,7 @@ private:
     bool given_ = false;
 };
 
-// Where a thread stands.
+// A thread of a scenario, and the yield point at which it is.
 struct actor {
     explicit actor(std::size_t i) : index(i) {}
 
@@ -146,7 +146,7 @@ struct actor {
     return names.at(static_cast<std::size_t>(what));
 }
 
-// Whether the order of two actions of different threads can matter.
+// Whether the order of the next actions of two threads can matter.
 [[nodiscard]] bool dependent(const actor& a, const actor& b) {
     const auto of_the_test = [](const actor& x) { return x.next == action::await; };
     const auto alone = [](const actor& x) {
@@ -159,7 +159,7 @@ struct actor {
            (a.next != action::load || b.next != action::load);
 }
 
-// A decision of a schedule that was not the usual one.
+// A step of a schedule at which the usual choice was not made.
 struct decision {
     std::size_t step;
     std::size_t choice;
@@ -217,7 +217,7 @@ struct decision {
     }
 }
 
-// One exploration. Its members are used by whichever thread runs, one at a time.
+// One exploration. Only the thread that runs uses it.
 class explorer {
 public:
     explorer(std::string name, const bounds& limits, const std::function<void()>& scenario)
@@ -291,7 +291,7 @@ public:
         free_ = true; // To its end, without further choices.
     }
 
-    // Without memory of its own: for the last words of a program.
+    // Allocates nothing: the program is about to die.
     void tell_schedule() const noexcept;
 
 private:
@@ -356,13 +356,13 @@ private:
     std::deque<actor> actors_;
     std::vector<std::size_t> options_;
     baton all_ended_;
-    std::atomic<std::size_t> progress_{0}; // For the one who watches.
+    std::atomic<std::size_t> progress_{0}; // together() watches it.
 };
 
 std::atomic<explorer*> current = nullptr; // For together() and for last words.
 
-// The part of the calling thread. Constructed before, and so destroyed after, everything else of
-// the thread that is thread_local.
+// What the calling thread is to the explorer. It is constructed before all other thread_local
+// variables of the thread, and so destroyed after them.
 struct role {
     explorer* stage = nullptr;
     actor* self = nullptr;
@@ -389,7 +389,7 @@ void explorer::run() {
     steps_.clear();
     fault_.reset();
     outcome_.clear();
-    // A thread of its own: so the pools of threads are as empty at each start.
+    // On a new thread, so that all thread_local variables are new in each run.
     std::thread([this] {
         try {
             scenario_();
@@ -413,7 +413,7 @@ void explorer::run() {
     }
 }
 
-// Goes back to the last choice that has an alternative left, and takes that. False if none has.
+// Goes back to the last choice that has an alternative left, and takes it. False if there is none.
 bool explorer::backtrack() {
     while (!path_.empty() && path_.back().taken + 1 == path_.back().options.size()) {
         path_.pop_back();
@@ -497,7 +497,8 @@ void explorer::yield(actor& self, action what, const void* object,
     }
 }
 
-// Lets one of the threads go on; returns when that is `current`, or if there is none.
+// Lets one of the threads go on. Returns when it is the turn of the current one, if that has not
+// ended.
 void explorer::pass_on(actor* current_actor) {
     actor* const next = choose(current_actor);
     if (next == current_actor && next != nullptr) {
@@ -513,7 +514,7 @@ void explorer::pass_on(actor* current_actor) {
     }
 }
 
-// Who goes on; null if all have ended.
+// The thread that goes on; null if all have ended.
 actor* explorer::choose(actor* current_actor) {
     ++step_;
     progress_.store(step_, std::memory_order_relaxed);
@@ -590,7 +591,7 @@ actor* explorer::choose(actor* current_actor) {
     return &next;
 }
 
-// A choice that is made anew, or as it is to be made this time.
+// Makes a choice: as path_ says, or the first of its options if path_ ends here.
 std::size_t explorer::pick(const std::vector<std::size_t>& options) {
     if (options.size() == 1 || free_) {
         return options.front();
@@ -717,7 +718,7 @@ void last_words() noexcept {
     }
 }
 
-// While it lives, a program that dies tells by which schedule.
+// While it lives, a program that dies prints the schedule.
 class last_words_scope {
 public:
     explicit last_words_scope(explorer& e) {
@@ -756,7 +757,18 @@ private:
     std::array<void (*)(int), signals.size()> former_{};
 };
 
-// The schedule that ASIO_WHEEL_SCHEDULE asks for, if it is one of this scenario.
+// A name that no exploration has must not look like a passed test.
+bool schedule_was_used = false;
+
+struct schedule_is_used {
+    ~schedule_is_used() {
+        if (std::getenv("ASIO_WHEEL_SCHEDULE") != nullptr && !schedule_was_used) {
+            BOOST_ERROR("ASIO_WHEEL_SCHEDULE names no exploration that was run");
+        }
+    }
+};
+
+// The schedule in ASIO_WHEEL_SCHEDULE, if it is for this exploration.
 [[nodiscard]] std::optional<std::vector<decision>>
 schedule_from_environment(const std::string& name) {
     const char* const text = std::getenv("ASIO_WHEEL_SCHEDULE");
@@ -771,10 +783,13 @@ schedule_from_environment(const std::string& name) {
     if (all.substr(0, colon) != name) {
         return std::nullopt;
     }
+    schedule_was_used = true;
     return parsed(all.substr(colon + 1));
 }
 
 } // namespace
+
+BOOST_TEST_GLOBAL_FIXTURE(schedule_is_used);
 
 findings explore(const std::string& name, const bounds& limits,
                  const std::function<void()>& scenario) {
@@ -883,7 +898,7 @@ void await(const std::function<bool()>& condition) {
         const unseen all;
         my_role.stage->yield(*acting, action::await, nullptr, {}, nullptr, &condition);
     } else if (!condition()) {
-        check(false, "nobody is left who could make a condition true");
+        check(false, "no thread is left that could make a condition true");
     }
 }
 

@@ -3,48 +3,53 @@
 
 // Runs a few threads through all their interleavings.
 //
-//     explore("two_counters", {}, [] {
+//     explore_all("two_counters", {}, {.schedules = 2}, [] {
 //         counter c;                                      // Set up.
 //         together([&] { c.add(); }, [&] { c.add(); });   // In all orders.
 //         check(c.value() == 2, "both were counted");     // Holds after each.
 //     });
 //
-// The function is called again and again, each time on a new thread. together() runs its functions
-// on a thread each, of which exactly one runs at any time: until it comes to a yield point, where
-// the explorer chooses who goes on. Yield points are before each operation of the library's mutexes
-// and atomics (sync.hpp), and after each that others may wait for. The choices are a tree, and the
-// explorer goes through all of it, depth first: each run repeats the choices of the one before, up
-// to the last one that has an alternative left.
+// The function is called again and again, each time on a new thread. together() gives each of its
+// functions a thread. Exactly one of these runs at any time, until it comes to a yield point. There
+// the explorer chooses the thread that runs next. Yield points are before each operation of the
+// library's mutexes and atomics (sync.hpp), and after each operation that releases something to other
+// threads. The choices form a tree. The explorer searches it depth first: each run repeats the choices
+// of the run before, up to the last choice that has an alternative left.
 //
-// Real threads, not fibers: the library asks for std::this_thread::get_id(), its block pool and Asio
-// keep things in thread_local variables, and sanitizers know threads. A thread counts until its
-// thread_local variables are destroyed. It costs some 30 microseconds a run.
+// The threads are real ones, not fibers, for three reasons: the library calls
+// std::this_thread::get_id(), its block pool and Asio have thread_local variables, and sanitizers know
+// threads. A thread is explored until its thread_local variables are destroyed.
 //
-// What bounds the tree:
-//  - `preemptions`: how often a thread may be interrupted although it could go on. Nearly all faults
-//    in such code need one or two. Switches from a thread that sleeps or has ended are free.
-//  - Without it the explorer goes through all interleavings, but through one of those only that
-//    differ in the order of actions on different objects ("sleep sets"). That is sound if threads
-//    share nothing but what is ordered by yield points, which is what ThreadSanitizer checks in the
-//    same runs; not sound if they share an io_context, whose queue has a mutex of Asio's own. In
-//    this mode there are no yield points after an action, as accesses there are ordered by what
-//    comes before. (If they are not, that is a data race.)
+// There are two ways to keep the tree small:
 //
-// What it finds: checks that fail; exceptions; deadlock (all threads sleep, or wait for mutexes);
-// runs without end; and whatever a sanitizer finds. It then looks for a schedule that needs fewer
-// preemptions, and prints it: as a list of steps at which not the usual thread goes on, so
-// "12b.17a" means "b goes on at step 12, and a at step 17", and "9=1" that a compare_exchange_weak()
-// fails at step 9. To run it once more, and see each of its steps:
+//  - With `preemptions`, a thread is interrupted at most so often. A switch is free if the thread
+//    sleeps, waits for a mutex, or has ended. Most faults need one or two preemptions.
+//  - Without `preemptions`, the explorer tries all interleavings; but of those that differ only in the
+//    order of actions on different objects, it tries one ("sleep sets"). This is sound if each thing
+//    that the threads share is ordered by yield points. ThreadSanitizer checks that in the same runs.
+//    It is not sound for threads that share an io_context, because the mutexes of Asio are no yield
+//    points. In this mode no yield points follow an action: what a thread does there is ordered by its
+//    last action, or it is a data race.
 //
-//     ASIO_WHEEL_SCHEDULE=two_counters:12b.17a build/release/test/test_interleave_…
+// The explorer finds: checks that fail; exceptions; deadlocks (each thread sleeps, or waits for a
+// mutex); runs without end; and what a sanitizer finds. Then it looks for a schedule with fewer
+// preemptions, and prints it. A schedule is a list of the steps at which it differs from the usual
+// choice. For example, "12b.17a" means that thread b continues at step 12 and thread a at step 17;
+// "9=1" means that a compare_exchange_weak() fails at step 9. This runs one schedule again, and prints
+// each step:
 //
-// ASIO_WHEEL_PREEMPTIONS=n raises all bounds that are less than n, for a longer run.
+//     ASIO_WHEEL_SCHEDULE=two_counters:12b.17a build/interleave/test/interleave/test_interleave_timer
 //
-// What it does not find: what comes from weak memory, as all orders that it tries are sequentially
-// consistent (though ThreadSanitizer sees an acquire or a release that is missing). Asio's own
-// mutexes are no yield points. A thread that waits for one would stop the explorer: it says so after
-// a minute. That does not happen as long as no thread is stopped while it holds one; and Asio calls
-// nothing of the library's, and the library nothing of itself through Asio, under them.
+// ASIO_WHEEL_PREEMPTIONS=n raises all lower bounds to n, for a longer run.
+//
+// Limits:
+//
+//  - All orders that are tried are sequentially consistent. Weak memory is out of scope. (But
+//    ThreadSanitizer sees in each order that is tried whether an acquire or a release is missing.)
+//  - Asio's own mutexes are no yield points. If a thread stopped at a yield point while it held one,
+//    and another thread wanted that, then nothing would go on; after a minute the explorer says so and
+//    ends the program. It does not happen: Asio calls no operation, no handler and no executor under
+//    its mutexes, and it reads only the clock. So a test's clock must not have yield points.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_EXPLORER_HPP
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_EXPLORER_HPP
@@ -68,7 +73,7 @@ struct bounds {
     unsigned spurious_failures = 1;
     /// Of one run. More of them, and it counts as without end.
     std::size_t steps = 5'000;
-    /// More of them, and the exploration has failed: it would not end in time.
+    /// With more of them, the exploration fails: it would not end in time.
     std::uint64_t schedules = 2'000'000;
 };
 

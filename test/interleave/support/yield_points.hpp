@@ -21,8 +21,8 @@ enum class action : std::uint8_t {
     modify,   ///< Reads and writes an atomic; or reads it only, if a comparison fails.
     wait,     ///< Sleeps in atomic::wait(). Can go on when it has been notified.
     notify,   ///< Wakes threads that sleep on an atomic.
-    lock,     ///< Takes a mutex. Can go on when nobody holds it.
-    try_lock, ///< Takes a mutex if nobody holds it.
+    lock,     ///< Takes a mutex. Can go on when it is free.
+    try_lock, ///< Takes a mutex if it is free.
     unlock,   ///< Releases a mutex.
     await,    ///< Can go on when a condition of the test is true.
     go_on     ///< Has done what others may have waited for; goes on behind it.

@@ -16,13 +16,17 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
-    if (driver_.fired(turn)) {
-        ++stats_.wake_ups;
-        if (tick() == 0 && !ticking_) {
-            ++stats_.spurious_wake_ups;
-        }
-        run_first(guard);
+    if (!driver_.fired(turn)) {
+        return;
     }
+    ++stats_.wake_ups;
+    if (ticking_) {
+        return; // The rest of a tick is in the queue, and looks at the clock itself.
+    }
+    if (tick() == 0 && !ticking_) {
+        ++stats_.spurious_wake_ups;
+    }
+    run_first(guard);
 }
 
 template <class Clock, class WaitTraits>
@@ -51,6 +55,11 @@ void wheel_core<Clock, WaitTraits>::run_first(locked& guard) {
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
     const slice found = collect(clock_.now());
+    if (driver_.armed_for() <= seen_) {
+        // What it would wake up for was looked at just now. Its handler may be in the queue already,
+        // ahead of what has become due: a slice of its own would overtake that.
+        driver_.disarm();
+    }
     if (found.more) {
         go_on_ticking();
     } else {
@@ -371,11 +380,12 @@ void wheel_core<Clock, WaitTraits>::arm() {
                                          : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
         // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
-        // wake-up in a hundred years, or half-way to the end of the clock, does no harm.
+        // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way is
+        // rounded up: a unit before the end it would be now, and the next one, too, and so on.
         const time_point real = Clock::now();
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
-        const time_point horizon =
-            real + std::min<duration>(century, until_saturating(real, time_point::max()) / 2);
+        const duration to_end = until_saturating(real, time_point::max());
+        const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
         driver_.arm(next, paused ? horizon : std::min(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
     }

@@ -179,37 +179,45 @@ bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     begin_pass();
     const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
     in_pass_ = passed.more;
-    std::size_t seen = passed.expired;
+    std::size_t left = options_.budget;
     for (std::size_t i = 0; i < passed.expired; ++i) {
-        detach(static_cast<state&>(*due_[i]), doomed);
+        auto& s = static_cast<state&>(*due_[i]);
+        left -= detach(s, doomed, left);
+        if (!s.ops.empty()) { // A timer may have very many waits.
+            wheel_.insert(s, last_tick);
+        }
+        relink(s);
     }
-    for (; seen < options_.budget && !dispatched_.empty(); ++seen) {
+    while (left != 0 && !dispatched_.empty()) {
         auto& s = static_cast<state&>(dispatched_.front());
-        unlist(s);
-        detach(s, doomed);
+        left -= detach(s, doomed, left);
+        relink(s); // Unlists it with its last wait.
     }
-    for (; seen < options_.budget && !unwanted_.empty(); ++seen) {
+    for (; left != 0 && !unwanted_.empty(); --left) {
         wait_op& op = unwanted_.front();
         unwanted_.erase(op);
         doomed.push_back(op);
     }
     alive_.store(0, std::memory_order_relaxed);
-    return passed.more || seen != 0;
+    return passed.expired != 0 || passed.more || left != options_.budget;
 }
 
+// Returns how many it has detached, which are no more than `most`.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed) noexcept {
-    s.ops.for_each([&](wait_op& op) {
+std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
+                                                  std::size_t most) noexcept {
+    std::size_t detached = 0;
+    for (; !s.ops.empty() && detached < most; ++detached) {
+        wait_op& op = s.ops.front();
+        detach(op);
         switch (op.way) {
         case wait_op::flight::none:
-            detach(op);
             doomed.push_back(op);
             break;
         case wait_op::flight::queued:
             op.how = wait_op::outcome::aborted;
             break;
         case wait_op::flight::hopping:
-            detach(op);
             if (op.how == wait_op::outcome::waiting) {
                 op.how = wait_op::outcome::dropped;
             }
@@ -217,8 +225,8 @@ void wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed) noexcept {
         case wait_op::flight::decided:
             break;
         }
-    });
-    relink(s);
+    }
+    return detached;
 }
 
 } // namespace asio_wheel::detail

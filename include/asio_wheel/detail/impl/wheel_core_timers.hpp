@@ -43,6 +43,10 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry);
     unlist(s);
+    if (s.filed() && in_pass_ && wheel_.holds()) {
+        // It may be held, and the pass under way would not look at it again.
+        wheel_.erase(s);
+    }
     if (s.filed()) {
         wheel_.reschedule(s, deadline);
     } else {
@@ -52,11 +56,13 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         return; // The tick under way, the one to come, or the driver will come by in time.
     }
     // The next of all: worth a look at the clock. What is due already need not wait for the driver,
-    // nor for its own tick to begin.
+    // nor for its own tick to begin. If that has begun it stays there, before what is due later.
     const time_point now = clock_.now();
     seen_ = tick_at(now);
     if (is_due(s, now)) {
-        wheel_.reschedule(s, seen_);
+        if (s.deadline() > seen_) {
+            wheel_.reschedule(s, seen_);
+        }
         go_on_ticking();
         return;
     }

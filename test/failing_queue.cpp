@@ -1,0 +1,510 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+// unity: without_caches
+
+// Delay queues, when each allocation and each move of a handler or a value fails once.
+
+#include "support/failing.hpp"
+
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/timeout.hpp>
+
+#include "support/counting_allocator.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_allocator.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <bitset>
+#include <chrono>
+#include <cstddef>
+#include <new>
+#include <optional>
+#include <utility>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using enum failing;
+
+template <class Executor>
+using queue_on = asio_wheel::delay_queue<value, world_clock, Executor>;
+using queue = queue_on<asio::any_io_executor>;
+
+constexpr auto closed = asio_wheel::error::queue_closed;
+
+// What went into a queue, and what came out of it.
+class ledger {
+public:
+    explicit ledger(world& w) : world_(w) {}
+
+    // Pushes value number `n`. False if there was no memory.
+    template <class Queue>
+    bool push(Queue& q, std::size_t n, std::chrono::nanoseconds delay) {
+        value v(n);
+        try {
+            world_.call([&] {
+                try {
+                    keys_[n] = q.push(std::move(v), delay);
+                } catch (...) {
+                    world_.check(v == n, "a push has thrown, but the value is gone");
+                    throw;
+                }
+            });
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        in_.set(n);
+        return true;
+    }
+
+    [[nodiscard]] bool is_in(std::size_t n) const { return in_[n]; }
+    [[nodiscard]] const queue::key& key(std::size_t n) const { return keys_[n]; }
+
+    template <class Queue>
+    outcome& pop(Queue& q, const error_code& ec = success) {
+        outcome& o = world_.expect(ec);
+        world_.start(o, [&](auto h) { q.async_pop(std::move(h)); });
+        return took(o);
+    }
+
+    // `o` is a pop's. If its value cannot be moved, the pop says so, and the value stays.
+    outcome& took(outcome& o) {
+        if (world_.what() == one_move) {
+            o.otherwise = make_error_code(boost::system::errc::operation_not_supported);
+        }
+        pops_[count_++] = &o;
+        return o;
+    }
+    void took(const std::optional<value>& v) {
+        if (v) {
+            out(*v);
+        }
+    }
+
+    // What waits still should end with `ec`.
+    void give_up(const error_code& ec) {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (pops_[i]->waits()) {
+                pops_[i]->expected = ec;
+            }
+        }
+    }
+
+    // Each value that went in came out once, or is there still.
+    template <class Queue>
+    void close(const Queue& q) {
+        for (std::size_t i = 0; i < count_; ++i) {
+            if (pops_[i]->calls != 0 && !pops_[i]->ec) {
+                out(pops_[i]->more);
+            }
+        }
+        q.for_each([&](const auto&, const value& v, const auto&) { out(v); });
+        const std::size_t lost = in_.count() - out_.count();
+        world_.check(lost <= moves.failed_in_run, "a value is lost");
+    }
+
+private:
+    void out(std::size_t n) {
+        world_.check(n < in_.size() && in_[n], "a value comes out that was not put in");
+        world_.check(n >= out_.size() || !out_[n], "a value comes out twice");
+        if (n < out_.size()) {
+            out_.set(n);
+        }
+    }
+
+    world& world_;
+    std::bitset<32> in_, out_;
+    std::array<queue::key, 32> keys_{};
+    std::array<outcome*, 32> pops_{};
+    std::size_t count_ = 0;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(failing_queue)
+
+// ---- Values
+
+BOOST_AUTO_TEST_CASE(pushing_and_taking) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        for (std::size_t n = 1; n < 20; ++n) {
+            all.push(q, n, (n % 3) * 1ms - 1ms);
+        }
+        w.pass(3);
+        const std::size_t size = q.size();
+        for (std::size_t left = size; left != 0; --left) {
+            all.took(w.call([&] { return q.try_pop(); }));
+        }
+        w.check(q.empty(), "a queue is not empty");
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pushing_a_copy) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        const value v(1);
+        w.call([&] { return q.push(v, 1ms); });
+        w.call([&] { return q.push_at(v, world_clock::now() + 1ms); });
+        w.check(q.size() == 2, "a value is lost");
+        w.check(v == 1, "a value is gone that was copied");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(erasing_and_moving) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        for (std::size_t n = 1; n < 6; ++n) {
+            all.push(q, n, n * 1ms);
+        }
+        w.pass(2);
+        if (all.is_in(1)) { // Due,
+            all.took(w.call([&] { return q.erase(all.key(1)); }));
+            w.check(!q.erase(all.key(1)), "a value is erased twice");
+        }
+        if (all.is_in(4)) { // and not.
+            all.took(w.call([&] { return q.erase(all.key(4)); }));
+        }
+        if (all.is_in(5)) {
+            w.check(w.call([&] { return q.reset(all.key(5), -1ms); }), "a value is gone");
+            const value* const first = w.call([&] { return q.peek(); });
+            w.check(first != nullptr && *first == 5, "peek() shows the wrong value");
+        }
+        w.check(q.empty() || w.call([&] { return q.peek_expiry(); }).has_value(),
+                "a queue has values but no expiry");
+        all.took(w.call([&] { return q.try_pop(); }));
+        all.close(q);
+        w.call([&] { q.clear(); });
+        w.check(q.empty() && value::live == 0, "clear() leaves values");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_push_that_is_refused) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx(), 1); });
+        w.call([&] { return q.push(value(1), 1ms); });
+        const auto refusal = [&] {
+            return w.call([&]() -> error_code {
+                try {
+                    q.push(value(2), 1ms);
+                } catch (const boost::system::system_error& e) {
+                    return e.code();
+                }
+                return success;
+            });
+        };
+        w.check(refusal() == asio_wheel::error::queue_full, "a full queue takes a value");
+        q.close();
+        w.check(refusal() == closed, "a closed queue takes a value");
+        w.check(q.size() == 1, "a value is lost");
+    });
+}
+
+// ---- Pops
+
+BOOST_AUTO_TEST_CASE(a_pop_that_waits) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.push(q, 1, 3ms);
+        all.push(q, 2, 5ms);
+        if (all.is_in(1) && all.is_in(2)) {
+            all.pop(q);
+            all.pop(q);
+        }
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_pop_of_what_is_there) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.push(q, 1, -3ms);
+        all.push(q, 2, -3ms);
+        if (all.is_in(1) && all.is_in(2)) {
+            all.pop(q);
+            all.pop(q);
+        }
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_push_for_a_pop_that_waits) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.pop(q);
+        all.pop(q);
+        all.pop(q);
+        all.push(q, 1, 9ms);
+        all.push(q, 2, 3ms); // Earlier.
+        w.pass(1);
+        all.push(q, 3, -1ms);
+        all.push(q, 4, 2ms);
+        w.pass(12);
+        all.give_up(aborted); // Not all of the values may have been accepted.
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(many_pops_at_once) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        for (std::size_t n = 1; n < 8; ++n) {
+            all.pop(q);
+        }
+        for (std::size_t n = 1; n < 7; ++n) {
+            all.push(q, n, 3ms);
+        }
+        w.pass(5);
+        w.check(q.empty() || moves.failed_in_run != 0, "pops leave values that are due");
+        all.give_up(aborted);
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(moving_what_is_waited_for) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.pop(q);
+        all.push(q, 1, 3ms);
+        all.push(q, 2, 9ms);
+        w.pass(1);
+        if (all.is_in(1)) {
+            w.check(w.call([&] { return q.reset(all.key(1), 20ms); }), "a value is gone");
+        }
+        if (all.is_in(2)) {
+            w.check(w.call([&] { return q.reset(all.key(2), 1ms); }), "a value is gone");
+        }
+        w.pass(30);
+        all.give_up(aborted);
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_with_an_allocator) {
+    allocations count;
+    each_failure([&](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        w.start(all.took(w.expect()), [&](auto h) {
+            q.async_pop(asio::bind_allocator(counting_allocator<>(count), std::move(h)));
+        });
+        all.push(q, 1, 3ms);
+        w.pass(5);
+        all.give_up(aborted);
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+    BOOST_TEST(count.live == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(pops_of_a_strand) {
+    each_failure([](world& w) {
+        const auto strand = w.strand();
+        queue_on<reliable_strand> q = w.call([&] { return queue_on<reliable_strand>(strand); });
+        ledger all(w);
+        all.pop(q);
+        all.pop(q);
+        all.push(q, 1, 3ms);
+        all.push(q, 2, 3ms);
+        w.pass(5);
+        all.give_up(aborted);
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_bound_to_other_executors) {
+    each_failure([](world& w) {
+        const auto strand = w.strand();
+        auto& other = w.other();
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        w.start(all.took(w.expect()),
+                [&](auto h) { q.async_pop(asio::bind_executor(strand, std::move(h))); });
+        w.start(all.took(w.expect()),
+                [&](auto h) { q.async_pop(asio::bind_executor(other, std::move(h))); });
+        all.push(q, 1, 3ms);
+        all.push(q, 2, 3ms);
+        w.pass(5);
+        all.give_up(aborted);
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_on_a_hidden_strand) {
+    each_failure([](world& w) {
+        const auto strand = w.prepare([&] { return asio::make_strand(w.ctx()); });
+        queue q = w.call([&] { return queue(strand); });
+        ledger all(w);
+        all.pop(q);
+        all.push(q, 1, 3ms);
+        w.pass(5);
+        all.give_up(aborted);
+        q.cancel();
+        w.run();
+        all.close(q);
+    });
+}
+
+// ---- What ends a pop
+
+BOOST_AUTO_TEST_CASE(a_pop_that_is_cancelled) {
+    each_failure([](world& w) {
+        asio::cancellation_signal signal;
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        outcome& o = all.took(w.expect(aborted));
+        w.start(o, [&](auto h) {
+            q.async_pop(asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+        });
+        all.pop(q);
+        all.push(q, 1, 3ms);
+        w.pass(1);
+        signal.emit(asio::cancellation_type::terminal);
+        w.poll();
+        w.check(!o.waits(), "a signal does not end a pop");
+        w.pass(5);
+        all.give_up(aborted);
+        w.check(q.cancel() <= 1, "cancel() miscounts");
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_when_the_queue_is_closed) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.pop(q);
+        outcome& second = all.pop(q, closed); // There is one value at most.
+        if (w.what() == one_move) {
+            second.or_else = success; // It gets what cannot be moved into the first one.
+        }
+        all.push(q, 1, 3ms);
+        w.pass(1);
+        if (!all.is_in(1)) {
+            all.give_up(closed);
+        }
+        q.close();
+        w.pass(5);
+        if (q.empty()) {
+            all.pop(q, closed);
+        }
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_when_a_closed_queue_is_cleared) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.pop(q);
+        w.call([&] { return q.push(value(1), 30ms); });
+        w.pass(1);
+        q.close();
+        all.give_up(closed);
+        q.clear();
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_when_the_queue_ends) {
+    each_failure([](world& w) {
+        {
+            queue q = w.call([&] { return queue(w.ctx()); });
+            for (int i = 0; i < 3; ++i) {
+                w.start(w.expect(aborted), [&](auto h) { q.async_pop(std::move(h)); });
+            }
+            w.call([&] { return q.push(value(1), 30ms); });
+            w.pass(1);
+        }
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_when_the_context_ends) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        const auto pop = [&](auto h) { q.async_pop(std::move(h)); };
+        w.start(w.expect(), pop);
+        w.start(w.expect(), pop);
+        w.call([&] { return q.push(value(1), 30ms); });
+        w.pass(1);
+        w.end_context();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_when_the_wheel_is_drained) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        all.pop(q, asio_wheel::error::wheel_stopped);
+        all.pop(q, asio_wheel::error::wheel_stopped);
+        all.push(q, 1, 30ms);
+        w.pass(1);
+        w.prepare([&] { return asio_wheel::use_wheel<world_clock>(w.ctx()).drain(); });
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(pops_with_deadlines) {
+    each_failure([](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        const auto start = [&](const error_code& ec) -> outcome& {
+            outcome& o = all.took(w.expect(ec));
+            if (w.what() != one_move) {
+                o.otherwise = no_memory;
+            }
+            w.start(o, [&](auto h) {
+                q.async_pop(asio_wheel::deadline(world_clock::now() + 5ms, std::move(h)));
+            });
+            return o;
+        };
+        start(success);
+        start(asio_wheel::error::timed_out).or_else = success; // If the first one has failed.
+        all.push(q, 1, 3ms);
+        w.pass(4);
+        all.give_up(asio_wheel::error::timed_out);
+        w.run();
+        all.close(q);
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,431 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+// unity: without_caches
+
+// Streams with deadlines, when each allocation and each move of a handler fails once.
+
+#include "support/failing.hpp"
+
+#include <asio_wheel/beast.hpp>
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/manual_layer.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using enum failing;
+using asio::ip::tcp;
+using asio_wheel::timeout_stream;
+using local = asio::local::stream_protocol;
+
+constexpr auto timed_out = asio_wheel::error::timed_out;
+
+// Two ends of a connection.
+template <class Socket = local::socket>
+struct connection {
+    timeout_stream<Socket> stream;
+    local::socket peer;
+    std::array<char, 4> in{}, out{};
+
+    explicit connection(world& w)
+        : stream(w.call([&] { return timeout_stream<Socket>(w.ctx()); })),
+          peer(w.prepare([&] { return local::socket(w.ctx()); })), world_(w) {
+        w.prepare([&] { asio::local::connect_pair(stream.socket(), peer); });
+    }
+
+    outcome& read(const error_code& ec = success) {
+        outcome& o = world_.expect(ec);
+        world_.start(o, [&](auto h) { stream.async_read_some(asio::buffer(in), std::move(h)); });
+        return o;
+    }
+    outcome& write(const error_code& ec = success) {
+        outcome& o = world_.expect(ec);
+        world_.start(o, [&](auto h) { stream.async_write_some(asio::buffer(out), std::move(h)); });
+        return o;
+    }
+    void send(std::size_t n) {
+        world_.prepare([&] { asio::write(peer, asio::buffer(out, n)); });
+    }
+
+private:
+    world& world_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(failing_streams)
+
+// ---- In time
+
+BOOST_AUTO_TEST_CASE(reading_and_writing) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        const outcome& read = c.read();
+        const outcome& write = c.write();
+        w.pass(1);
+        c.send(3);
+        w.run();
+        w.check(!read.accepted || read.calls == 0 || read.more == 3, "bytes are lost");
+        w.check(!write.accepted || write.calls == 0 || write.more == 4, "bytes are lost");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(meeting_deadlines) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        w.call([&] { c.stream.expires_after(20ms); });
+        w.call([&] { c.stream.idle_after(10ms); });
+        c.read();
+        c.write();
+        w.pass(1);
+        c.send(3);
+        w.run();
+        w.call([&] { c.stream.read_expires_after(30ms); });
+        w.call([&] { c.stream.write_expires_after(40ms); });
+        c.send(1);
+        c.write();
+        c.read();
+        w.run();
+        w.check(c.stream.socket().is_open(), "a stream is closed that is in time");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(deadlines_that_are_earlier_and_later) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        w.call([&] { c.stream.write_expires_after(5ms); });
+        w.call([&] { c.stream.read_expires_after(20ms); });
+        c.read(timed_out);
+        c.write();
+        w.pass(2);
+        w.call([&] { c.stream.write_expires_never(); });
+        c.write();
+        w.run();
+    });
+}
+
+// (A write whose handler is lost puts nothing off.)
+BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            connection c(w);
+            w.call([&] { c.stream.idle_after(5ms); });
+            c.read(timed_out); // Each byte that is written puts its deadline off.
+            for (int i = 0; i < 3; ++i) {
+                w.pass(3);
+                c.write();
+            }
+            w.run();
+        },
+        {one_move});
+}
+
+// An operation that Asio composes of several begins the second one where nobody can be told that it
+// has thrown: Asio loses it.
+BOOST_AUTO_TEST_CASE(composed_operations) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            connection c(w);
+            w.call([&] { c.stream.expires_after(30ms); });
+            w.start(w.expect(),
+                    [&](auto h) { asio::async_read(c.stream, asio::buffer(c.in), std::move(h)); });
+            w.pass(1);
+            c.send(1);
+            w.pass(2);
+            c.send(3);
+            w.run();
+        },
+        {one_allocation, allocations_until_done});
+}
+
+// ---- Late
+
+BOOST_AUTO_TEST_CASE(missing_deadlines) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        w.call([&] { c.stream.expires_after(3ms); });
+        const outcome& read = c.read(timed_out);
+        w.pass(4);
+        w.check(!read.accepted || read.calls == 0 || !c.stream.socket().is_open(),
+                "a stream is open that was late");
+        c.read(timed_out);
+        c.write(timed_out);
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(beginning_too_late) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        w.call([&] { c.stream.expires_after(-1ms); });
+        c.read(timed_out);
+        c.write(timed_out);
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_when_the_wheel_is_drained) {
+    each_failure([](world& w) {
+        auto& wheel = w.steady();
+        connection c(w);
+        w.call([&] { c.stream.expires_after(30ms); });
+        c.read(asio_wheel::error::wheel_stopped);
+        w.pass(1);
+        w.prepare([&] { return wheel.drain(); });
+        w.run();
+    });
+}
+
+// ---- What else ends an operation
+
+BOOST_AUTO_TEST_CASE(cancelling_and_closing) {
+    each_failure([](world& w) {
+        w.steady();
+        asio::cancellation_signal signal;
+        connection c(w);
+        w.call([&] { c.stream.expires_after(30ms); });
+        c.read(aborted);
+        w.pass(1);
+        c.stream.cancel();
+        w.run();
+        w.start(w.expect(aborted), [&](auto h) {
+            c.stream.async_read_some(asio::buffer(c.in),
+                                     asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+        });
+        w.pass(1);
+        signal.emit(asio::cancellation_type::terminal);
+        w.run();
+        c.read(aborted);
+        w.pass(1);
+        c.stream.close();
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(moving_and_destroying_a_stream) {
+    each_failure([](world& w) {
+        w.steady();
+        {
+            connection c(w);
+            w.call([&] { c.stream.expires_after(30ms); });
+            c.read(aborted);
+            w.pass(1);
+            timeout_stream<local::socket> other = std::move(c.stream);
+            w.pass(1);
+            w.call([&] { c.stream.expires_after(5ms); }); // As if new.
+        }
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(giving_the_socket_away) {
+    each_failure([](world& w) {
+        w.steady();
+        connection c(w);
+        w.call([&] { c.stream.expires_after(30ms); });
+        c.read(aborted);
+        w.pass(1);
+        const local::socket socket = c.stream.release_socket();
+        w.check(socket.is_open(), "a socket is closed that was given away");
+        w.run();
+    });
+}
+
+// What Asio's sockets have ready is destroyed with the context, for which Asio moves it: if that
+// throws, std::terminate() is called.
+BOOST_AUTO_TEST_CASE(a_stream_when_the_context_ends) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            {
+                connection c(w);
+                w.call([&] { c.stream.expires_after(30ms); });
+                c.read();
+                w.pass(1);
+            } // Sockets end before their context.
+            w.end_context();
+        },
+        {one_move});
+}
+
+// Asio's sockets send a handler that is bound to a strand there without keeping memory for that,
+// and lose it without (Boost 1.81, boost/asio/detail/handler_work.hpp, dispatch()).
+BOOST_AUTO_TEST_CASE(handlers_bound_to_a_strand) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            const auto strand = w.strand();
+            connection c(w);
+            w.call([&] { c.stream.expires_after(3ms); });
+            w.start(w.expect(timed_out), [&](auto h) {
+                c.stream.async_read_some(asio::buffer(c.in),
+                                         asio::bind_executor(strand, std::move(h)));
+            });
+            w.run();
+        },
+        {one_allocation, allocations_until_done});
+}
+
+// ---- Connecting
+
+// A port that takes connections.
+tcp::acceptor listen(world& w) {
+    return w.prepare(
+        [&] { return tcp::acceptor(w.ctx(), tcp::endpoint(asio::ip::address_v4::loopback(), 0)); });
+}
+
+timeout_stream<tcp::socket> unconnected(world& w) {
+    return w.call([&] { return timeout_stream<tcp::socket>(w.ctx()); });
+}
+
+BOOST_AUTO_TEST_CASE(connecting) {
+    each_failure([](world& w) {
+        w.steady();
+        const tcp::acceptor acceptor = listen(w);
+        auto stream = unconnected(w);
+        w.call([&] { stream.expires_after(80ms); });
+        w.start(w.expect(),
+                [&](auto h) { stream.async_connect(acceptor.local_endpoint(), std::move(h)); });
+        w.run();
+    });
+}
+
+// Asio copies the endpoints, and the handler is lost if that fails (Boost 1.81,
+// boost/asio/detail/reactive_socket_connect_op.hpp, line 102).
+BOOST_AUTO_TEST_CASE(connecting_to_one_of_several) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            const tcp::acceptor acceptor = listen(w);
+            const auto several =
+                w.prepare([&] { return std::vector(2, acceptor.local_endpoint()); });
+            auto stream = unconnected(w);
+            w.call([&] { stream.expires_after(80ms); });
+            w.start(w.expect(), [&](auto h) { stream.async_connect(several, std::move(h)); });
+            w.run();
+        },
+        {one_allocation, allocations_until_done});
+}
+
+BOOST_AUTO_TEST_CASE(tearing_a_websocket_down) {
+    each_failure([](world& w) {
+        w.steady();
+        tcp::acceptor acceptor = listen(w);
+        auto stream = unconnected(w);
+        w.prepare([&] {
+            stream.socket().connect(acceptor.local_endpoint());
+            acceptor.accept().close();
+        });
+        outcome& o = w.expect();
+        o.otherwise = asio::error::bad_descriptor; // Beast closes it, and has no memory to say so.
+        w.start(o, [&](auto h) {
+            async_teardown(boost::beast::role_type::client, stream, std::move(h));
+        });
+        w.run();
+    });
+}
+
+// ---- Over a layer that is no socket
+
+// For whose operations' end there is memory.
+class sturdy_layer : public manual_layer {
+public:
+    using manual_layer::manual_layer;
+
+    void close(error_code& ec) {
+        const fault_line::pause no_allocation_fails(heap.faults);
+        const fault_line::pause no_move_fails(moves);
+        ec = {};
+        for (auto* const op : {&wire->read, &wire->write}) {
+            if (op->pending()) {
+                asio::post(get_executor(), [wire = wire, op] { // It may be over by then.
+                    if (op->pending()) {
+                        op->complete_inline(aborted, 0);
+                    }
+                });
+            }
+        }
+    }
+};
+
+BOOST_AUTO_TEST_CASE(a_stream_over_another_layer) {
+    each_failure([](world& w) {
+        w.steady();
+        auto stream = w.call([&] { return timeout_stream<sturdy_layer>(w.ctx()); });
+        const auto wire = w.prepare([&] { return stream.socket().wire; });
+        std::array<char, 4> buffer{};
+        w.call([&] { stream.read_expires_after(3ms); });
+        w.call([&] { stream.write_expires_after(30ms); });
+        w.start(w.expect(timed_out),
+                [&](auto h) { stream.async_read_some(asio::buffer(buffer), std::move(h)); });
+        outcome& write = w.expect(aborted); // The stream is closed under it.
+        w.start(write,
+                [&](auto h) { stream.async_write_some(asio::buffer(buffer), std::move(h)); });
+        w.run();
+    });
+}
+
+// ---- What is refused
+
+BOOST_AUTO_TEST_CASE(refusing_deadlines) {
+    each_failure(
+        [](world& w) {
+            w.steady();
+            connection c(w);
+            outcome& read = c.read(aborted);
+            const auto refuses = [&](auto f) {
+                w.check(w.call([&] {
+                    try {
+                        f();
+                    } catch (const std::logic_error&) {
+                        return true;
+                    }
+                    return false;
+                }),
+                        "a deadline is taken that cannot hold");
+            };
+            if (read.waits()) {
+                refuses([&] { c.stream.read_expires_after(1s); });
+            }
+            refuses([&] { c.stream.idle_after(0s); });
+            w.pass(0);
+            c.stream.close();
+            w.run();
+        },
+        {one_move});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

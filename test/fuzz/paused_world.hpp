@@ -1,0 +1,191 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the worlds of the words share: a context in paused time, choices, and a story.
+
+#ifndef ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
+#define ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
+
+#include <asio_wheel/wheel_options.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "story.hpp"
+#include "support/choices.hpp"
+
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace asio_wheel::test {
+
+class paused_world {
+public:
+    paused_world(const paused_world&) = delete;
+    paused_world& operator=(const paused_world&) = delete;
+
+protected:
+    using clock = std::chrono::steady_clock;
+    using time_point = clock::time_point;
+    using duration = clock::duration;
+    using error_code = boost::system::error_code;
+
+    explicit paused_world(bytes& in)
+        : in_(in), context_(std::make_unique<boost::asio::io_context>()),
+          wheel_(make_wheel(*context_, options(in))) {
+        wheel_.pause();
+    }
+    ~paused_world() = default;
+
+    // ---- choices
+
+    std::size_t pick(std::size_t n) { return static_cast<std::size_t>(in_.below(n)); }
+    bool once_in(std::size_t n) { return pick(n) == n - 1; }
+    bool coin() { return once_in(2); }
+
+    // Mostly near, so that much happens.
+    duration any_duration() {
+        switch (pick(8)) {
+        case 0:
+            return duration::zero();
+        case 1:
+            return duration(static_cast<duration::rep>(in_.magnitude(61)));
+        case 2:
+            return duration::max();
+        case 3: // Not a whole number of ticks.
+            return duration(static_cast<duration::rep>(pick(50'000'000)));
+        default:
+            return std::chrono::milliseconds(pick(64));
+        }
+    }
+
+    duration any_positive_duration() { return std::max(any_duration(), duration(1)); }
+
+    time_point any_time() {
+        return coin() ? sum(now(), any_duration()) : now() - std::chrono::milliseconds(pick(64));
+    }
+
+    boost::asio::cancellation_type any_cancellation() {
+        using type = boost::asio::cancellation_type;
+        constexpr std::array<type, 3> types{type::terminal, type::partial, type::total};
+        return types[pick(types.size())];
+    }
+
+    // ---- time and running
+
+    [[nodiscard]] time_point now() const { return wheel_.now(); }
+
+    [[nodiscard]] static time_point sum(time_point t, duration d) {
+        return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
+    }
+
+    [[nodiscard]] static auto ns(time_point t) { return t.time_since_epoch().count(); }
+    [[nodiscard]] static auto ns(duration d) { return d.count(); }
+
+    void advance() {
+        // Not to the end of the clock, or nothing happens any more.
+        const duration d = std::min<duration>(any_duration(), std::chrono::hours(1000));
+        wheel_.advance(d);
+        note("advance to %", ns(now()));
+    }
+
+    void advance_to_next() {
+        wheel_.advance_to_next();
+        note("advance to the next, %", ns(now()));
+    }
+
+    // Runs the context, unless that is what calls: handlers here do not run it within themselves.
+    template <class Function>
+    std::size_t run(Function f) {
+        if (running_) {
+            return 0;
+        }
+        running_ = true;
+        context_->restart();
+        const std::size_t count = f(*context_);
+        running_ = false;
+        return count;
+    }
+
+    void poll_one() {
+        note("poll_one");
+        run([](boost::asio::io_context& ctx) { return ctx.poll_one(); });
+    }
+
+    void poll_all() {
+        note("poll");
+        while (run([](boost::asio::io_context& ctx) { return ctx.poll(); }) != 0) {
+        }
+    }
+
+    // After poll_all().
+    void require_work(bool some) const {
+        story_.require(context_->stopped() != some,
+                       "the context has work as long as something waits, and no longer");
+    }
+
+    // ---- the story
+
+    template <class... Values>
+    void note(const char* text, Values... values) noexcept {
+        story_.note(text, values...);
+    }
+
+    void require(bool holds, const char* promise) const { story_.require(holds, promise); }
+
+    bytes& in_;
+    story story_;
+    std::unique_ptr<boost::asio::io_context> context_;
+    wheel_service<clock>& wheel_; // Gone with the context.
+
+    bool running_ = false;
+
+private:
+    [[nodiscard]] static wheel_options options(bytes& in) {
+        using namespace std::chrono_literals;
+        constexpr std::array<std::chrono::nanoseconds, 4> ticks{1ms, 7ms, 100us, 1s};
+        constexpr std::array<std::size_t, 4> budgets{256, 1, 2, 5};
+        wheel_options o;
+        o.tick = ticks[in.below(ticks.size())];
+        o.slots = in.below(2) == 0 ? 256 : 2;
+        o.levels = o.slots == 2 ? 30 : 4;
+        o.budget = budgets[in.below(budgets.size())];
+        return o;
+    }
+};
+
+/// Lives in a handler, wherever that is moved to: calls world.dropped(id) if the handler is
+/// destroyed without being called.
+template <class World>
+class must_be_called {
+public:
+    must_be_called(World& world, std::size_t id) noexcept : world_(&world), id_(id) {}
+    must_be_called(must_be_called&& other) noexcept
+        : world_(std::exchange(other.world_, nullptr)), id_(other.id_) {}
+    must_be_called& operator=(must_be_called&&) = delete;
+    ~must_be_called() {
+        if (world_ != nullptr) {
+            world_->dropped(id_);
+        }
+    }
+
+    /// It is. Gives the world and the number.
+    std::pair<World&, std::size_t> called() noexcept {
+        return {*std::exchange(world_, nullptr), id_};
+    }
+
+private:
+    World* world_;
+    std::size_t id_;
+};
+
+} // namespace asio_wheel::test
+
+#endif

@@ -1,0 +1,59 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The first byte chooses one of the words that users have. The others are a program for it, in
+// paused time. Each word has a model that says what must come of it.
+
+#include "support/choices.hpp"
+#include "target.hpp"
+#include "words_delay_queue.hpp"
+#include "words_idle.hpp"
+#include "words_interval.hpp"
+#include "words_scheduler.hpp"
+#include "words_timeout.hpp"
+#include "words_timeout_stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace {
+
+template <class World>
+void run(asio_wheel::test::bytes& input) {
+    World world(input);
+    while (!input.empty()) {
+        world.step();
+    }
+    world.finish();
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace asio_wheel::test;
+    bytes input(std::span(data, size));
+    switch (input.below(7)) {
+    case 0:
+        run<delay_queue_world>(input);
+        break;
+    case 1:
+        run<interval_world>(input);
+        break;
+    case 2:
+        run<scheduler_world>(input);
+        break;
+    case 3:
+        run<idle_timer_world>(input);
+        break;
+    case 4:
+        run<heartbeat_world>(input);
+        break;
+    case 5:
+        run<timeout_world>(input);
+        break;
+    default:
+        run<timeout_stream_world>(input);
+    }
+    return 0;
+}

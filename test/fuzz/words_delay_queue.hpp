@@ -1,0 +1,436 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Delay queues, beside a std::map that says what is in them.
+//
+// When exactly the queue hands a value to a pop that waits is its own affair. But it can be seen: the
+// value is not in the queue any more. So the model looks before and after whatever is done, and in each
+// handler: what has gone must be what was due first, and belongs to those that have waited longest.
+
+#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_DELAY_QUEUE_HPP
+#define ASIO_WHEEL_TEST_FUZZ_WORDS_DELAY_QUEUE_HPP
+
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/error.hpp>
+
+#include "paused_world.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::test {
+
+class delay_queue_world : public paused_world {
+public:
+    explicit delay_queue_world(bytes& in)
+        : paused_world(in), strand_(boost::asio::make_strand(*context_)),
+          capacity_(in.below(3) == 0 ? 1 + in.below(8) : queue::unlimited) {
+        queue_.emplace(*context_, capacity_);
+    }
+
+    void step() {
+        act();
+        look();
+        check();
+    }
+
+    void finish() {
+        switch (pick(4)) {
+        case 0:
+            queue_->cancel();
+            end_pops(fate::aborted);
+            settle();
+            require_work(false);
+            break;
+        case 1:
+            note("close and clear");
+            queue_->close();
+            closed_ = true;
+            queue_->clear();
+            elements_.clear();
+            end_if_over();
+            settle();
+            require_work(false);
+            break;
+        case 2:
+            drain();
+            break;
+        default:
+            break;
+        }
+        ended_ = true;
+        if (coin()) {
+            queue_.reset();
+        }
+        strand_.reset();
+        context_.reset();
+        queue_.reset();
+        require(std::all_of(pops_.begin(), pops_.end(), [](const pop& p) { return p.over; }),
+                "each pop completes, or is destroyed");
+    }
+
+    /// The handler of a pop was destroyed without being called.
+    void dropped(std::size_t id) {
+        note("pop % is destroyed", id);
+        require(ended_, "a handler is destroyed uncalled by the end of the context only");
+        require(!std::exchange(pops_[id].over, true), "a handler is destroyed once");
+    }
+
+private:
+    // Whatever becomes of it, no value is lost or handed out twice: AddressSanitizer sees to that.
+    struct value {
+        value() = default;
+        explicit value(std::size_t n) : number(std::make_unique<std::size_t>(n)) {}
+        std::unique_ptr<std::size_t> number;
+    };
+
+    using queue = delay_queue<value>;
+
+    // Elements in the order in which they are handed out.
+    struct rank {
+        time_point time;
+        std::uint64_t sequence; // Among equal times, the one that was pushed first.
+        auto operator<=>(const rank&) const = default;
+    };
+
+    enum class fate { waits, value, aborted, closed, stopped };
+
+    struct pop {
+        fate how = fate::waits;
+        std::size_t value = 0;
+        bool direct = true; // In the order in which they end; others go their own ways.
+        bool over = false;
+        std::unique_ptr<boost::asio::cancellation_signal> signal;
+    };
+
+    struct handler {
+        must_be_called<delay_queue_world> inside;
+        void operator()(const error_code& ec, value v) {
+            auto [world, id] = inside.called();
+            world.completed(id, ec, std::move(v));
+        }
+    };
+
+    void act() {
+        switch (pick(20)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            return push();
+        case 4:
+        case 5:
+        case 6:
+            return start();
+        case 7:
+            return erase();
+        case 8:
+        case 9:
+            return reset();
+        case 10:
+            return try_pop();
+        case 11:
+            return once_in(4) ? clear() : peek();
+        case 12:
+            return once_in(16) ? close() : cancel();
+        case 13:
+            return emit();
+        case 14:
+            return advance_to_next();
+        case 15:
+        case 16:
+            return advance();
+        case 17:
+        case 18:
+            return poll_one();
+        default:
+            return settle();
+        }
+    }
+
+    void push() {
+        const std::size_t n = keys_.size();
+        const bool at = coin();
+        const time_point t = at ? any_time() : sum(now(), any_duration());
+        note("push % at %", n, ns(t));
+        error_code refused;
+        value v(n);
+        queue::key k;
+        try {
+            k = at ? queue_->push_at(std::move(v), t) : queue_->push(std::move(v), t - now());
+        } catch (const boost::system::system_error& e) {
+            refused = e.code();
+            require(v.number != nullptr, "a value that is refused is where it was");
+        }
+        const error_code expected = closed_ ? make_error_code(error::queue_closed)
+                                    : elements_.size() >= capacity_
+                                        ? make_error_code(error::queue_full)
+                                        : error_code();
+        require(refused == expected, "a queue takes what there is room for, until it is closed");
+        if (!refused) {
+            keys_.push_back(k);
+            file(n, t);
+        }
+    }
+
+    void file(std::size_t n, time_point t) { elements_.emplace(rank{t, sequence_++}, n); }
+
+    // The element with this number, if it is there.
+    [[nodiscard]] auto find(std::size_t n) {
+        return std::find_if(elements_.begin(), elements_.end(),
+                            [n](const auto& e) { return e.second == n; });
+    }
+
+    void erase() {
+        if (keys_.empty()) {
+            return;
+        }
+        const std::size_t n = pick(keys_.size());
+        note("erase %", n);
+        const auto it = find(n);
+        const std::optional<value> v = queue_->erase(keys_[n]);
+        require(v.has_value() == (it != elements_.end()), "erase() finds what is there");
+        if (v) {
+            require(*v->number == n, "erase() gives the value of the key");
+            elements_.erase(it);
+            end_if_over();
+        }
+    }
+
+    void reset() {
+        if (keys_.empty()) {
+            return;
+        }
+        const std::size_t n = pick(keys_.size());
+        const time_point t = any_time();
+        note("reset % to %", n, ns(t));
+        const auto it = find(n);
+        require(queue_->reset_at(keys_[n], t) == (it != elements_.end()),
+                "reset() finds what is there");
+        if (it != elements_.end()) {
+            elements_.erase(it);
+            file(n, t);
+        }
+    }
+
+    void try_pop() {
+        note("try_pop");
+        const std::optional<value> v = queue_->try_pop();
+        require(v.has_value() == is_due(), "try_pop() takes what is due");
+        if (v) {
+            require(*v->number == elements_.begin()->second, "try_pop() takes what is first");
+            elements_.erase(elements_.begin());
+            end_if_over();
+        }
+    }
+
+    void peek() {
+        const value* const v = queue_->peek();
+        require((v != nullptr) == is_due(), "peek() sees what is due");
+        require(v == nullptr || *v->number == elements_.begin()->second, "peek() sees the first");
+    }
+
+    void clear() {
+        note("clear");
+        queue_->clear();
+        elements_.clear();
+        end_if_over();
+    }
+
+    void close() {
+        note("close");
+        queue_->close();
+        closed_ = true;
+        end_if_over();
+    }
+
+    void cancel() {
+        note("cancel");
+        const std::size_t waiting = waiting_.size();
+        end_pops(fate::aborted);
+        require(queue_->cancel() == waiting, "cancel() counts what it aborts");
+    }
+
+    void start() {
+        const std::size_t id = pops_.size();
+        pop& p = pops_.emplace_back();
+        waiting_.push_back(id);
+        note("pop %", id);
+        handler h{must_be_called(*this, id)};
+        switch (pick(4)) {
+        case 0:
+        case 1:
+            queue_->async_pop(std::move(h));
+            break;
+        case 2:
+            p.signal = std::make_unique<boost::asio::cancellation_signal>();
+            queue_->async_pop(boost::asio::bind_cancellation_slot(p.signal->slot(), std::move(h)));
+            break;
+        default:
+            p.direct = false;
+            queue_->async_pop(boost::asio::bind_executor(*strand_, std::move(h)));
+        }
+        look();
+        end_if_over();
+    }
+
+    void emit() {
+        if (pops_.empty()) {
+            return;
+        }
+        const std::size_t id = pick(pops_.size());
+        pop& p = pops_[id];
+        if (p.signal == nullptr) {
+            return;
+        }
+        note("emit to pop %", id);
+        if (p.how == fate::waits) {
+            std::erase(waiting_, id);
+            decide(id, fate::aborted);
+        }
+        p.signal->emit(any_cancellation());
+    }
+
+    void completed(std::size_t id, const error_code& ec, value v) {
+        look();
+        pop& p = pops_[id];
+        note("pop % completes, error %, value %", id, ec.value(), v.number ? *v.number : 0);
+        require(!std::exchange(p.over, true), "a pop completes once");
+        const auto it = std::find(decided_.begin(), decided_.end(), id);
+        require(it != decided_.end(), "no pop completes without a reason");
+        require(!p.direct ||
+                    std::none_of(decided_.begin(), it,
+                                 [this](std::size_t other) { return pops_[other].direct; }),
+                "pops complete in the order in which they end");
+        decided_.erase(it);
+        switch (p.how) {
+        case fate::value:
+            require(!ec && v.number != nullptr && *v.number == p.value,
+                    "the pop that has waited longest gets what is first");
+            break;
+        case fate::aborted:
+            require(ec == boost::asio::error::operation_aborted, "what was aborted says so");
+            break;
+        case fate::closed:
+            require(ec == error::queue_closed, "a closed and empty queue ends pops");
+            break;
+        default:
+            require(ec == error::wheel_stopped, "a drained wheel lets nobody wait");
+        }
+        require(!ec || v.number == nullptr, "with an error there is no value");
+        if (!quiet_ && !in_.empty() && once_in(3)) {
+            step();
+        }
+    }
+
+    // What has been handed out since.
+    void look() {
+        std::set<std::size_t> there;
+        queue_->for_each([&](const queue::key& k, const value& v, const time_point& t) {
+            require(k == keys_[*v.number], "an element has the key that was given out for it");
+            const auto it = find(*v.number);
+            require(it != elements_.end(), "an element is there until it is taken");
+            require(it->first.time == t, "an element keeps its time");
+            require(there.insert(*v.number).second, "an element is there once");
+        });
+        while (there.size() < elements_.size()) {
+            const auto first = elements_.begin();
+            require(!there.contains(first->second), "what is first is handed out first");
+            require(first->first.time <= now(), "no value is handed out early");
+            require(!waiting_.empty(), "a value is handed out to a pop that waits");
+            const std::size_t id = waiting_.front();
+            waiting_.pop_front();
+            pops_[id].value = first->second;
+            elements_.erase(first);
+            decide(id, fate::value);
+        }
+        end_if_over();
+    }
+
+    void check() {
+        require(queue_->size() == elements_.size(), "size() counts what is there");
+        require(queue_->empty() == elements_.empty(), "empty() if nothing is there");
+        require(queue_->closed() == closed_, "closed() after close()");
+        const std::optional<time_point> next = queue_->peek_expiry();
+        require(next.has_value() != elements_.empty(), "peek_expiry() if something is there");
+        require(!next || *next == elements_.begin()->first.time, "peek_expiry() is the first time");
+    }
+
+    void settle() {
+        if (running_) {
+            return;
+        }
+        poll_all();
+        look();
+        require(decided_.empty(), "what is decided is delivered");
+        require(waiting_.empty() || !is_due(), "no pop waits while something is due");
+        require_work(!waiting_.empty());
+    }
+
+    // All that wait, also for a value that never comes.
+    void drain() {
+        settle();
+        note("drain");
+        wheel_.drain();
+        end_pops(fate::stopped);
+        quiet_ = true;
+        settle();
+        require_work(false);
+    }
+
+    [[nodiscard]] bool is_due() const {
+        return !elements_.empty() && elements_.begin()->first.time <= now();
+    }
+
+    void end_if_over() {
+        if (closed_ && elements_.empty()) {
+            end_pops(fate::closed);
+        }
+    }
+
+    void end_pops(fate how) {
+        for (; !waiting_.empty(); waiting_.pop_front()) {
+            decide(waiting_.front(), how);
+        }
+    }
+
+    void decide(std::size_t id, fate how) {
+        pops_[id].how = how;
+        decided_.push_back(id);
+    }
+
+    std::optional<boost::asio::strand<boost::asio::io_context::executor_type>> strand_;
+    const std::size_t capacity_;
+    std::optional<queue> queue_;
+    std::map<rank, std::size_t> elements_; // By number of the push.
+    std::vector<queue::key> keys_;         // Of each push.
+    std::uint64_t sequence_ = 0;
+    std::deque<pop> pops_;            // All there ever were.
+    std::deque<std::size_t> waiting_; // In the order of their coming.
+    std::deque<std::size_t> decided_; // In the order in which they ended.
+    bool closed_ = false;
+    bool quiet_ = false;
+    bool ended_ = false;
+};
+
+} // namespace asio_wheel::test
+
+#endif

@@ -1,0 +1,268 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Idle timers and heartbeats, and what must come of them.
+
+#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_IDLE_HPP
+#define ASIO_WHEEL_TEST_FUZZ_WORDS_IDLE_HPP
+
+#include <asio_wheel/idle_timer.hpp>
+
+#include "one_wait_world.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+
+namespace asio_wheel::test {
+
+class idle_timer_world : public one_wait_world {
+public:
+    explicit idle_timer_world(bytes& in) : one_wait_world(in) { renew(); }
+
+    void step() {
+        switch (pick(13)) {
+        case 0:
+        case 1:
+            return wait();
+        case 2:
+        case 3:
+            return touch();
+        case 4:
+            return change_period();
+        case 5:
+            return scale();
+        case 6:
+            return cancel();
+        case 7:
+            return renew();
+        case 8:
+            if (with_signal_ != nobody && with_signal_ == pending_) {
+                abort();
+            }
+            return emit();
+        case 9:
+            return advance_to_next();
+        case 10:
+            return advance();
+        case 11:
+            return poll_one();
+        default:
+            return settle();
+        }
+    }
+
+    void finish() {
+        if (coin()) {
+            cancel();
+            settle();
+            require_work(false);
+        }
+        ended_ = true;
+        if (coin()) {
+            timer_.reset();
+        }
+        context_.reset();
+        timer_.reset();
+    }
+
+private:
+    struct handler {
+        must_be_called<idle_timer_world> inside;
+        void operator()(const error_code& ec) {
+            auto [world, id] = inside.called();
+            world.completed(id, ec);
+        }
+    };
+
+    void renew() {
+        abort();
+        timer_.reset();
+        period_ = any_positive_duration();
+        timer_.emplace(*context_, period_);
+        touched_ = now();
+        note("an idle timer of % at %", ns(period_), ns(touched_));
+    }
+
+    void wait() {
+        handler h{begin(*this)};
+        if (coin()) {
+            with_signal_ = pending_;
+            timer_->async_wait(boost::asio::bind_cancellation_slot(signal_.slot(), std::move(h)));
+        } else {
+            timer_->async_wait(std::move(h));
+        }
+    }
+
+    void completed(std::size_t id, const error_code& ec) {
+        if (end(id, ec)) {
+            require(now() >= end_of_period(), "no idle timer is early");
+        }
+    }
+
+    void touch() {
+        note("touch");
+        timer_->touch();
+        touched_ = now();
+        require(timer_->idle_for() == duration::zero(), "idle_for() begins with a touch");
+    }
+
+    void change_period() {
+        period_ = any_positive_duration();
+        note("period %", ns(period_));
+        timer_->period(period_);
+        require(timer_->period() == period_, "the period is as it was set");
+    }
+
+    void scale() {
+        constexpr std::array<double, 4> factors{1, 0.5, 0.25, 0.0009765625};
+        scale_ = factors[pick(factors.size())];
+        note("scale by 1/%", 1 / scale_);
+        wheel_.scale(scale_);
+    }
+
+    void cancel() {
+        note("cancel");
+        require(abort() == timer_->cancel(), "cancel() counts what it aborts");
+    }
+
+    void settle() {
+        poll_all();
+        require(pending_ == nobody || now() < end_of_period(),
+                "an idle timer completes when it was idle for its period");
+        require(timer_->idle_for() == now() - touched_, "idle_for() counts from the last touch");
+        require_settled();
+    }
+
+    [[nodiscard]] time_point end_of_period() const {
+        if (scale_ == 1) {
+            return sum(touched_, period_);
+        }
+        const double length = std::ceil(static_cast<double>(period_.count()) * scale_);
+        return sum(touched_, length >= 9.2e18 ? duration::max()
+                                              : duration(static_cast<duration::rep>(length)));
+    }
+
+    std::optional<idle_timer> timer_;
+    duration period_{};
+    double scale_ = 1;
+    time_point touched_;
+};
+
+class heartbeat_world : public one_wait_world {
+public:
+    explicit heartbeat_world(bytes& in)
+        : one_wait_world(in), send_every_(any_positive_duration()),
+          dead_after_(any_positive_duration()), sent_(now()), received_(now()) {
+        pulse_.emplace(*context_, send_every_, dead_after_);
+        note("a heartbeat, to send every %, dead after %", ns(send_every_), ns(dead_after_));
+    }
+
+    void step() {
+        switch (pick(10)) {
+        case 0:
+        case 1:
+            return wait();
+        case 2:
+            note("sent");
+            pulse_->sent();
+            sent_ = now();
+            return;
+        case 3:
+            note("received");
+            pulse_->received();
+            received_ = now();
+            return;
+        case 4:
+            return cancel();
+        case 5:
+            if (with_signal_ != nobody && with_signal_ == pending_) {
+                abort();
+            }
+            return emit();
+        case 6:
+            return advance_to_next();
+        case 7:
+            return advance();
+        case 8:
+            return poll_one();
+        default:
+            return settle();
+        }
+    }
+
+    void finish() {
+        if (coin()) {
+            cancel();
+            settle();
+            require_work(false);
+        }
+        ended_ = true;
+        if (coin()) {
+            pulse_.reset();
+        }
+        context_.reset();
+        pulse_.reset();
+    }
+
+private:
+    struct handler {
+        must_be_called<heartbeat_world> inside;
+        void operator()(const error_code& ec, heartbeat_event event) {
+            auto [world, id] = inside.called();
+            world.completed(id, ec, event);
+        }
+    };
+
+    void wait() {
+        handler h{begin(*this)};
+        if (coin()) {
+            with_signal_ = pending_;
+            pulse_->async_next(boost::asio::bind_cancellation_slot(signal_.slot(), std::move(h)));
+        } else {
+            pulse_->async_next(std::move(h));
+        }
+    }
+
+    void completed(std::size_t id, const error_code& ec, heartbeat_event event) {
+        if (!end(id, ec)) {
+            return;
+        }
+        if (event == heartbeat_event::dead) {
+            require(now() >= sum(received_, dead_after_), "nobody is given up early");
+        } else {
+            require(now() >= sum(sent_, send_every_), "no sign of life is early");
+            require(now() < sum(received_, dead_after_), "if both are due, it is too late to send");
+            sent_ = now();
+        }
+        if (coin()) {
+            wait();
+        }
+    }
+
+    void cancel() {
+        note("cancel");
+        require(abort() == pulse_->cancel(), "cancel() counts what it aborts");
+    }
+
+    void settle() {
+        poll_all();
+        require(pending_ == nobody ||
+                    (now() < sum(sent_, send_every_) && now() < sum(received_, dead_after_)),
+                "a heartbeat completes when there is something to do");
+        require_settled();
+    }
+
+    duration send_every_;
+    duration dead_after_;
+    time_point sent_;
+    time_point received_;
+    std::optional<heartbeat> pulse_;
+};
+
+} // namespace asio_wheel::test
+
+#endif

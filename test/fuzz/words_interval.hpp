@@ -1,0 +1,211 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Intervals, and what must come of them.
+
+#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_INTERVAL_HPP
+#define ASIO_WHEEL_TEST_FUZZ_WORDS_INTERVAL_HPP
+
+#include <asio_wheel/interval.hpp>
+
+#include "one_wait_world.hpp"
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+
+namespace asio_wheel::test {
+
+class interval_world : public one_wait_world {
+public:
+    explicit interval_world(bytes& in) : one_wait_world(in) { renew(); }
+
+    void step() {
+        switch (pick(14)) {
+        case 0:
+        case 1:
+        case 2:
+            return wait();
+        case 3:
+            return cancel();
+        case 4:
+            return change_period();
+        case 5:
+            note("reset");
+            interval_->reset();
+            given_ = false;
+            from_ = now();
+            next_ = sum(from_, period_);
+            return require_expiry();
+        case 6:
+            given_ = true;
+            next_ = any_time();
+            note("reset_at %", ns(next_));
+            interval_->reset_at(next_);
+            return require_expiry();
+        case 7:
+            return renew();
+        case 8:
+            if (with_signal_ != nobody && with_signal_ == pending_) {
+                abort();
+            }
+            return emit();
+        case 9:
+        case 10:
+            return advance_to_next();
+        case 11:
+            return advance();
+        case 12:
+            return poll_one();
+        default:
+            return settle();
+        }
+    }
+
+    void finish() {
+        if (coin()) {
+            cancel();
+            settle();
+            require_work(false);
+        }
+        ended_ = true;
+        if (coin()) {
+            interval_.reset();
+        }
+        context_.reset();
+        interval_.reset();
+    }
+
+private:
+    struct handler {
+        must_be_called<interval_world> inside;
+        void operator()(const error_code& ec, std::size_t periods) {
+            auto [world, id] = inside.called();
+            world.completed(id, ec, periods);
+        }
+    };
+
+    void renew() {
+        abort();
+        interval_.reset();
+        constexpr std::array<missed_tick, 3> policies{missed_tick::skip, missed_tick::delay,
+                                                      missed_tick::burst};
+        period_ = any_positive_duration();
+        options_ = {};
+        options_.missed = policies[pick(policies.size())];
+        options_.fixed_delay = once_in(4);
+        if (once_in(3)) {
+            options_.first = std::chrono::milliseconds(pick(64));
+        }
+        if (once_in(3)) {
+            options_.jitter = std::min<std::chrono::nanoseconds>(
+                period_, std::chrono::microseconds(pick(10'000)));
+        }
+        interval_.emplace(*context_, period_, options_);
+        given_ = options_.first.has_value();
+        from_ = now();
+        next_ = sum(from_, options_.first ? duration(*options_.first) : period_);
+        note("an interval of %, missed ticks %, fixed delay %, jitter %, first at %", ns(period_),
+             static_cast<int>(options_.missed), options_.fixed_delay, options_.jitter.count(),
+             ns(next_));
+        require_expiry();
+    }
+
+    void wait() {
+        handler h{begin(*this)};
+        if (options_.fixed_delay && !given_) {
+            from_ = now();
+            next_ = sum(from_, period_);
+        }
+        if (coin()) {
+            with_signal_ = pending_;
+            interval_->async_tick(
+                boost::asio::bind_cancellation_slot(signal_.slot(), std::move(h)));
+        } else {
+            interval_->async_tick(std::move(h));
+        }
+        require_expiry();
+    }
+
+    void completed(std::size_t id, const error_code& ec, std::size_t periods) {
+        if (!end(id, ec)) {
+            require(periods == 0, "with an error no period has passed");
+            return;
+        }
+        require(now() >= next_, "no tick is early");
+        require(periods == take(), "a tick stands for all periods since the one before");
+        require_expiry();
+        if (coin()) {
+            wait();
+        }
+    }
+
+    // As the documents say.
+    std::size_t take() {
+        given_ = false;
+        if (options_.fixed_delay) {
+            return 1;
+        }
+        std::size_t periods = 1;
+        if (options_.missed != missed_tick::burst) {
+            periods += static_cast<std::size_t>((now() - next_) / period_);
+        }
+        const time_point last = next_ + period_ * static_cast<duration::rep>(periods - 1);
+        from_ = options_.missed == missed_tick::delay && periods > 1 ? now() : last;
+        next_ = sum(from_, period_);
+        return periods;
+    }
+
+    void change_period() {
+        const duration fresh = coin() ? any_positive_duration() : -any_duration();
+        note("period %", ns(fresh));
+        bool refused = false;
+        try {
+            interval_->period(fresh);
+        } catch (const std::invalid_argument&) {
+            refused = true;
+        }
+        require(refused == (fresh <= duration::zero() || options_.jitter > fresh),
+                "a period is refused if it is not positive, or less than the jitter");
+        if (!refused) {
+            period_ = fresh;
+            next_ = given_ ? next_ : sum(from_, period_);
+        }
+        require(interval_->period() == period_, "the period is as it was set");
+        require_expiry();
+    }
+
+    void cancel() {
+        note("cancel");
+        require(abort() == interval_->cancel(), "cancel() counts what it aborts");
+    }
+
+    void settle() {
+        poll_all();
+        const duration most = options_.jitter == options_.jitter.zero()
+                                  ? duration::zero()
+                                  : duration(options_.jitter) - duration(1);
+        require(pending_ == nobody || now() < sum(next_, most) || next_ == time_point::max(),
+                "a tick that is due is taken");
+        require_settled();
+    }
+
+    void require_expiry() const {
+        require(interval_->expiry() == next_, "expiry() says when the next tick is due");
+    }
+
+    std::optional<interval> interval_;
+    interval_options options_;
+    duration period_{};
+    time_point from_;
+    time_point next_;
+    bool given_ = false;
+};
+
+} // namespace asio_wheel::test
+
+#endif

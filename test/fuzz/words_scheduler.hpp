@@ -1,0 +1,523 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Two schedulers and their tasks, and what must come of them.
+
+#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_SCHEDULER_HPP
+#define ASIO_WHEEL_TEST_FUZZ_WORDS_SCHEDULER_HPP
+
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/scheduler.hpp>
+
+#include "paused_world.hpp"
+
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace asio_wheel::test {
+
+class scheduler_world : public paused_world {
+public:
+    explicit scheduler_world(bytes& in) : paused_world(in) {
+        for (std::size_t i = 0; i < sides_.size(); ++i) {
+            renew(i);
+        }
+    }
+
+    void step() {
+        act();
+        check();
+    }
+
+    void finish() {
+        quiet_ = true;
+        if (coin()) {
+            for (std::size_t i = 0; i < tasks_.size(); ++i) {
+                cancel(i);
+            }
+            settle();
+            require_work(false);
+        } else if (coin()) {
+            stop(0);
+            stop(1);
+            settle();
+            require_work(false);
+        }
+        if (coin()) {
+            end_schedulers();
+        }
+        context_.reset();
+        end_schedulers();
+        for (const task& t : tasks_) {
+            t.handle.cancel(); // An orphan lives as long as a handle leads to it.
+            require(t.instances == 0, "what a function holds is let go when its task is over");
+        }
+    }
+
+private:
+    /// `called` is being called; `revoked`, too, for the last time.
+    static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+
+    enum class stand { refused, waiting, called, revoked, expired, cancelled, orphan };
+    enum class kind { once, rate, delay, plan };
+
+    struct task {
+        task_handle handle;
+        stand now = stand::refused;
+        kind how = kind::once;
+        std::size_t side = nobody;  // Whose board it is on.
+        std::size_t group = nobody; // Whose group it is in.
+        std::size_t key = 0;        // 0 is none.
+        time_point due;
+        duration period{};
+        std::size_t left = 0; // Calls of a plan.
+        bool was_called = false;
+        bool found = false; // An orphan that stop() has returned.
+        int instances = 0;  // Of its function.
+    };
+
+    struct side {
+        std::optional<scheduler> tasks;
+        std::optional<scheduler::group> group;
+        std::size_t limit = 0;
+        bool closed = false;
+        std::array<std::size_t, 4> holders{nobody, nobody, nobody, nobody}; // By key.
+    };
+
+    struct boom {};
+
+    // The function of a task. Counts how many there are of it.
+    class function {
+    public:
+        function(scheduler_world& w, std::size_t id) : world_(&w), id_(id) { ++count(); }
+        function(const function& other) : world_(other.world_), id_(other.id_) { ++count(); }
+        function& operator=(const function&) = delete;
+        ~function() { --count(); }
+        void operator()(const task_handle& self) const { world_->called(id_, self); }
+
+    private:
+        [[nodiscard]] int& count() const { return world_->tasks_[id_].instances; }
+
+        scheduler_world* world_;
+        std::size_t id_;
+    };
+
+    // Ends a call, also if that throws.
+    class call {
+    public:
+        call(scheduler_world& w, std::size_t id) : world_(w), id_(id) {}
+        call(const call&) = delete;
+        call& operator=(const call&) = delete;
+        ~call() { world_.returned(id_); }
+
+    private:
+        scheduler_world& world_;
+        std::size_t id_;
+    };
+
+    static constexpr std::size_t most_tasks = 300;
+
+    void act() {
+        switch (pick(18)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+        case 4:
+        case 5:
+            return schedule(pick(2));
+        case 6:
+        case 7:
+            return tasks_.empty() ? void() : cancel(pick(tasks_.size()));
+        case 8:
+            return cancel_group(pick(2));
+        case 9:
+            return once_in(4) ? stop(pick(2)) : advance();
+        case 10:
+            return adopt(pick(2));
+        case 11:
+            return once_in(4) ? close(pick(2)) : advance();
+        case 12:
+            return once_in(2) ? renew(pick(2)) : advance();
+        case 13:
+            return advance_to_next();
+        case 14:
+        case 15:
+            return advance();
+        case 16:
+            return poll_one();
+        default:
+            return settle();
+        }
+    }
+
+    void renew(std::size_t i) {
+        if (running_) {
+            return; // A function may hold its scheduler's end, but not this test's.
+        }
+        note("new scheduler %", i);
+        end(i);
+        side& s = sides_[i];
+        s.limit = once_in(3) ? 1 + pick(4) : 0;
+        s.closed = false;
+        s.tasks.emplace(*context_, s.limit,
+                        [this](const task_handle& h, std::exception_ptr e) { reported(h, e); });
+        s.group.emplace(*s.tasks);
+    }
+
+    void end(std::size_t i) {
+        side& s = sides_[i];
+        if (!s.tasks) {
+            return;
+        }
+        note("the end of scheduler %", i);
+        s.group.reset();
+        revoke_group(i);
+        for (task& t : tasks_) {
+            t.group = t.group == i ? nobody : t.group;
+        }
+        s.tasks.reset();
+        revoke(i, stand::cancelled);
+    }
+
+    // The model's part of stop(): what was never called becomes what is said.
+    void revoke(std::size_t i, stand never_called) {
+        for (task& t : tasks_) {
+            if (t.side != i) {
+                continue;
+            }
+            if (t.now == stand::waiting) {
+                t.now = t.was_called ? stand::cancelled : never_called;
+                t.side = nobody;
+            } else if (t.now == stand::called && t.how != kind::once) {
+                t.now = stand::revoked;
+            }
+        }
+    }
+
+    // The model's part of cancelling a group. How many are cancelled.
+    std::size_t revoke_group(std::size_t i) {
+        std::size_t cancelled = 0;
+        for (task& t : tasks_) {
+            if (t.group != i) {
+                continue;
+            }
+            cancelled += t.now == stand::waiting || (t.now == stand::called && t.how != kind::once);
+            if (t.now == stand::waiting || t.now == stand::orphan) {
+                t.now = stand::cancelled;
+            } else if (t.now == stand::called && t.how != kind::once) {
+                t.now = stand::revoked;
+            }
+            t.group = nobody; // It is forgotten.
+        }
+        return cancelled;
+    }
+
+    void end_schedulers() {
+        end(0);
+        end(1);
+    }
+
+    void schedule(std::size_t i) {
+        if (tasks_.size() == most_tasks) {
+            return;
+        }
+        side& s = sides_[i];
+        const std::size_t id = tasks_.size();
+        task& t = tasks_.emplace_back();
+        t.group = once_in(4) ? i : nobody;
+        const std::size_t what = pick(6);
+        const duration d = any_duration();
+        t.due = sum(now(), d);
+        // Not so short that a fixed rate has very much to catch up with.
+        t.period = std::max<duration>(any_duration(), std::chrono::milliseconds(10));
+        t.left = 1 + pick(4);
+        t.key = what == 2 ? 1 + pick(3) : 0;
+        t.how = what < 3    ? kind::once
+                : what == 3 ? kind::rate
+                : what == 4 ? kind::delay
+                            : kind::plan;
+        note("task %, of kind %, at %, period %, key %", id, what, ns(t.due), ns(t.period), t.key);
+        error_code refused;
+        try {
+            t.handle = t.group == i ? schedule_by(*s.group, id, what, d)
+                                    : schedule_by(*s.tasks, id, what, d);
+        } catch (const boost::system::system_error& e) {
+            refused = e.code();
+        }
+        require(refused == enter(i, id), "tasks are taken up to the limit, until it is closed");
+    }
+
+    template <class Scheduler>
+    task_handle schedule_by(Scheduler& s, std::size_t id, std::size_t what, duration d) {
+        const task& t = tasks_[id];
+        const function f(*this, id);
+        switch (what) {
+        case 0:
+            return s.schedule_after(d, f);
+        case 1:
+            return s.schedule_at(t.due, f);
+        case 2:
+            return s.schedule_after(std::string(t.key, 'k'), d, f);
+        case 3:
+            return s.schedule_at_fixed_rate(d, t.period, f);
+        case 4:
+            return s.schedule_with_fixed_delay(d, t.period, f);
+        default:
+            return s.schedule(
+                [first = t.due, period = t.period, calls = t.left,
+                 begun = false](time_point previous) mutable -> std::optional<time_point> {
+                    if (!std::exchange(begun, true)) {
+                        return first;
+                    }
+                    return calls-- > 1 ? std::optional(sum(previous, period)) : std::nullopt;
+                },
+                f);
+        }
+    }
+
+    // The task that has a key, on a board: until it is over, or another one takes the key.
+    [[nodiscard]] std::size_t holder(std::size_t i, std::size_t key) const {
+        const std::size_t id = sides_[i].holders[key];
+        return key != 0 && id != nobody && tasks_[id].side == i && is_pending(tasks_[id]) ? id
+                                                                                          : nobody;
+    }
+
+    // The model's part of beginning to wait on a board.
+    error_code enter(std::size_t i, std::size_t id) {
+        side& s = sides_[i];
+        task& t = tasks_[id];
+        const std::size_t former = holder(i, t.key);
+        if (s.closed) {
+            return error::scheduler_stopped;
+        }
+        if (s.limit != 0 && pending(i) >= s.limit && former == nobody) {
+            return error::too_many_pending;
+        }
+        if (former != nobody && tasks_[former].now == stand::waiting) {
+            tasks_[former].now = stand::cancelled;
+        }
+        s.holders[t.key] = id;
+        t.side = i;
+        t.now = stand::waiting;
+        return {};
+    }
+
+    void called(std::size_t id, const task_handle& self) {
+        note("task % is called", id);
+        task& t = tasks_[id];
+        require(t.now == stand::waiting, "a task is called if it waits, and serially");
+        require(t.due <= now(), "no task is called early");
+        require(self == t.handle, "a task is given its handle");
+        t.now = stand::called;
+        t.was_called = true;
+        const call scope(*this, id);
+        check();
+        if (quiet_ || in_.empty()) {
+            return;
+        }
+        const std::size_t what = pick(6);
+        if (what == 3 || what == 4) {
+            act();
+            check();
+        } else if (what == 5) {
+            note("throw");
+            thrown_ = id;
+            throw boom();
+        }
+    }
+
+    void returned(std::size_t id) {
+        task& t = tasks_[id];
+        if (t.now == stand::revoked) {
+            t.now = stand::cancelled;
+        } else if (t.how == kind::once || (t.how == kind::plan && --t.left == 0)) {
+            t.now = stand::expired;
+        } else {
+            t.due = sum(t.how == kind::delay ? now() : t.due, t.period);
+            t.now = stand::waiting;
+        }
+    }
+
+    void reported(const task_handle& h, const std::exception_ptr& e) {
+        bool expected = false;
+        try {
+            std::rethrow_exception(e);
+        } catch (const boom&) {
+            expected = thrown_ != nobody && tasks_[thrown_].handle == h;
+        } catch (...) { // NOLINT(bugprone-empty-catch)
+        }
+        require(expected, "on_error() is told what a task has thrown");
+        thrown_ = nobody;
+    }
+
+    void cancel(std::size_t id) {
+        task& t = tasks_[id];
+        note("cancel task %", id);
+        const duration left = t.due > now() ? t.due - now() : duration::zero();
+        const auto outcome = t.handle.cancel();
+        if (t.now == stand::waiting) {
+            require(outcome.result == cancel_result::cancelled, "what waits can be cancelled");
+            require(outcome.remaining == left, "cancel() says how long it would have been");
+            t.now = stand::cancelled;
+        } else if (t.now == stand::called && t.how != kind::once) {
+            require(outcome.result == cancel_result::cancelled, "a repeated task can be cancelled");
+            t.now = stand::revoked;
+        } else if (t.now == stand::called || t.now == stand::expired) {
+            require(outcome.result == cancel_result::already_fired,
+                    "what is called for the last time cannot be cancelled");
+        } else {
+            require(outcome.result == cancel_result::already_cancelled,
+                    "nothing is cancelled twice");
+            if (t.now == stand::orphan) {
+                t.now = stand::cancelled;
+            }
+        }
+    }
+
+    void cancel_group(std::size_t i) {
+        note("cancel group %", i);
+        const std::size_t expected = revoke_group(i);
+        require(sides_[i].group->cancel() == expected, "a group counts what it has cancelled");
+    }
+
+    void close(std::size_t i) {
+        note("close scheduler %", i);
+        sides_[i].tasks->close();
+        sides_[i].closed = true;
+    }
+
+    void stop(std::size_t i) {
+        note("stop scheduler %", i);
+        side& s = sides_[i];
+        scheduler::orphans found = s.tasks->stop();
+        revoke(i, stand::orphan);
+        s.closed = true;
+        for (const task_handle& h : found) {
+            const auto it = std::find_if(tasks_.begin(), tasks_.end(),
+                                         [&h](const task& t) { return t.handle == h; });
+            require(it != tasks_.end() && it->now == stand::orphan && !it->found,
+                    "what stop() returns was never called");
+            it->found = true;
+        }
+        require(std::all_of(tasks_.begin(), tasks_.end(),
+                            [](const task& t) { return t.now != stand::orphan || t.found; }),
+                "stop() returns all that was never called");
+        orphans_.insert(orphans_.end(), found.begin(), found.end());
+    }
+
+    void adopt(std::size_t i) {
+        note("scheduler % adopts", i);
+        side& s = sides_[i];
+        error_code expected;
+        for (const task_handle& h : orphans_) {
+            const auto it = std::find_if(tasks_.begin(), tasks_.end(),
+                                         [&h](const task& other) { return other.handle == h; });
+            task& t = *it;
+            if (t.now != stand::orphan) {
+                continue;
+            }
+            expected = enter(i, static_cast<std::size_t>(it - tasks_.begin()));
+            if (expected) {
+                break;
+            }
+            t.found = false;
+        }
+        error_code refused;
+        try {
+            s.tasks->adopt(orphans_);
+        } catch (const boost::system::system_error& e) {
+            refused = e.code();
+        }
+        require(refused == expected, "adopted tasks are taken as others are");
+        if (!refused) {
+            orphans_.clear();
+        }
+    }
+
+    void advance() {
+        wheel_.advance(std::min<duration>(any_duration(), std::chrono::seconds(2)));
+        note("advance to %", ns(now()));
+    }
+
+    // A fixed rate that is behind would be very far behind then.
+    void advance_to_next() {
+        if (std::none_of(tasks_.begin(), tasks_.end(), [this](const task& t) {
+                return t.how == kind::rate && t.now == stand::waiting && t.due <= now();
+            })) {
+            paused_world::advance_to_next();
+        }
+    }
+
+    void settle() {
+        if (running_) {
+            return;
+        }
+        poll_all();
+        bool any = false;
+        for (const task& t : tasks_) {
+            require(t.now != stand::called && t.now != stand::revoked, "calls return");
+            require(t.now != stand::waiting || t.due > now() || t.due == time_point::max(),
+                    "a task that is due is called");
+            any = any || t.now == stand::waiting;
+        }
+        require_work(any);
+    }
+
+    [[nodiscard]] std::size_t pending(std::size_t i) const {
+        return static_cast<std::size_t>(
+            std::count_if(tasks_.begin(), tasks_.end(),
+                          [i](const task& t) { return t.side == i && is_pending(t); }));
+    }
+
+    [[nodiscard]] static bool is_pending(const task& t) {
+        return t.now == stand::waiting || t.now == stand::called || t.now == stand::revoked;
+    }
+
+    void check() const {
+        for (std::size_t i = 0; i < sides_.size(); ++i) {
+            require(sides_[i].tasks->pending() == pending(i),
+                    "pending() counts what waits and what is being called");
+            require(sides_[i].tasks->closed() == sides_[i].closed, "closed() says so");
+        }
+        for (const task& t : tasks_) {
+            const bool waits = t.now == stand::waiting;
+            const bool is_called = t.now == stand::called || t.now == stand::revoked;
+            const task_handle& h = t.handle;
+            require(h.is_expired() == (t.now == stand::expired ||
+                                       (t.now == stand::called && t.how == kind::once)),
+                    "is_expired() after the last call began");
+            require(h.is_cancelled() == (t.now == stand::cancelled || t.now == stand::revoked ||
+                                         t.now == stand::orphan),
+                    "is_cancelled() if it is not called again for another reason");
+            require(t.now == stand::refused || h.expiry() == t.due, "expiry() says when");
+            require(h.remaining() == (waits && t.due > now() ? t.due - now() : duration::zero()),
+                    "remaining() says how long it is until then");
+            require(t.now == stand::refused || h.is_repeated() == (t.how != kind::once),
+                    "is_repeated() says whether it is called again and again");
+            require(waits || is_called || t.now == stand::orphan || t.instances == 0,
+                    "what a function holds is let go when its task is over");
+            require((!waits && !is_called) || t.instances == 1, "there is one function");
+        }
+    }
+
+    std::array<side, 2> sides_;
+    std::deque<task> tasks_; // All there ever were.
+    scheduler::orphans orphans_;
+    std::size_t thrown_ = nobody;
+    bool quiet_ = false;
+};
+
+} // namespace asio_wheel::test
+
+#endif

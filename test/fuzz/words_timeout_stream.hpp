@@ -1,0 +1,350 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A stream with deadlines over a manual layer, and what must come of it.
+
+#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_STREAM_HPP
+#define ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_STREAM_HPP
+
+#include <asio_wheel/error.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "paused_world.hpp"
+#include "support/manual_layer.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+namespace asio_wheel::test {
+
+class timeout_stream_world : public paused_world {
+public:
+    explicit timeout_stream_world(bytes& in) : paused_world(in) { renew(); }
+
+    void step() {
+        act();
+        require(wheel_.pending() <= 1, "all deadlines of a stream share one wait");
+    }
+
+    void finish() {
+        if (coin()) {
+            note("destroy");
+            closing_ = true;
+            stream_.reset();
+            settle();
+            require_work(false);
+        }
+        ended_ = true;
+        if (coin()) {
+            stream_.reset();
+        } else { // A context ends the operations of its sockets before they are gone.
+            wire_->read.drop();
+            wire_->write.drop();
+        }
+        context_.reset();
+        stream_.reset();
+        require(sides_[0].handlers == 0 && sides_[1].handlers == 0,
+                "each handler is called or destroyed");
+    }
+
+    /// The handler of an operation was destroyed without being called.
+    void dropped(std::size_t i) {
+        note("the handler of % is destroyed", i);
+        require(ended_, "no handler is destroyed but by the end");
+        --sides_[i].handlers;
+    }
+
+private:
+    using stream = timeout_stream<manual_layer>;
+
+    static constexpr time_point never = time_point::max();
+
+    /// 0 is reading, 1 is writing.
+    struct side {
+        time_point expiry = never;
+        bool pending = false;   // Until its handler is called.
+        bool late = false;      // It was too late to begin; its handler is on its way.
+        bool timed_out = false; // The stream was closed because of it.
+        bool completed = false; // By the layer; its handler is on its way.
+        error_code result;
+        std::size_t transferred = 0;
+        int handlers = 0;
+    };
+
+    struct handler {
+        must_be_called<timeout_stream_world> inside;
+        void operator()(const error_code& ec, std::size_t n) {
+            auto [world, i] = inside.called();
+            world.completed(i, ec, n);
+        }
+    };
+
+    void act() {
+        switch (pick(18)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            return start(pick(2));
+        case 4:
+        case 5:
+        case 6:
+            return complete(pick(2));
+        case 7:
+        case 8:
+            return set_expiry();
+        case 9:
+            return set_idle();
+        case 10:
+            return once_in(2) ? cancel() : close();
+        case 11:
+            return move();
+        case 12:
+            return once_in(4) ? renew() : advance();
+        case 13:
+            return advance_to_next();
+        case 14:
+            return advance();
+        case 15:
+        case 16:
+            return poll_one();
+        default:
+            return settle();
+        }
+    }
+
+    void renew() {
+        if (running_ || sides_[0].pending || sides_[1].pending) {
+            return;
+        }
+        note("new stream");
+        closing_ = true;
+        stream_.emplace(*context_);
+        closing_ = false;
+        wire_ = stream_->socket().wire;
+        wire_->on_close = [this] { closed(); };
+        sides_ = {};
+        idle_ = next_idle_ = duration::max();
+    }
+
+    void start(std::size_t i) {
+        side& s = sides_[i];
+        if (s.pending || stream_ == std::nullopt) {
+            return;
+        }
+        const bool watched = next_idle_ != duration::max();
+        const bool late = (watched || s.expiry != never) && s.expiry <= now();
+        if (!late && (watched || s.expiry != never) &&
+            (idle_ != next_idle_ || (!begun(0) && !begun(1)))) {
+            idle_ = next_idle_;
+            last_ = now();
+        }
+        note("start %, expiry %, idle until %", i, ns(s.expiry), ns(idle_end()));
+        s.pending = true;
+        s.late = late;
+        s.timed_out = s.completed = false;
+        ++s.handlers;
+        beginning_late_ = late;
+        handler h{must_be_called(*this, i)};
+        if (i == 0) {
+            stream_->async_read_some(boost::asio::buffer(buffer_), std::move(h));
+        } else {
+            stream_->async_write_some(boost::asio::buffer(buffer_), std::move(h));
+        }
+        beginning_late_ = false;
+    }
+
+    // What has begun, and not ended.
+    [[nodiscard]] bool begun(std::size_t i) const { return sides_[i].pending && !sides_[i].late; }
+
+    [[nodiscard]] manual_operation<error_code, std::size_t>& operation(std::size_t i) const {
+        return i == 0 ? wire_->read : wire_->write;
+    }
+
+    // The layer's operation ends.
+    void complete(std::size_t i) {
+        if (!operation(i).pending()) {
+            return;
+        }
+        side& s = sides_[i];
+        s.result = coin() ? error_code() : error_code(boost::asio::error::eof);
+        s.transferred = pick(3);
+        s.completed = true;
+        note("complete % with error %, bytes %", i, s.result.value(), s.transferred);
+        operation(i).complete(s.result, s.transferred);
+    }
+
+    // The layer aborts what is pending there.
+    void abort_layer() {
+        for (std::size_t i = 0; i < sides_.size(); ++i) {
+            if (operation(i).pending()) {
+                sides_[i].completed = true;
+                sides_[i].result = boost::asio::error::operation_aborted;
+                sides_[i].transferred = 0;
+            }
+        }
+    }
+
+    void cancel() {
+        if (stream_) {
+            note("cancel");
+            abort_layer();
+            stream_->cancel();
+        }
+    }
+
+    void close() {
+        if (stream_) {
+            note("close");
+            closing_ = true;
+            stream_->close();
+            closing_ = false;
+        }
+    }
+
+    // The layer is being closed.
+    void closed() {
+        note("closed");
+        abort_layer();
+        if (closing_ || ended_) {
+            return;
+        }
+        bool any = beginning_late_;
+        for (std::size_t i = 0; i < sides_.size(); ++i) {
+            side& s = sides_[i];
+            if (begun(i) && !s.timed_out && std::min(s.expiry, idle_end()) <= now()) {
+                s.timed_out = any = true;
+            }
+        }
+        require(any, "a stream is not closed before a deadline of what is pending has passed");
+    }
+
+    void completed(std::size_t i, const error_code& ec, std::size_t n) {
+        side& s = sides_[i];
+        note("% completes, error %, bytes %", i, ec.value(), n);
+        --s.handlers;
+        require(std::exchange(s.pending, false), "an operation completes once");
+        if (s.late) {
+            require(ec == error::timed_out && n == 0, "what begins too late has timed out");
+        } else {
+            lingers_ = false;
+            require(s.completed, "an operation completes when that of the layer does");
+            require(ec == (s.timed_out ? make_error_code(error::timed_out) : s.result),
+                    "an operation has timed out if the stream was closed because of it");
+            require(n == s.transferred, "the bytes are the layer's");
+            if (n != 0 && idle_ != duration::max()) {
+                last_ = now();
+            }
+        }
+        if (!in_.empty() && once_in(3)) {
+            act();
+        }
+    }
+
+    void set_expiry() {
+        if (!stream_) {
+            return;
+        }
+        const duration d = any_duration();
+        const bool never_again = once_in(4);
+        const time_point t = never_again ? never : sum(now(), d);
+        const std::size_t which = pick(3);
+        const bool reading = begun(0);
+        const bool writing = begun(1);
+        const bool refused = which == 0 ? reading : which == 1 ? writing : reading && writing;
+        note("deadline % of % (2: both)", ns(t), which);
+        bool threw = false;
+        try {
+            switch (which) {
+            case 0:
+                never_again ? stream_->read_expires_never() : stream_->read_expires_after(d);
+                break;
+            case 1:
+                never_again ? stream_->write_expires_never() : stream_->write_expires_at(t);
+                break;
+            default:
+                never_again ? stream_->expires_never() : stream_->expires_after(d);
+            }
+        } catch (const std::logic_error&) {
+            threw = true;
+        }
+        require(threw == refused, "a deadline cannot be set while an operation has it");
+        if (!refused) {
+            sides_[0].expiry = which != 1 && !reading ? t : sides_[0].expiry;
+            sides_[1].expiry = which != 0 && !writing ? t : sides_[1].expiry;
+        }
+    }
+
+    void set_idle() {
+        if (!stream_) {
+            return;
+        }
+        if (once_in(4)) {
+            note("idle never");
+            stream_->idle_never();
+            idle_ = next_idle_ = duration::max();
+            lingers_ = true;
+        } else {
+            next_idle_ = any_positive_duration();
+            note("idle after %", ns(next_idle_));
+            stream_->idle_after(next_idle_);
+        }
+    }
+
+    void move() {
+        if (stream_) {
+            note("move");
+            stream moved(std::move(*stream_));
+            stream_.emplace(std::move(moved));
+        }
+    }
+
+    void settle() {
+        if (running_) {
+            return;
+        }
+        poll_all();
+        bool waits = false;
+        for (std::size_t i = 0; i < sides_.size(); ++i) {
+            const side& s = sides_[i];
+            require(!s.pending || !(s.late || s.completed), "what has completed is delivered");
+            const time_point end = std::min(s.expiry, idle_end());
+            require(!begun(i) || s.timed_out || now() < end || end == never,
+                    "an operation whose deadline has passed has timed out");
+            waits = waits || (begun(i) && !s.timed_out && end != never);
+        }
+        const bool lingers = lingers_ && (begun(0) || begun(1)) && wheel_.pending() == 1;
+        require((waits || lingers) == (wheel_.pending() == 1),
+                "there is a wait if anything has a deadline");
+        require_work(waits || lingers);
+    }
+
+    [[nodiscard]] time_point idle_end() const {
+        return idle_ == duration::max() ? never : sum(last_, idle_);
+    }
+
+    std::optional<stream> stream_;
+    std::shared_ptr<manual_layer::state> wire_;
+    std::array<side, 2> sides_;
+    duration idle_ = duration::max();      // The period in force,
+    duration next_idle_ = duration::max(); // and from the next operation on.
+    time_point last_;
+    std::array<char, 8> buffer_{};
+    bool beginning_late_ = false;
+    bool lingers_ = false; // idle_never() leaves the wait to the end of what is pending.
+    bool closing_ = false; // By the program.
+    bool ended_ = false;
+};
+
+} // namespace asio_wheel::test
+
+#endif

@@ -1,0 +1,74 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Replaces operator new, and lets nothing keep memory that is free: neither Asio nor the library's
+// pool. So each allocation is one of operator new, and can be made to fail. For one source file of
+// a test program, before everything else (// pch: off).
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_WITHOUT_CACHES_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_WITHOUT_CACHES_HPP
+
+#include "support/operator_new.hpp"
+
+#include <array>
+#include <cstddef>
+#include <new>
+
+// Each of Asio's threads keeps this many blocks for each of several purposes.
+#define BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE 0
+// Asio before 1.83 asks for this where handlers are allocated.
+#define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
+
+// In place of detail/block_pool.hpp.
+#ifdef ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
+#error "support/failing.hpp has to come before asio-wheel"
+#endif
+#define ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
+
+namespace asio_wheel::detail {
+
+/// Keeps what prepare() has promised, and no other memory.
+class block_pool {
+public:
+    [[nodiscard]] static void* allocate(std::size_t size) {
+        if (size != promised_size_ || promised_ == 0) {
+            return ::operator new(size);
+        }
+        return blocks_[--promised_];
+    }
+
+    [[nodiscard]] static bool prepare(std::size_t size, std::size_t count) noexcept {
+        if (size != promised_size_ || count > blocks_.size()) {
+            forget();
+            promised_size_ = size;
+        }
+        while (promised_ < count && promised_ < blocks_.size()) {
+            void* const block = ::operator new(size, std::nothrow);
+            if (block == nullptr) {
+                return false;
+            }
+            blocks_[promised_++] = block;
+        }
+        return promised_ >= count;
+    }
+
+    static void deallocate(void* memory, std::size_t size) noexcept {
+        ::operator delete(memory, size);
+    }
+
+    /// For the harness: all that was promised has been used.
+    static void forget() noexcept {
+        while (promised_ != 0) {
+            ::operator delete(blocks_[--promised_], promised_size_);
+        }
+    }
+
+private:
+    static inline std::array<void*, 4> blocks_{};
+    static inline std::size_t promised_size_ = 0;
+    static inline std::size_t promised_ = 0;
+};
+
+} // namespace asio_wheel::detail
+
+#endif
