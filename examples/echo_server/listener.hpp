@@ -37,9 +37,9 @@ public:
 
     /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the coroutine
     /// that waits for it: so this may end before, and is to be called again.
-    asio::awaitable<void> accept() { return accept(presence(accepting_)); }
+    asio::awaitable<void> accept() { return accept(presence(meters_.accepting)); }
 
-    [[nodiscard]] bool is_accepting() const { return accepting_; }
+    [[nodiscard]] bool is_accepting() const { return meters_.accepting; }
 
 private:
     /// In a coroutine: sets a flag as long as there is the coroutine.
@@ -93,7 +93,6 @@ private:
     typename plain_timer<Timer>::type pause_;
     steady_clock::duration idle_;
     meters& meters_;
-    bool accepting_ = false;
 };
 
 } // namespace echo

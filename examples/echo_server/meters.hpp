@@ -16,6 +16,7 @@
 namespace echo {
 
 struct meters {
+    bool accepting = false;           ///< As long as there is the coroutine that accepts.
     std::uint64_t accepted = 0;       ///< Connections ever accepted.
     std::uint64_t not_accepted = 0;   ///< Times there was no file or no memory for another one.
     std::uint64_t given_up = 0;       ///< Connections closed for want of memory.

@@ -334,9 +334,11 @@ BOOST_AUTO_TEST_CASE(the_websocket_server_goes_on_after_resets) {
 
 BOOST_AUTO_TEST_CASE(the_websocket_server_serves_others_while_some_flood_it) {
     server_process server(websocket_server());
+    const std::size_t before = server.descriptors();
     flood(server, shake_hands,
           websocket_message(text, "what nobody asked for") + websocket_message(ping, "?"),
           talk_to_websocket);
+    BOOST_TEST(is_left_alone(server, before)); // It counts connections that have ended.
     BOOST_TEST(server.stop()["messages"] > 10);
 }
 

@@ -54,6 +54,7 @@ template <class Serve>
 void host(int argc, char** argv, Serve serve) {
     namespace asio = boost::asio;
     using asio::ip::tcp;
+    bool serving = false; // Outlives the context, which may destroy the coroutine.
     asio::io_context ctx(1);
     const auto port = static_cast<unsigned short>(argc > 1 ? std::atoi(argv[1]) : 0);
     tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), port));
@@ -61,7 +62,6 @@ void host(int argc, char** argv, Serve serve) {
     signals.async_wait([&](const auto&, int) { ctx.stop(); });
     std::printf("listening on 127.0.0.1:%d\n", int{acceptor.local_endpoint().port()});
     std::fflush(stdout);
-    bool serving = false;
     while (!ctx.stopped()) {
         try {
             if (serving) {
