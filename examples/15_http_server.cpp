@@ -32,6 +32,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <chrono>
+#include <exception>
 #include <iostream>
 #include <map>
 #include <string>
@@ -96,15 +97,22 @@ asio::awaitable<void> session(stream connection, record& seen) {
     }
 }
 
+// Accepts until the acceptor is closed. When descriptors have run out, it tries again soon.
 asio::awaitable<void> server(tcp::acceptor& acceptor, record& seen) {
-    for (;;) {
-        const auto accepted = asio::as_tuple(asio::use_awaitable);
-        auto [ec, socket] = co_await acceptor.async_accept(accepted);
-        if (ec) {
-            break;
+    const auto ex = acceptor.get_executor();
+    for (int failures = 0; acceptor.is_open();) {
+        try {
+            if (failures != 0) {
+                co_await asio_wheel::async_sleep_for(ex, 10ms, asio::use_awaitable);
+            }
+            auto socket = co_await acceptor.async_accept(asio::use_awaitable);
+            asio::co_spawn(ex, session(stream(std::move(socket)), seen), asio::detached);
+            failures = 0;
+        } catch (const std::exception& e) {
+            if (acceptor.is_open() && failures++ == 0) {
+                std::cerr << "not accepted: " << e.what() << std::endl;
+            }
         }
-        asio::co_spawn(acceptor.get_executor(), session(stream(std::move(socket)), seen),
-                       asio::detached);
     }
 }
 

@@ -8,16 +8,18 @@
 
 #include "coroutine.hpp"
 #include "file_limit.hpp"
+#include "listener.hpp"
 #include "meters.hpp"
 #include "options.hpp"
 #include "other_deadlines.hpp"
 #include "record.hpp"
-#include "session.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -25,7 +27,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -48,20 +50,20 @@ class server {
 
 public:
     explicit server(const settings& s)
-        : io_(1), acceptor_(io_, loopback(s.port)), ticker_(io_), idle_(from_seconds(s.idle)) {}
+        : io_(1), listener_(io_, loopback(s.port), from_seconds(s.idle), meters_), ticker_(io_) {}
 
     void run() {
-        std::printf("listening on 127.0.0.1:%d\n", int{acceptor_.local_endpoint().port()});
-        std::fflush(stdout);
         asio::signal_set signals(io_, SIGINT, SIGTERM);
         signals.async_wait([this](auto, int) { io_.stop(); });
-        asio::co_spawn(io_, accept(), rethrow);
+        std::printf("listening on 127.0.0.1:%d\n", listener_.port());
+        std::fflush(stdout);
+        asio::co_spawn(io_, listener_.accept(), asio::detached);
         asio::co_spawn(io_, show_progress(), rethrow);
-        io_.run();
+        run_until_stopped();
 
         // Take no more, and give what is under way a moment to end: with the last connection goes
         // the last wait, and a context without waits runs out of work at once.
-        acceptor_.close();
+        listener_.close();
         ticker_.cancel();
         io_.restart();
         io_.run_for(1s);
@@ -73,22 +75,20 @@ private:
         return {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)};
     }
 
-    asio::awaitable<void> accept() {
-        const auto executor = co_await asio::this_coro::executor;
-        const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
-        const std::string greeting = "IDLE " + std::to_string(idle.count()) + "\n";
-        plain_timer pause(executor);
-        while (acceptor_.is_open()) {
-            auto [error, socket] = co_await acceptor_.async_accept(as_result);
-            if (!error) {
-                error_code ignored; // the peer may have gone already
-                socket.set_option(tcp::no_delay(true), ignored);
-                auto c = std::make_shared<connection<Timer>>(std::move(socket), idle_, meters_);
-                asio::co_spawn(executor, watchdog(c), rethrow);
-                asio::co_spawn(executor, session(c, greeting), rethrow);
-            } else if (acceptor_.is_open()) { // out of files: some will come back
-                pause.expires_after(10ms);
-                co_await pause.async_wait(as_result);
+    /// What a connection throws for want of memory leaves run(). The others go on.
+    void run_until_stopped() {
+        while (!io_.stopped()) {
+            try {
+                if (listener_.is_accepting()) {
+                    io_.run_one();
+                } else { // after a while, in which some memory may come back
+                    io_.run_for(10ms);
+                    asio::co_spawn(io_, listener_.accept(), asio::detached);
+                }
+            } catch (const std::bad_alloc&) {
+                ++meters_.given_up;
+            } catch (const asio::multiple_exceptions&) {
+                ++meters_.given_up;
             }
         }
     }
@@ -130,6 +130,8 @@ private:
         const auto& late = meters_.lateness;
         record values{
             {"accepted", number(meters_.accepted)},
+            {"not_accepted", number(meters_.not_accepted)},
+            {"given_up", number(meters_.given_up)},
             {"connections_left", number(meters_.connections)},
             {"waits_left", number(waits_pending())},
             {"lines", number(meters_.lines)},
@@ -159,9 +161,8 @@ private:
 
     meters meters_; // outlives the context, whose last connections count themselves out
     asio::io_context io_;
-    tcp::acceptor acceptor_;
+    listener<Timer> listener_;
     plain_timer ticker_;
-    steady_clock::duration idle_;
 };
 
 } // namespace
@@ -197,4 +198,5 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "echo_server: %s\n", e.what());
         return 1;
     }
+    return 0;
 }

@@ -16,7 +16,10 @@
 namespace echo {
 
 struct meters {
+    bool accepting = false;           ///< As long as there is the coroutine that accepts.
     std::uint64_t accepted = 0;       ///< Connections ever accepted.
+    std::uint64_t not_accepted = 0;   ///< Times there was no file or no memory for another one.
+    std::uint64_t given_up = 0;       ///< Connections closed for want of memory.
     std::uint64_t connections = 0;    ///< Those open now.
     std::uint64_t waits = 0;          ///< Those whose idle deadline is being waited for.
     std::uint64_t lines = 0;          ///< Complete lines; each is a reply and a deadline moved.

@@ -15,6 +15,7 @@
 #include <boost/asio/write.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,6 +44,23 @@ struct connection {
     meters& meter;
 };
 
+/// Closes a connection when the coroutine that has this ends, or is destroyed for want of memory: so
+/// neither coroutine stays without the other.
+template <class Timer>
+struct closer {
+    ~closer() {
+        c.deadline.stop();
+        c.close();
+    }
+    connection<Timer>& c;
+};
+
+/// For `co_spawn`: the connection of what has thrown, for want of memory, is closed. The others go on.
+template <class Timer>
+auto or_given_up(const std::shared_ptr<connection<Timer>>& c) {
+    return [&m = c->meter](std::exception_ptr thrown) { m.given_up += thrown ? 1 : 0; };
+}
+
 /// `PING x` is answered by `PONG x`, any other line by itself.
 inline std::string answer(std::string line) {
     if (line.starts_with("PING ")) {
@@ -51,10 +69,23 @@ inline std::string answer(std::string line) {
     return line;
 }
 
+template <class Timer>
+asio::awaitable<void> watchdog(std::shared_ptr<connection<Timer>> self) {
+    const closer<Timer> at_the_end{*self}; // which ends the session
+    ++self->meter.waits;
+    const bool idle = co_await self->deadline.passed();
+    --self->meter.waits;
+    if (idle) {
+        self->meter.closed_for_idleness(steady_clock::now() - self->deadline.due());
+    }
+}
+
 /// Only a complete line counts as a sign of life: whoever sends a byte at a time gets no more time.
 template <class Timer>
 asio::awaitable<void> session(std::shared_ptr<connection<Timer>> self, std::string greeting) {
     constexpr std::size_t longest_line = 512;
+    const closer<Timer> at_the_end{*self}; // which ends the watchdog
+    asio::co_spawn(self->socket.get_executor(), watchdog(self), or_given_up(self));
     std::string received;
     std::string reply = std::move(greeting);
     for (;;) {
@@ -72,19 +103,6 @@ asio::awaitable<void> session(std::shared_ptr<connection<Timer>> self, std::stri
         ++self->meter.lines;
         reply = answer(received.substr(0, size));
         received.erase(0, size);
-    }
-    self->deadline.stop();
-    self->close();
-}
-
-template <class Timer>
-asio::awaitable<void> watchdog(std::shared_ptr<connection<Timer>> self) {
-    ++self->meter.waits;
-    const bool idle = co_await self->deadline.passed();
-    --self->meter.waits;
-    if (idle) {
-        self->meter.closed_for_idleness(steady_clock::now() - self->deadline.due());
-        self->close(); // which ends the session
     }
 }
 

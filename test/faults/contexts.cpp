@@ -325,6 +325,19 @@ BOOST_AUTO_TEST_CASE(whichever_context_ends_first_what_is_on_its_way_to_the_othe
     }
 }
 
+// They belong to the context that they are on their way to.
+BOOST_AUTO_TEST_CASE(what_is_on_its_way_is_called_though_the_context_of_its_timer_has_ended) {
+    const token t = std::make_shared<int>();
+    std::atomic<int> called = 0;
+    two_contexts both;
+    start_for(*both.a, *both.b, t, called);
+    both.a->poll();
+    both.a.reset();
+    both.b->poll();
+    BOOST_TEST(called == tickets);
+    BOOST_TEST(t.use_count() == 1, "a handler is left");
+}
+
 // Asio's timers do it too: nothing of the timer's context is used once the handler is called.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_on_another_context_may_end_the_one_of_its_timer, Timer,
                               timers) {

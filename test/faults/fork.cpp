@@ -40,7 +40,7 @@ using asio_wheel::steady_timer;
 using boost::system::error_code;
 
 // More than a thread keeps memory for.
-constexpr std::size_t many = 2000;
+constexpr std::size_t many = is_tracked ? 500 : 2000;
 
 // Waits that are aborted and waits that expire, more than a thread keeps memory for. True if each was
 // delivered.
@@ -94,7 +94,7 @@ private:
     std::vector<std::jthread> threads_;
 };
 
-constexpr int forks = is_sanitized ? 60 : 300;
+constexpr int forks = is_tracked ? 10 : is_sanitized ? 60 : 300;
 constexpr unsigned limit = 20; // s, for a child that needs milliseconds
 
 template <class Timer>

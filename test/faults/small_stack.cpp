@@ -9,39 +9,10 @@
 //
 // A stack that overflows ends a process; so each case runs in a child.
 
-#include <cstddef>
-#include <cstdlib>
-#include <new>
-
 // The driver's wake-ups are to need the heap each time.
-#define BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC 1
-#define BOOST_ASIO_DISABLE_BOOST_ALIGN 1
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
 
-namespace {
-
-thread_local bool no_memory = false; // For this thread.
-
-void* allocate(std::size_t size) {
-    void* const memory = no_memory ? nullptr : std::malloc(size == 0 ? 1 : size);
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
-    return memory;
-}
-
-} // namespace
-
-// Not inlined: the compiler would take what it then sees for a mistake.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    return allocate(size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+#include "support/operator_new.hpp"
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -60,12 +31,16 @@ void* allocate(std::size_t size) {
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -77,11 +52,10 @@ using boost::system::error_code;
 using clock_type = manual_clock<struct small_stack>;
 using timer = asio_wheel::basic_waitable_timer<clock_type, impatient<clock_type>>;
 
-#ifdef BOOST_ASIO_ENABLE_HANDLER_TRACKING
-constexpr std::size_t waits = 20'000; // Each of which writes lines.
-#else
-constexpr std::size_t waits = is_sanitized ? 100'000 : is_slow ? 300'000 : 1'000'000;
-#endif
+constexpr std::size_t waits = is_tracked     ? 20'000
+                              : is_sanitized ? 100'000
+                              : is_slow      ? 300'000
+                                             : 1'000'000;
 constexpr std::size_t stack_size = (is_sanitized ? 1024 : 128) * std::size_t{1024};
 constexpr std::size_t budgets[] = {256, 16};
 
@@ -131,7 +105,10 @@ public:
     // if no turn did more than a slice of the wheel's work, or called more than one handler.
     bool pass(std::chrono::nanoseconds d, std::size_t turns_without_memory = 0) {
         clock_type::advance(d);
-        no_memory = turns_without_memory != 0;
+        std::optional<out_of_memory> no_memory;
+        if (turns_without_memory != 0) {
+            no_memory.emplace();
+        }
         bool in_turns = true;
         std::uint64_t cascaded = wheel_.stats().cascaded;
         for (int idle = 0; idle < 3;) { // One turn sees that the driver's time has come.
@@ -143,7 +120,7 @@ public:
             in_turns = in_turns && now - cascaded <= budget_ && expired + aborted <= called + 1;
             cascaded = now;
             if (turns_without_memory != 0 && --turns_without_memory == 0) {
-                no_memory = false;
+                no_memory.reset();
             }
         }
         return in_turns && !no_memory;

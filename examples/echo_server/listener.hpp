@@ -1,0 +1,100 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Accepts connections, and goes on doing so when files or memory have run out.
+
+#ifndef ECHO_LISTENER_HPP
+#define ECHO_LISTENER_HPP
+
+#include "coroutine.hpp"
+#include "meters.hpp"
+#include "other_deadlines.hpp"
+#include "session.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace echo {
+
+template <class Timer>
+class listener {
+public:
+    listener(asio::io_context& io, tcp::endpoint where, steady_clock::duration idle, meters& m)
+        : acceptor_(io, where), pause_(io), idle_(idle), meters_(m) {}
+
+    [[nodiscard]] int port() const { return acceptor_.local_endpoint().port(); }
+
+    void close() {
+        acceptor_.close();
+        pause_.cancel();
+    }
+
+    /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the coroutine
+    /// that waits for it: so this may end before, and is to be called again.
+    asio::awaitable<void> accept() { return accept(presence(meters_.accepting)); }
+
+    [[nodiscard]] bool is_accepting() const { return meters_.accepting; }
+
+private:
+    /// In a coroutine: sets a flag as long as there is the coroutine.
+    class presence {
+    public:
+        explicit presence(bool& flag) : flag_(&flag) { *flag_ = true; }
+        presence(presence&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
+        presence& operator=(presence&&) = delete;
+        ~presence() {
+            if (flag_ != nullptr) {
+                *flag_ = false;
+            }
+        }
+
+    private:
+        bool* flag_;
+    };
+
+    asio::awaitable<void> accept(presence) {
+        for (int failures = 0; acceptor_.is_open();) { // one after the other
+            try {
+                tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
+                start(std::move(socket));
+                failures = 0;
+            } catch (const std::exception& e) {
+                if (!acceptor_.is_open()) {
+                    break;
+                }
+                ++meters_.not_accepted;
+                if (failures++ == 0) {
+                    std::fprintf(stderr, "echo_server: not accepted: %s\n", e.what());
+                }
+            }
+            if (failures != 0) { // some files or memory will come back
+                pause_.expires_after(std::chrono::milliseconds(10));
+                co_await pause_.async_wait(as_result);
+            }
+        }
+    }
+
+    void start(tcp::socket socket) {
+        error_code ignored; // the peer may have gone already
+        socket.set_option(tcp::no_delay(true), ignored);
+        const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
+        const auto c = std::make_shared<connection<Timer>>(std::move(socket), idle_, meters_);
+        asio::co_spawn(c->socket.get_executor(),
+                       session(c, "IDLE " + std::to_string(idle.count()) + "\n"), or_given_up(c));
+    }
+
+    tcp::acceptor acceptor_;
+    typename plain_timer<Timer>::type pause_;
+    steady_clock::duration idle_;
+    meters& meters_;
+};
+
+} // namespace echo
+
+#endif

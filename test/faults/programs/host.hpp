@@ -1,0 +1,82 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Runs a server of the examples until SIGTERM, through lack of memory, and prints in the end what it
+// has seen, in the form that the echo server has (examples/echo_server/record.hpp).
+
+#ifndef ASIO_WHEEL_TEST_FAULTS_HOST_HPP
+#define ASIO_WHEEL_TEST_FAULTS_HOST_HPP
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <utility>
+
+namespace asio_wheel::test {
+
+/// Sets a flag as long as a coroutine lives that has this as an argument.
+class presence {
+public:
+    explicit presence(bool& flag) : flag_(&flag) { *flag_ = true; }
+    presence(presence&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
+    presence& operator=(presence&&) = delete;
+    ~presence() {
+        if (flag_ != nullptr) {
+            *flag_ = false;
+        }
+    }
+
+private:
+    bool* flag_;
+};
+
+template <class Serve>
+boost::asio::awaitable<void> serve_present(Serve& serve, boost::asio::ip::tcp::acceptor& acceptor,
+                                           presence) {
+    co_await serve(acceptor);
+}
+
+/// `serve(acceptor)` is the server's coroutine. An argument of the program is the port.
+///
+/// Where an operation throws for want of memory, Asio destroys the coroutine that waits for it, and the
+/// exception leaves run(). So that may end the server's coroutine, too, and then it is started again.
+template <class Serve>
+void host(int argc, char** argv, Serve serve) {
+    namespace asio = boost::asio;
+    using asio::ip::tcp;
+    bool serving = false; // Outlives the context, which may destroy the coroutine.
+    asio::io_context ctx(1);
+    const auto port = static_cast<unsigned short>(argc > 1 ? std::atoi(argv[1]) : 0);
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), port));
+    asio::signal_set signals(ctx, SIGTERM);
+    signals.async_wait([&](const auto&, int) { ctx.stop(); });
+    std::printf("listening on 127.0.0.1:%d\n", int{acceptor.local_endpoint().port()});
+    std::fflush(stdout);
+    while (!ctx.stopped()) {
+        try {
+            if (serving) {
+                ctx.run_one();
+            } else { // Not before others had time to give some back.
+                ctx.run_for(std::chrono::milliseconds(1));
+                asio::co_spawn(ctx, serve_present(serve, acceptor, presence(serving)),
+                               asio::detached);
+            }
+        } catch (const std::bad_alloc&) {
+        } catch (const asio::multiple_exceptions&) { // Two of these at once.
+        }
+    }
+}
+
+} // namespace asio_wheel::test
+
+#endif
