@@ -11,6 +11,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -111,7 +112,7 @@ int many_waits(asio::io_context& ctx, Timer& a, Timer& b) {
 
 BOOST_AUTO_TEST_SUITE(timer_locks)
 
-BOOST_AUTO_TEST_CASE(a_lock_is_counted, *boost::unit_test::enable_if<counting>()) {
+BOOST_AUTO_TEST_CASE(a_lock_is_counted, *only_if(counting)) {
     std::mutex mutex;
     BOOST_TEST(locks_of([&] { const std::lock_guard lock(mutex); }) == 1U);
     drained_context locking;
@@ -132,8 +133,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(where_one_thread_is_all_there_is_no_wait_takes_a_l
 }
 
 // A timeout's life: it is set, it is not needed, its handler hears of it.
-BOOST_AUTO_TEST_CASE(a_timeout_takes_no_more_locks_than_asios,
-                     *boost::unit_test::enable_if<counting_asios>()) {
+BOOST_AUTO_TEST_CASE(a_timeout_takes_no_more_locks_than_asios, *only_if(counting_asios)) {
     constexpr int rounds = 1000;
     const auto from_outside = [](auto& t, asio::io_context& ctx) {
         for (int i = 0; i < rounds; ++i) {

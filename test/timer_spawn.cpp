@@ -7,6 +7,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 
 #include <boost/asio/detached.hpp>
@@ -59,7 +60,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_suspends_the_coroutine, World, real_worlds)
     BOOST_TEST(seen.take() == "expired cancelled!");
 }
 
-BOOST_AUTO_TEST_SUITE(with_exceptions, *boost::unit_test::enable_if<may_throw>())
+BOOST_AUTO_TEST_SUITE(with_exceptions, *only_if(may_throw))
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(an_aborted_wait_throws_in_the_coroutine, World, real_worlds) {
     World world;

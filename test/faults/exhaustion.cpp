@@ -9,6 +9,7 @@
 // Real time and real sockets. What has to happen has a minute for that.
 
 #include "faults/conversations.hpp"
+#include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 #include "support/server_process.hpp"
 
@@ -132,8 +133,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_does_not_spin) {
 }
 
 // Connections until there is no memory for them. A sanitizer's memory cannot be limited.
-BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
-                     *boost::unit_test::enable_if<!is_sanitized>()) {
+BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on, *only_if(!is_sanitized)) {
     const std::size_t most = connections_allowed(4000);
     const rlim_t limit = memory_for(patient_echo_server, most / 2); // Half a kilobyte for each.
     server_process server(patient_echo_server, {.files = most + 64, .memory = limit});
@@ -161,8 +161,7 @@ BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
 }
 
 // Bodies and messages that are larger than what there is.
-BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on,
-                     *boost::unit_test::enable_if<!is_sanitized>()) {
+BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_sanitized)) {
     const std::string large(990'000, 'x');
     const auto check = [](const tested_server& s, const std::string& message) {
         BOOST_TEST_CONTEXT(s.name) {
