@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_says_so_and_serves_the_others_
                 std::deque<peer> idle;
                 for (rlim_t i = 0; i < 2 * few_files; ++i) {
                     idle.emplace_back(server.port());
-                    BOOST_TEST(idle.back().connected()); // By the system, for the server.
+                    BOOST_TEST_REQUIRE(idle.back().connected()); // By the system, for the server.
                 }
                 connections += idle.size();
                 if (is_patient) {
