@@ -88,10 +88,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_keep_their_order_when_one_is_taken_out, Worl
                        : t.async_wait(log.note(i));
         }
         signal.emit(cancellation_type::terminal);
-        world.poll();
-        BOOST_TEST(log.take() == std::to_string(taken) + "!");
+        world.poll(); // On a slow machine, all of it happens here.
         world.pass(1ms);
-        BOOST_TEST(log.take() == (taken == 0 ? "1 2 3 4" : taken == 2 ? "0 1 3 4" : "0 1 2 3"));
+        BOOST_TEST(log.take() == (taken == 0   ? "0! 1 2 3 4"
+                                  : taken == 2 ? "2! 0 1 3 4"
+                                               : "4! 0 1 2 3"));
     }
 }
 

@@ -18,7 +18,9 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -69,13 +71,13 @@ public:
     bool end(transfer what) {
         const auto ending = deadlines_.end(what, true);
         check(!ending.why || ending.why == asio_wheel::error::timed_out, "it says why");
-        lingers_ = ending.lingers;
+        lingers_.at(static_cast<std::size_t>(what)) = ending.lingers;
         return bool(ending.why);
     }
 
     void settle() { deadlines_.settle(); }
     void settle_if_it_lingers() {
-        if (lingers_) {
+        if (lingers_[0] || lingers_[1]) {
             settle();
         }
     }
@@ -146,7 +148,7 @@ private:
     deadlines deadlines_;
     const std::chrono::steady_clock::time_point start_;
     observed closed_;
-    bool lingers_ = true;
+    std::array<bool, 2> lingers_{true, false}; // Of reads and of writes, as the last end() said.
 };
 
 } // namespace

@@ -26,6 +26,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -51,9 +52,15 @@ public:
                     cancelled_.set();
                 });
                 handler_ = std::make_unique<holder<decltype(handler)>>(std::move(handler));
-                begun.set();
+                begun_.store(true, std::memory_order_release);
             },
             token);
+    }
+
+    // By a thread that completes it, or has time pass: waits until it has begun, and sees all of that.
+    void await_begin() {
+        await([this] { return begun_.load(std::memory_order_relaxed); });
+        check(begun_.load(std::memory_order_acquire), "it has begun"); // Pairs with start().
     }
 
     // As it was cancelled, if it was.
@@ -61,8 +68,6 @@ public:
 
     // To be called by its handler.
     void end() { ended_ = true; }
-
-    observed begun;
 
 private:
     struct held {
@@ -81,6 +86,7 @@ private:
     }
 
     std::unique_ptr<held> handler_;
+    std::atomic<bool> begun_{false};
     observed cancelled_;
     bool ended_ = false; // Not atomic: the deadline orders it.
 };
@@ -138,7 +144,7 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_while_it_begins) {
         scene s;
         together([&] { s.begin(); },
                  [&] {
-                     await([&] { return bool(s.op.begun); });
+                     s.op.await_begin();
                      s.complete();
                  });
         s.finish();
@@ -148,11 +154,11 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_while_it_begins) {
                     scene s;
                     together([&] { s.begin(); },
                              [&] {
-                                 await([&] { return bool(s.op.begun); });
+                                 s.op.await_begin();
                                  s.complete();
                              },
                              [&] {
-                                 await([&] { return bool(s.op.begun); });
+                                 s.op.await_begin();
                                  s.let_pass(1s);
                              });
                     s.finish();
