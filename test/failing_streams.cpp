@@ -13,7 +13,6 @@
 
 #include "support/manual_layer.hpp"
 #include "support/only_if.hpp"
-#include "support/sanitizers.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -28,6 +27,7 @@
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/test/unit_test.hpp>
+#include <boost/version.hpp>
 
 #include <array>
 #include <chrono>
@@ -396,8 +396,8 @@ BOOST_AUTO_TEST_CASE(connecting_to_one_of_several) {
         {one_allocation, allocations_until_done});
 }
 
-// By Beast, which waits for the socket in a handler.
-BOOST_AUTO_TEST_CASE(tearing_a_websocket_down, *only_if(!uses_select)) {
+// By Beast. Since Boost 1.83 it posts in between, by an executor that allocates.
+BOOST_AUTO_TEST_CASE(tearing_a_websocket_down, *only_if(BOOST_VERSION < 108300)) {
     each_failure([](world& w) {
         w.steady();
         tcp::acceptor acceptor = listen(w);
