@@ -450,10 +450,11 @@ private:
         note("advance to %", ns(now()));
     }
 
-    // A fixed rate that is behind would be very far behind then.
+    // A fixed rate that is behind, or is called and so not waited for, would be very far behind then.
     void advance_to_next() {
         if (std::none_of(tasks_.begin(), tasks_.end(), [this](const task& t) {
-                return t.how == kind::rate && t.now == stand::waiting && t.due <= now();
+                return t.how == kind::rate &&
+                       (t.now == stand::called || (t.now == stand::waiting && t.due <= now()));
             })) {
             paused_world::advance_to_next();
         }
