@@ -72,9 +72,29 @@ protected:
         require_work(pending_ != nobody);
     }
 
+    // Aborts what waits, if that has the signal.
     void emit() {
+        if (with_signal_ != nobody && with_signal_ == pending_) {
+            abort();
+        }
         note("emit");
         signal_.emit(any_cancellation());
+    }
+
+    // The end of the object and of its context, in either order; maybe after end_the_wait(), which
+    // leaves nothing to wait for.
+    template <class Object, class Function>
+    void finish(Object& object, Function end_the_wait) {
+        if (coin()) {
+            end_the_wait();
+            require_work(false);
+        }
+        ended_ = true;
+        if (coin()) {
+            object.reset();
+        }
+        context_.reset();
+        object.reset();
     }
 
     boost::asio::cancellation_signal signal_; // Of the last wait that has one.

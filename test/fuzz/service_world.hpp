@@ -13,6 +13,7 @@
 #include <asio_wheel/wheel_options.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "any_short_duration.hpp"
 #include "story.hpp"
 #include "support/choices.hpp"
 
@@ -254,16 +255,8 @@ private:
         case 4: // Not a whole number of ticks.
             return duration(static_cast<duration::rep>(pick(50'000'000)));
         default:
-            return any_short_duration();
+            return any_short_duration(in_);
         }
-    }
-
-    // Some lie within a tick, or just beyond it.
-    duration any_short_duration() {
-        using namespace std::chrono_literals;
-        constexpr std::array<duration, 4> odd{1ns, 500ns, 999'999ns, 1'000'001ns};
-        const std::size_t n = pick(64);
-        return n < 60 ? std::chrono::milliseconds(n) : odd[n - 60];
     }
 
     duration any_magnitude() { return duration(static_cast<duration::rep>(in_.magnitude(61))); }

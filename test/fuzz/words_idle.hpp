@@ -15,6 +15,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 namespace asio_wheel::test {
@@ -40,9 +41,6 @@ public:
         case 7:
             return renew();
         case 8:
-            if (with_signal_ != nobody && with_signal_ == pending_) {
-                abort();
-            }
             return emit();
         case 9:
             return advance_to_next();
@@ -56,17 +54,10 @@ public:
     }
 
     void finish() {
-        if (coin()) {
+        one_wait_world::finish(timer_, [this] {
             cancel();
             settle();
-            require_work(false);
-        }
-        ended_ = true;
-        if (coin()) {
-            timer_.reset();
-        }
-        context_.reset();
-        timer_.reset();
+        });
     }
 
 private:
@@ -82,7 +73,7 @@ private:
         abort();
         timer_.reset();
         period_ = any_positive_duration();
-        timer_.emplace(*context_, period_);
+        timer_ = std::make_unique<idle_timer>(*context_, period_);
         touched_ = now();
         note("an idle timer of % at %", ns(period_), ns(touched_));
     }
@@ -146,7 +137,7 @@ private:
                                               : duration(static_cast<duration::rep>(length)));
     }
 
-    std::optional<idle_timer> timer_;
+    std::unique_ptr<idle_timer> timer_; // g++ 12 would take that of an optional for uninitialised.
     duration period_{};
     double scale_ = 1;
     time_point touched_;
@@ -179,9 +170,6 @@ public:
         case 4:
             return cancel();
         case 5:
-            if (with_signal_ != nobody && with_signal_ == pending_) {
-                abort();
-            }
             return emit();
         case 6:
             return advance_to_next();
@@ -195,17 +183,10 @@ public:
     }
 
     void finish() {
-        if (coin()) {
+        one_wait_world::finish(pulse_, [this] {
             cancel();
             settle();
-            require_work(false);
-        }
-        ended_ = true;
-        if (coin()) {
-            pulse_.reset();
-        }
-        context_.reset();
-        pulse_.reset();
+        });
     }
 
 private:

@@ -50,9 +50,6 @@ public:
         case 7:
             return renew();
         case 8:
-            if (with_signal_ != nobody && with_signal_ == pending_) {
-                abort();
-            }
             return emit();
         case 9:
         case 10:
@@ -67,17 +64,10 @@ public:
     }
 
     void finish() {
-        if (coin()) {
+        one_wait_world::finish(interval_, [this] {
             cancel();
             settle();
-            require_work(false);
-        }
-        ended_ = true;
-        if (coin()) {
-            interval_.reset();
-        }
-        context_.reset();
-        interval_.reset();
+        });
     }
 
 private:
