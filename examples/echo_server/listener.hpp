@@ -9,6 +9,7 @@
 #include "coroutine.hpp"
 #include "meters.hpp"
 #include "other_deadlines.hpp"
+#include "presence.hpp"
 #include "session.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -42,22 +43,6 @@ public:
     [[nodiscard]] bool is_accepting() const { return meters_.accepting; }
 
 private:
-    /// In a coroutine: sets a flag as long as there is the coroutine.
-    class presence {
-    public:
-        explicit presence(bool& flag) : flag_(&flag) { *flag_ = true; }
-        presence(presence&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
-        presence& operator=(presence&&) = delete;
-        ~presence() {
-            if (flag_ != nullptr) {
-                *flag_ = false;
-            }
-        }
-
-    private:
-        bool* flag_;
-    };
-
     asio::awaitable<void> accept(presence) {
         for (int failures = 0; acceptor_.is_open();) { // one after the other
             try {

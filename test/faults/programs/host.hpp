@@ -7,6 +7,8 @@
 #ifndef ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 #define ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 
+#include "../../../examples/echo_server/presence.hpp"
+
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -20,29 +22,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
-#include <utility>
 
 namespace asio_wheel::test {
 
-/// Sets a flag as long as a coroutine lives that has this as an argument.
-class presence {
-public:
-    explicit presence(bool& flag) : flag_(&flag) { *flag_ = true; }
-    presence(presence&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
-    presence& operator=(presence&&) = delete;
-    ~presence() {
-        if (flag_ != nullptr) {
-            *flag_ = false;
-        }
-    }
-
-private:
-    bool* flag_;
-};
-
 template <class Serve>
 boost::asio::awaitable<void> serve_present(Serve& serve, boost::asio::ip::tcp::acceptor& acceptor,
-                                           presence) {
+                                           echo::presence) {
     co_await serve(acceptor);
 }
 
@@ -68,7 +53,7 @@ void host(int argc, char** argv, Serve serve) {
                 ctx.run_one();
             } else { // Not before others had time to give some back.
                 ctx.run_for(std::chrono::milliseconds(1));
-                asio::co_spawn(ctx, serve_present(serve, acceptor, presence(serving)),
+                asio::co_spawn(ctx, serve_present(serve, acceptor, echo::presence(serving)),
                                asio::detached);
             }
         } catch (const std::bad_alloc&) {
