@@ -10,7 +10,6 @@
 #   // timeout: 600             seconds, instead of the default
 #   // requires: context        needs Boost.Context; skipped with a message where it is missing
 #   // requires: openssl        needs OpenSSL; likewise
-#   // requires: posix          needs POSIX; likewise
 #   // pch: off                 compile without the shared precompiled header
 #   // unity: ...               with which others the file may be built: see AsioWheelUnity.cmake
 #
@@ -78,8 +77,6 @@ function(asio_wheel_found result name requires)
         message(STATUS "asio_wheel: ${name} skipped, Boost.Context was not found")
     elseif("openssl" IN_LIST requires AND NOT asio_wheel_openssl)
         message(STATUS "asio_wheel: ${name} skipped, OpenSSL was not found")
-    elseif("posix" IN_LIST requires AND NOT UNIX)
-        message(STATUS "asio_wheel: ${name} skipped, this is no POSIX system")
     else()
         set(${result} TRUE PARENT_SCOPE)
     endif()
