@@ -25,8 +25,6 @@ public:
     idle_deadline(const asio::any_io_executor&, steady_clock::duration, meters&) {}
 
     void touch() {}
-    steady_clock::time_point due() const { return steady_clock::time_point::max(); }
-    asio::awaitable<bool> passed() { co_return false; }
     void stop() {}
 };
 
