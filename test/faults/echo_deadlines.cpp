@@ -4,8 +4,8 @@
 // The echo server of the examples with each kind of deadline that bench/server_bench compares: who
 // talks is answered, and who is silent is closed, unless there are no deadlines.
 
-#include "../../examples/echo_server/listener.hpp"
-#include "../../examples/echo_server/other_deadlines.hpp"
+#include "../examples/echo_server/listener.hpp"
+#include "../examples/echo_server/other_deadlines.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 
