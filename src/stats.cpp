@@ -14,20 +14,17 @@ std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     // The rank of the wanted value. A product that is a whole number but for its rounding is that.
     const double share = (q > 0.0 ? std::min(q, 1.0) : 0.0) * static_cast<double>(count_);
     const auto rank = static_cast<std::uint64_t>(std::ceil(share * (1.0 - 1e-12)));
-    const auto wanted = std::max<std::uint64_t>(rank, 1);
-    std::uint64_t passed = 0;
-    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
-        passed += cells_[cell];
-        if (passed >= wanted) {
-            // The largest value the cell stands for, the inverse of cell_of().
-            constexpr std::size_t linear = std::size_t{1} << (cell_bits + 1);
-            const std::size_t shift = cell < linear ? 0 : (cell >> cell_bits) - 1;
-            const std::uint64_t base = cell - (shift << cell_bits);
-            const std::uint64_t upper = ((base + 1) << shift) - 1;
-            return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(upper, max_)));
-        }
+    const auto wanted = std::clamp<std::uint64_t>(rank, 1, count_);
+    std::size_t cell = 0;
+    for (std::uint64_t passed = cells_[cell]; passed < wanted; passed += cells_[cell]) {
+        ++cell; // All cells together hold count_, so there is one.
     }
-    return max();
+    // The largest value the cell stands for, the inverse of cell_of().
+    constexpr std::size_t linear = std::size_t{1} << (cell_bits + 1);
+    const std::size_t shift = cell < linear ? 0 : (cell >> cell_bits) - 1;
+    const std::uint64_t base = cell - (shift << cell_bits);
+    const std::uint64_t upper = ((base + 1) << shift) - 1;
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(upper, max_)));
 }
 
 } // namespace asio_wheel

@@ -7,6 +7,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/scheduler.hpp>
@@ -572,6 +573,26 @@ BOOST_AUTO_TEST_CASE(clocks_of_few_bits_wake_up_once_and_not_early) {
     check(few_bits<std::int32_t, std::milli>(), "32-bit milliseconds");
     check(few_bits<std::int64_t, std::ratio<1>>(), "64-bit seconds");
     check(few_bits<std::int64_t, std::ratio<3600>>(), "64-bit hours");
+}
+
+BOOST_AUTO_TEST_CASE(sums_and_differences_of_times_end_where_their_clock_does) {
+    using clock = manual_clock<struct tiny, std::chrono::duration<std::int8_t>>;
+    using duration = clock::duration;
+    using time_point = clock::time_point;
+    const auto ended = [](int exact) { return std::clamp(exact, -128, 127); };
+    int wrong = 0;
+    for (int a = -128; a <= 127; ++a) {
+        for (int b = -128; b <= 127; ++b) {
+            const duration from(static_cast<std::int8_t>(a));
+            const duration d(static_cast<std::int8_t>(b));
+            const auto sum = asio_wheel::detail::add_saturating(time_point(from), d);
+            const auto difference =
+                asio_wheel::detail::until_saturating(time_point(from), time_point(d));
+            wrong += sum.time_since_epoch().count() == ended(a + b) ? 0 : 1;
+            wrong += difference.count() == ended(b - a) ? 0 : 1;
+        }
+    }
+    BOOST_TEST(wrong == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

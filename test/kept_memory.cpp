@@ -1,0 +1,136 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The memory that operations have in reserve: one block that goes from wait to wait, and what an
+// executor gets while an operation is on its way to it.
+
+#include <asio_wheel/detail/core_lifetime.hpp>
+#include <asio_wheel/detail/executor_hop.hpp>
+#include <asio_wheel/detail/hop.hpp>
+#include <asio_wheel/detail/kept_memory.hpp>
+
+#include "support/counting_allocator.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace {
+
+using namespace asio_wheel::test;
+using namespace asio_wheel::detail;
+
+using kept = kept_memory<counting_allocator<>>;
+template <class T>
+using keeping = keeping_allocator<T, counting_allocator<>>;
+
+struct core {};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(kept_blocks)
+
+BOOST_AUTO_TEST_CASE(a_block_goes_from_one_wait_to_the_next) {
+    allocations count;
+    {
+        kept memory{counting_allocator<>(count)};
+        keeping<long> allocator(memory);
+        long* const first = allocator.allocate(1);
+        allocator.deallocate(first, 1);
+        BOOST_TEST(count.live == 1U);
+        count.refuse = true;
+        BOOST_TEST(allocator.allocate(1) == first);
+        allocator.deallocate(first, 1);
+
+        kept moved(std::move(memory));
+        keeping<long> other(moved);
+        BOOST_TEST(other.allocate(1) == first);
+        other.deallocate(first, 1);
+    }
+    BOOST_TEST(count.live == 0U);
+    BOOST_TEST(count.total == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_the_block_comes_from_the_allocator) {
+    allocations count;
+    {
+        kept memory{counting_allocator<>(count)};
+        keeping<long> longs(memory);
+        keeping<char> chars(longs);
+        longs.deallocate(longs.allocate(1), 1); // Is kept from now on.
+
+        char* const c = chars.allocate(1);
+        long* const several = longs.allocate(3);
+        BOOST_TEST(count.live == 3U);
+        chars.deallocate(c, 1); // There is one already.
+        longs.deallocate(several, 3);
+        BOOST_TEST(count.live == 1U);
+
+        memory.release();
+        BOOST_TEST(count.live == 0U);
+        longs.deallocate(longs.allocate(3), 3); // Is none to keep.
+        BOOST_TEST(count.live == 0U);
+    }
+    BOOST_TEST(count.live_bytes == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(memory_of_hops)
+
+BOOST_AUTO_TEST_CASE(a_wheels_reserve_has_two_blocks) {
+    hop_reserve reserve;
+    BOOST_TEST(reserve.complete());
+    void* const first = reserve.take();
+    BOOST_TEST(!reserve.complete());
+    void* const second = reserve.take();
+    BOOST_TEST(first != second);
+    BOOST_TEST(reserve.contains(first));
+    BOOST_TEST(reserve.contains(second));
+    BOOST_TEST(reserve.take() == nullptr);
+    reserve.give_back(first);
+    BOOST_TEST(!reserve.complete());
+    BOOST_TEST(reserve.take() == first);
+    reserve.give_back(second);
+    reserve.give_back(first);
+    BOOST_TEST(reserve.complete());
+}
+
+BOOST_AUTO_TEST_CASE(a_hop_that_is_too_large_for_the_reserve_is_served_all_the_same) {
+    struct alignas(64) large {
+        std::byte bytes[1024];
+    };
+    core owner;
+    hop_allocator<large, core> larges{lifetime_ptr(new core_lifetime<core>(owner, true))};
+    large* const memory = larges.allocate(2);
+    BOOST_TEST(memory != nullptr);
+    memory[1].bytes[1023] = std::byte{1};
+    larges.deallocate(memory, 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_pops_reserve_has_two_blocks_and_the_rest_comes_from_the_heap) {
+    const pop_reserve::owner reserve = pop_reserve::make();
+    void* const first = reserve->allocate(100);
+    void* const second = reserve->allocate(100);
+    void* const third = reserve->allocate(100);
+    void* const large = reserve->allocate(1000);
+    BOOST_TEST(first != second);
+    reserve->deallocate(large);
+    reserve->deallocate(third);
+    reserve->deallocate(second);
+    BOOST_TEST(reserve->allocate(100) == second);
+    reserve->deallocate(first);
+    reserve->deallocate(second);
+}
+
+BOOST_AUTO_TEST_CASE(a_pops_reserve_outlives_its_operation_while_a_block_is_in_use) {
+    pop_reserve::owner reserve = pop_reserve::make();
+    pop_allocator<char> allocator(*reserve);
+    char* const c = allocator.allocate(8);
+    reserve.reset();
+    c[7] = 'x';
+    allocator.deallocate(c, 8);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
