@@ -175,6 +175,12 @@ private:
             strand.emplace(boost::asio::make_strand(*context));
         }
 
+        // With one thread, Asio does not count yet what a handler posts: a poll() inside that
+        // handler calls it, finds no work, and stops the context.
+        [[nodiscard]] bool may_stop_by_itself() const {
+            return posted_inside && (hint == 1 || hint == 3);
+        }
+
         std::uint64_t hint = 0;
         std::unique_ptr<io_context> context;
         wheel_service<clock>* wheel = nullptr;
@@ -185,6 +191,7 @@ private:
         time_point time_of_end;
         unsigned running = 0; // Calls of run() and the like that have not returned.
         std::size_t posted = 0;
+        bool posted_inside = false; // By a handler of its own.
         // What the model knows of the wheel's counts.
         std::uint64_t pending = 0;
         std::uint64_t scheduled = 0;
@@ -577,6 +584,7 @@ private:
             return;
         }
         ++s.posted;
+        s.posted_inside = s.posted_inside || s.running != 0;
         boost::asio::post(*s.context, [this, &s] {
             --s.posted;
             if (!quiet_ && depth_ < max_depth && !in_.empty()) {
@@ -726,7 +734,8 @@ private:
             const bool stopped = s.context->stopped();
             while (poll(which) != 0) {
             }
-            if (!stopped && !s.stopped) {
+            const bool by_itself = s.context->stopped() && s.may_stop_by_itself();
+            if (!stopped && !s.stopped && !by_itself) {
                 check_nothing_is_overdue(which, true);
             }
         } else {
