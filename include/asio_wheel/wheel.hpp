@@ -14,9 +14,9 @@
 // after it. The top level has no level above: deadlines beyond its reach are hashed into it and
 // wait there for their round.
 //
-// The reason. The next deadline is found by looking for the first set bit of a bitmap: an idle
-// stretch costs nothing, however long, and a lone entry is looked at once, when it is due, whatever
-// its distance.
+// The reason. Time jumps from one occupied slot to the next: an idle stretch costs nothing, however
+// long, and a lone entry is looked at once, when it is due, whatever its distance. Which slot is next
+// is known at any time, by a tree of the slots' earliest deadlines.
 //
 // The price. When time enters a slot of a higher level its entries are filed again, further down:
 // each entry at most levels - 1 times, and only if it lives that long.
@@ -32,26 +32,31 @@
 // A slot is not one list but sixteen, filled in turn and emptied in turn. One list would be walked
 // at the speed of one cache miss after the other; sixteen overlap theirs, and still hand out entries
 // much in the order in which they came: what was filed together lies together, more often than not.
+//
+// A list is a ring of entries, and a pointer to the first of them, which is null if there is none. So
+// an empty wheel is all zeros, and its memory need not be touched before it is used.
 
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/earliest_ticks.hpp>
 #include <asio_wheel/tick.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace asio_wheel {
 
@@ -65,7 +70,7 @@ public:
     wheel_entry& operator=(const wheel_entry&) = delete;
 
     /// True between insert() and erase() or expiry.
-    [[nodiscard]] bool filed() const noexcept { return slot_ != unfiled; }
+    [[nodiscard]] bool filed() const noexcept { return list_ != unfiled; }
 
     /// The tick at which the entry is due; meaningful while it is filed.
     [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
@@ -84,17 +89,19 @@ private:
     static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
 
     tick_t deadline_ = 0;
-    std::uint32_t slot_ = unfiled;
+    std::uint32_t list_ = unfiled; // Where it was filed.
+    bool first_ = false;           // Of its list.
 };
 
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
 ///
 /// It knows no clock: time is what advance() is told. It is not synchronised, and allocates in its
 /// constructor only. Time and memory: insert, erase, postpone and reschedule O(1); advance() O(1)
-/// for each entry that it expires or files again, and O(levels) for each occupied slot, but nothing
-/// for empty ones; next_expiry() O(1), but O(levels) where the earliest slot has become empty since,
-/// and O(slots) where that leaves nothing but the top level, and entries of later rounds there;
-/// find_next_expiry() the same, and O(1) for each entry that it files again.
+/// for each entry that it expires or files again, and for each occupied slot the logarithm of how
+/// many slots there are, to the base eight, but nothing for empty ones; next_expiry() O(1);
+/// find_next_expiry() O(1) for each entry that it files again, and that logarithm for each slot. An
+/// entry that becomes the earliest of its slot, or that leaves it empty, costs up to that logarithm,
+/// but as a rule nothing.
 ///
 ///     struct lease : asio_wheel::wheel_entry { int number = 0; };
 ///
@@ -129,7 +136,7 @@ public:
     /// Moves the deadline of a filed `entry` anywhere: one store if its slot comes up early enough,
     /// else it is moved.
     void reschedule(wheel_entry& entry, tick_t deadline) noexcept {
-        if (deadline >= entry.deadline_ || deadline >= earliest_[entry.slot_]) {
+        if (deadline >= entry.deadline_ || deadline >= looked_at(entry)) {
             postpone(entry, deadline);
         } else {
             erase(entry);
@@ -177,10 +184,10 @@ public:
     /// that were erased or postponed since time last came by. It is not later than told() while
     /// something is held, nor while advance() or find_next_expiry() has more to do.
     [[nodiscard]] tick_t next_expiry() const noexcept {
-        if (next_ == stale) {
-            next_ = first();
+        if (!opened_empty()) {
+            return now_;
         }
-        return next_;
+        return holds() ? std::min(earliest_.smallest(), told_) : earliest_.smallest();
     }
 
     /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. While
@@ -219,76 +226,75 @@ private:
 
     using entry_list =
         boost::intrusive::list<wheel_entry, boost::intrusive::constant_time_size<false>>;
+    using ring = entry_list::node_algorithms; // That no list is the beginning of.
+    using node = entry_list::node_traits::node;
 
     static constexpr unsigned stripes = 16;
 
     using list_set = std::uint16_t; // Bit i stands for list i of a slot.
     static_assert(std::numeric_limits<list_set>::digits == stripes);
 
-    struct alignas(64) slot {
-        std::array<entry_list, stripes> lists;
+    struct free_memory {
+        void operator()(void* memory) const noexcept { std::free(memory); }
     };
-
-    // An occupied slot and the earliest deadline put into it.
-    struct position {
-        std::uint32_t slot;
-        tick_t expiry;
-    };
-
-    // In next_: to be found anew. (A true 0 is found anew each time.)
-    static constexpr tick_t stale = 0;
-    static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
     void file(wheel_entry& entry) noexcept;
-    void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
-    void emptied(const void* list) noexcept;
-    void vacate(std::uint32_t number) noexcept;
-    void open(std::uint32_t number) noexcept;
+    void link(wheel_entry& entry, std::uint32_t slot, bool in_front) noexcept;
+    void unlink(wheel_entry& entry) noexcept;
+    void emptied(std::size_t list) noexcept;
+    void open(std::uint32_t slot) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
-    [[nodiscard]] tick_t first() const noexcept;
-    [[nodiscard]] bool shows(const position& where) const noexcept;
-    [[nodiscard]] position earliest() const noexcept;
-    [[nodiscard]] position earliest_of_top() const noexcept;
-    [[nodiscard]] std::size_t next_occupied(unsigned level, std::size_t from) const noexcept;
-    [[nodiscard]] unsigned shift(unsigned level) const noexcept { return level * bits_; }
-    void catch_up(tick_t now, const position& next) noexcept;
+    [[nodiscard]] bool shows(std::uint32_t slot, tick_t deadline) const noexcept;
+    [[nodiscard]] unsigned shift(std::uint32_t level) const noexcept { return level * bits_; }
+    void catch_up(tick_t now) noexcept;
 
-    // Slot s of level l is number l * slots() + s in slots_, filled_, earliest_ and, as a bit, in
-    // occupied_. Two more slots, which have no bit, belong to no level. Number opened_ holds what is
-    // left of the slot that is being emptied: a call that ran out of budget goes on there. Number
-    // held_ holds what hold() filed.
+    [[nodiscard]] static node* node_of(wheel_entry& entry) noexcept {
+        return entry_list::value_traits::to_node_ptr(entry);
+    }
+    [[nodiscard]] static wheel_entry& entry_of(node* n) noexcept {
+        return *entry_list::value_traits::to_value_ptr(n);
+    }
+    // The pointer to the first entry of the list that begins with this one.
+    [[nodiscard]] node*& head_of(wheel_entry& entry) noexcept;
+
+    // Until then, nobody looks at an entry where it is filed.
+    [[nodiscard]] tick_t looked_at(const wheel_entry& entry) const noexcept {
+        const std::uint32_t slot = entry.list_ / stripes;
+        return slot == held_ ? told_ : earliest_[slot];
+    }
+
+    // Slot s of level l has the number l * slots() + s. Two more slots belong to no level: number
+    // opened_ holds what is left of the slot that is being emptied, where a call that ran out of
+    // budget goes on, and number held_ what hold() filed. List i of slot n is number n * stripes + i.
     //
     // Invariants, between calls:
     //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
-    //    n is empty. The opened slot has no earliest_: its entries' deadlines are now_ or later.
-    //  - earliest_[held_] is told_ while something is held.
+    //    n is empty. The opened slot and that of the held have none: the deadlines there are now_ or
+    //    later, and told_ or later.
     //  - an entry that is as early as earliest_[n] says is the first of a list of slot n, unless
     //    such entries were erased or postponed.
-    //  - bit n of occupied_ is set if and only if slot n is not empty.
-    //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
-    //    where it was).
+    //  - an entry's list_ is its list's number (or, for an entry in the opened slot, the number of
+    //    where it was: list i of a slot becomes list i there); first_ is true for that which the
+    //    list's head points to, and for no other.
     //  - below the top level, an occupied slot's index is greater than that of now_ (on level 0, or
     //    equal).
     //  - bit i of filled_[n] is set if and only if list i of slot n is not empty.
-    //  - next_ is stale, or now_ while the opened slot is not empty, or the smallest of earliest_.
-    unsigned levels_;
-    unsigned bits_;     // log2 of the slots on a level
-    std::size_t mask_;  // slots on a level - 1
-    std::size_t words_; // 64-bit words of occupied_ for each level
+    std::uint32_t levels_;
+    std::uint32_t bits_; // log2 of the slots on a level
+    std::size_t mask_;   // slots on a level - 1
     std::uint32_t opened_;
     std::uint32_t held_;
     unsigned stripe_ = 0; // where the next entry is filed
     unsigned turn_ = 0;   // which list the next entry is taken from
     tick_t now_ = 0;      // <= told_
     tick_t told_ = 0;
-    mutable tick_t next_ = no_tick;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;
-    std::unique_ptr<slot[]> slots_;
-    std::vector<list_set> filled_;
-    std::vector<tick_t> earliest_;
-    std::vector<std::uint64_t> occupied_;
+    std::unique_ptr<void, free_memory> memory_; // All of these arrays:
+    detail::earliest_ticks earliest_;
+    node** heads_;
+    list_set* filled_;
     std::array<std::uint8_t, 64> level_of_bit_{};
 };
 

@@ -25,11 +25,11 @@ struct wheel_inspector {
         }
         std::size_t entries = 0;
         tick_t smallest = no_tick;
-        for (std::uint32_t number = 0; number < w.opened_; ++number) {
-            if (std::string fault = audit_slot(w, number, entries); !fault.empty()) {
+        for (std::uint32_t slot = 0; slot < w.opened_; ++slot) {
+            if (std::string fault = audit_slot(w, slot, entries); !fault.empty()) {
                 return fault;
             }
-            smallest = std::min(smallest, w.earliest_[number]);
+            smallest = std::min(smallest, w.earliest_[slot]);
         }
         if (std::string fault = audit_opened(w, entries); !fault.empty()) {
             return fault;
@@ -37,16 +37,16 @@ struct wheel_inspector {
         if (std::string fault = audit_held(w, entries); !fault.empty()) {
             return fault;
         }
-        smallest = std::min(smallest, w.earliest_[w.held_]);
         if (entries != w.size_) {
             return words("size() is ", w.size_, ", but ", entries, " entries are linked");
         }
-        if (std::string fault = audit_spare_bits(w); !fault.empty()) {
-            return fault;
+        if (w.earliest_.smallest() != smallest) {
+            return words("the smallest of all is said to be ", w.earliest_.smallest(), ", but is ",
+                         smallest);
         }
-        const tick_t next = w.opened_empty() ? smallest : w.now_;
-        if (w.next_ != wheel::stale && w.next_ != next) {
-            return words("the next expiry is said to be ", w.next_, ", but is ", next);
+        if (smallest != no_tick && w.earliest_[w.earliest_.slot_of_smallest()] != smallest) {
+            return words("the smallest of all, ", smallest, ", is said to be in slot ",
+                         w.earliest_.slot_of_smallest());
         }
         return {};
     }
@@ -55,37 +55,30 @@ struct wheel_inspector {
     /// emptied.
     [[nodiscard]] static std::optional<unsigned> level_of(const wheel& w,
                                                           const wheel_entry& entry) {
-        if (entry.slot_ >= w.opened_) {
+        const std::uint32_t slot = slot_of(entry);
+        if (slot >= w.opened_ || !is_in(w, slot, entry)) {
             return std::nullopt;
         }
-        for (const auto& list : w.slots_[entry.slot_].lists) {
-            for (const wheel_entry& other : list) {
-                if (&other == &entry) {
-                    return static_cast<unsigned>(entry.slot_ >> w.bits_);
-                }
-            }
-        }
-        return std::nullopt;
+        return static_cast<unsigned>(slot >> w.bits_);
     }
 
     /// True if an entry is in the slot that is being emptied.
     [[nodiscard]] static bool in_opened(const wheel& w, const wheel_entry& entry) {
-        const auto& lists = w.slots_[w.opened_].lists;
-        return std::any_of(lists.begin(), lists.end(), [&](const auto& list) {
-            return std::any_of(list.begin(), list.end(),
-                               [&](const wheel_entry& other) { return &other == &entry; });
-        });
+        return is_in(w, w.opened_, entry);
     }
 
     /// How many slots hold something, not counting those that belong to no level.
     [[nodiscard]] static std::size_t occupied(const wheel& w) {
-        return static_cast<std::size_t>(std::count_if(w.slots_.get(), w.slots_.get() + w.opened_,
-                                                      [](const auto& s) { return !is_empty(s); }));
+        std::size_t count = 0;
+        for (std::uint32_t slot = 0; slot < w.opened_; ++slot) {
+            count += is_empty(w, slot) ? 0 : 1;
+        }
+        return count;
     }
 
 private:
-    using algorithms = wheel::entry_list::node_algorithms;
     using traits = wheel::entry_list::node_traits;
+    using node = wheel::node;
 
     template <class... Parts>
     [[nodiscard]] static std::string words(const Parts&... parts) {
@@ -94,59 +87,78 @@ private:
         return text.str();
     }
 
-    [[nodiscard]] static bool is_empty(const wheel::slot& s) {
-        return std::all_of(s.lists.begin(), s.lists.end(), [](const auto& l) { return l.empty(); });
+    [[nodiscard]] static std::uint32_t slot_of(const wheel_entry& entry) {
+        return entry.list_ / wheel::stripes;
     }
 
-    [[nodiscard]] static bool bit(const wheel& w, std::uint32_t number) {
-        const std::size_t index = number & w.mask_;
-        return (w.occupied_[(number >> w.bits_) * w.words_ + index / 64] >> (index % 64) & 1U) != 0;
+    [[nodiscard]] static node* head(const wheel& w, std::uint32_t slot, unsigned list) {
+        return w.heads_[std::size_t{slot} * wheel::stripes + list];
+    }
+
+    [[nodiscard]] static bool is_empty(const wheel& w, std::uint32_t slot) {
+        node* const* const heads = w.heads_ + std::size_t{slot} * wheel::stripes;
+        return std::all_of(heads, heads + wheel::stripes, [](node* n) { return n == nullptr; });
+    }
+
+    [[nodiscard]] static bool is_in(const wheel& w, std::uint32_t slot, const wheel_entry& entry) {
+        for (unsigned list = 0; list < wheel::stripes; ++list) {
+            node* const first = head(w, slot, list);
+            for (node* n = first; n != nullptr;) {
+                if (&wheel::entry_of(n) == &entry) {
+                    return true;
+                }
+                n = traits::get_next(n);
+                n = n == first ? nullptr : n;
+            }
+        }
+        return false;
     }
 
     // Calls check(entry), which returns a fault or nothing, for each entry of a slot; counts them
     // in `entries`, which can never pass the wheel's size but in a list that has become a knot.
     template <class Check>
-    [[nodiscard]] static std::string walk(const wheel& w, std::uint32_t number,
-                                          std::size_t& entries, Check check) {
-        std::size_t i = 0;
-        for (const auto& list : w.slots_[number].lists) {
-            if ((w.filled_[number] >> i & 1U) == (list.empty() ? 1U : 0U)) {
-                return words("slot ", number, ": the set of filled lists is wrong about list ", i);
+    [[nodiscard]] static std::string walk(const wheel& w, std::uint32_t slot, std::size_t& entries,
+                                          Check check) {
+        for (unsigned list = 0; list < wheel::stripes; ++list) {
+            node* const first = head(w, slot, list);
+            if ((w.filled_[slot] >> list & 1U) != (first == nullptr ? 0U : 1U)) {
+                return words("slot ", slot, ": the set of filled lists is wrong about list ", list);
             }
-            ++i;
-            const auto root = list.end().pointed_node();
-            auto node = root;
-            do {
-                const auto next = traits::get_next(node);
-                if (next == nullptr || traits::get_previous(next) != node) {
-                    return words("slot ", number, ": a list's links disagree");
+            for (node* n = first; n != nullptr;) {
+                const wheel_entry& entry = wheel::entry_of(n);
+                if (entry.first_ != (n == first)) {
+                    return words("slot ", slot, ": an entry is wrong about being the first");
                 }
-                node = next;
-                if (node == root) {
-                    break;
+                if (entry.list_ % wheel::stripes != list) {
+                    return words("slot ", slot, ": an entry of list ", list, " says it is in list ",
+                                 entry.list_ % wheel::stripes);
                 }
                 if (++entries > w.size_) {
-                    return words("slot ", number,
+                    return words("slot ", slot,
                                  ": more entries are linked than size() = ", w.size_);
                 }
-                const wheel_entry& entry = *wheel::entry_list::value_traits::to_value_ptr(node);
                 if (std::string fault = check(entry); !fault.empty()) {
                     return fault;
                 }
-            } while (true);
+                node* const next = traits::get_next(n);
+                if (next == nullptr || traits::get_previous(next) != n) {
+                    return words("slot ", slot, ": a list's links disagree");
+                }
+                n = next == first ? nullptr : next;
+            }
         }
         return {};
     }
 
-    [[nodiscard]] static std::string audit_slot(const wheel& w, std::uint32_t number,
+    [[nodiscard]] static std::string audit_slot(const wheel& w, std::uint32_t slot,
                                                 std::size_t& entries) {
-        const tick_t earliest = w.earliest_[number];
-        std::string fault = walk(w, number, entries, [&](const wheel_entry& entry) {
-            if (entry.slot_ != number) {
-                return words("slot ", number, ": an entry says it is in slot ", entry.slot_);
+        const tick_t earliest = w.earliest_[slot];
+        std::string fault = walk(w, slot, entries, [&](const wheel_entry& entry) {
+            if (slot_of(entry) != slot) {
+                return words("slot ", slot, ": an entry says it is in slot ", slot_of(entry));
             }
             if (entry.deadline_ < earliest || entry.deadline_ > last_tick) {
-                return words("slot ", number, ": the earliest is said to be ", earliest,
+                return words("slot ", slot, ": the earliest is said to be ", earliest,
                              ", but an entry is due at ", entry.deadline_);
             }
             return std::string();
@@ -154,18 +166,14 @@ private:
         if (!fault.empty()) {
             return fault;
         }
-        const bool empty = is_empty(w.slots_[number]);
-        if (bit(w, number) == empty) {
-            return words("slot ", number, ": the bit says ", empty ? "occupied" : "empty");
-        }
-        if (empty) {
+        if (is_empty(w, slot)) {
             return earliest == no_tick
                        ? std::string()
-                       : words("slot ", number, ": is empty, but remembers ", earliest);
+                       : words("slot ", slot, ": is empty, but remembers ", earliest);
         }
-        return earliest < w.now_ ? words("slot ", number, ": should have been opened at ", earliest,
+        return earliest < w.now_ ? words("slot ", slot, ": should have been opened at ", earliest,
                                          ", but it is ", w.now_)
-                                 : audit_place(w, number, earliest);
+                                 : audit_place(w, slot, earliest);
     }
 
     // The rule: the slot is on the level of the highest group of bits in which its deadlines differ
@@ -198,8 +206,8 @@ private:
 
     [[nodiscard]] static std::string audit_opened(const wheel& w, std::size_t& entries) {
         return walk(w, w.opened_, entries, [&](const wheel_entry& entry) {
-            if (entry.slot_ == w.opened_ || entry.slot_ > w.held_) {
-                return words("opened slot: an entry says it came from slot ", entry.slot_);
+            if (slot_of(entry) == w.opened_ || slot_of(entry) > w.held_) {
+                return words("opened slot: an entry says it came from slot ", slot_of(entry));
             }
             if (entry.deadline_ < w.now_ || entry.deadline_ > last_tick) {
                 return words("opened slot: it is ", w.now_, ", but an entry is due at ",
@@ -210,14 +218,9 @@ private:
     }
 
     [[nodiscard]] static std::string audit_held(const wheel& w, std::size_t& entries) {
-        const tick_t expected = is_empty(w.slots_[w.held_]) ? no_tick : w.told_;
-        if (w.earliest_[w.held_] != expected) {
-            return words("held: the earliest is said to be ", w.earliest_[w.held_], ", but ",
-                         w.told_, " was told");
-        }
         return walk(w, w.held_, entries, [&](const wheel_entry& entry) {
-            if (entry.slot_ != w.held_) {
-                return words("held: an entry says it is in slot ", entry.slot_);
+            if (slot_of(entry) != w.held_) {
+                return words("held: an entry says it is in slot ", slot_of(entry));
             }
             if (entry.deadline_ < w.told_ || entry.deadline_ > last_tick) {
                 return words("held: an entry is due at ", entry.deadline_, ", but ", w.told_,
@@ -225,18 +228,6 @@ private:
             }
             return std::string();
         });
-    }
-
-    // A word of the bitmap may have more bits than a level has slots.
-    [[nodiscard]] static std::string audit_spare_bits(const wheel& w) {
-        if (w.mask_ + 1 < 64) {
-            for (const std::uint64_t word : w.occupied_) {
-                if (word >> (w.mask_ + 1) != 0) {
-                    return words("a bit is set beyond the last slot: word ", word);
-                }
-            }
-        }
-        return {};
     }
 };
 
