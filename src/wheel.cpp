@@ -15,8 +15,6 @@ namespace asio_wheel {
 
 namespace {
 
-constexpr std::size_t cache_line = 64;
-
 // Memory that is all zeros. A system has pages of zeros, and takes memory for them when they are
 // written to; so what a large wheel does not use costs nothing.
 void* zeros(std::size_t size) {
@@ -37,16 +35,15 @@ wheel::wheel(std::size_t slots, unsigned levels)
       opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1),
       earliest_(nullptr, opened_) {
     const std::size_t count = std::size_t{held_} + 1;
-    const std::size_t heads = count * stripes * sizeof(node*);
     const std::size_t keys = earliest_.room() * sizeof(tick_t);
-    const std::size_t size = heads + keys + count * sizeof(list_set);
-    std::size_t room = size + cache_line;
+    const std::size_t size = count * (sizeof(slot) + sizeof(list_set)) + keys;
+    std::size_t room = size + alignof(slot);
     memory_.reset(zeros(room));
     void* place = memory_.get();
-    auto* const begin = static_cast<std::byte*>(std::align(cache_line, size, place, room));
-    heads_ = reinterpret_cast<node**>(begin);
-    earliest_ = detail::earliest_ticks(reinterpret_cast<tick_t*>(begin + heads), opened_);
-    filled_ = reinterpret_cast<list_set*>(begin + heads + keys);
+    auto* const begin = static_cast<std::byte*>(std::align(alignof(slot), size, place, room));
+    slots_ = reinterpret_cast<slot*>(begin);
+    earliest_ = detail::earliest_ticks(reinterpret_cast<tick_t*>(slots_ + count), opened_);
+    filled_ = reinterpret_cast<list_set*>(begin + count * sizeof(slot) + keys);
     for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
         level_of_bit_[bit] = static_cast<std::uint8_t>(std::min(bit / bits_, levels_ - 1));
     }
@@ -61,8 +58,16 @@ void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
 }
 
 void wheel::erase(wheel_entry& entry) noexcept {
-    unlink(entry);
-    entry.list_ = wheel_entry::unfiled;
+    // The only neighbour of a list's last node is the list: look at our own node, which is at hand,
+    // not at the others.
+    node* const gone = node_of(entry);
+    node* const next = next_of(gone);
+    const bool last = next == algorithms::node_traits::get_previous(gone);
+    algorithms::unlink(gone);
+    if (last) {
+        emptied(next);
+    }
+    entry.slot_ = wheel_entry::unfiled;
     --size_;
 }
 
@@ -70,14 +75,10 @@ void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
     if (!old.filed()) {
         return;
     }
-    ring::link_before(node_of(old), node_of(fresh));
-    ring::unlink(node_of(old));
-    if (old.first_) {
-        head_of(old) = node_of(fresh);
-    }
+    algorithms::link_before(node_of(old), node_of(fresh));
+    algorithms::unlink(node_of(old));
     fresh.deadline_ = old.deadline_;
-    fresh.first_ = std::exchange(old.first_, false);
-    fresh.list_ = std::exchange(old.list_, wheel_entry::unfiled);
+    fresh.slot_ = std::exchange(old.slot_, wheel_entry::unfiled);
 }
 
 void wheel::hold(wheel_entry& entry) noexcept {
@@ -108,7 +109,7 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
             --budget;
             wheel_entry& entry = take_opened();
             if (entry.deadline_ <= now_) {
-                entry.list_ = wheel_entry::unfiled;
+                entry.slot_ = wheel_entry::unfiled;
                 --size_;
                 due[expired++] = &entry;
             } else {
@@ -150,20 +151,23 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
         if (next == no_tick) {
             return next;
         }
-        const auto slot = static_cast<std::uint32_t>(earliest_.slot_of_smallest());
-        if (shows(slot, next)) {
+        const auto number = static_cast<std::uint32_t>(earliest_.slot_of_smallest());
+        if (shows(number, next)) {
             return next;
         }
-        open(slot);
+        open(number);
     }
 }
 
 // True if one of a slot's first entries has this deadline.
-bool wheel::shows(std::uint32_t slot, tick_t deadline) const noexcept {
-    node* const* const heads = heads_ + std::size_t{slot} * stripes;
-    return std::any_of(heads, heads + stripes, [&](node* head) {
-        return head != nullptr && entry_of(head).deadline_ == deadline;
-    });
+bool wheel::shows(std::uint32_t number, tick_t deadline) const noexcept {
+    for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
+        const node& list = slots_[number].lists[static_cast<unsigned>(std::countr_zero(rest))];
+        if (entry_of(next_of(&list)).deadline_ == deadline) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Lets now_ follow the clock, but not into a slot that still has to be opened: an entry filed
@@ -172,8 +176,8 @@ void wheel::catch_up(tick_t now) noexcept {
     tick_t limit = now;
     const tick_t next = earliest_.smallest();
     if (next != no_tick) {
-        const auto slot = static_cast<std::uint32_t>(earliest_.slot_of_smallest());
-        const unsigned low = shift(slot >> bits_);
+        const auto number = static_cast<std::uint32_t>(earliest_.slot_of_smallest());
+        const unsigned low = shift(number >> bits_);
         const tick_t begin = (next >> low) << low;
         limit = std::min(now, begin - 1); // The slot begins after now_.
     }
@@ -188,89 +192,53 @@ void wheel::file(wheel_entry& entry) noexcept {
     // level 0.
     const std::uint32_t level = level_of_bit_[std::bit_width(differing | 1) - 1U];
     const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
-    const auto slot = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
-    const bool is_earliest = deadline < earliest_[slot];
-    link(entry, slot, is_earliest);
+    const auto number = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
+    const bool is_earliest = deadline < earliest_[number];
+    link(entry, number, is_earliest);
     if (is_earliest) {
-        earliest_.lower(slot, deadline);
+        earliest_.lower(number, deadline);
     }
 }
 
 // Puts an entry into one of a slot's lists. The earliest one goes in front, where find_next_expiry()
 // sees it; among entries of one deadline this changes no order.
-void wheel::link(wheel_entry& entry, std::uint32_t slot, bool in_front) noexcept {
-    const unsigned stripe = stripe_++ % stripes;
-    entry.list_ = slot * stripes + stripe;
-    node*& head = heads_[entry.list_];
-    node* const fresh = node_of(entry);
-    if (head == nullptr) {
-        ring::init_header(fresh);
-        filled_[slot] |= static_cast<list_set>(1U << stripe);
-    } else {
-        ring::link_before(head, fresh); // Before the first is behind the last.
-        if (!in_front) {
-            return;
-        }
-        entry_of(head).first_ = false;
+void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
+    entry.slot_ = number;
+    const unsigned i = stripe_++ % stripes;
+    node* const list = &slots_[number].lists[i];
+    const auto bit = static_cast<list_set>(1U << i);
+    if ((filled_[number] & bit) == 0) {
+        filled_[number] |= bit;
+        algorithms::init_header(list);
     }
-    head = fresh;
-    entry.first_ = true;
+    algorithms::link_before(in_front ? next_of(list) : list, node_of(entry));
 }
 
-// Takes an entry out of its list.
-void wheel::unlink(wheel_entry& entry) noexcept {
-    node* const gone = node_of(entry);
-    if (std::exchange(entry.first_, false)) {
-        node*& head = head_of(entry);
-        if (ring::unique(gone)) {
-            head = nullptr;
-            emptied(static_cast<std::size_t>(&head - heads_));
-            return;
-        }
-        head = ring::node_traits::get_next(gone);
-        entry_of(head).first_ = true;
-    }
-    ring::unlink(gone);
-}
-
-wheel::node*& wheel::head_of(wheel_entry& entry) noexcept {
-    node*& filed = heads_[entry.list_];
-    return filed == node_of(entry) ? filed
-                                   : heads_[std::size_t{opened_} * stripes + entry.list_ % stripes];
-}
-
-// Notes that a list has become empty.
-void wheel::emptied(std::size_t list) noexcept {
-    const std::size_t slot = list / stripes;
-    filled_[slot] &= static_cast<list_set>(~(1U << (list % stripes)));
-    if (filled_[slot] == 0 && slot < opened_) {
-        earliest_.forget(slot);
+// Notes that a list, of which we know where it lies, has become empty.
+void wheel::emptied(const void* list) noexcept {
+    const std::size_t offset =
+        reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_);
+    const std::size_t number = offset / sizeof(slot);
+    filled_[number] &= static_cast<list_set>(~(1U << (offset % sizeof(slot) / sizeof(node))));
+    if (filled_[number] == 0 && number < opened_) {
+        earliest_.forget(number);
     }
 }
 
 // Makes a slot's entries the opened ones, so that the slot can take new entries meanwhile.
-void wheel::open(std::uint32_t slot) noexcept {
-    node** const from = heads_ + std::size_t{slot} * stripes;
-    node** const to = heads_ + std::size_t{opened_} * stripes;
-    for (unsigned rest = filled_[slot]; rest != 0; rest &= rest - 1) {
+void wheel::open(std::uint32_t number) noexcept {
+    slot& from = slots_[number];
+    slot& opened = slots_[opened_];
+    for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(rest));
-        node* const first = std::exchange(from[i], nullptr);
-        if (to[i] == nullptr) {
-            to[i] = first;
-        } else { // Two rings become one.
-            using traits = ring::node_traits;
-            node* const last = traits::get_previous(first);
-            node* const before = traits::get_previous(to[i]);
-            entry_of(first).first_ = false;
-            traits::set_next(before, first);
-            traits::set_previous(first, before);
-            traits::set_next(last, to[i]);
-            traits::set_previous(to[i], last);
+        if ((filled_[opened_] >> i & 1U) == 0) {
+            algorithms::init_header(&opened.lists[i]);
         }
+        algorithms::transfer(&opened.lists[i], next_of(&from.lists[i]), &from.lists[i]);
     }
-    filled_[opened_] |= std::exchange(filled_[slot], list_set{0});
-    if (slot < opened_) {
-        earliest_.forget(slot);
+    filled_[opened_] |= std::exchange(filled_[number], list_set{0});
+    if (number < opened_) {
+        earliest_.forget(number);
     }
 }
 
@@ -278,16 +246,20 @@ void wheel::open(std::uint32_t slot) noexcept {
 // Its turn comes again after all others': time for the memory to bring the entry that is its first
 // now. All of it: its links come by themselves, but what follows may lie in another cache line.
 wheel_entry& wheel::take_opened() noexcept {
-    const int ahead = std::countr_zero(std::rotr(filled_[opened_], static_cast<int>(turn_)));
-    const unsigned stripe = (turn_ + static_cast<unsigned>(ahead)) % stripes;
-    turn_ = stripe + 1;
-    node* const& head = heads_[std::size_t{opened_} * stripes + stripe];
-    wheel_entry& entry = entry_of(head);
-    unlink(entry);
-    if (head != nullptr) {
-        detail::prefetch(&entry_of(head) + 1);
+    list_set& filled = filled_[opened_];
+    const int ahead = std::countr_zero(std::rotr(filled, static_cast<int>(turn_)));
+    const unsigned i = (turn_ + static_cast<unsigned>(ahead)) % stripes;
+    turn_ = i + 1;
+    node* const list = &slots_[opened_].lists[i];
+    node* const first = next_of(list);
+    algorithms::unlink(first);
+    node* const next = next_of(list);
+    if (next == list) {
+        filled &= static_cast<list_set>(~(1U << i));
+    } else {
+        detail::prefetch(&entry_of(next) + 1);
     }
-    return entry;
+    return entry_of(first);
 }
 
 } // namespace asio_wheel

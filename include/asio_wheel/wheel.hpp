@@ -33,8 +33,8 @@
 // at the speed of one cache miss after the other; sixteen overlap theirs, and still hand out entries
 // much in the order in which they came: what was filed together lies together, more often than not.
 //
-// A list is a ring of entries, and a pointer to the first of them, which is null if there is none. So
-// an empty wheel is all zeros, and its memory need not be touched before it is used.
+// An empty list is nothing but a bit that is not set: its first entry makes it a list. So an empty wheel
+// is all zeros, and what is not used of its memory is never touched.
 
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
@@ -57,6 +57,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 namespace asio_wheel {
 
@@ -70,7 +71,7 @@ public:
     wheel_entry& operator=(const wheel_entry&) = delete;
 
     /// True between insert() and erase() or expiry.
-    [[nodiscard]] bool filed() const noexcept { return list_ != unfiled; }
+    [[nodiscard]] bool filed() const noexcept { return slot_ != unfiled; }
 
     /// The tick at which the entry is due; meaningful while it is filed.
     [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
@@ -89,8 +90,7 @@ private:
     static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
 
     tick_t deadline_ = 0;
-    std::uint32_t list_ = unfiled; // Where it was filed.
-    bool first_ = false;           // Of its list.
+    std::uint32_t slot_ = unfiled; // Where it was filed.
 };
 
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
@@ -226,7 +226,7 @@ private:
 
     using entry_list =
         boost::intrusive::list<wheel_entry, boost::intrusive::constant_time_size<false>>;
-    using ring = entry_list::node_algorithms; // That no list is the beginning of.
+    using algorithms = entry_list::node_algorithms;
     using node = entry_list::node_traits::node;
 
     static constexpr unsigned stripes = 16;
@@ -234,18 +234,23 @@ private:
     using list_set = std::uint16_t; // Bit i stands for list i of a slot.
     static_assert(std::numeric_limits<list_set>::digits == stripes);
 
+    struct alignas(64) slot {
+        std::array<node, stripes>
+            lists; // Each what its list begins and ends with, if it is filled.
+    };
+    static_assert(std::is_trivial_v<slot>);
+
     struct free_memory {
         void operator()(void* memory) const noexcept { std::free(memory); }
     };
 
     void file(wheel_entry& entry) noexcept;
-    void link(wheel_entry& entry, std::uint32_t slot, bool in_front) noexcept;
-    void unlink(wheel_entry& entry) noexcept;
-    void emptied(std::size_t list) noexcept;
-    void open(std::uint32_t slot) noexcept;
+    void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
+    void emptied(const void* list) noexcept;
+    void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
-    [[nodiscard]] bool shows(std::uint32_t slot, tick_t deadline) const noexcept;
+    [[nodiscard]] bool shows(std::uint32_t number, tick_t deadline) const noexcept;
     [[nodiscard]] unsigned shift(std::uint32_t level) const noexcept { return level * bits_; }
     void catch_up(tick_t now) noexcept;
 
@@ -255,18 +260,18 @@ private:
     [[nodiscard]] static wheel_entry& entry_of(node* n) noexcept {
         return *entry_list::value_traits::to_value_ptr(n);
     }
-    // The pointer to the first entry of the list that begins with this one.
-    [[nodiscard]] node*& head_of(wheel_entry& entry) noexcept;
+    [[nodiscard]] static node* next_of(const node* n) noexcept {
+        return algorithms::node_traits::get_next(n);
+    }
 
     // Until then, nobody looks at an entry where it is filed.
     [[nodiscard]] tick_t looked_at(const wheel_entry& entry) const noexcept {
-        const std::uint32_t slot = entry.list_ / stripes;
-        return slot == held_ ? told_ : earliest_[slot];
+        return entry.slot_ == held_ ? told_ : earliest_[entry.slot_];
     }
 
     // Slot s of level l has the number l * slots() + s. Two more slots belong to no level: number
     // opened_ holds what is left of the slot that is being emptied, where a call that ran out of
-    // budget goes on, and number held_ what hold() filed. List i of slot n is number n * stripes + i.
+    // budget goes on, and number held_ what hold() filed.
     //
     // Invariants, between calls:
     //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
@@ -274,12 +279,11 @@ private:
     //    later, and told_ or later.
     //  - an entry that is as early as earliest_[n] says is the first of a list of slot n, unless
     //    such entries were erased or postponed.
-    //  - an entry's list_ is its list's number (or, for an entry in the opened slot, the number of
-    //    where it was: list i of a slot becomes list i there); first_ is true for that which the
-    //    list's head points to, and for no other.
+    //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
+    //    where it was).
     //  - below the top level, an occupied slot's index is greater than that of now_ (on level 0, or
     //    equal).
-    //  - bit i of filled_[n] is set if and only if list i of slot n is not empty.
+    //  - bit i of filled_[n] is set if and only if list i of slot n is a list, which is not empty.
     std::uint32_t levels_;
     std::uint32_t bits_; // log2 of the slots on a level
     std::size_t mask_;   // slots on a level - 1
@@ -293,7 +297,7 @@ private:
     std::uint64_t cascaded_ = 0;
     std::unique_ptr<void, free_memory> memory_; // All of these arrays:
     detail::earliest_ticks earliest_;
-    node** heads_;
+    slot* slots_;
     list_set* filled_;
     std::array<std::uint8_t, 64> level_of_bit_{};
 };

@@ -55,7 +55,7 @@ struct wheel_inspector {
     /// emptied.
     [[nodiscard]] static std::optional<unsigned> level_of(const wheel& w,
                                                           const wheel_entry& entry) {
-        const std::uint32_t slot = slot_of(entry);
+        const std::uint32_t slot = entry.slot_;
         if (slot >= w.opened_ || !is_in(w, slot, entry)) {
             return std::nullopt;
         }
@@ -87,28 +87,23 @@ private:
         return text.str();
     }
 
-    [[nodiscard]] static std::uint32_t slot_of(const wheel_entry& entry) {
-        return entry.list_ / wheel::stripes;
-    }
-
-    [[nodiscard]] static node* head(const wheel& w, std::uint32_t slot, unsigned list) {
-        return w.heads_[std::size_t{slot} * wheel::stripes + list];
+    [[nodiscard]] static bool is_filled(const wheel& w, std::uint32_t slot, unsigned list) {
+        return (w.filled_[slot] >> list & 1U) != 0;
     }
 
     [[nodiscard]] static bool is_empty(const wheel& w, std::uint32_t slot) {
-        node* const* const heads = w.heads_ + std::size_t{slot} * wheel::stripes;
-        return std::all_of(heads, heads + wheel::stripes, [](node* n) { return n == nullptr; });
+        return w.filled_[slot] == 0;
     }
 
     [[nodiscard]] static bool is_in(const wheel& w, std::uint32_t slot, const wheel_entry& entry) {
-        for (unsigned list = 0; list < wheel::stripes; ++list) {
-            node* const first = head(w, slot, list);
-            for (node* n = first; n != nullptr;) {
-                if (&wheel::entry_of(n) == &entry) {
-                    return true;
+        for (unsigned i = 0; i < wheel::stripes; ++i) {
+            if (is_filled(w, slot, i)) {
+                node* const list = &w.slots_[slot].lists[i];
+                for (node* n = traits::get_next(list); n != list; n = traits::get_next(n)) {
+                    if (&wheel::entry_of(n) == &entry) {
+                        return true;
+                    }
                 }
-                n = traits::get_next(n);
-                n = n == first ? nullptr : n;
             }
         }
         return false;
@@ -119,33 +114,32 @@ private:
     template <class Check>
     [[nodiscard]] static std::string walk(const wheel& w, std::uint32_t slot, std::size_t& entries,
                                           Check check) {
-        for (unsigned list = 0; list < wheel::stripes; ++list) {
-            node* const first = head(w, slot, list);
-            if ((w.filled_[slot] >> list & 1U) != (first == nullptr ? 0U : 1U)) {
-                return words("slot ", slot, ": the set of filled lists is wrong about list ", list);
+        for (unsigned i = 0; i < wheel::stripes; ++i) {
+            if (!is_filled(w, slot, i)) {
+                continue;
             }
-            for (node* n = first; n != nullptr;) {
-                const wheel_entry& entry = wheel::entry_of(n);
-                if (entry.first_ != (n == first)) {
-                    return words("slot ", slot, ": an entry is wrong about being the first");
+            node* const list = &w.slots_[slot].lists[i];
+            if (traits::get_next(list) == list) {
+                return words("slot ", slot, ": list ", i, " is said to be filled, but is empty");
+            }
+            node* n = list;
+            do {
+                node* const next = traits::get_next(n);
+                if (next == nullptr || traits::get_previous(next) != n) {
+                    return words("slot ", slot, ": a list's links disagree");
                 }
-                if (entry.list_ % wheel::stripes != list) {
-                    return words("slot ", slot, ": an entry of list ", list, " says it is in list ",
-                                 entry.list_ % wheel::stripes);
+                n = next;
+                if (n == list) {
+                    break;
                 }
                 if (++entries > w.size_) {
                     return words("slot ", slot,
                                  ": more entries are linked than size() = ", w.size_);
                 }
-                if (std::string fault = check(entry); !fault.empty()) {
+                if (std::string fault = check(wheel::entry_of(n)); !fault.empty()) {
                     return fault;
                 }
-                node* const next = traits::get_next(n);
-                if (next == nullptr || traits::get_previous(next) != n) {
-                    return words("slot ", slot, ": a list's links disagree");
-                }
-                n = next == first ? nullptr : next;
-            }
+            } while (true);
         }
         return {};
     }
@@ -154,8 +148,8 @@ private:
                                                 std::size_t& entries) {
         const tick_t earliest = w.earliest_[slot];
         std::string fault = walk(w, slot, entries, [&](const wheel_entry& entry) {
-            if (slot_of(entry) != slot) {
-                return words("slot ", slot, ": an entry says it is in slot ", slot_of(entry));
+            if (entry.slot_ != slot) {
+                return words("slot ", slot, ": an entry says it is in slot ", entry.slot_);
             }
             if (entry.deadline_ < earliest || entry.deadline_ > last_tick) {
                 return words("slot ", slot, ": the earliest is said to be ", earliest,
@@ -206,8 +200,8 @@ private:
 
     [[nodiscard]] static std::string audit_opened(const wheel& w, std::size_t& entries) {
         return walk(w, w.opened_, entries, [&](const wheel_entry& entry) {
-            if (slot_of(entry) == w.opened_ || slot_of(entry) > w.held_) {
-                return words("opened slot: an entry says it came from slot ", slot_of(entry));
+            if (entry.slot_ == w.opened_ || entry.slot_ > w.held_) {
+                return words("opened slot: an entry says it came from slot ", entry.slot_);
             }
             if (entry.deadline_ < w.now_ || entry.deadline_ > last_tick) {
                 return words("opened slot: it is ", w.now_, ", but an entry is due at ",
@@ -219,8 +213,8 @@ private:
 
     [[nodiscard]] static std::string audit_held(const wheel& w, std::size_t& entries) {
         return walk(w, w.held_, entries, [&](const wheel_entry& entry) {
-            if (slot_of(entry) != w.held_) {
-                return words("held: an entry says it is in slot ", slot_of(entry));
+            if (entry.slot_ != w.held_) {
+                return words("held: an entry says it is in slot ", entry.slot_);
             }
             if (entry.deadline_ < w.told_ || entry.deadline_ > last_tick) {
                 return words("held: an entry is due at ", entry.deadline_, ", but ", w.told_,
