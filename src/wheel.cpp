@@ -64,11 +64,11 @@ void wheel::erase(wheel_entry& entry) noexcept {
     node* const next = next_of(gone);
     const bool last = next == algorithms::node_traits::get_previous(gone);
     algorithms::unlink(gone);
+    entry.slot_ = wheel_entry::unfiled;
+    --size_;
     if (last) {
         emptied(next);
     }
-    entry.slot_ = wheel_entry::unfiled;
-    --size_;
 }
 
 void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
@@ -124,8 +124,9 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
         }
         // Jump: nothing is due before. Entering the slot at its first deadline, not where it
         // begins, expires that deadline's entries at once and files the others as low as possible.
+        const std::uint32_t number = slot_of(next);
         now_ = next;
-        open(static_cast<std::uint32_t>(earliest_.slot_of_smallest()));
+        open(number);
     }
 }
 
@@ -151,7 +152,7 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
         if (next == no_tick) {
             return next;
         }
-        const auto number = static_cast<std::uint32_t>(earliest_.slot_of_smallest());
+        const std::uint32_t number = slot_of(next);
         if (shows(number, next)) {
             return next;
         }
@@ -176,33 +177,15 @@ void wheel::catch_up(tick_t now) noexcept {
     tick_t limit = now;
     const tick_t next = earliest_.smallest();
     if (next != no_tick) {
-        const auto number = static_cast<std::uint32_t>(earliest_.slot_of_smallest());
-        const unsigned low = shift(number >> bits_);
+        const unsigned low = shift(level_of(next));
         const tick_t begin = (next >> low) << low;
         limit = std::min(now, begin - 1); // The slot begins after now_.
     }
     now_ = std::max(now_, limit);
 }
 
-// Puts an entry, whose deadline is not before now_, where it belongs.
-void wheel::file(wheel_entry& entry) noexcept {
-    const tick_t deadline = entry.deadline_;
-    const tick_t differing = deadline ^ now_;
-    // Or-ing 1 makes an entry that is due now one that differs in the lowest bit: both live on
-    // level 0.
-    const std::uint32_t level = level_of_bit_[std::bit_width(differing | 1) - 1U];
-    const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
-    const auto number = static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
-    const bool is_earliest = deadline < earliest_[number];
-    link(entry, number, is_earliest);
-    if (is_earliest) {
-        earliest_.lower(number, deadline);
-    }
-}
-
-// Puts an entry into one of a slot's lists. The earliest one goes in front, where find_next_expiry()
-// sees it; among entries of one deadline this changes no order.
-void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
+// Puts an entry into one of a slot's lists.
+inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
     entry.slot_ = number;
     const unsigned i = stripe_++ % stripes;
     node* const list = &slots_[number].lists[i];
@@ -212,6 +195,32 @@ void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexce
         algorithms::init_header(list);
     }
     algorithms::link_before(in_front ? next_of(list) : list, node_of(entry));
+}
+
+// Where the rule puts a deadline that is not before now_. Or-ing 1 makes one that is due now differ in
+// the lowest bit: both live on level 0.
+inline std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
+    return level_of_bit_[std::bit_width((deadline ^ now_) | 1) - 1U];
+}
+
+inline std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
+    const std::uint32_t level = level_of(deadline);
+    const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
+    return static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
+}
+
+// Puts an entry, whose deadline is not before now_, where it belongs.
+void wheel::file(wheel_entry& entry) noexcept {
+    const tick_t deadline = entry.deadline_;
+    const std::uint32_t number = slot_of(deadline);
+    if (deadline < earliest_[number]) {
+        // In front, where find_next_expiry() sees it; among entries of one deadline this changes no
+        // order.
+        link(entry, number, true);
+        earliest_.lower(number, deadline);
+    } else {
+        link(entry, number, false);
+    }
 }
 
 // Notes that a list, of which we know where it lies, has become empty.

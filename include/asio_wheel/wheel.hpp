@@ -244,6 +244,8 @@ private:
         void operator()(void* memory) const noexcept { std::free(memory); }
     };
 
+    [[nodiscard]] std::uint32_t level_of(tick_t deadline) const noexcept;
+    [[nodiscard]] std::uint32_t slot_of(tick_t deadline) const noexcept;
     void file(wheel_entry& entry) noexcept;
     void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
     void emptied(const void* list) noexcept;

@@ -44,9 +44,8 @@ struct wheel_inspector {
             return words("the smallest of all is said to be ", w.earliest_.smallest(), ", but is ",
                          smallest);
         }
-        if (smallest != no_tick && w.earliest_[w.earliest_.slot_of_smallest()] != smallest) {
-            return words("the smallest of all, ", smallest, ", is said to be in slot ",
-                         w.earliest_.slot_of_smallest());
+        if (smallest != no_tick && w.earliest_[w.slot_of(smallest)] != smallest) {
+            return words("the smallest of all, ", smallest, ", is not where the rule puts it");
         }
         return {};
     }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A tick for each of many slots, and which is the smallest of all.
+// A tick for each of many slots, and the smallest of all.
 //
 // It is a tree. Its leaves are the ticks of the slots; each node above has the smallest of eight
 // children, which lie in one cache line. A tick that becomes smaller is told upwards as far as it
@@ -15,11 +15,9 @@
 
 #include <asio_wheel/tick.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -29,15 +27,7 @@ public:
     using key = std::uint64_t;
 
     /// Those of a tree of so many slots are to be zero, and should be aligned to a cache line.
-    earliest_ticks(key* keys, std::size_t slots) noexcept : keys_(keys) {
-        std::size_t nodes = slots;
-        while (nodes > 1) {
-            begin_[height_++] = room_;
-            room_ += (nodes + fan - 1) / fan * fan;
-            nodes = (nodes + fan - 1) / fan;
-        }
-        begin_[height_] = room_++;
-    }
+    earliest_ticks(key* keys, std::size_t slots) noexcept;
 
     /// How many keys there are.
     [[nodiscard]] std::size_t room() const noexcept { return room_; }
@@ -48,48 +38,17 @@ public:
     /// The smallest of all; no_tick if no slot has one.
     [[nodiscard]] tick_t smallest() const noexcept { return ~keys_[begin_[height_]]; }
 
-    /// A slot that has the smallest of all; 0 if none has one.
-    [[nodiscard]] std::size_t slot_of_smallest() const noexcept {
-        const key wanted = keys_[begin_[height_]];
-        std::size_t node = 0;
-        for (unsigned h = height_; h-- > 0;) {
-            const key* const children = keys_ + begin_[h] + node * fan;
-            node = node * fan + static_cast<std::size_t>(
-                                    std::find(children, children + fan - 1, wanted) - children);
-        }
-        return node;
-    }
-
     /// Gives a slot a tick that is smaller than what it has.
-    void lower(std::size_t slot, tick_t tick) noexcept {
-        const key mine = ~tick;
-        keys_[slot] = mine;
-        for (unsigned h = 1; h <= height_; ++h) {
-            slot /= fan;
-            key& parent = keys_[begin_[h] + slot];
-            if (parent >= mine) {
-                return;
-            }
-            parent = mine;
-        }
-    }
+    void lower(std::size_t slot, tick_t tick) noexcept;
 
     /// Takes a slot's tick away.
-    void forget(std::size_t slot) noexcept {
-        const key gone = std::exchange(keys_[slot], key{0});
-        for (unsigned h = 1; h <= height_; ++h) {
-            slot /= fan;
-            key& parent = keys_[begin_[h] + slot];
-            if (parent != gone) {
-                return;
-            }
-            const key* const children = keys_ + begin_[h - 1] + slot * fan;
-            parent = *std::max_element(children, children + fan);
-        }
-    }
+    void forget(std::size_t slot) noexcept;
 
 private:
     static constexpr std::size_t fan = 8;
+
+    [[nodiscard]] static key greatest(const key* children) noexcept;
+
     static constexpr unsigned highest = 10; // 8 to the 10th slots: more than a wheel can have.
 
     key* keys_;

@@ -1,0 +1,51 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#include <asio_wheel/detail/earliest_ticks.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+earliest_ticks::earliest_ticks(key* keys, std::size_t slots) noexcept : keys_(keys) {
+    for (std::size_t nodes = slots; nodes > 1; nodes = (nodes + fan - 1) / fan) {
+        begin_[height_++] = room_;
+        room_ += (nodes + fan - 1) / fan * fan;
+    }
+    begin_[height_] = room_++;
+}
+
+// By pairs: no branches to be guessed, and no long chain.
+inline earliest_ticks::key earliest_ticks::greatest(const key* c) noexcept {
+    static_assert(fan == 8);
+    return std::max(std::max(std::max(c[0], c[1]), std::max(c[2], c[3])),
+                    std::max(std::max(c[4], c[5]), std::max(c[6], c[7])));
+}
+
+void earliest_ticks::lower(std::size_t slot, tick_t tick) noexcept {
+    const key mine = ~tick;
+    keys_[slot] = mine;
+    for (unsigned h = 1; h <= height_; ++h) {
+        slot /= fan;
+        key& parent = keys_[begin_[h] + slot];
+        if (parent >= mine) {
+            return;
+        }
+        parent = mine;
+    }
+}
+
+void earliest_ticks::forget(std::size_t slot) noexcept {
+    const key gone = std::exchange(keys_[slot], key{0});
+    for (unsigned h = 1; h <= height_; ++h) {
+        slot /= fan;
+        key& parent = keys_[begin_[h] + slot];
+        if (parent != gone) {
+            return;
+        }
+        parent = greatest(keys_ + begin_[h - 1] + slot * fan);
+    }
+}
+
+} // namespace asio_wheel::detail
