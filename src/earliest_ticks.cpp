@@ -16,11 +16,13 @@ earliest_ticks::earliest_ticks(key* keys, std::size_t slots) noexcept : keys_(ke
     begin_[height_] = room_++;
 }
 
-// By pairs: no branches to be guessed, and no long chain.
+// By pairs and by value: no branches to be guessed, and no long chain.
 inline earliest_ticks::key earliest_ticks::greatest(const key* c) noexcept {
     static_assert(fan == 8);
-    return std::max(std::max(std::max(c[0], c[1]), std::max(c[2], c[3])),
-                    std::max(std::max(c[4], c[5]), std::max(c[6], c[7])));
+    const auto greater = [](key a, key b) { return a < b ? b : a; };
+    const key left = greater(greater(c[0], c[1]), greater(c[2], c[3]));
+    const key right = greater(greater(c[4], c[5]), greater(c[6], c[7]));
+    return greater(left, right);
 }
 
 void earliest_ticks::lower(std::size_t slot, tick_t tick) noexcept {
