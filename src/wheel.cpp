@@ -199,11 +199,11 @@ inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front)
 
 // Where the rule puts a deadline that is not before now_. Or-ing 1 makes one that is due now differ in
 // the lowest bit: both live on level 0.
-inline std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
+std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
     return level_of_bit_[std::bit_width((deadline ^ now_) | 1) - 1U];
 }
 
-inline std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
+std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
     const std::uint32_t level = level_of(deadline);
     const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
     return static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
