@@ -8,24 +8,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 namespace asio_wheel {
-
-namespace {
-
-// Memory that is all zeros. A system has pages of zeros, and takes memory for them when they are
-// written to; so what a large wheel does not use costs nothing.
-void* zeros(std::size_t size) {
-    void* const memory = std::calloc(size, 1);
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
-    return memory;
-}
-
-} // namespace
 
 wheel::wheel(std::size_t slots, unsigned levels)
     : levels_(levels),
@@ -33,17 +18,13 @@ wheel::wheel(std::size_t slots, unsigned levels)
             1),
       mask_((std::size_t{1} << bits_) - 1),
       opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1),
-      earliest_(nullptr, opened_) {
-    const std::size_t count = std::size_t{held_} + 1;
-    const std::size_t keys = earliest_.room() * sizeof(tick_t);
-    const std::size_t size = count * (sizeof(slot) + sizeof(list_set)) + keys;
-    std::size_t room = size + alignof(slot);
-    memory_.reset(zeros(room));
-    void* place = memory_.get();
-    auto* const begin = static_cast<std::byte*>(std::align(alignof(slot), size, place, room));
-    slots_ = reinterpret_cast<slot*>(begin);
-    earliest_ = detail::earliest_ticks(reinterpret_cast<tick_t*>(slots_ + count), opened_);
-    filled_ = reinterpret_cast<list_set*>(begin + count * sizeof(slot) + keys);
+      earliest_(nullptr, opened_),
+      memory_((sizeof(slot) + sizeof(list_set)) * (std::size_t{held_} + 1) +
+              sizeof(tick_t) * earliest_.room()) {
+    slots_ = reinterpret_cast<slot*>(memory_.begin());
+    auto* const keys = reinterpret_cast<tick_t*>(slots_ + held_ + 1);
+    earliest_ = detail::earliest_ticks(keys, opened_);
+    filled_ = reinterpret_cast<list_set*>(keys + earliest_.room());
     for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
         level_of_bit_[bit] = static_cast<std::uint8_t>(std::min(bit / bits_, levels_ - 1));
     }

@@ -42,6 +42,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/earliest_ticks.hpp>
+#include <asio_wheel/detail/zero_memory.hpp>
 #include <asio_wheel/tick.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
@@ -52,9 +53,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -240,10 +239,6 @@ private:
     };
     static_assert(std::is_trivial_v<slot>);
 
-    struct free_memory {
-        void operator()(void* memory) const noexcept { std::free(memory); }
-    };
-
     [[nodiscard]] std::uint32_t level_of(tick_t deadline) const noexcept;
     [[nodiscard]] std::uint32_t slot_of(tick_t deadline) const noexcept;
     void file(wheel_entry& entry) noexcept;
@@ -297,8 +292,8 @@ private:
     tick_t told_ = 0;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;
-    std::unique_ptr<void, free_memory> memory_; // All of these arrays:
     detail::earliest_ticks earliest_;
+    detail::zero_memory memory_; // All of earliest_ and of these arrays:
     slot* slots_;
     list_set* filled_;
     std::array<std::uint8_t, 64> level_of_bit_{};
