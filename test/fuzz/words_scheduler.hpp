@@ -237,9 +237,10 @@ private:
         task& t = tasks_.emplace_back();
         t.group = once_in(4) ? i : nobody;
         const std::size_t what = pick(6);
-        const duration d = any_duration();
+        // A fixed rate that begins long ago, or has a very short period, has very much to catch up with.
+        const duration d = what == 3 ? std::max<duration>(any_duration(), -std::chrono::seconds(2))
+                                     : any_duration();
         t.due = sum(now(), d);
-        // Not so short that a fixed rate has very much to catch up with.
         t.period = std::max<duration>(any_duration(), std::chrono::milliseconds(10));
         t.left = 1 + pick(4);
         t.key = what == 2 ? 1 + pick(3) : 0;
@@ -450,11 +451,11 @@ private:
         note("advance to %", ns(now()));
     }
 
-    // A fixed rate that is behind, or is called and so not waited for, would be very far behind then.
+    // A fixed rate that is behind, or is not waited for, would be very far behind then.
     void advance_to_next() {
         if (std::none_of(tasks_.begin(), tasks_.end(), [this](const task& t) {
-                return t.how == kind::rate &&
-                       (t.now == stand::called || (t.now == stand::waiting && t.due <= now()));
+                return t.how == kind::rate && (t.now == stand::called || t.now == stand::orphan ||
+                                               (t.now == stand::waiting && t.due <= now()));
             })) {
             paused_world::advance_to_next();
         }
