@@ -127,10 +127,11 @@ public:
     }
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
-    /// a late call is followed by those that were missed, one after the other.
+    /// a late call is followed by those that were missed, one after the other. A negative `initial`
+    /// is zero, as with the JDK: nothing was missed before.
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
-        return arm(make(after(initial), std::forward<F>(f),
+        return arm(make(after(std::max(initial, duration::zero())), std::forward<F>(f),
                         [period = checked(period)](time_point previous, time_point) {
                             return std::optional(detail::add_saturating(previous, period));
                         }));
