@@ -25,40 +25,61 @@
 
 namespace asio_wheel::detail {
 
+namespace {
+
+constexpr std::align_val_t cache_line{64};
+
+void* zeros_of_the_heap(std::size_t size) {
+    void* const memory = ::operator new(size, cache_line);
+    return std::memset(memory, 0, size);
+}
+
 #if defined(MAP_ANONYMOUS)
 
-zero_memory::zero_memory(std::size_t size) : size_(size) {
+// A small block is cheaper on the heap: there it need not be a whole number of pages.
+constexpr std::size_t smallest_mapping = 64 * 1024;
+
+void* zeros(std::size_t size) {
+    if (size < smallest_mapping) {
+        return zeros_of_the_heap(size);
+    }
     void* const memory =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
         throw std::bad_alloc();
     }
-    begin_ = static_cast<std::byte*>(memory);
+    return memory;
 }
 
-zero_memory::~zero_memory() {
-    if (begin_ != nullptr) {
-        ::munmap(begin_, size_);
+void give_back(void* memory, std::size_t size) noexcept {
+    if (size < smallest_mapping) {
+        ::operator delete(memory, cache_line);
+    } else {
+        ::munmap(memory, size);
     }
 }
 
 #else
 
-namespace {
+void* zeros(std::size_t size) {
+    return zeros_of_the_heap(size);
+}
 
-constexpr std::align_val_t cache_line{64};
+void give_back(void* memory, std::size_t) noexcept {
+    ::operator delete(memory, cache_line);
+}
+
+#endif
 
 } // namespace
 
 zero_memory::zero_memory(std::size_t size)
-    : begin_(static_cast<std::byte*>(::operator new(size, cache_line))), size_(size) {
-    std::memset(begin_, 0, size);
-}
+    : begin_(static_cast<std::byte*>(zeros(size))), size_(size) {}
 
 zero_memory::~zero_memory() {
-    ::operator delete(begin_, cache_line);
+    if (begin_ != nullptr) {
+        give_back(begin_, size_);
+    }
 }
-
-#endif
 
 } // namespace asio_wheel::detail

@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// unity: off
 
 // Numbers that README and headers state about the wheel are what it is: they are read out of the
 // documents.
@@ -9,69 +8,17 @@
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
-#include <boost/align/aligned_alloc.hpp>
+#include "support/wheel_inspector.hpp"
+
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <new>
 #include <regex>
 #include <sstream>
 #include <string>
-
-namespace {
-
-std::size_t bytes_allocated = 0;
-
-void* counted(std::size_t size, std::size_t alignment) {
-    bytes_allocated += size;
-    if (void* const memory = boost::alignment::aligned_alloc(alignment, size)) {
-        return memory;
-    }
-    throw std::bad_alloc();
-}
-
-} // namespace
-
-// All that a wheel allocates: its slots are an array, and aligned. Other forms of operator new call
-// these, but the sanitizers have forms of their own.
-void* operator new[](std::size_t size, std::align_val_t alignment) {
-    return operator new(size, alignment);
-}
-
-void* operator new(std::size_t size) {
-    return counted(size, alignof(std::max_align_t));
-}
-
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    return counted(size, static_cast<std::size_t>(alignment));
-}
-
-void operator delete(void* memory) noexcept {
-    boost::alignment::aligned_free(memory);
-}
-
-void operator delete(void* memory, std::size_t) noexcept {
-    boost::alignment::aligned_free(memory);
-}
-
-void operator delete(void* memory, std::align_val_t) noexcept {
-    boost::alignment::aligned_free(memory);
-}
-
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-    boost::alignment::aligned_free(memory);
-}
-
-void operator delete[](void* memory, std::align_val_t) noexcept {
-    boost::alignment::aligned_free(memory);
-}
-
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-    boost::alignment::aligned_free(memory);
-}
 
 namespace {
 
@@ -100,9 +47,8 @@ double bytes(const std::string& number, const std::string& unit) {
 }
 
 double memory_of(std::size_t slots, unsigned levels) {
-    const std::size_t before = bytes_allocated;
     const asio_wheel::wheel w(slots, levels);
-    return static_cast<double>(bytes_allocated - before + sizeof w);
+    return static_cast<double>(asio_wheel::wheel_inspector::memory(w));
 }
 
 // Documents round.

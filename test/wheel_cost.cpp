@@ -7,6 +7,8 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/only_if.hpp"
+#include "support/sanitizers.hpp"
 #include "support/seed.hpp"
 #include "support/wheel_fixture.hpp"
 #include "support/wheel_inspector.hpp"
@@ -14,6 +16,12 @@
 #include <boost/align/aligned_alloc.hpp>
 #include <boost/test/unit_test.hpp>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -218,6 +226,30 @@ BOOST_AUTO_TEST_CASE(an_empty_stretch_of_any_length_is_jumped_over) {
         }
     }
 }
+
+#if defined(__linux__)
+// How many pages of a wheel's memory are there.
+std::size_t pages_of(const wheel& w) {
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const std::size_t size = wheel_inspector::memory(w) - sizeof w;
+    std::vector<unsigned char> there((size + page - 1) / page);
+    BOOST_TEST_REQUIRE(::mincore(wheel_inspector::slots(w), size, there.data()) == 0);
+    return static_cast<std::size_t>(
+        std::count_if(there.begin(), there.end(), [](unsigned char p) { return (p & 1U) != 0; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_wheel_takes_the_memory_of_the_slots_that_it_uses,
+                     *only_if(!has_address_sanitizer)) {
+    wheel w(256, 4);
+    BOOST_TEST(pages_of(w) == 0U);
+    entry_set entries(10);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        w.insert(entries[i], 100 + i);
+    }
+    // One of slots, of the lists that are filled, and of each height of the tree.
+    BOOST_TEST(pages_of(w) <= 6U);
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(nothing_is_allocated_after_construction) {
     for (const shape s : shapes) {

@@ -138,9 +138,11 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_does_not_spin) {
     BOOST_TEST(counted["connections_left"] == 0);
 }
 
-// Connections until there is no memory for them. A sanitizer's memory cannot be limited.
-BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on, *only_if(!is_sanitized)) {
-    const std::size_t most = connections_allowed(uses_select ? 900 : 4000);
+// Connections until there is no memory for them. A sanitizer's memory cannot be limited. With select(),
+// Asio allocates when an operation starts; without memory it ends the program in async_accept().
+BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
+                     *only_if(!is_sanitized && !uses_select)) {
+    const std::size_t most = connections_allowed(4000);
     const rlim_t limit = memory_for(patient_echo_server, most / 2); // Half a kilobyte for each.
     server_process server(patient_echo_server, {.files = most + 64, .memory = limit});
     const std::size_t before = server.descriptors();
@@ -153,7 +155,7 @@ BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on, *only_if(!is_saniti
         const auto is_closed = [](peer& p) { return !p.read_some(); };
         BOOST_TEST(server_process::wait_until([&] { return std::ranges::any_of(many, is_closed); }),
                    "there was memory enough");
-        BOOST_TEST_REQUIRE(server.is_alive());
+        BOOST_TEST_REQUIRE(server.is_alive(), "the server is gone: " << server.complaints());
     }
     BOOST_TEST(is_left_alone(server, before));
     for (int i = 0; i < 100; ++i) {

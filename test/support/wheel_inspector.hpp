@@ -66,6 +66,12 @@ struct wheel_inspector {
         return is_in(w, w.opened_, entry);
     }
 
+    /// The memory of a wheel, in bytes. It takes no more of it than it touches.
+    [[nodiscard]] static std::size_t memory(const wheel& w) { return w.memory_.size() + sizeof w; }
+
+    /// Where the slots begin; the memory of a wheel but for the wheel itself.
+    [[nodiscard]] static std::byte* slots(const wheel& w) { return w.memory_.begin(); }
+
     /// How many slots hold something, not counting those that belong to no level.
     [[nodiscard]] static std::size_t occupied(const wheel& w) {
         std::size_t count = 0;

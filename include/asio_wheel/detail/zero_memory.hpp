@@ -5,22 +5,21 @@
 #define ASIO_WHEEL_DETAIL_ZERO_MEMORY_HPP
 
 #include <cstddef>
-#include <utility>
 
 namespace asio_wheel::detail {
 
 /// A block of memory that is all zeros, aligned to a cache line. Where the system has pages of zeros,
-/// the block takes real memory for the pages that are touched, and no others.
+/// a large block takes real memory for the pages that are touched, and no others.
 class zero_memory {
 public:
     /// Throws std::bad_alloc.
     explicit zero_memory(std::size_t size);
-    zero_memory(zero_memory&& other) noexcept
-        : begin_(std::exchange(other.begin_, nullptr)), size_(other.size_) {}
-    zero_memory& operator=(zero_memory&&) = delete;
+    zero_memory(const zero_memory&) = delete;
+    zero_memory& operator=(const zero_memory&) = delete;
     ~zero_memory();
 
     [[nodiscard]] std::byte* begin() const noexcept { return begin_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
 private:
     std::byte* begin_;
