@@ -348,30 +348,35 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drai
 
 // A wait that is due when it begins has the wheel looked at by way of the queue. The wake-up that was
 // set before comes late: it is in the queue by then, before what is found due. It must not deliver
-// what is due later first. In slices of two the look is not through when it comes, in slices of four
-// it is.
+// first what falls due later. In slices of two the look is not through when it comes, in slices of
+// four it is. The last time is that of the wake-up itself.
 BOOST_AUTO_TEST_CASE(a_wake_up_that_comes_late_overtakes_nothing) {
     using clock = manual_clock<struct late_wake_up>;
     using timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    for (const std::size_t budget : {2U, 4U}) {
+    struct late {
+        std::size_t budget;
+        std::chrono::milliseconds now;
+        std::chrono::milliseconds meanwhile; // How long the first handler takes.
+    };
+    for (const late l : {late{2, 45ms, 0ms}, late{4, 35ms, 10ms}, late{4, 10ms, 35ms}}) {
         clock::set(clock::time_point(1h));
         drained_context world;
-        asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.budget = budget});
+        asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.budget = l.budget});
         std::vector<int> called;
         std::vector<timer> timers;
         const auto wait = [&](int ms) {
             const auto expiry = clock::time_point(1h + ms * 1ms);
-            timers.emplace_back(world.ctx, expiry).async_wait([&called, ms, budget](error_code) {
+            timers.emplace_back(world.ctx, expiry).async_wait([&called, ms, l](error_code) {
                 called.push_back(ms);
-                if (ms == 5 && budget == 4) {
-                    clock::advance(10ms); // The last one falls due meanwhile.
+                if (ms == 5) {
+                    clock::advance(l.meanwhile);
                 }
             });
         };
         for (const int ms : {10, 20, 30, 40}) {
             wait(ms);
         }
-        clock::advance(budget == 4 ? 35ms : 45ms);
+        clock::advance(l.now);
         wait(5);
         look(world.ctx);
         const int in_order[] = {5, 10, 20, 30, 40};
