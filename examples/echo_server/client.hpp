@@ -8,7 +8,7 @@
 #ifndef ECHO_CLIENT_HPP
 #define ECHO_CLIENT_HPP
 
-#include "coroutine.hpp"
+#include "../support/coroutine.hpp"
 #include "load.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -22,6 +22,8 @@
 #include <utility>
 
 namespace echo {
+
+using namespace demo;
 
 class client {
 public:

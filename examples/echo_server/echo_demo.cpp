@@ -6,12 +6,12 @@
 // with 77 if something was not as it should be and this machine was too busy to tell whose fault
 // that is.
 
+#include "../support/options.hpp"
+#include "../support/report.hpp"
+#include "../support/trial.hpp"
+#include "../support/verdict.hpp"
 #include "file_limit.hpp"
-#include "options.hpp"
 #include "plan.hpp"
-#include "report.hpp"
-#include "trial.hpp"
-#include "verdict.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,13 +4,13 @@
 // Load for echo_server: thousands of TCP connections that talk, fall silent, dawdle or drop dead,
 // and that check when the server closes them.
 
+#include "../support/coroutine.hpp"
+#include "../support/options.hpp"
+#include "../support/record.hpp"
 #include "client.hpp"
-#include "coroutine.hpp"
 #include "file_limit.hpp"
 #include "load.hpp"
-#include "options.hpp"
 #include "plan.hpp"
-#include "record.hpp"
 #include "roles.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -6,13 +6,13 @@
 // One thread, two coroutines a connection (session.hpp), and the timer type as a parameter: the
 // same server runs on asio_wheel::steady_timer and on boost::asio::steady_timer.
 
-#include "coroutine.hpp"
+#include "../support/coroutine.hpp"
+#include "../support/options.hpp"
+#include "../support/record.hpp"
 #include "file_limit.hpp"
 #include "listener.hpp"
 #include "meters.hpp"
-#include "options.hpp"
 #include "other_deadlines.hpp"
-#include "record.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>

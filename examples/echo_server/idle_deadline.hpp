@@ -6,13 +6,15 @@
 #ifndef ECHO_IDLE_DEADLINE_HPP
 #define ECHO_IDLE_DEADLINE_HPP
 
-#include "coroutine.hpp"
+#include "../support/coroutine.hpp"
 #include "meters.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/error.hpp>
 
 namespace echo {
+
+using namespace demo;
 
 template <class Timer>
 concept postponable = requires(Timer timer, steady_clock::duration d) { timer.postpone(d); };

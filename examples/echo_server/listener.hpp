@@ -6,7 +6,7 @@
 #ifndef ECHO_LISTENER_HPP
 #define ECHO_LISTENER_HPP
 
-#include "coroutine.hpp"
+#include "../support/coroutine.hpp"
 #include "meters.hpp"
 #include "other_deadlines.hpp"
 #include "presence.hpp"
@@ -22,6 +22,8 @@
 #include <utility>
 
 namespace echo {
+
+using namespace demo;
 
 template <class Timer>
 class listener {

@@ -6,8 +6,8 @@
 #ifndef ECHO_LOAD_HPP
 #define ECHO_LOAD_HPP
 
-#include "coroutine.hpp"
-#include "own_delay.hpp"
+#include "../support/coroutine.hpp"
+#include "../support/own_delay.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +18,8 @@
 #include <vector>
 
 namespace echo {
+
+using namespace demo;
 
 struct tally {
     std::uint64_t connected = 0;

@@ -7,7 +7,7 @@
 #ifndef ECHO_OTHER_DEADLINES_HPP
 #define ECHO_OTHER_DEADLINES_HPP
 
-#include "coroutine.hpp"
+#include "../support/coroutine.hpp"
 #include "idle_deadline.hpp"
 #include "meters.hpp"
 
@@ -15,6 +15,8 @@
 #include <boost/asio/steady_timer.hpp>
 
 namespace echo {
+
+using namespace demo;
 
 /// In the place of a timer: nobody is closed for idleness.
 struct no_timer {};

@@ -6,11 +6,13 @@
 #ifndef ECHO_PLAN_HPP
 #define ECHO_PLAN_HPP
 
-#include "options.hpp"
+#include "../support/options.hpp"
 
 #include <string>
 
 namespace echo {
+
+using namespace demo;
 
 /// Every connection must have the time to start, to speak, to fall silent and to be closed before
 /// the run ends. Returns what is wrong, nothing if all is well.

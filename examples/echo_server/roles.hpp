@@ -6,14 +6,16 @@
 #ifndef ECHO_ROLES_HPP
 #define ECHO_ROLES_HPP
 
+#include "../support/coroutine.hpp"
 #include "client.hpp"
-#include "coroutine.hpp"
 #include "load.hpp"
 
 #include <chrono>
 #include <memory>
 
 namespace echo {
+
+using namespace demo;
 
 using shared_client = std::shared_ptr<client>;
 

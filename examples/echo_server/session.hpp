@@ -6,7 +6,7 @@
 #ifndef ECHO_SESSION_HPP
 #define ECHO_SESSION_HPP
 
-#include "coroutine.hpp"
+#include "../support/coroutine.hpp"
 #include "idle_deadline.hpp"
 #include "meters.hpp"
 
@@ -21,6 +21,8 @@
 #include <utility>
 
 namespace echo {
+
+using namespace demo;
 
 /// Shared by the two coroutines of a connection; gone when both have ended.
 template <class Timer>

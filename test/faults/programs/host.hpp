@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Runs a server of the examples until SIGTERM, through lack of memory, and prints in the end what it
-// has seen, in the form that the echo server has (examples/echo_server/record.hpp).
+// has seen, in the form that the echo server has (examples/support/record.hpp).
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 #define ASIO_WHEEL_TEST_FAULTS_HOST_HPP

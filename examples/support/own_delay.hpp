@@ -3,8 +3,8 @@
 
 // How late this process is in seeing what has happened at its sockets, for want of a processor.
 
-#ifndef ECHO_OWN_DELAY_HPP
-#define ECHO_OWN_DELAY_HPP
+#ifndef DEMO_OWN_DELAY_HPP
+#define DEMO_OWN_DELAY_HPP
 
 #include "coroutine.hpp"
 
@@ -18,7 +18,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace echo {
+namespace demo {
 
 /// Sends itself a byte every few milliseconds. It is read when its turn comes, after everything
 /// that was waiting at other sockets before.
@@ -70,6 +70,6 @@ private:
     bool stopped_ = false;
 };
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -4,8 +4,8 @@
 // Whether a trial went as promised, or the machine had no time for it. No process, no clock and no
 // output here: test/demo_verdict.cpp tries it with numbers that are made up.
 
-#ifndef ECHO_VERDICT_HPP
-#define ECHO_VERDICT_HPP
+#ifndef DEMO_VERDICT_HPP
+#define DEMO_VERDICT_HPP
 
 #include "record.hpp"
 
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-namespace echo {
+namespace demo {
 
 /// What was seen of the machine, each as the longest of its kind, in milliseconds.
 struct machine_lateness {
@@ -146,6 +146,6 @@ inline verdict judge(const outcome& o, int margin_ms) {
     return v;
 }
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -3,8 +3,8 @@
 
 // One run of the demo: a server process, a load generator process, and what they report.
 
-#ifndef ECHO_TRIAL_HPP
-#define ECHO_TRIAL_HPP
+#ifndef DEMO_TRIAL_HPP
+#define DEMO_TRIAL_HPP
 
 #include "child_process.hpp"
 #include "coroutine.hpp"
@@ -25,7 +25,7 @@
 #include <string>
 #include <utility>
 
-namespace echo {
+namespace demo {
 
 struct trial_settings {
     std::filesystem::path folder; ///< Where the two programs are.
@@ -137,6 +137,6 @@ private:
     std::optional<child_process> clients_;
 };
 
-} // namespace echo
+} // namespace demo
 
 #endif

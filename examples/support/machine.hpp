@@ -4,8 +4,8 @@
 // How late the machine itself is while a trial runs. Where it has no time for the two processes, a
 // late server proves nothing.
 
-#ifndef ECHO_MACHINE_HPP
-#define ECHO_MACHINE_HPP
+#ifndef DEMO_MACHINE_HPP
+#define DEMO_MACHINE_HPP
 
 #include "coroutine.hpp"
 #include "verdict.hpp"
@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-namespace echo {
+namespace demo {
 
 /// How long a process with one thread was ready to run, and had no processor, since it began. Only
 /// Linux tells; elsewhere that is zero.
@@ -86,6 +86,6 @@ private:
     bool stopped_ = false;
 };
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -3,8 +3,8 @@
 
 // What the demo prints in the end: the figures side by side, and whether they are as promised.
 
-#ifndef ECHO_REPORT_HPP
-#define ECHO_REPORT_HPP
+#ifndef DEMO_REPORT_HPP
+#define DEMO_REPORT_HPP
 
 #include "record.hpp"
 #include "verdict.hpp"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace echo {
+namespace demo {
 
 inline void print_figures(const std::vector<outcome>& outcomes) {
     std::printf("\n%-42s", "");
@@ -73,6 +73,6 @@ inline verdict check(const outcome& o, int margin_ms) {
     return v;
 }
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -3,8 +3,8 @@
 
 // How server and load generator tell the demo what they found: one line of numbers with names.
 
-#ifndef ECHO_RECORD_HPP
-#define ECHO_RECORD_HPP
+#ifndef DEMO_RECORD_HPP
+#define DEMO_RECORD_HPP
 
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-namespace echo {
+namespace demo {
 
 using record = std::map<std::string, double>;
 
@@ -44,6 +44,6 @@ inline std::optional<record> parse_result(const std::string& line) {
     return values;
 }
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -3,8 +3,8 @@
 
 // A program that runs beside this one, and whose output can be read line by line.
 
-#ifndef ECHO_CHILD_PROCESS_HPP
-#define ECHO_CHILD_PROCESS_HPP
+#ifndef DEMO_CHILD_PROCESS_HPP
+#define DEMO_CHILD_PROCESS_HPP
 
 #include "coroutine.hpp"
 
@@ -27,7 +27,7 @@
 
 extern char** environ;
 
-namespace echo {
+namespace demo {
 
 class child_process {
 public:
@@ -114,6 +114,6 @@ inline std::filesystem::path own_folder(const char* argv0) {
     return unknown ? std::filesystem::absolute(argv0).parent_path() : self.parent_path();
 }
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -3,8 +3,8 @@
 
 // Names and completion tokens that all coroutines here share.
 
-#ifndef ECHO_COROUTINE_HPP
-#define ECHO_COROUTINE_HPP
+#ifndef DEMO_COROUTINE_HPP
+#define DEMO_COROUTINE_HPP
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -15,7 +15,7 @@
 #include <chrono>
 #include <exception>
 
-namespace echo {
+namespace demo {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
@@ -40,6 +40,6 @@ inline double milliseconds(steady_clock::duration d) {
     return std::chrono::duration<double, std::milli>(d).count();
 }
 
-} // namespace echo
+} // namespace demo
 
 #endif

@@ -3,8 +3,8 @@
 
 // Command lines of the form `--name value` and `--name`.
 
-#ifndef ECHO_OPTIONS_HPP
-#define ECHO_OPTIONS_HPP
+#ifndef DEMO_OPTIONS_HPP
+#define DEMO_OPTIONS_HPP
 
 #include <cmath>
 #include <cstdio>
@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-namespace echo {
+namespace demo {
 
 struct option {
     std::string name;
@@ -112,6 +112,6 @@ private:
     std::vector<option> options_;
 };
 
-} // namespace echo
+} // namespace demo
 
 #endif
