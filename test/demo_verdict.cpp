@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How the demo judges a trial: with numbers that are made up, of machines that are quiet or busy.
+// How the demo of the echo server judges a trial: with numbers that are made up, of machines that are quiet or busy.
 
-#include "../examples/support/verdict.hpp"
+#include "../examples/echo_server/promises.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -75,34 +75,34 @@ const outcome wrong_outcomes[] = {clients("early", 1), server("early_closes", 1)
 BOOST_AUTO_TEST_SUITE(demo_verdict, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(a_trial_that_went_as_promised_passes_also_on_a_busy_machine) {
-    BOOST_TEST((demo::judge(good(), margin_ms) == verdict::passed));
+    BOOST_TEST((echo::judge(good(), margin_ms) == verdict::passed));
     for (const machine_lateness& busy : busy_machines) {
-        BOOST_TEST((demo::judge(on(busy, good()), margin_ms) == verdict::passed));
+        BOOST_TEST((echo::judge(on(busy, good()), margin_ms) == verdict::passed));
     }
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_a_failure_on_a_quiet_machine) {
     for (const outcome& o : slow_outcomes) {
-        BOOST_TEST((demo::judge(o, margin_ms) == verdict::failed));
+        BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
     }
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_not_judged_on_a_busy_machine) {
     for (const machine_lateness& busy : busy_machines) {
         for (const outcome& o : slow_outcomes) {
-            BOOST_TEST((demo::judge(on(busy, o), margin_ms) == verdict::too_busy));
+            BOOST_TEST((echo::judge(on(busy, o), margin_ms) == verdict::too_busy));
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(what_no_machine_explains_is_a_failure_on_any) {
     for (const outcome& o : wrong_outcomes) {
-        BOOST_TEST((demo::judge(o, margin_ms) == verdict::failed));
+        BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
         for (const machine_lateness& busy : busy_machines) {
-            BOOST_TEST((demo::judge(on(busy, o), margin_ms) == verdict::failed));
+            BOOST_TEST((echo::judge(on(busy, o), margin_ms) == verdict::failed));
             outcome late_too = on(busy, o);
             late_too.server["late_max_ms"] = 1700;
-            BOOST_TEST((demo::judge(late_too, margin_ms) == verdict::failed));
+            BOOST_TEST((echo::judge(late_too, margin_ms) == verdict::failed));
         }
     }
 }
@@ -110,25 +110,25 @@ BOOST_AUTO_TEST_CASE(what_no_machine_explains_is_a_failure_on_any) {
 BOOST_AUTO_TEST_CASE(a_crash_is_a_failure_and_a_trial_without_end_only_on_a_quiet_machine) {
     outcome o = good();
     o.end = ending::broken;
-    BOOST_TEST((demo::judge(o, margin_ms) == verdict::failed));
-    BOOST_TEST((demo::judge(on(busy_machines[0], o), margin_ms) == verdict::failed));
+    BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
+    BOOST_TEST((echo::judge(on(busy_machines[0], o), margin_ms) == verdict::failed));
     o.end = ending::out_of_time;
-    BOOST_TEST((demo::judge(o, margin_ms) == verdict::failed));
-    BOOST_TEST((demo::judge(on(busy_machines[2], o), margin_ms) == verdict::too_busy));
+    BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
+    BOOST_TEST((echo::judge(on(busy_machines[2], o), margin_ms) == verdict::too_busy));
 }
 
 // What the clients or the server did not report counts as zero, and must not look like a success.
 BOOST_AUTO_TEST_CASE(a_report_without_figures_is_a_failure) {
     outcome o = good();
     o.load.clear();
-    BOOST_TEST((demo::judge(o, margin_ms) == verdict::failed));
+    BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
 }
 
 BOOST_AUTO_TEST_CASE(a_machine_is_too_busy_when_it_is_later_than_a_fifth_of_the_margin) {
     const outcome late = server("late_max_ms", 252);
-    BOOST_TEST((demo::judge(on({.bystander_ms = 50}, late), margin_ms) == verdict::failed));
-    BOOST_TEST((demo::judge(on({.bystander_ms = 50.1}, late), margin_ms) == verdict::too_busy));
-    BOOST_TEST((demo::judge(server("late_max_ms", 251), margin_ms) == verdict::passed));
+    BOOST_TEST((echo::judge(on({.bystander_ms = 50}, late), margin_ms) == verdict::failed));
+    BOOST_TEST((echo::judge(on({.bystander_ms = 50.1}, late), margin_ms) == verdict::too_busy));
+    BOOST_TEST((echo::judge(server("late_max_ms", 251), margin_ms) == verdict::passed));
 }
 
 BOOST_AUTO_TEST_CASE(of_two_trials_the_worse_one_decides) {

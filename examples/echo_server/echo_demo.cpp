@@ -10,10 +10,13 @@
 #include "../support/report.hpp"
 #include "../support/trial.hpp"
 #include "../support/verdict.hpp"
+#include "figures.hpp"
 #include "file_limit.hpp"
 #include "plan.hpp"
+#include "promises.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -23,27 +26,47 @@ namespace {
 
 using namespace echo;
 
-/// The outcomes of all trials asked for, in the order in which they ran.
-std::vector<outcome> run_all(trial_settings s, bool on_wheel, bool on_asio) {
-    std::vector<outcome> outcomes;
-    for (const bool asio_timer : {false, true}) {
-        if (asio_timer ? on_asio : on_wheel) {
-            s.on_asio = asio_timer;
-            outcomes.push_back(trial(s).run());
-        }
+struct settings {
+    int connections = 10000;
+    double seconds = 24;
+    double idle = 0; // chosen below
+    int margin_ms = 250;
+};
+
+trial_settings plan(const settings& s, const char* argv0, bool on_asio) {
+    std::vector<std::string> server{"--idle", std::to_string(s.idle)};
+    if (on_asio) {
+        server.emplace_back("--asio");
     }
-    return outcomes;
+    const std::vector<std::string> load{
+        "--connections", std::to_string(s.connections), "--seconds", std::to_string(s.seconds),
+        "--idle",        std::to_string(s.idle),        "--margin",  std::to_string(s.margin_ms),
+    };
+    return {.folder = own_folder(argv0),
+            .timer = on_asio ? "boost::asio::steady_timer" : "asio_wheel::steady_timer",
+            .server = {"echo_server", server},
+            .load = {"echo_load", load},
+            // Both end by themselves within three seconds, if they get the processor.
+            .at_most = from_seconds(s.seconds) + std::chrono::seconds(10)};
+}
+
+verdict check(const outcome& o, int margin_ms) {
+    print_checks(o, promises(o, margin_ms), margin_ms);
+    const double too_late = figure(o.load, "cut_off") - figure(o.load, "ignored");
+    if (too_late > 0) {
+        std::printf("  note    %.0f heartbeats of clients were sent too late\n", too_late);
+    }
+    const verdict v = judge(o, margin_ms);
+    if (v == verdict::too_busy) {
+        print_busy(o.machine, margin_ms, "--connections");
+    }
+    return v;
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    trial_settings s{.folder = own_folder(argv[0]),
-                     .on_asio = false,
-                     .connections = 10000,
-                     .seconds = 24,
-                     .idle = 0, // chosen below
-                     .margin_ms = 250};
+    settings s;
     bool asio_only = false;
     bool compare = false;
     const command_line options(
@@ -76,16 +99,18 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
 
     try {
-        const auto outcomes = run_all(s, compare || !asio_only, compare || asio_only);
-        print_figures(outcomes);
+        std::vector<outcome> outcomes;
+        for (const bool on_asio : {false, true}) {
+            if (compare || on_asio == asio_only) {
+                outcomes.push_back(trial(plan(s, argv[0], on_asio)).run());
+            }
+        }
+        print_figures(outcomes, figures);
         verdict all = verdict::passed;
         for (const outcome& o : outcomes) {
             all = worse(all, check(o, s.margin_ms));
         }
-        std::printf("\n%s\n", all == verdict::passed   ? "all checks passed"
-                              : all == verdict::failed ? "some checks FAILED"
-                                                       : "not judged: this machine was too busy");
-        return static_cast<int>(all);
+        return conclude(all);
     } catch (const interrupted&) {
         return 130;
     } catch (const std::exception& e) {

@@ -8,6 +8,7 @@
 
 #include "../support/coroutine.hpp"
 #include "../support/options.hpp"
+#include "../support/process_usage.hpp"
 #include "../support/record.hpp"
 #include "file_limit.hpp"
 #include "listener.hpp"

@@ -15,7 +15,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -24,16 +23,22 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace demo {
 
+/// A program beside this one, and its options.
+struct program {
+    std::string name;
+    std::vector<std::string> options;
+};
+
 struct trial_settings {
     std::filesystem::path folder; ///< Where the two programs are.
-    bool on_asio = false;
-    int connections = 0;
-    double seconds = 0;
-    double idle = 0;
-    int margin_ms = 0;
+    std::string timer;            ///< What the outcome is called.
+    program server;               ///< Says `listening on ADDRESS:PORT`; ends at SIGTERM.
+    program load;                 ///< Gets `--port PORT` besides; ends by itself.
+    steady_clock::duration at_most{};
 };
 
 struct interrupted : std::runtime_error {
@@ -45,8 +50,7 @@ public:
     explicit trial(trial_settings s) : settings_(std::move(s)) {}
 
     outcome run() {
-        result_.timer =
-            settings_.on_asio ? "boost::asio::steady_timer" : "asio_wheel::steady_timer";
+        result_.timer = settings_.timer;
         bool stop = false;
         asio::signal_set signals(io_, SIGINT, SIGTERM);
         signals.async_wait([&](error_code error, int) {
@@ -55,11 +59,7 @@ public:
                 io_.stop();
             }
         });
-        std::vector<std::string> how{"--idle", std::to_string(settings_.idle)};
-        if (settings_.on_asio) {
-            how.emplace_back("--asio");
-        }
-        server_.emplace(io_, settings_.folder / "echo_server", how);
+        server_.emplace(io_, settings_.folder / settings_.server.name, settings_.server.options);
         machine_.add(server_->id());
         asio::co_spawn(io_, machine_.run(), rethrow);
         asio::co_spawn(io_, watch_server(), [&](std::exception_ptr thrown) {
@@ -67,8 +67,7 @@ public:
             machine_.stop();
             rethrow(thrown);
         });
-        // Both end by themselves within three seconds, if they get the processor.
-        io_.run_for(from_seconds(settings_.seconds) + std::chrono::seconds(10));
+        io_.run_for(settings_.at_most);
         if (stop) {
             throw interrupted();
         }
@@ -93,15 +92,9 @@ private:
             co_return; // it has said why
         }
         std::printf("\n%s, %s\n", result_.timer.c_str(), hello->c_str());
-        const std::string port = hello->substr(hello->rfind(':') + 1);
-        const std::vector<std::string> how{
-            "--port",        port,
-            "--connections", std::to_string(settings_.connections),
-            "--seconds",     std::to_string(settings_.seconds),
-            "--idle",        std::to_string(settings_.idle),
-            "--margin",      std::to_string(settings_.margin_ms),
-        };
-        clients_.emplace(io_, settings_.folder / "echo_load", how);
+        std::vector<std::string> how = settings_.load.options;
+        how.insert(how.end(), {"--port", hello->substr(hello->rfind(':') + 1)});
+        clients_.emplace(io_, settings_.folder / settings_.load.name, how);
         machine_.add(clients_->id());
         asio::co_spawn(io_, watch_clients(), rethrow);
         co_await relay(*server_, result_.server);

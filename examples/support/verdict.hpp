@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Whether a trial went as promised, or the machine had no time for it. No process, no clock and no
-// output here: test/demo_verdict.cpp tries it with numbers that are made up.
+// output here. What a server promises is in the folder of its demo; test/demo_verdict.cpp and
+// test/demo_sessions_verdict.cpp try it with numbers that are made up.
 
 #ifndef DEMO_VERDICT_HPP
 #define DEMO_VERDICT_HPP
@@ -86,65 +87,31 @@ std::string text(const char* format, Values... values) {
     return buffer;
 }
 
-inline std::vector<promise> promises(const outcome& o, int margin_ms) {
-    std::vector<promise> all;
-    auto always = [&all](bool kept, std::string what) {
-        all.push_back({kept, false, std::move(what)});
-    };
-    auto given_time = [&all](bool kept, std::string what) {
-        all.push_back({kept, true, std::move(what)});
-    };
-    always(o.end != ending::broken, "neither server nor load generator broke down");
-    given_time(o.end != ending::out_of_time, "both ended in time");
-    if (o.end != ending::reported) {
-        return all;
-    }
-    auto server = [&o](const char* name) { return figure(o.server, name); };
-    auto clients = [&o](const char* name) { return figure(o.load, name); };
-
-    always(clients("early") == 0 && server("early_closes") == 0,
-           text("nobody was closed early: the earliest %.2f ms after line + idle time",
-                clients("earliest_ms")));
-    always(clients("wrong_replies") == 0,
-           text("every answer was right (%.0f wrong)", clients("wrong_replies")));
-    given_time(clients("not_connected") == 0,
-               text("every connection was accepted (%.0f failed)", clients("not_connected")));
-    const double missing = clients("requests") - clients("replies") - clients("cut_off");
-    given_time(clients("replies") > 0 && missing == 0 && clients("ignored") == 0,
-               text("every line in time was answered (%.0f missing, %.0f cut off)", missing,
-                    clients("ignored")));
-    const double latest = server("tick_ms") + margin_ms;
-    given_time(
-        clients("late") == 0 && server("late_max_ms") <= latest,
-        text("nobody was closed later than deadline + tick (%g ms) + margin (%d ms): the latest "
-             "%.2f ms",
-             server("tick_ms"), margin_ms, std::max(clients("latest_ms"), server("late_max_ms"))));
-    given_time(clients("left_open") == 0,
-               text("nobody was left open (%.0f left)", clients("left_open")));
-    given_time(clients("silent_closed") > 0 && clients("loris_closed") > 0,
-               text("who fell silent and who dawdled was closed: %.0f silent, %.0f slow-loris",
-                    clients("silent_closed"), clients("loris_closed")));
-    given_time(clients("closes") == server("idle_closes"),
-               text("server and clients saw the same closes (%.0f and %.0f)", server("idle_closes"),
-                    clients("closes")));
-    given_time(
-        clients("left") > 0 && server("connections_left") == 0 && server("waits_left") == 0,
-        text(
-            "nothing stayed behind of %.0f that left without a word (%.0f connections, %.0f waits)",
-            clients("left"), server("connections_left"), server("waits_left")));
-    return all;
-}
-
-inline verdict judge(const outcome& o, int margin_ms) {
-    const bool busy = was_too_busy(o, margin_ms);
+/// The worst of what the promises say of a trial.
+inline verdict judge(const std::vector<promise>& promises, bool busy) {
     verdict v = verdict::passed;
-    for (const promise& p : promises(o, margin_ms)) {
+    for (const promise& p : promises) {
         v = worse(v, p.kept           ? verdict::passed
                      : p.broken(busy) ? verdict::failed
                                       : verdict::too_busy);
     }
     return v;
 }
+
+/// Collects promises: those that hold always, and those that hold where there was time.
+struct promise_list {
+    std::vector<promise> all;
+
+    void always(bool kept, std::string what) { all.push_back({kept, false, std::move(what)}); }
+    void given_time(bool kept, std::string what) { all.push_back({kept, true, std::move(what)}); }
+
+    /// What holds of every trial. False if there are no figures to look at.
+    bool ended(const outcome& o) {
+        always(o.end != ending::broken, "neither server nor load generator broke down");
+        given_time(o.end != ending::out_of_time, "both ended in time");
+        return o.end == ending::reported;
+    }
+};
 
 } // namespace demo
 
