@@ -7,14 +7,17 @@
 #define DEMO_PROCESS_USAGE_HPP
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
+#include <fstream>
 
 namespace demo {
 
 /// The process so far.
 struct process_usage {
-    double cpu_seconds = 0; ///< User and system.
+    double cpu_seconds = 0;    ///< User and system.
+    double kernel_seconds = 0; ///< The system's part of it.
     std::uint64_t wake_ups =
         0;                     ///< Voluntary context switches: the times the process went to sleep.
     double peak_megabytes = 0; ///< Largest resident set.
@@ -31,10 +34,24 @@ struct process_usage {
         constexpr double units_per_megabyte = 1024;
 #endif
         return {.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime),
+                .kernel_seconds = seconds(used.ru_stime),
                 .wake_ups = static_cast<std::uint64_t>(used.ru_nvcsw),
                 .peak_megabytes = static_cast<double>(used.ru_maxrss) / units_per_megabyte};
     }
 };
+
+/// The resident set now; where the system does not tell, the largest so far.
+inline double resident_bytes() {
+#ifdef __linux__
+    std::ifstream file("/proc/self/statm");
+    double all = 0;
+    double resident = 0;
+    if (file >> all >> resident) {
+        return resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    }
+#endif
+    return process_usage::now().peak_megabytes * 1024 * 1024;
+}
 
 } // namespace demo
 

@@ -1,0 +1,39 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The figures that the demo prints in the end.
+
+#ifndef SESSIONS_FIGURES_HPP
+#define SESSIONS_FIGURES_HPP
+
+#include "../support/report.hpp"
+#include "../support/verdict.hpp"
+
+namespace sessions {
+
+inline const demo::figure_row figures[] = {
+    {"sessions opened", 0, &demo::outcome::server, "sessions_opened"},
+    {"datagrams forwarded", 0, &demo::outcome::server, "datagrams"},
+    {"processor time per datagram (ns)", 0, &demo::outcome::server, "cpu_ns"},
+    {"  of it in the kernel: sockets (ns)", 0, &demo::outcome::server, "kernel_ns"},
+    {"timer handlers per datagram", 3, &demo::outcome::server, "handlers_per_datagram"},
+    {"memory per session (bytes)", 0, &demo::outcome::server, "bytes_per_session"},
+    {"sessions that ended at one moment", 0, &demo::outcome::server, "together_count"},
+    {"  the last of them after (ms)", 1, &demo::outcome::server, "together_took_ms"},
+    {"  longest pause of the loop (ms)", 2, &demo::outcome::server, "pause_ms"},
+    {"  the same in processor time (ms)", 2, &demo::outcome::server, "pause_cpu_ms"},
+    {"  longest wait of a peer for an answer (ms)", 2, &demo::outcome::load, "longest_answer_ms"},
+    {"sessions ended", 0, &demo::outcome::server, "expired"},
+    {"lateness of an idle timeout, p50 (ms)", 2, &demo::outcome::server, "idle_p50_ms"},
+    {"lateness of an idle timeout, p99 (ms)", 2, &demo::outcome::server, "idle_p99_ms"},
+    {"lateness of an idle timeout, max (ms)", 2, &demo::outcome::server, "idle_max_ms"},
+    {"requests timed out", 0, &demo::outcome::server, "timed_out"},
+    {"lateness of a deadline, p50 (ms)", 2, &demo::outcome::server, "deadline_p50_ms"},
+    {"lateness of a deadline, p99 (ms)", 2, &demo::outcome::server, "deadline_p99_ms"},
+    {"lateness of a deadline, max (ms)", 2, &demo::outcome::server, "deadline_max_ms"},
+    {"own delay of the peers, max (ms)", 2, &demo::outcome::load, "own_delay_ms"},
+};
+
+} // namespace sessions
+
+#endif

@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the relay counts about itself, alike for every timer.
+
+#ifndef SESSIONS_METERS_HPP
+#define SESSIONS_METERS_HPP
+
+#include "../support/process_usage.hpp"
+#include "protocol.hpp"
+
+#include <asio_wheel/stats.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+
+namespace sessions {
+
+/// Lateness, and whether something was early.
+struct lateness {
+    std::uint64_t early = 0; ///< Must stay zero.
+    asio_wheel::lateness_histogram late;
+
+    void add(std::chrono::nanoseconds by) {
+        early += by < by.zero() ? 1 : 0;
+        late.add(by);
+    }
+};
+
+/// The process at the end of a phase.
+struct snapshot {
+    process_usage used;
+    double resident_bytes = 0;
+    std::uint64_t datagrams = 0;
+    std::uint64_t sessions = 0;
+    std::uint64_t timer_handlers = 0;
+};
+
+struct meters {
+    std::uint64_t datagrams = 0; ///< Received, from peers and from upstream, that were forwarded.
+    std::uint64_t made = 0;
+    std::uint64_t expired = 0;
+    std::uint64_t requests = 0;
+    std::uint64_t answered = 0;
+    std::uint64_t timed_out = 0;
+    std::uint64_t given_up = 0;       ///< Requests whose session asked again, or ended, before.
+    std::uint64_t late_answers = 0;   ///< After the deadline; not forwarded.
+    std::uint64_t timer_handlers = 0; ///< Times a wait of a timer completed, for whatever reason.
+    lateness idle_late;
+    lateness deadline_late;
+    lateness together_late; ///< Of the sessions that end at one moment.
+    std::array<snapshot, phases> marks;
+
+    /// There are now.
+    [[nodiscard]] std::uint64_t sessions() const { return made - expired; }
+
+    void mark(std::uint32_t which) {
+        if (which < marks.size()) {
+            marks[which] = {.used = process_usage::now(),
+                            .resident_bytes = resident_bytes(),
+                            .datagrams = datagrams,
+                            .sessions = sessions(),
+                            .timer_handlers = timer_handlers};
+        }
+    }
+};
+
+} // namespace sessions
+
+#endif

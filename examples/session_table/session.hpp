@@ -1,0 +1,33 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// One session of the relay.
+
+#ifndef SESSIONS_SESSION_HPP
+#define SESSIONS_SESSION_HPP
+
+#include "requests.hpp"
+#include "timers.hpp"
+#include "udp_link.hpp"
+
+#include <cstdint>
+
+namespace sessions {
+
+template <class Timer>
+struct session {
+    session(const executor& ex, std::uint32_t number, const udp::endpoint& from,
+            steady_clock::time_point due)
+        : peer(from), id(number), idle(ex, due) {}
+
+    // What each datagram needs lies together.
+    udp::endpoint peer;
+    std::uint32_t id;
+    bool ends_together = false;
+    request<Timer>* pending = nullptr;
+    idle_timeout<Timer> idle;
+};
+
+} // namespace sessions
+
+#endif

@@ -1,0 +1,125 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Runs session_server under session_load, each in a process of its own, and checks that every session
+// and every request ended when it should. Exits with 0 if so, with 1 if not, and with 77 if something
+// was not as it should be and this machine was too busy to tell whose fault that is.
+
+#include "../support/coroutine.hpp"
+#include "../support/options.hpp"
+#include "../support/report.hpp"
+#include "../support/trial.hpp"
+#include "../support/verdict.hpp"
+#include "figures.hpp"
+#include "promises.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace sessions;
+
+struct settings {
+    int count = 1'000'000;
+    double seconds = 20;
+    double idle = 0; // chosen below
+    double deadline = 0;
+    int margin_ms = 250;
+    bool plain = false;
+};
+
+/// A kind of server: what its timers are called, and the option for them.
+struct variant {
+    std::string timer;
+    std::string option;
+};
+
+trial_settings plan(const settings& s, const char* argv0, const variant& v) {
+    std::vector<std::string> both{"--idle", std::to_string(s.idle), "--deadline",
+                                  std::to_string(s.deadline)};
+    if (s.plain) {
+        both.emplace_back("--plain");
+    }
+    std::vector<std::string> server = both;
+    server.insert(server.end(), {"--expected", std::to_string(s.count)});
+    if (!v.option.empty()) {
+        server.push_back(v.option);
+    }
+    // The talk that is measured begins when the first timeouts are over, so that all there is to do is
+    // done all the time.
+    std::vector<std::string> load = both;
+    load.insert(load.end(),
+                {"--sessions", std::to_string(s.count), "--seconds", std::to_string(s.seconds),
+                 "--warm-up", std::to_string(s.idle), "--margin", std::to_string(s.margin_ms)});
+    return {.folder = own_folder(argv0),
+            .timer = v.timer,
+            .server = {"session_server", server},
+            .load = {"session_load", load},
+            // To open so many and to let them end; the rest for a machine that is slow.
+            .at_most = from_seconds(s.seconds + 2 * s.idle + s.count / 10'000.0 + 30)};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    settings s;
+    bool on_asio = false;
+    bool postpone = false;
+    bool compare = false;
+    const command_line options(
+        "session_demo", "A UDP relay with up to a million sessions, each with an idle timeout.",
+        {{"--sessions", &s.count, "how many (1000000)", 1000, 10'000'000},
+         {"--asio", &on_asio, "run the relay on boost::asio::steady_timer"},
+         {"--postpone", &postpone, "on asio_wheel's, with postpone() for each datagram"},
+         {"--compare", &compare, "run it on all three, one after the other"},
+         {"--seconds", &s.seconds, "how long to talk in steady state (20)", 0.5, 3600},
+         {"--idle", &s.idle, "seconds until a silent session ends (2 to 10)", 0.5, 3600},
+         {"--deadline", &s.deadline, "seconds for a request (2, or half of --idle)", 0.1, 3600},
+         {"--plain", &s.plain, "one system call for each datagram"},
+         {"--margin", &s.margin_ms, "milliseconds an end may be late (250)", 1, 60000}});
+    options.parse(argc, argv);
+    if (s.idle == 0) {
+        s.idle = std::clamp(s.count / 50'000.0, 2.0, 10.0);
+    }
+    if (s.deadline == 0) {
+        s.deadline = std::min(2.0, s.idle / 2);
+    }
+    const variant wheel{"asio_wheel::steady_timer", ""};
+    const variant moved{"the same with postpone()", "--postpone"};
+    const variant asio_variant{"boost::asio::steady_timer", "--asio"};
+    std::vector<variant> variants{on_asio ? asio_variant : postpone ? moved : wheel};
+    if (compare) {
+        variants = {wheel, moved, asio_variant};
+    }
+    std::printf("%d sessions that end after %g s of silence; a request is answered within %g s\n",
+                s.count, s.idle, s.deadline);
+    std::fflush(stdout);
+
+    try {
+        std::vector<outcome> outcomes;
+        for (const variant& v : variants) {
+            outcomes.push_back(trial(plan(s, argv[0], v)).run());
+        }
+        print_figures(outcomes, figures);
+        verdict all = verdict::passed;
+        for (const outcome& o : outcomes) {
+            print_checks(o, promises(o, s.margin_ms), s.margin_ms);
+            const verdict v = judge(o, s.margin_ms);
+            if (v == verdict::too_busy) {
+                print_busy(o.machine, s.margin_ms, "--sessions");
+            }
+            all = worse(all, v);
+        }
+        return conclude(all);
+    } catch (const interrupted&) {
+        return 130;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "session_demo: %s\n", e.what());
+        return 1;
+    }
+}

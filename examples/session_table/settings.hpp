@@ -1,0 +1,35 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the two programs are told.
+
+#ifndef SESSIONS_SETTINGS_HPP
+#define SESSIONS_SETTINGS_HPP
+
+namespace sessions {
+
+/// Of the relay.
+struct relay_settings {
+    int port = 0;
+    int expected = 1000;
+    double idle = 30;
+    double deadline = 2;
+    bool plain = false;
+};
+
+/// Of its peers.
+struct load_settings {
+    int port = 0;
+    int sessions = 1000;
+    double seconds = 20;
+    double warm_up = 0;
+    double idle = 30;
+    double deadline = 2;
+    int margin = 250;
+    bool plain = false;
+    bool talk_only = false;
+};
+
+} // namespace sessions
+
+#endif
