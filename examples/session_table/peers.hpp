@@ -124,7 +124,6 @@ private:
     template <class Each>
     void listen(udp_link& from, Each each) {
         from.when_readable([this, &from, each] {
-            now_ = steady_clock::now();
             from.receive(each);
             upstream_.flush();
             changed_.cancel();
@@ -133,7 +132,8 @@ private:
     }
 
     void hear(const datagram& d) {
-        const auto since = now_ - from_stamp(d.stamp);
+        const auto now = inside_.received_at();
+        const auto since = now - from_stamp(d.stamp);
         switch (d.what) {
         case kind::answer:
             heard_[d.session].asking = false;
@@ -142,12 +142,12 @@ private:
             break;
         case kind::timed_out:
             heard_[d.session].asking = false;
-            seen.timed_out(since, delay_.at(now_), deadline_, margin_);
+            seen.timed_out(since, delay_.at(now), deadline_, margin_);
             break;
         case kind::known:
         case kind::unknown:
             seen.probed(d.what == kind::known, static_cast<expectation>(d.number),
-                        now_ < from_stamp(d.stamp));
+                        now < from_stamp(d.stamp));
             break;
         default:
             reply_ = d;
@@ -159,7 +159,7 @@ private:
     void serve(const datagram& d, const udp::endpoint& from) {
         ++arrived_;
         heard_[d.session].sent = d.stamp;
-        heard_[d.session].arrived = to_stamp(now_);
+        heard_[d.session].arrived = to_stamp(upstream_.received_at());
         if (d.what == kind::request && d.number % 1000 != 0) {
             datagram answer = d;
             answer.what = kind::answer;
@@ -175,7 +175,6 @@ private:
     steady_clock::duration deadline_;
     steady_clock::duration margin_;
     std::uint64_t window_; ///< So much fits into a socket's buffer.
-    steady_clock::time_point now_;
     std::vector<last_heard> heard_;
     std::uint64_t sent_ = 0;
     std::uint64_t arrived_ = 0;

@@ -51,7 +51,6 @@ private:
     template <class Each>
     void listen(udp_link& from, Each each) {
         from.when_readable([this, &from, each] {
-            now_ = steady_clock::now(); // The clock is read once for all that is there.
             from.receive(each);
             inside_.flush();
             outside_.flush();
@@ -75,7 +74,7 @@ private:
             meters_.mark(d.number);
             break;
         case kind::together:
-            reply.stamp = to_stamp(now_) + d.stamp;
+            reply.stamp = to_stamp(inside_.received_at()) + d.stamp;
             end_together(0, d.number, from_stamp(reply.stamp));
             break;
         default:
@@ -85,21 +84,22 @@ private:
     }
 
     void forward(const datagram& d, const udp::endpoint& from) {
+        const time_point now = inside_.received_at();
         ++meters_.datagrams;
         const auto [place, is_new] =
-            table_.try_emplace(d.session, io_.get_executor(), d.session, from, now_ + idle_);
+            table_.try_emplace(d.session, io_.get_executor(), d.session, from, now + idle_);
         session<Timer>& s = place->second;
         if (is_new) {
             ++meters_.made;
             s.idle.wait(when_idle(s));
         } else {
-            s.idle.touch(now_ + idle_);
+            s.idle.touch(now + idle_);
         }
         if (d.what == kind::request) {
             ++meters_.requests;
             if constexpr (has_timers) {
                 give_up_request(s);
-                s.pending = requests_.start(s, d, now_, [this](auto& late) { time_out(late); });
+                s.pending = requests_.start(s, d, now, [this](auto& late) { time_out(late); });
             }
         }
         outside_.send(d, upstream_);
@@ -182,7 +182,6 @@ private:
     udp_link outside_;
     udp::endpoint upstream_{asio::ip::address_v4::loopback(), 0};
     steady_clock::duration idle_;
-    time_point now_;
     meters& meters_;
     requests<Timer> requests_;
     std::unordered_map<std::uint32_t, session<Timer>> table_;

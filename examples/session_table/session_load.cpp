@@ -27,7 +27,6 @@ namespace {
 using namespace sessions;
 
 constexpr int burst = 64;
-constexpr auto grace = std::chrono::seconds(2); // for the sessions that end together
 constexpr std::uint32_t most_together = 100'000;
 
 class trial_of_relay {
@@ -38,7 +37,10 @@ public:
     void run() {
         asio::co_spawn(io_, play(), rethrow);
         io_.run();
-        print_result(summary());
+        record values = peers_.seen.to_record();
+        values["together"] = together_;
+        values["own_delay_ms"] = milliseconds(peers_.own_delay());
+        print_result(values);
     }
 
 private:
@@ -48,11 +50,7 @@ private:
         co_await peers_.introduce();
         co_await peers_.mark(begun);
         say("open");
-        for (std::uint32_t next = 0; next < count();) {
-            co_await peers_.room(burst);
-            const auto some = static_cast<int>(std::min<std::uint32_t>(burst, count() - next));
-            peers_.send_burst(some, [&next] { return next++; });
-        }
+        co_await open_all();
         co_await peers_.mark(opened);
         say("talk");
         co_await talk(from_seconds(s_.warm_up), 0);
@@ -68,6 +66,21 @@ private:
         peers_.close();
     }
 
+    /// Over a quarter of the idle time: that many peers do not come at once.
+    asio::awaitable<void> open_all() {
+        asio::steady_timer pace(io_);
+        const auto begin = steady_clock::now();
+        for (std::uint32_t next = 0; next < count();) {
+            pace.expires_at(begin + from_seconds(s_.idle / 4 * next / count()));
+            if (steady_clock::now() < pace.expiry()) {
+                co_await pace.async_wait(as_result);
+            }
+            co_await peers_.room(burst);
+            const auto some = static_cast<int>(std::min<std::uint32_t>(burst, count() - next));
+            peers_.send_burst(some, [&next] { return next++; });
+        }
+    }
+
     /// Any sessions but the first `without`, as fast as the relay forwards.
     asio::awaitable<void> talk(steady_clock::duration how_long, std::uint32_t without) {
         const auto end = steady_clock::now() + how_long;
@@ -81,6 +94,8 @@ private:
     /// The first sessions fall silent and end at one moment. The others talk on.
     asio::awaitable<void> end_together() {
         say("many end at one moment");
+        // Their requests are answered or time out before.
+        const auto grace = from_seconds(s_.deadline) + std::chrono::seconds(1);
         const datagram reply =
             co_await peers_.ask({.stamp = std::chrono::nanoseconds(grace).count(),
                                  .number = together_,
@@ -97,7 +112,7 @@ private:
         asio::co_spawn(io_, ask_all(std::move(some)), rethrow);
         peers_.seen.longest_answer = {};
         co_await talk(gone - steady_clock::now() + std::chrono::milliseconds(100), together_);
-        longest_answer_ = peers_.seen.longest_answer;
+        peers_.seen.longest_meanwhile = peers_.seen.longest_answer;
         co_await peers_.mark(ended_together);
     }
 
@@ -143,31 +158,12 @@ private:
         std::fflush(stdout);
     }
 
-    record summary() const {
-        auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-        const tally& seen = peers_.seen;
-        return {
-            {"requests", number(seen.requests)},
-            {"answered", number(seen.answered)},
-            {"timeouts", number(seen.timeouts)},
-            {"lost", number(seen.lost)},
-            {"found_there", number(seen.found_there)},
-            {"found_gone", number(seen.found_gone)},
-            {"early", number(seen.early)},
-            {"late", number(seen.late)},
-            {"together", number(together_)},
-            {"longest_answer_ms", milliseconds(longest_answer_)},
-            {"own_delay_ms", milliseconds(peers_.own_delay())},
-        };
-    }
-
     load_settings s_;
     asio::io_context io_{1};
     peers peers_;
     std::uint32_t together_;
     std::mt19937 random_{20260101};
     steady_clock::time_point start_ = steady_clock::now();
-    steady_clock::duration longest_answer_{};
 };
 
 } // namespace

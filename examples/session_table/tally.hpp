@@ -6,6 +6,7 @@
 #ifndef SESSIONS_TALLY_HPP
 #define SESSIONS_TALLY_HPP
 
+#include "../support/record.hpp"
 #include "protocol.hpp"
 
 #include <algorithm>
@@ -31,6 +32,9 @@ struct tally {
     std::uint64_t late = 0;
     steady_clock::duration longest_answer{}; ///< From a request to its answer.
 
+    steady_clock::duration
+        longest_meanwhile{}; ///< The same while many sessions ended at one moment.
+
     /// A request that got no answer, `after` it was sent. What this process was late itself in looking
     /// is no fault of the relay's.
     void timed_out(steady_clock::duration after, steady_clock::duration own_delay,
@@ -49,6 +53,21 @@ struct tally {
         } else if (in_time) { // If not, it may have ended rightly meanwhile.
             ++early;
         }
+    }
+
+    [[nodiscard]] record to_record() const {
+        auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+        return {
+            {"requests", number(requests)},
+            {"answered", number(answered)},
+            {"timeouts", number(timeouts)},
+            {"lost", number(lost)},
+            {"found_there", number(found_there)},
+            {"found_gone", number(found_gone)},
+            {"early", number(early)},
+            {"late", number(late)},
+            {"longest_answer_ms", milliseconds(longest_meanwhile)},
+        };
     }
 };
 

@@ -53,20 +53,25 @@ public:
     }
 
     /// Takes what is there, but no more than is good for others, and calls `each(datagram, from)`.
+    /// What comes together has one time, received_at(). The clock is read after it has come: a time from
+    /// before would make timeouts end early.
     template <class Each>
     void receive(Each each) {
         udp::endpoint from;
-        for (int calls = 0; calls < 16; ++calls) {
+        for (int calls = 0; calls < 4; ++calls) {
             error_code ec;
             const std::size_t size = socket_.receive_from(asio::buffer(in_), from, 0, ec);
             if (ec) {
                 return; // nothing is left
             }
+            received_at_ = steady_clock::now();
             for (std::size_t i = 0; i < size / sizeof(datagram); ++i) {
                 each(in_[i], from);
             }
         }
     }
+
+    [[nodiscard]] steady_clock::time_point received_at() const { return received_at_; }
 
     /// Sends `d` with others to the same place, at the latest at flush().
     void send(const datagram& d, const udp::endpoint& to) {
@@ -116,6 +121,7 @@ private:
     std::size_t waiting_ = 0;
     udp::endpoint to_;
     std::uint64_t dropped_ = 0;
+    steady_clock::time_point received_at_;
     std::array<datagram, 2730> in_; // 64 kB: the system may join what several calls have sent
 };
 

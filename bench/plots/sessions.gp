@@ -1,0 +1,20 @@
+# Copyright (c) 2026 The asio-wheel authors
+# SPDX-License-Identifier: BSL-1.0
+
+# A UDP relay: processor time of one datagram against the number of sessions.
+
+set logscale x
+set format x "10^{%L}"
+set xrange [700:1.4e6]
+set yrange [0:*]
+set xlabel "sessions"
+set ylabel "processor time per datagram (ns)"
+set title "A relay whose sessions have timeouts"
+plot series("sessions/talk", "asio", "cpu_ns") \
+         using 1:2:3:4 with yerrorlines linetype 2 title "boost::asio::steady\\_timer", \
+     series("sessions/talk", "postpone", "cpu_ns") \
+         using 1:2:3:4 with yerrorlines linetype 7 title "asio-wheel, postpone() with each datagram", \
+     series("sessions/talk", "asio_wheel", "cpu_ns") \
+         using 1:2:3:4 with yerrorlines linetype 1 title "asio\\_wheel::steady\\_timer", \
+     series("sessions/talk", "none", "cpu_ns") \
+         using 1:2:3:4 with yerrorlines linetype 3 title "no timeouts"
