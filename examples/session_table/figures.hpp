@@ -16,6 +16,7 @@ inline const demo::figure_row figures[] = {
     {"datagrams forwarded", 0, &demo::outcome::server, "datagrams"},
     {"processor time per datagram (ns)", 0, &demo::outcome::server, "cpu_ns"},
     {"  of it in the kernel: sockets (ns)", 0, &demo::outcome::server, "kernel_ns"},
+    {"  of it in the relay: table, timers (ns)", 0, &demo::outcome::server, "user_ns"},
     {"timer handlers per datagram", 3, &demo::outcome::server, "handlers_per_datagram"},
     {"memory per session (bytes)", 0, &demo::outcome::server, "bytes_per_session"},
     {"sessions that ended at one moment", 0, &demo::outcome::server, "together_count"},

@@ -47,6 +47,7 @@ void add_costs(record& values, const meters& m) {
         const double kernel = to.used.kernel_seconds - from.used.kernel_seconds;
         values["cpu_ns"] = cpu * 1e9 / datagrams;
         values["kernel_ns"] = kernel * 1e9 / datagrams;
+        values["user_ns"] = (cpu - kernel) * 1e9 / datagrams;
         values["measured_datagrams"] = datagrams;
         values["handlers_per_datagram"] =
             number(to.timer_handlers - from.timer_handlers) / datagrams;
