@@ -5,8 +5,8 @@
 // program. Compare ratios: the table at the end gives them.
 //
 // Timers have the default executor and lie in one array; handlers capture a pointer; a timeout is
-// 30 s (five minutes for more than a million timers); random order is that of splitmix64 with seed
-// 42; the io_context is the default one, and a second thread is alive, asleep. Time is the processor
+// 30 s (five minutes for more than a million timers), or, in the workloads `varied`, a random one from
+// 30 to 90 s; random order is that of splitmix64 with seed 42; the io_context is the default one, and a second thread is alive, asleep. Time is the processor
 // time of the process, by the system's account; `op` is that of one operation, in nanoseconds.
 // Operations on timers happen in handlers, within run().
 //
@@ -14,6 +14,7 @@
 
 #include "support/duel.hpp"
 #include "support/measure.hpp"
+#include "support/memory.hpp"
 #include "support/pairs.hpp"
 #include "support/report.hpp"
 #include "support/short_lived.hpp"
@@ -31,6 +32,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -41,9 +43,9 @@ using bench::seconds;
 
 // expires_after() and async_wait(), of timers nobody waits for, in the order of memory: a new context
 // fills up, and what memory it takes is part of the price.
-template <class Timer>
+template <class Timer, class Timeouts = bench::fixed_timeouts>
 void arm(benchmark::State& state, std::size_t n) {
-    using stream = bench::stream<Timer, bench::cancel_one>;
+    using stream = bench::stream<Timer, bench::cancel_one, Timeouts>;
     const std::size_t rounds = bench::rounds_of(n);
     for (auto _ : state) {
         process_clock::duration time{};
@@ -57,10 +59,10 @@ void arm(benchmark::State& state, std::size_t n) {
 
 // The same, of timers that are waited for, in random order; the aborted handler is called. `burst`
 // of them at once.
-template <class Timer>
+template <class Timer, class Timeouts = bench::fixed_timeouts>
 void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<Timer, bench::re_arm_one> stream(n, burst);
+    bench::stream<Timer, bench::re_arm_one, Timeouts> stream(n, burst);
     stream.arm_all();
     for (auto _ : state) {
         state.SetIterationTime(seconds(stream.apply(count)));
@@ -69,26 +71,28 @@ void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
 }
 
 // What does the same for asio_wheel::steady_timer, if the handler need not be called.
-template <class Timer>
+template <class Timer, class Timeouts = bench::fixed_timeouts>
 void postpone(benchmark::State& state, std::size_t n) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<Timer, bench::cancel_one> stream(n, 1);
+    bench::stream<Timer, bench::cancel_one, Timeouts> stream(n, 1);
     stream.arm_all();
     for (auto _ : state) {
         std::size_t moved = 0;
         const auto time = stream.apply_quietly(
-            count, [&moved, n](Timer& timer) { moved += timer.postpone(bench::timeout_of(n)); });
+            count, [&](Timer& timer) { moved += timer.postpone(stream.next_timeout()); });
         bench::require(moved == count, "a wait was not postponed");
         state.SetIterationTime(seconds(time));
     }
     state.counters["op"] = bench::per_operation(count);
 }
 
-// cancel(), in random order, until no wait is left; the aborted handlers are called.
-template <class Timer>
-void cancel(benchmark::State& state, std::size_t n, std::size_t burst) {
+// cancel(), in random order or in that of memory, until no wait is left; the aborted handlers are
+// called.
+template <class Timer, class Timeouts = bench::fixed_timeouts>
+void cancel(benchmark::State& state, std::size_t n, std::size_t burst,
+            bench::visits order = bench::visits::at_random) {
     const std::size_t rounds = bench::rounds_of(n);
-    bench::stream<Timer, bench::cancel_one> stream(n, burst);
+    bench::stream<Timer, bench::cancel_one, Timeouts> stream(n, burst, order);
     for (auto _ : state) {
         process_clock::duration time{};
         for (std::size_t round = 0; round < rounds; ++round) {
@@ -98,6 +102,29 @@ void cancel(benchmark::State& state, std::size_t n, std::size_t burst) {
         state.SetIterationTime(seconds(time));
     }
     state.counters["op"] = bench::per_operation(n * rounds);
+}
+
+enum class part { arm, cancel };
+
+// The first n waits of a context: arm() and cancel(), as above, but that no context is used twice, and
+// that all memory comes from the system anew.
+template <class Timer>
+void fresh(benchmark::State& state, std::size_t n, part measured) {
+    using stream = bench::stream<Timer, bench::cancel_one>;
+    constexpr std::size_t contexts = 100;
+    for (auto _ : state) {
+        bench::give_memory_back();
+        std::vector<std::unique_ptr<stream>> used; // So that no other gets their memory.
+        process_clock::duration arming{};
+        process_clock::duration cancelling{};
+        for (std::size_t i = 0; i < contexts; ++i) {
+            used.push_back(std::make_unique<stream>(n, bench::in_flight));
+            arming += used.back()->arm_all();
+            cancelling += used.back()->apply(n);
+        }
+        state.SetIterationTime(seconds(measured == part::arm ? arming : cancelling));
+    }
+    state.counters["op"] = bench::per_operation(n * contexts);
 }
 
 // Timeouts of short operations, while n other waits are pending: a timer is made and armed, the
@@ -134,20 +161,36 @@ void await_past(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * waits);
 }
 
-// re_arm() by two threads at once.
-template <class Timer>
-void two_threads(benchmark::State& state, std::size_t n) {
-    constexpr std::size_t count = 200'000;
+// What run() needs, which knows how long it took, for each of so many operations.
+template <class Make>
+void by_the_wall_clock_too(benchmark::State& state, std::size_t operations, Make make) {
     double wall = 0;
     for (auto _ : state) {
-        bench::duel<Timer> d(n, count);
-        d.run();
-        state.SetIterationTime(d.cpu());
-        wall += d.wall();
+        auto work = make();
+        work->run();
+        state.SetIterationTime(work->cpu());
+        wall += work->wall();
     }
-    state.counters["op"] = bench::per_operation(2 * count);
-    state.counters["wall_ns"] =
-        benchmark::Counter(wall * 1e9 / (2 * count), benchmark::Counter::kAvgIterations);
+    state.counters["op"] = bench::per_operation(operations);
+    state.counters["wall_ns"] = benchmark::Counter(wall * 1e9 / static_cast<double>(operations),
+                                                   benchmark::Counter::kAvgIterations);
+}
+
+// re_arm() by two threads at once.
+template <class Timer>
+void two_threads(benchmark::State& state, std::size_t n, std::size_t burst) {
+    constexpr std::size_t count = 200'000;
+    by_the_wall_clock_too(state, 2 * count, [n, burst, count] {
+        return std::make_unique<bench::duel<Timer>>(n, count, burst);
+    });
+}
+
+// postpone() by so many threads at once.
+void postpone_by_threads(benchmark::State& state, std::size_t n, std::size_t threads) {
+    constexpr std::size_t count = 1'000'000;
+    by_the_wall_clock_too(state, threads * count, [n, threads, count] {
+        return std::make_unique<bench::postponers>(n, count, threads);
+    });
 }
 
 // touch() of a random one of n idle timers that are waited for.
@@ -200,6 +243,50 @@ void add_operations(std::size_t n) {
     bench::add("api/touch", bench::ours, n, [n](auto& state) { touch(state, n); });
 }
 
+// The same with timeouts that differ, where heaps have something to do.
+void add_varied(std::size_t n) {
+    using varied = bench::varied_timeouts;
+    using bench::in_flight;
+    const auto pair = [n](const char* workload, auto run) {
+        bench::add_pair(workload, n, how_often::as_needed, run);
+    };
+    pair("api/arm_varied", [n]<class Timer>(auto& state) { arm<Timer, varied>(state, n); });
+    pair("api/re_arm_varied",
+         [n]<class Timer>(auto& state) { re_arm<Timer, varied>(state, n, in_flight); });
+    pair("api/cancel_varied",
+         [n]<class Timer>(auto& state) { cancel<Timer, varied>(state, n, in_flight); });
+    pair("api/cancel_in_order_varied", [n]<class Timer>(auto& state) {
+        cancel<Timer, varied>(state, n, in_flight, bench::visits::in_order);
+    });
+    bench::add("api/postpone_varied", "asio", n,
+               [n](auto& state) { re_arm<asio::steady_timer, varied>(state, n, in_flight); });
+    bench::add("api/postpone_varied", bench::ours, n,
+               [n](auto& state) { postpone<asio_wheel::steady_timer, varied>(state, n); });
+}
+
+void add_fresh(std::size_t n) {
+    bench::add_pair("api/fresh_arm", n, how_often::as_needed,
+                    [n]<class Timer>(auto& state) { fresh<Timer>(state, n, part::arm); });
+    bench::add_pair("api/fresh_cancel", n, how_often::as_needed,
+                    [n]<class Timer>(auto& state) { fresh<Timer>(state, n, part::cancel); });
+}
+
+// Two threads of one context, each with n timers of its own.
+void add_threads(std::size_t n) {
+    bench::add_pair("api/two_threads", n, how_often::as_needed, [n]<class Timer>(auto& state) {
+        two_threads<Timer>(state, n, bench::in_flight);
+    });
+    bench::add_pair("api/two_threads_later", n, how_often::as_needed,
+                    [n]<class Timer>(auto& state) { two_threads<Timer>(state, n, n); });
+    // Asio's timer cannot be postponed, so it is re-armed.
+    bench::add("api/two_threads_postpone", "asio", n,
+               [n](auto& state) { two_threads<asio::steady_timer>(state, n, bench::in_flight); });
+    bench::add("api/two_threads_postpone", "one_thread", n,
+               [n](auto& state) { postpone_by_threads(state, n, 1); });
+    bench::add("api/two_threads_postpone", bench::ours, n,
+               [n](auto& state) { postpone_by_threads(state, n, 2); });
+}
+
 // Ours as it is where one thread only uses the context.
 class unlocked_timer : public asio_wheel::steady_timer {
 public:
@@ -230,8 +317,10 @@ int main(int argc, char** argv) {
         add_operations(n);
     }
     for (const std::size_t n : {1'000U, 1'000'000U}) {
+        add_varied(n);
         add_unlocked(n);
     }
+    add_fresh(1'000);
     for (const std::size_t n : {1U, 1'000U}) {
         bench::add_pair("api/await_past", n, how_often::as_needed,
                         [n]<class Timer>(auto& state) { await_past<Timer>(state, n); });
@@ -240,7 +329,6 @@ int main(int argc, char** argv) {
         bench::add_pair("api/await_chain", n, how_often::once,
                         [n]<class Timer>(auto& state) { await_chain<Timer>(state, n); });
     }
-    bench::add_pair("api/two_threads", 10'000, how_often::as_needed,
-                    []<class Timer>(auto& state) { two_threads<Timer>(state, 10'000); });
+    add_threads(10'000);
     return bench::run_benchmarks(argc, argv);
 }

@@ -7,29 +7,34 @@
 #include "measure.hpp"
 #include "waits.hpp"
 
+#include <asio_wheel/steady_timer.hpp>
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <thread>
 #include <vector>
 
 namespace bench {
 
-/// Two threads run one context. Each has n timers of its own, of which it re-arms 64 at random, and
-/// posts itself to go on; the aborted handlers are called by either thread. `wall` is the time that
-/// passed, for one operation of both.
+/// Two threads run one context. Each has n timers of its own, of which it re-arms some at random, a
+/// burst, and posts itself to go on; the aborted handlers are called by either thread between the
+/// bursts. `wall` is the time that passed.
 template <class Timer>
 class duel {
     using steady = std::chrono::steady_clock;
 
 public:
-    duel(std::size_t n, std::size_t count)
-        : sides_{{context_, n, count, 1}, {context_, n, count, 2}}, expected_(2 * (n + count)) {}
+    duel(std::size_t n, std::size_t count, std::size_t burst)
+        : burst_(burst), sides_{{context_, n, count, 1}, {context_, n, count, 2}},
+          expected_(2 * (n + count)) {}
 
     void run() {
         for (side& s : sides_) {
@@ -82,7 +87,7 @@ private:
     }
 
     void burst(side& s) {
-        for (int i = 0; i < 64 && s.left != 0; ++i, --s.left) {
+        for (std::size_t i = 0; i < burst_ && s.left != 0; ++i, --s.left) {
             arm(s.timers[s.random.below(s.timers.size())]);
         }
         if (s.left != 0) {
@@ -98,6 +103,7 @@ private:
         }
     }
 
+    const std::size_t burst_;
     asio::io_context context_;
     side sides_[2];
     const std::size_t expected_;
@@ -105,6 +111,97 @@ private:
     stopwatch<process_clock> time_;
     steady::time_point end_;
     steady::duration wall_{};
+};
+
+/// Some threads run one context. Each has n timers of its own that are waited for, and postpones them
+/// in one handler, in random order, `count` times in all. `wall` is the time from when all of them
+/// have begun until the last one is done; `cpu` is what their threads used in it.
+class postponers {
+    using steady = std::chrono::steady_clock;
+    using timer = asio_wheel::steady_timer;
+
+public:
+    postponers(std::size_t n, std::size_t count, std::size_t threads) : count_(count) {
+        for (std::size_t i = 0; i < threads; ++i) {
+            sides_.emplace_back(context_, n, i + 1);
+        }
+    }
+
+    void run() {
+        for (side& s : sides_) {
+            for (timer& t : s.timers) {
+                t.expires_after(timeout);
+                t.async_wait([](const error_code&) { require(false, "a wait ended"); });
+            }
+            asio::post(context_, [this, &s] { postpone(s); });
+        }
+        std::vector<std::thread> others;
+        for (std::size_t i = 1; i < sides_.size(); ++i) {
+            others.emplace_back([this] { context_.run(); });
+        }
+        context_.run();
+        for (std::thread& other : others) {
+            other.join();
+        }
+        for (const side& s : sides_) {
+            require(s.moved == count_, "a wait was not postponed");
+        }
+    }
+
+    [[nodiscard]] double cpu() const {
+        double sum = 0;
+        for (const side& s : sides_) {
+            sum += s.used.seconds();
+        }
+        return sum;
+    }
+
+    [[nodiscard]] double wall() const {
+        const auto begin = std::ranges::min_element(sides_, {}, &side::begin)->begin;
+        const auto end = std::ranges::max_element(sides_, {}, &side::end)->end;
+        return std::chrono::duration<double>(end - begin).count();
+    }
+
+private:
+    struct side {
+        side(asio::io_context& context, std::size_t n, std::uint64_t seed)
+            : random(seed), order(random_order(n, random)), timers(make_timers<timer>(context, n)) {
+        }
+
+        splitmix64 random;
+        std::vector<std::uint32_t> order;
+        std::vector<timer> timers;
+        std::size_t moved = 0;
+        stopwatch<thread_clock> used;
+        steady::time_point begin;
+        steady::time_point end;
+    };
+
+    void postpone(side& s) {
+        ready_.fetch_add(1, std::memory_order_acq_rel); // Each waits until all are here.
+        while (ready_.load(std::memory_order_acquire) < sides_.size()) {
+            std::this_thread::yield();
+        }
+        s.begin = steady::now();
+        s.used.start();
+        std::size_t moved = 0;
+        for (std::size_t i = 0, next = 0; i < count_; ++i) {
+            moved += s.timers[s.order[next]].postpone(timeout);
+            next = next + 1 == s.order.size() ? 0 : next + 1;
+        }
+        s.used.stop();
+        s.end = steady::now();
+        s.moved = moved;
+        if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == sides_.size()) {
+            context_.stop(); // The waits end with the context, uncalled.
+        }
+    }
+
+    const std::size_t count_;
+    asio::io_context context_;
+    std::deque<side> sides_;
+    std::atomic<std::size_t> ready_{0};
+    std::atomic<std::size_t> done_{0};
 };
 
 } // namespace bench

@@ -36,6 +36,34 @@ constexpr std::chrono::seconds timeout_of(std::size_t n) {
     return n > 1'000'000 ? std::chrono::minutes(5) : timeout;
 }
 
+/// What the timers of a stream are told: always the same time,
+class fixed_timeouts {
+public:
+    explicit fixed_timeouts(std::size_t n) noexcept : timeout_(timeout_of(n)) {}
+
+    [[nodiscard]] std::chrono::nanoseconds operator()() const noexcept { return timeout_; }
+
+private:
+    std::chrono::nanoseconds timeout_;
+};
+
+/// or another one each time, from 30 to 90 s. Drawing it takes about 2 ns.
+class varied_timeouts {
+public:
+    explicit varied_timeouts(std::size_t) noexcept {}
+
+    [[nodiscard]] std::chrono::nanoseconds operator()() noexcept {
+        constexpr std::uint64_t range = 60'000'000'000;
+        return timeout + std::chrono::nanoseconds(random_.below(range));
+    }
+
+private:
+    splitmix64 random_{43};
+};
+
+/// In which order a stream comes to its timers: that of memory, or a random one.
+enum class visits { in_order, at_random };
+
 /// Enough time to arm n timers, on a slow machine too.
 constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
     return std::chrono::milliseconds(300) + n * std::chrono::nanoseconds(1'500);
@@ -104,18 +132,20 @@ process_clock::duration run(asio::io_context& context, Function function) {
 /// object called with the stream and one of its timers, aborts the timer's wait. `burst` of them
 /// are done at once, by the last aborted handler of the burst before: so many are under way at
 /// once.
-template <class Timer, class Operation>
+template <class Timer, class Operation, class Timeouts = fixed_timeouts>
 class stream {
 public:
-    stream(std::size_t n, std::size_t burst)
-        : order_(random_order(n, random_)), burst_(burst), timeout_(timeout_of(n)),
-          timers_(make_timers<Timer>(context_, n)) {}
+    stream(std::size_t n, std::size_t burst, visits order = visits::at_random)
+        : order_(order == visits::at_random ? random_order(n, random_) : index_order(n)),
+          burst_(burst), timeouts_(n), timers_(make_timers<Timer>(context_, n)) {}
 
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
+    [[nodiscard]] std::chrono::nanoseconds next_timeout() noexcept { return timeouts_(); }
+
     void arm(Timer& timer) {
-        timer.expires_after(timeout_);
+        timer.expires_after(next_timeout());
         timer.async_wait([this](const error_code& ec) { aborted(ec); });
     }
 
@@ -129,7 +159,7 @@ public:
         });
     }
 
-    /// Does `count` operations in random order, and ends when each has aborted a wait.
+    /// Does `count` operations in the stream's order, and ends when each has aborted a wait.
     process_clock::duration apply(std::size_t count) {
         left_ = count;
         const auto time = run(context_, [this] { next_burst(); });
@@ -137,8 +167,8 @@ public:
         return time;
     }
 
-    /// Does `count` times `quiet(timer)`, which must abort nothing, in random order, from one
-    /// handler.
+    /// Does `count` times `quiet(timer)`, which must abort nothing, in the stream's order, from
+    /// one handler.
     template <class Quiet>
     process_clock::duration apply_quietly(std::size_t count, Quiet quiet) {
         return run(context_, [this, count, quiet] {
@@ -180,7 +210,7 @@ private:
     splitmix64 random_;
     const std::vector<std::uint32_t> order_;
     const std::size_t burst_;
-    const std::chrono::seconds timeout_;
+    Timeouts timeouts_;
     std::size_t next_ = 0;
     std::size_t left_ = 0;      // Operations still to be done.
     std::size_t under_way_ = 0; // Handlers still to be called for those done.
