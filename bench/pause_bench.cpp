@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What it means for everybody else when n waits expire at once: for another handler of the context,
-// and for another thread that starts a wait. `pause_us` is the longest, by the wall clock: on a busy
-// machine look at the least of several repetitions, and at `cpu_us`, which is what the process itself
-// had to do in it.
+// What it means for everybody else when n waits expire at once, are filed again, or end with their
+// context: for another handler of the context, and for another thread that starts a wait. `pause_us`
+// is the longest, by the wall clock: on a busy machine look at the least of several repetitions, and
+// at `cpu_us`, which is what the process itself had to do in it. `op` of `context_end` is the
+// processor time, for each wait, of the thread that ends the context.
 
 #include "support/measure.hpp"
 #include "support/pairs.hpp"
@@ -21,14 +22,30 @@ namespace {
 using bench::seconds;
 
 template <class Probe>
+void report(benchmark::State& state, const Probe& probe) {
+    state.counters["pause_us"] = seconds(probe.pause()) * 1e6;
+    state.counters["cpu_us"] = seconds(probe.cpu()) * 1e6;
+}
+
+template <class Probe>
 void pause(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {
         Probe probe(n);
         probe.run();
         state.SetIterationTime(seconds(probe.pause()));
-        state.counters["pause_us"] = seconds(probe.pause()) * 1e6;
-        state.counters["cpu_us"] = seconds(probe.cpu()) * 1e6;
+        report(state, probe);
     }
+}
+
+template <class Timer>
+void context_end(benchmark::State& state, std::size_t n) {
+    for (auto _ : state) {
+        bench::ending_context<Timer> probe(n);
+        probe.run();
+        state.SetIterationTime(probe.time());
+        report(state, probe);
+    }
+    state.counters["op"] = bench::per_operation(n);
 }
 
 } // namespace
@@ -43,6 +60,11 @@ int main(int argc, char** argv) {
         bench::add_pair(
             "pause/foreign_async_wait", n, bench::how_often::once,
             [n]<class Timer>(auto& state) { pause<bench::foreign_thread<Timer>>(state, n); });
+        bench::add_pair(
+            "pause/postponed", n, bench::how_often::once,
+            [n]<class Timer>(auto& state) { pause<bench::postponed_probe<Timer>>(state, n); });
+        bench::add_pair("pause/context_end", n, bench::how_often::once,
+                        [n]<class Timer>(auto& state) { context_end<Timer>(state, n); });
     }
     return bench::run_benchmarks(argc, argv);
 }
