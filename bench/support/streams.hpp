@@ -1,0 +1,127 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Connections that are busy all the time.
+
+#ifndef BENCH_STREAMS_HPP
+#define BENCH_STREAMS_HPP
+
+#include "measure.hpp"
+#include "waits.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+/// n pairs of streams over connected sockets, each end of which answers each message with another
+/// one. If a stream has deadlines, it is told one before each operation.
+template <class Stream>
+class talk {
+public:
+    explicit talk(std::size_t n) {
+        using tcp = asio::ip::tcp;
+        tcp::acceptor acceptor(context_, {asio::ip::address_v4::loopback(), 0});
+        for (std::size_t i = 0; i < n; ++i) {
+            tcp::socket caller(context_);
+            caller.connect(acceptor.local_endpoint());
+            tcp::socket callee = acceptor.accept();
+            for (tcp::socket* s : {&caller, &callee}) {
+                s->set_option(tcp::no_delay(true));
+                s->non_blocking(true);
+                ends_.emplace_back(*this, std::move(*s));
+            }
+            ends_.back().read();
+            silent_.push_back(&ends_[ends_.size() - 2]);
+        }
+    }
+
+    talk(const talk&) = delete;
+    talk& operator=(const talk&) = delete;
+
+    /// Lets `count` messages be written and read, by all pairs together; at least one by each.
+    process_clock::duration run(std::size_t count) {
+        require(count >= silent_.size(), "too few messages for so many streams");
+        left_ = count;
+        read_ = 0;
+        const auto time = bench::run(context_, [this] {
+            // The others wait for a message.
+            for (end* e : std::exchange(silent_, {})) {
+                write(*e);
+            }
+        });
+        require(read_ == count, "a message was lost");
+        return time;
+    }
+
+private:
+    class end {
+    public:
+        end(talk& owner, asio::ip::tcp::socket&& socket)
+            : owner_(owner), stream_(std::move(socket)) {}
+
+        void read() {
+            more_time();
+            stream_.async_read_some(asio::buffer(data_),
+                                    [this](const error_code& ec, std::size_t size) {
+                                        require(!ec && size == data_.size(), "a read failed");
+                                        owner_.answer(*this);
+                                    });
+        }
+
+        void write() {
+            more_time();
+            stream_.async_write_some(asio::buffer(data_),
+                                     [this](const error_code& ec, std::size_t size) {
+                                         require(!ec && size == data_.size(), "a write failed");
+                                         read();
+                                     });
+        }
+
+    private:
+        void more_time() {
+            if constexpr (requires { stream_.expires_after(timeout); }) {
+                stream_.expires_after(timeout);
+            }
+        }
+
+        talk& owner_;
+        Stream stream_;
+        std::array<char, 16> data_{};
+    };
+
+    void write(end& e) {
+        --left_;
+        e.write();
+    }
+
+    // Runs until one end of each pair would have to write, and may not; the other one waits for that.
+    void answer(end& e) {
+        ++read_;
+        if (left_ != 0) {
+            return write(e);
+        }
+        silent_.push_back(&e);
+        if (silent_.size() == ends_.size() / 2) {
+            context_.stop();
+        }
+    }
+
+    std::size_t left_ = 0; // Messages still to be written.
+    std::size_t read_ = 0;
+    std::vector<end*> silent_; // The ends that wait for nothing, one of each pair.
+    asio::io_context context_;
+    std::deque<end> ends_; // They cannot be moved.
+};
+
+} // namespace bench
+
+#endif
