@@ -19,6 +19,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include <benchmark/benchmark.h>
+#include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
@@ -127,8 +128,16 @@ void wait_once(asio::io_context& context, clock::duration d) {
     context.restart();
 }
 
-// Wake-ups in a second in which nothing is due, while n waits for an hour are pending. That the second
-// ends is one more, and not counted.
+// Wake-ups in the next second. That it ends is one more, and not counted.
+void count_for_a_second(benchmark::State& state, asio::io_context& context) {
+    const std::uint64_t before = wake_ups();
+    context.run_for(1s);
+    const std::uint64_t woken = wake_ups() - before;
+    state.SetIterationTime(1);
+    state.counters["wake_ups"] = static_cast<double>(woken) - 1;
+}
+
+// A second in which nothing is due, while n waits for an hour are pending.
 template <class Timer>
 void idle(benchmark::State& state, std::size_t n) {
     asio::io_context context;
@@ -141,11 +150,32 @@ void idle(benchmark::State& state, std::size_t n) {
     }
     context.poll();
     for (auto _ : state) {
-        const std::uint64_t before = wake_ups();
-        context.run_for(1s);
-        const std::uint64_t woken = wake_ups() - before;
-        state.SetIterationTime(1);
-        state.counters["wake_ups"] = static_cast<double>(woken) - 1;
+        count_for_a_second(state, context);
+    }
+}
+
+// A second in which n waits would expire evenly, had they not been cancelled before it.
+template <class Timer>
+void cancelled(benchmark::State& state, std::size_t n) {
+    asio::io_context context;
+    const auto work = asio::make_work_guard(context);
+    wait_once<Timer>(context, 1ms);
+    std::vector<Timer> timers = bench::make_timers<Timer>(context, n);
+    for (auto _ : state) {
+        const auto begin = clock::now() + 2 * bench::arming_time(n);
+        std::size_t aborted = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            timers[i].expires_at(begin + i * clock::duration(1s) / n);
+            timers[i].async_wait([&aborted](const bench::error_code& ec) {
+                aborted += ec == asio::error::operation_aborted ? 1 : 0;
+            });
+        }
+        for (Timer& timer : timers) {
+            timer.cancel();
+        }
+        context.run_until(begin);
+        bench::require(aborted == n, "an aborted wait was not completed");
+        count_for_a_second(state, context);
     }
 }
 
@@ -178,6 +208,8 @@ int main(int argc, char** argv) {
         bench::add_pair("wake_up/idle", n, once,
                         [n]<class Timer>(auto& state) { idle<Timer>(state, n); });
     }
+    bench::add_pair("wake_up/cancelled", 1'000'000, once,
+                    []<class Timer>(auto& state) { cancelled<Timer>(state, 1'000'000); });
     for (const std::size_t distance : {10U, 300U, 3'000U}) {
         bench::add_pair("wake_up/lone_ms", distance, once,
                         [distance]<class Timer>(auto& state) { lone<Timer>(state, distance); });
