@@ -14,7 +14,6 @@
 
 #include "support/duel.hpp"
 #include "support/measure.hpp"
-#include "support/memory.hpp"
 #include "support/pairs.hpp"
 #include "support/report.hpp"
 #include "support/short_lived.hpp"
@@ -32,7 +31,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <vector>
 
 namespace {
 
@@ -102,29 +100,6 @@ void cancel(benchmark::State& state, std::size_t n, std::size_t burst,
         state.SetIterationTime(seconds(time));
     }
     state.counters["op"] = bench::per_operation(n * rounds);
-}
-
-enum class part { arm, cancel };
-
-// The first n waits of a context: arm() and cancel(), as above, but that no context is used twice, and
-// that all memory comes from the system anew.
-template <class Timer>
-void fresh(benchmark::State& state, std::size_t n, part measured) {
-    using stream = bench::stream<Timer, bench::cancel_one>;
-    constexpr std::size_t contexts = 100;
-    for (auto _ : state) {
-        bench::give_memory_back();
-        std::vector<std::unique_ptr<stream>> used; // So that no other gets their memory.
-        process_clock::duration arming{};
-        process_clock::duration cancelling{};
-        for (std::size_t i = 0; i < contexts; ++i) {
-            used.push_back(std::make_unique<stream>(n, bench::in_flight));
-            arming += used.back()->arm_all();
-            cancelling += used.back()->apply(n);
-        }
-        state.SetIterationTime(seconds(measured == part::arm ? arming : cancelling));
-    }
-    state.counters["op"] = bench::per_operation(n * contexts);
 }
 
 // Timeouts of short operations, while n other waits are pending: a timer is made and armed, the
@@ -264,13 +239,6 @@ void add_varied(std::size_t n) {
                [n](auto& state) { postpone<asio_wheel::steady_timer, varied>(state, n); });
 }
 
-void add_fresh(std::size_t n) {
-    bench::add_pair("api/fresh_arm", n, how_often::as_needed,
-                    [n]<class Timer>(auto& state) { fresh<Timer>(state, n, part::arm); });
-    bench::add_pair("api/fresh_cancel", n, how_often::as_needed,
-                    [n]<class Timer>(auto& state) { fresh<Timer>(state, n, part::cancel); });
-}
-
 // Two threads of one context, each with n timers of its own.
 void add_threads(std::size_t n) {
     bench::add_pair("api/two_threads", n, how_often::as_needed, [n]<class Timer>(auto& state) {
@@ -320,7 +288,6 @@ int main(int argc, char** argv) {
         add_varied(n);
         add_unlocked(n);
     }
-    add_fresh(1'000);
     for (const std::size_t n : {1U, 1'000U}) {
         bench::add_pair("api/await_past", n, how_often::as_needed,
                         [n]<class Timer>(auto& state) { await_past<Timer>(state, n); });

@@ -12,6 +12,7 @@
 
 #include <asio_wheel/wheel_service.hpp>
 
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -283,15 +284,13 @@ public:
     }
 
     void run() {
-        std::thread other([this] { start_waits(); });
+        context_->user.thread = std::thread([this] { start_waits(); });
         while (started_.load(std::memory_order_acquire) < 16) {
             std::this_thread::yield();
         }
         time_.start();
         context_->shutdown();
         time_.stop();
-        over_.store(true, std::memory_order_release);
-        other.join(); // It may use the context until then.
         time_.start();
         others_.clear();
         time_.stop();
@@ -307,16 +306,35 @@ public:
     [[nodiscard]] double time() const noexcept { return time_.seconds(); }
 
 private:
-    // The destructor of a context does this first. While it does, threads may use the context that a
-    // service joins when its turn comes.
+    // Joins a thread that uses the context. Services end in the reverse order in which they were made:
+    // timers do before it, the context's queue after it.
+    struct joined : asio::execution_context::service {
+        static inline asio::execution_context::id id;
+
+        explicit joined(asio::execution_context& owner) : service(owner) {}
+
+        void shutdown() noexcept override {
+            over.store(true, std::memory_order_relaxed); // A flag, nothing more.
+            if (thread.joinable()) {
+                thread.join();
+            }
+        }
+
+        std::thread thread;
+        std::atomic<bool> over{false};
+    };
+
+    // shutdown() is what its destructor does first.
     struct context : asio::io_context {
         using asio::io_context::execution_context::shutdown;
+
+        joined& user = asio::use_service<joined>(*this);
     };
 
     // Each timer is used once: what is pending must be left alone.
     void start_waits() {
         for (Timer& timer : mine_) {
-            if (over_.load(std::memory_order_acquire)) {
+            if (context_->user.over.load(std::memory_order_relaxed)) {
                 break;
             }
             timer.expires_after(timeout);
@@ -336,7 +354,6 @@ private:
     std::vector<Timer> others_;
     std::vector<Timer> mine_;
     std::size_t called_ = 0;
-    std::atomic<bool> over_{false};
     std::atomic<std::size_t> started_{0};
     stopwatch<thread_clock> time_;
     clock::duration pause_{};
