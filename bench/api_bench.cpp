@@ -206,6 +206,11 @@ void add_operations(std::size_t n) {
     }
     pair("api/cancel",
          [n]<class Timer>(auto& state) { cancel<Timer>(state, n, bench::in_flight); });
+    if (n <= 1'000'000) {
+        pair("api/cancel_in_order", [n]<class Timer>(auto& state) {
+            cancel<Timer>(state, n, bench::in_flight, bench::visits::in_order);
+        });
+    }
     pair("api/short_lived", [n]<class Timer>(auto& state) { short_lived<Timer>(state, n); });
     // Asio's timer cannot be postponed, so it is re-armed.
     bench::add("api/postpone", "asio", n,
