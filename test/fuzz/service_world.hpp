@@ -177,9 +177,7 @@ private:
 
         // With one thread, Asio does not count yet what a handler posts: a poll() inside that
         // handler calls it, finds no work, and stops the context.
-        [[nodiscard]] bool may_stop_by_itself() const {
-            return posted_inside && hint != 0;
-        }
+        [[nodiscard]] bool may_stop_by_itself() const { return posted_inside && hint != 0; }
 
         std::uint64_t hint = 0;
         std::unique_ptr<io_context> context;
