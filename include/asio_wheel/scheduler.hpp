@@ -127,11 +127,11 @@ public:
     }
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
-    /// a late call is followed by those that were missed, one after the other. A negative `initial`
-    /// is zero, as with the JDK: nothing was missed before.
+    /// a late call is followed by those that were missed, one after the other; so are calls before
+    /// now if `initial` is negative, as those of the JDK's Timer with a first time that has passed.
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
-        return arm(make(after(std::max(initial, duration::zero())), std::forward<F>(f),
+        return arm(make(after(initial), std::forward<F>(f),
                         [period = checked(period)](time_point previous, time_point) {
                             return std::optional(detail::add_saturating(previous, period));
                         }));

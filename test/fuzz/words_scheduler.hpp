@@ -237,9 +237,10 @@ private:
         task& t = tasks_.emplace_back();
         t.group = once_in(4) ? i : nobody;
         const std::size_t what = pick(6);
-        const duration d = any_duration();
-        t.due = sum(now(), what == 3 ? std::max(d, duration::zero()) : d);
-        // Not so short that a fixed rate has very much to catch up with.
+        // A fixed rate that begins long ago, or has a very short period, has very much to catch up with.
+        const duration d = what == 3 ? std::max<duration>(any_duration(), -std::chrono::seconds(2))
+                                     : any_duration();
+        t.due = sum(now(), d);
         t.period = std::max<duration>(any_duration(), std::chrono::milliseconds(10));
         t.left = 1 + pick(4);
         t.key = what == 2 ? 1 + pick(3) : 0;
