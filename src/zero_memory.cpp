@@ -77,9 +77,7 @@ zero_memory::zero_memory(std::size_t size)
     : begin_(static_cast<std::byte*>(zeros(size))), size_(size) {}
 
 zero_memory::~zero_memory() {
-    if (begin_ != nullptr) {
-        give_back(begin_, size_);
-    }
+    give_back(begin_, size_);
 }
 
 } // namespace asio_wheel::detail
