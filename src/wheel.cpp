@@ -210,7 +210,14 @@ void wheel::emptied(const void* list) noexcept {
         reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_);
     const std::size_t number = offset / sizeof(slot);
     filled_[number] &= static_cast<list_set>(~(1U << (offset % sizeof(slot) / sizeof(node))));
-    if (filled_[number] == 0 && number < opened_) {
+    if (filled_[number] == 0) {
+        vacated(number);
+    }
+}
+
+// Notes that a slot has become empty. Those that belong to no level have no earliest deadline.
+void wheel::vacated(std::size_t number) noexcept {
+    if (number < opened_) {
         earliest_.forget(number);
     }
 }
@@ -227,9 +234,7 @@ void wheel::open(std::uint32_t number) noexcept {
         algorithms::transfer(&opened.lists[i], next_of(&from.lists[i]), &from.lists[i]);
     }
     filled_[opened_] |= std::exchange(filled_[number], list_set{0});
-    if (number < opened_) {
-        earliest_.forget(number);
-    }
+    vacated(number);
 }
 
 // Takes out the next opened entry, of which there is one: the first of the next list that has any.

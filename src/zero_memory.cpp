@@ -36,7 +36,7 @@ void* zeros_of_the_heap(std::size_t size) {
 
 #if defined(MAP_ANONYMOUS)
 
-// A small block is cheaper on the heap: there it need not be a whole number of pages.
+// Smaller blocks come from the heap, which does not round them up to whole pages.
 constexpr std::size_t smallest_mapping = 65'536;
 
 void* zeros(std::size_t size) {

@@ -127,8 +127,8 @@ public:
     }
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
-    /// a late call is followed by those that were missed, one after the other; so are calls before
-    /// now if `initial` is negative, as those of the JDK's Timer with a first time that has passed.
+    /// a late call is followed by those that were missed, one after the other. A negative `initial`
+    /// is a first call that was missed. (The JDK's Timer treats a first time that has passed so, too.)
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
         return arm(make(after(initial), std::forward<F>(f),

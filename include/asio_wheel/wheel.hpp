@@ -233,9 +233,9 @@ private:
     using list_set = std::uint16_t; // Bit i stands for list i of a slot.
     static_assert(std::numeric_limits<list_set>::digits == stripes);
 
+    // A list that is filled begins and ends with its node here.
     struct alignas(64) slot {
-        std::array<node, stripes>
-            lists; // Each what its list begins and ends with, if it is filled.
+        std::array<node, stripes> lists;
     };
     static_assert(std::is_trivial_v<slot>);
 
@@ -244,6 +244,7 @@ private:
     void file(wheel_entry& entry) noexcept;
     void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
     void emptied(const void* list) noexcept;
+    void vacated(std::size_t number) noexcept;
     void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }

@@ -46,10 +46,9 @@ public:
 
 private:
     static constexpr std::size_t fan = 8;
+    static constexpr unsigned highest = 10; // 8 to the 10th slots: more than a wheel can have.
 
     [[nodiscard]] static key greatest(const key* children) noexcept;
-
-    static constexpr unsigned highest = 10; // 8 to the 10th slots: more than a wheel can have.
 
     key* keys_;
     std::size_t room_ = 0;
