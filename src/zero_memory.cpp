@@ -6,20 +6,14 @@
 
 #include <asio_wheel/detail/zero_memory.hpp>
 
+#include <asio_wheel/detail/address_sanitizer.hpp>
+
 #include <cstring>
 #include <new>
 
 // AddressSanitizer does not look for pointers in memory that does not come from the heap, and would
 // take for lost what only the wheel points to.
-#if defined(__SANITIZE_ADDRESS__)
-#define ASIO_WHEEL_USES_THE_HEAP
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ASIO_WHEEL_USES_THE_HEAP
-#endif
-#endif
-
-#if !defined(ASIO_WHEEL_USES_THE_HEAP) && __has_include(<sys/mman.h>)
+#if !defined(ASIO_WHEEL_HAS_ADDRESS_SANITIZER) && __has_include(<sys/mman.h>)
 #include <sys/mman.h>
 #endif
 

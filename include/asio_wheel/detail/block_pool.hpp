@@ -12,6 +12,7 @@
 #ifndef ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
 
+#include <asio_wheel/detail/address_sanitizer.hpp>
 #include <asio_wheel/detail/sync.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
@@ -31,13 +32,6 @@
 #include <pthread.h>
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ASIO_WHEEL_HAS_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ASIO_WHEEL_HAS_ADDRESS_SANITIZER 1
-#endif
-#endif
 #ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #endif
