@@ -12,13 +12,13 @@
 
 namespace asio_wheel {
 
-wheel::wheel(std::size_t slots, unsigned levels)
+wheel::wheel(std::size_t slots, unsigned levels, look_function look, void* context)
     : levels_(levels),
       bits_(static_cast<unsigned>(std::bit_width(std::bit_ceil(std::max<std::size_t>(slots, 2)))) -
             1),
       mask_((std::size_t{1} << bits_) - 1),
-      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1),
-      earliest_(nullptr, opened_),
+      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1), look_(look),
+      context_(context), earliest_(nullptr, opened_),
       memory_((sizeof(slot) + sizeof(list_set)) * (std::size_t{held_} + 1) +
               sizeof(tick_t) * earliest_.room()) {
     slots_ = reinterpret_cast<slot*>(memory_.begin());
@@ -93,7 +93,7 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
                 entry.slot_ = wheel_entry::unfiled;
                 --size_;
                 due[expired++] = &entry;
-            } else {
+            } else if (look_at(entry)) {
                 file(entry);
                 ++cascaded_;
             }
@@ -124,6 +124,9 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             }
             --budget;
             wheel_entry& entry = take_opened();
+            if (!look_at(entry)) {
+                continue;
+            }
             file(entry);
             if (entry.deadline_ == now_) {
                 return now_; // Nothing can be earlier.
@@ -134,22 +137,59 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             return next;
         }
         const std::uint32_t number = slot_of(next);
-        if (shows(number, next)) {
+        wheel_entry* const first = shown(number, next);
+        if (first == nullptr) {
+            open(number);
+            continue;
+        }
+        if (look_ == nullptr) {
             return next;
         }
-        open(number);
+        // It may have another deadline by now: it alone is looked at.
+        if (budget == 0) {
+            return std::nullopt;
+        }
+        --budget;
+        erase(*first);
+        ++size_;
+        if (!look_at(*first)) {
+            continue;
+        }
+        if (first->deadline_ == next && filled_[number] != 0) {
+            link(*first, number, true); // Where the next call finds it again.
+            return next;
+        }
+        file(*first);
+        if (first->deadline_ == next) {
+            return next;
+        }
     }
 }
 
-// True if one of a slot's first entries has this deadline.
-bool wheel::shows(std::uint32_t number, tick_t deadline) const noexcept {
+// One of a slot's first entries that has this deadline; null if none has.
+wheel_entry* wheel::shown(std::uint32_t number, tick_t deadline) const noexcept {
     for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
         const node& list = slots_[number].lists[static_cast<unsigned>(std::countr_zero(rest))];
-        if (entry_of(next_of(&list)).deadline_ == deadline) {
-            return true;
+        wheel_entry& entry = entry_of(next_of(&list));
+        if (entry.deadline_ == deadline) {
+            return &entry;
         }
     }
-    return false;
+    return nullptr;
+}
+
+// Brings the deadline of an entry that was taken out up to date. False if the entry is gone.
+inline bool wheel::look_at(wheel_entry& entry) noexcept {
+    if (look_ != nullptr) {
+        entry.slot_ = wheel_entry::unfiled;
+        const tick_t deadline = look_(context_, entry);
+        if (deadline == no_tick) {
+            --size_;
+            return false;
+        }
+        entry.deadline_ = std::clamp(deadline, now_, last_tick);
+    }
+    return true;
 }
 
 // Lets now_ follow the clock, but not into a slot that still has to be opened: an entry filed

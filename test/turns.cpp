@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_watched) {
     BOOST_TEST(one.most_work == 1U);
     BOOST_TEST(one.most_ready == 0U);
     BOOST_TEST(one.longest_ns > 0);
-    const lock_record aborted = locks_of(crowd, [&] { crowd.timers().front().cancel(); });
+    const lock_record aborted = locks_of(crowd, [&] { crowd.timers().pop_back(); });
     BOOST_TEST(aborted.most_work == 1U);
     BOOST_TEST(aborted.most_ready == 1U);
 }
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(waits_come_down_the_levels_in_slices) {
     });
 }
 
-BOOST_AUTO_TEST_CASE(waits_are_cancelled_one_lock_each) {
+BOOST_AUTO_TEST_CASE(waits_are_cancelled_without_a_lock) {
     with_each_shape([](waiting_crowd& crowd) {
         crowd.wait(waits, 1h);
         const lock_record locks = locks_of(crowd, [&] {
@@ -152,6 +152,17 @@ BOOST_AUTO_TEST_CASE(waits_are_cancelled_one_lock_each) {
                 BOOST_TEST_REQUIRE(t.cancel() == 1U);
             }
         });
+        BOOST_TEST(locks.count == 0U);
+        BOOST_TEST(crowd.ran() == waits);
+        BOOST_TEST(crowd.delivered() == 0U);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(timers_end_one_lock_each) {
+    with_each_shape([](waiting_crowd& crowd) {
+        crowd.wait(waits, 1h);
+        const lock_record locks = locks_of(crowd, [&] { crowd.timers().clear(); });
+        BOOST_TEST(locks.count == waits);
         BOOST_TEST(locks.most_work == 1U);
         BOOST_TEST(locks.most_ready == 1U);
         BOOST_TEST(crowd.ran() == waits);

@@ -106,6 +106,29 @@ BOOST_FIXTURE_TEST_CASE(advance_moves_time_exactly_and_counts_what_is_due, virtu
     BOOST_TEST((now() == time_point::max()));
 }
 
+// Its tick has come when it is looked at, so the wheel holds it back; then its wait starts anew, for
+// later.
+BOOST_AUTO_TEST_CASE(advance_to_next_passes_by_what_was_held_back_and_waits_for_later_now) {
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 7ms});
+    wheel.pause();
+    const time_point start = wheel.now();
+    journal log;
+    timer moved(world.ctx, start + 1ms);
+    timer next(world.ctx, start + 8ms);
+    moved.async_wait(log.note("early"));
+    next.async_wait(log.note("next"));
+    BOOST_TEST(wheel.advance(0ms) == 0U);
+    moved.expires_at(start + 20ms);
+    moved.async_wait(log.note("late"));
+    BOOST_TEST(wheel.advance_to_next() == 1U);
+    BOOST_TEST((wheel.now() == start + 8ms));
+    BOOST_TEST(wheel.advance_to_next() == 1U);
+    BOOST_TEST((wheel.now() == start + 20ms));
+    world.ctx.poll();
+    BOOST_TEST(log.take() == "early! next late");
+}
+
 BOOST_FIXTURE_TEST_CASE(advance_to_next_jumps_to_the_next_wait_that_is_due, virtual_world) {
     const time_point start = now();
     journal log;

@@ -48,9 +48,9 @@ namespace asio_wheel {
 /// Thread safety. Distinct timers: safe. One timer: unsafe, as with all I/O objects of Asio.
 ///
 /// Cost. Starting, moving and cancelling a wait take constant time. A pending wait is one
-/// allocation with the handler's associated allocator; an expiry that is moved by expires_after()
-/// and waited for again finds its place on the wheel kept, and with postpone() nothing is
-/// allocated, freed or delivered at all.
+/// allocation with the handler's associated allocator. A timer keeps its place on the wheel when its
+/// wait is cancelled or its expiry moved: to wait again for the same time, or a later one, takes no
+/// lock of the wheel. With postpone() nothing is allocated, freed or delivered at all.
 ///
 ///     asio_wheel::steady_timer timer(co_await boost::asio::this_coro::executor);
 ///     timer.expires_after(30s);
@@ -90,7 +90,7 @@ public:
     /// A timer that expires at `expiry`.
     basic_waitable_timer(const executor_type& ex, const time_point& expiry)
         : basic_waitable_timer(ex) {
-        state_.expiry = expiry;
+        state_.expiry.set(expiry);
     }
 
     template <class ExecutionContext>
@@ -119,7 +119,7 @@ public:
     /// waits.
     basic_waitable_timer& operator=(basic_waitable_timer&& other) {
         if (this != &other) {
-            cancel();
+            remove();
             executor_ = other.executor_;
             service_ = other.service_;
             take(other);
@@ -146,7 +146,7 @@ public:
 
     /// Aborts all pending waits; their handlers are called later, by the context. Safe after the
     /// context's end.
-    ~basic_waitable_timer() { cancel(); }
+    ~basic_waitable_timer() { remove(); }
 
     /// The executor that handlers without one of their own are called through.
     [[nodiscard]] const executor_type& get_executor() noexcept { return executor_; }
@@ -166,12 +166,12 @@ public:
     }
 
     /// When the timer expires, or has expired. Neither expiry nor cancel() changes it.
-    [[nodiscard]] time_point expiry() const { return state_.expiry; }
+    [[nodiscard]] time_point expiry() const { return state_.expiry.get(); }
 
     /// How long it is until the expiry; zero when it has passed.
     [[nodiscard]] duration remaining() const {
         const time_point now = service_->now();
-        return state_.expiry <= now ? duration::zero() : until(now);
+        return expiry() <= now ? duration::zero() : until(now);
     }
 
     /// Sets the expiry, and aborts all pending waits as cancel() does. Returns how many these are.
@@ -180,7 +180,7 @@ public:
         if (linked()) {
             return core().set_expiry(state_, expiry);
         }
-        state_.expiry = expiry;
+        state_.expiry.set(expiry);
         return 0;
     }
 
@@ -192,13 +192,13 @@ public:
     /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
     /// means that nobody waits, or that it is too late.
     ///
-    /// This is what an idle timeout does on each message. Moving to a later time takes a lock and a
-    /// few stores.
+    /// This is what an idle timeout does on each message. Moving to a later time is a few stores, and
+    /// takes no lock if one wait is pending that has no cancellation slot.
     std::size_t postpone_until(const time_point& expiry) {
         if (linked()) {
             return core().postpone(state_, expiry);
         }
-        state_.expiry = expiry;
+        state_.expiry.set(expiry);
         return 0;
     }
 
@@ -209,7 +209,7 @@ public:
     /// concern, nor is it of theirs.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
-        for (time_point now = service_->now(); now < state_.expiry; now = service_->now()) {
+        for (time_point now = service_->now(); now < expiry(); now = service_->now()) {
             // Paused time is moved by another thread: look now and then. A day is long enough for
             // one sleep.
             const auto left =
@@ -317,7 +317,15 @@ private:
 
     // False if the service knows nothing of the timer; it may be gone then.
     [[nodiscard]] bool linked() const noexcept {
-        return state_.linked.load(std::memory_order_acquire);
+        return state_.life() != detail::timer_life::unknown;
+    }
+
+    // Aborts all pending waits, and makes the service forget the timer.
+    void remove() noexcept {
+        track("cancel");
+        if (linked()) {
+            core().remove(state_);
+        }
     }
 
     // Becomes what `other` is, from being unlinked.
@@ -327,9 +335,9 @@ private:
         if (other.linked()) {
             core().move(other.state_, state_);
         } else {
-            state_.expiry = other.state_.expiry;
+            state_.expiry.set(other.expiry());
         }
-        other.state_.expiry = time_point();
+        other.state_.expiry.set(time_point());
     }
 
     // Tells handler tracking what is done to the waits that may be pending.
@@ -352,7 +360,7 @@ private:
 
     // expiry - now, without overflow.
     [[nodiscard]] duration until(time_point now) const {
-        return detail::until_saturating(now, state_.expiry);
+        return detail::until_saturating(now, expiry());
     }
 
     // What an operation on the timer needs comes first, for the sake of caches.

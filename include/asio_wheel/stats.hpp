@@ -60,15 +60,17 @@ private:
 
 /// What a wheel has done since it was made. All counts, but for `pending`, only grow.
 struct wheel_stats {
-    std::uint64_t pending = 0;      ///< Waits that have neither expired nor been cancelled, now.
-    std::uint64_t peak_pending = 0; ///< The most there ever were at once.
-    std::uint64_t scheduled = 0;    ///< Waits accepted.
-    std::uint64_t fired = 0;        ///< Waits delivered because their deadline had passed.
-    std::uint64_t cancelled = 0;    ///< Waits delivered with operation_aborted.
-    std::uint64_t postponed = 0;    ///< Waits moved to another deadline without completing.
-    std::uint64_t rejected = 0;     ///< Waits refused because of max_pending or after drain().
-    std::uint64_t cascaded = 0;     ///< Entries filed again while time advanced.
-    std::uint64_t wake_ups = 0;     ///< Times the one Asio timer expired.
+    std::uint64_t pending = 0; ///< Waits that have neither expired nor been cancelled, now.
+    /// The most there ever were at once. It is looked at when a timer is filed; where many threads
+    /// start waits, after as many of these as there are threads.
+    std::uint64_t peak_pending = 0;
+    std::uint64_t scheduled = 0;         ///< Waits accepted.
+    std::uint64_t fired = 0;             ///< Waits delivered because their deadline had passed.
+    std::uint64_t cancelled = 0;         ///< Waits delivered with operation_aborted.
+    std::uint64_t postponed = 0;         ///< Waits moved to another deadline without completing.
+    std::uint64_t rejected = 0;          ///< Waits refused because of max_pending or after drain().
+    std::uint64_t cascaded = 0;          ///< Entries filed again while time advanced.
+    std::uint64_t wake_ups = 0;          ///< Times the one Asio timer expired.
     std::uint64_t spurious_wake_ups = 0; ///< Those of them that found nothing due.
     lateness_histogram lateness;         ///< From a wait's deadline to the tick that found it due.
 };

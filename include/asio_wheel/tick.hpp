@@ -37,7 +37,7 @@ class tick_scale {
 public:
     /// Tick 0 begins at `origin`; each tick is `length` > 0 units long.
     constexpr tick_scale(std::int64_t origin, std::int64_t length) noexcept
-        : origin_(origin), length_(static_cast<std::uint64_t>(length)) {}
+        : origin_(origin), length_(static_cast<std::uint64_t>(length)), most_(most_ticks()) {}
 
     /// The first tick that begins at or after `time`: the tick at which a deadline is due.
     [[nodiscard]] constexpr tick_t round_up(std::int64_t time) const noexcept {
@@ -53,20 +53,26 @@ public:
 
     /// When `tick` begins, or the largest count if that is beyond it.
     [[nodiscard]] constexpr std::int64_t begin_of(tick_t tick) const noexcept {
-        constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
-        const std::uint64_t room =
-            static_cast<std::uint64_t>(latest) - static_cast<std::uint64_t>(origin_);
-        if (tick > room / length_) {
-            return latest;
-        }
-        return static_cast<std::int64_t>(static_cast<std::uint64_t>(origin_) + tick * length_);
+        return tick > most_ ? latest
+                            : static_cast<std::int64_t>(static_cast<std::uint64_t>(origin_) +
+                                                        tick * length_);
     }
 
     /// Moves the origin back by `units`: the same point of time becomes a later tick. For clocks
     /// that were set back.
-    constexpr void shift_origin(std::int64_t units) noexcept { origin_ -= units; }
+    constexpr void shift_origin(std::int64_t units) noexcept {
+        origin_ -= units;
+        most_ = most_ticks();
+    }
 
 private:
+    static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+
+    // How many whole ticks there are from the origin to the latest time.
+    [[nodiscard]] constexpr tick_t most_ticks() const noexcept {
+        return (static_cast<std::uint64_t>(latest) - static_cast<std::uint64_t>(origin_)) / length_;
+    }
+
     // Unsigned subtraction is exact for every pair with time >= origin, also where the signed one
     // would overflow.
     [[nodiscard]] constexpr std::uint64_t since_origin(std::int64_t time) const noexcept {
@@ -81,6 +87,7 @@ private:
 
     std::int64_t origin_;
     std::uint64_t length_;
+    tick_t most_;
 };
 
 } // namespace asio_wheel

@@ -111,9 +111,19 @@ private:
 ///     const auto [expired, more] = wheel.advance(1000, 64, due); // 1, false: due[0] is &a
 class wheel {
 public:
+    /// Tells a wheel what an entry's deadline is now. See the second constructor.
+    using look_function = tick_t (*)(void* context, wheel_entry& entry) noexcept;
+
     /// `slots` (rounded up to a power of two, at least 2) on each of `levels` >= 1 levels; both as
     /// validated by asio_wheel::validate().
-    wheel(std::size_t slots, unsigned levels);
+    wheel(std::size_t slots, unsigned levels) : wheel(slots, levels, nullptr, nullptr) {}
+
+    /// A wheel whose entries may change their deadlines without telling it, if only to a later tick
+    /// than the one they were filed for, or to none at all. When time comes to an entry's slot, the
+    /// wheel takes the entry out and calls look(context, entry). If that returns no_tick, the wheel
+    /// does not touch the entry again; else it goes on with the deadline that was returned. `look`
+    /// must not use the wheel.
+    wheel(std::size_t slots, unsigned levels, look_function look, void* context);
 
     wheel(const wheel&) = delete;
     wheel& operator=(const wheel&) = delete;
@@ -180,7 +190,7 @@ public:
     progress advance(tick_t now, std::size_t budget, std::span<wheel_entry*> due) noexcept;
 
     /// No entry is due before this tick; no_tick if the wheel is empty. It is exact but for entries
-    /// that were erased or postponed since time last came by. It is not later than told() while
+    /// that were erased, or got a later deadline, since time last came by. It is not later than told() while
     /// something is held, nor while advance() or find_next_expiry() has more to do.
     [[nodiscard]] tick_t next_expiry() const noexcept {
         if (!opened_empty()) {
@@ -247,8 +257,9 @@ private:
     void vacated(std::size_t number) noexcept;
     void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
+    [[nodiscard]] bool look_at(wheel_entry& entry) noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
-    [[nodiscard]] bool shows(std::uint32_t number, tick_t deadline) const noexcept;
+    [[nodiscard]] wheel_entry* shown(std::uint32_t number, tick_t deadline) const noexcept;
     [[nodiscard]] unsigned shift(std::uint32_t level) const noexcept { return level * bits_; }
     void catch_up(tick_t now) noexcept;
 
@@ -293,6 +304,8 @@ private:
     tick_t told_ = 0;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;
+    const look_function look_; // Null if deadlines change by our functions only.
+    void* const context_;      // What it is called with.
     detail::earliest_ticks earliest_;
     detail::zero_memory memory_; // All of earliest_ and of these arrays:
     slot* slots_;

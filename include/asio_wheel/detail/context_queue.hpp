@@ -30,21 +30,18 @@ namespace asio_wheel::detail {
 /// before.
 using operation = boost::asio::detail::operation;
 
-/// Operations on their way to a queue, in order.
+/// Operations on their way to a queue, in order. Each counts as work of the context already.
 class operation_batch {
 public:
     operation_batch() = default;
     operation_batch(operation_batch&& other) noexcept
-        : size_(std::exchange(other.size_, 0)), visible_(std::exchange(other.visible_, false)) {
+        : visible_(std::exchange(other.visible_, false)) {
         ops_.push(other.ops_);
     }
     operation_batch& operator=(operation_batch&&) = delete;
 
     /// For an operation that nobody has to see before the handler that is running has returned.
-    void push(operation& op) noexcept {
-        ops_.push(&op);
-        ++size_;
-    }
+    void push(operation& op) noexcept { ops_.push(&op); }
 
     /// For an operation that run_one() must find when it is called inside the handler that is
     /// running. The whole batch becomes as visible.
@@ -60,17 +57,15 @@ public:
     [[nodiscard]] operation& pop() noexcept {
         operation* const op = ops_.front();
         ops_.pop();
-        --size_;
         return *op;
     }
 
-    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] bool empty() const noexcept { return ops_.empty(); }
 
 private:
     friend class context_queue;
 
     boost::asio::detail::op_queue<operation> ops_;
-    std::size_t size_ = 0;
     bool visible_ = false;
 };
 
@@ -87,57 +82,42 @@ public:
     static constexpr bool is_that_of_pools =
         std::is_same_v<scheduler, class boost::asio::detail::scheduler>;
 
-    /// Keeps the context running until post() is called.
-    void announce() noexcept { scheduler_.work_started(); }
+    /// Keeps the context running until work_finished() is called, or until an operation that is
+    /// posted has returned.
+    void work_started() noexcept { scheduler_.work_started(); }
 
-    /// Puts one operation, which was not announced, into the queue of any context.
+    /// If this was the last work, the context stops. So there has to be other work, unless one of
+    /// the context's handlers is calling.
+    void work_finished() noexcept { scheduler_.work_finished(); }
+
+    /// Puts one operation, which does not count as work yet, into the queue of any context.
     static void post_to(boost::asio::execution_context& context, operation& op) {
         boost::asio::use_service<scheduler>(context).post_immediate_completion(&op, false);
     }
 
-    /// Puts all of a batch, which is not empty and was announced once, into the queue. Each
-    /// operation keeps the context running until it has returned.
+    /// Puts an operation, which counts as work, into the queue; nobody has to see it before the
+    /// handler that is running has returned.
+    void post(operation& op) noexcept { scheduler_.post_deferred_completion(&op); }
+
+    /// Puts all of a batch, which is not empty, into the queue.
     void post(operation_batch& batch) noexcept {
-        const std::size_t size = std::exchange(batch.size_, 0);
-        const bool visible = std::exchange(batch.visible_, false);
-        if (one_thread_ && visible) {
+        if (std::exchange(batch.visible_, false) && one_thread_) {
             post_visible(batch.ops_);
         } else {
-            if (size != 1) {
-                // With one thread, Asio would count the others in a list of the thread, which a
-                // poll() inside the handler that is running does not see: it would run out of work.
-                if (!one_thread_ && post_announced(scheduler_, size - 1, batch.ops_)) {
-                    return;
-                }
-                for (std::size_t i = 1; i < size; ++i) {
-                    scheduler_.work_started();
-                }
-            }
             scheduler_.post_deferred_completions(batch.ops_);
         }
     }
 
 private:
-    // A template, for not each scheduler has this function: without it, nothing is posted.
-    template <class Scheduler, class Operations>
-    [[nodiscard]] static bool post_announced(Scheduler& s, std::size_t others, Operations& ops) {
-        if constexpr (requires { s.post_immediate_completions(others, ops, false); }) {
-            s.post_immediate_completions(others, ops, false);
-            return true;
-        } else {
-            return false;
-        }
-    }
-
     // A context with one thread keeps what its handlers post in a list of the thread until they
     // have returned. A run_one() inside a handler does not see that list. do_dispatch() passes it
-    // by.
+    // by, and counts the operation as work once more.
     void post_visible(boost::asio::detail::op_queue<operation>& ops) noexcept {
         while (operation* const op = ops.front()) {
             ops.pop();
             scheduler_.do_dispatch(op);
+            scheduler_.work_finished();
         }
-        scheduler_.work_finished(); // Each operation counts for itself now.
     }
 
     scheduler& scheduler_;

@@ -41,10 +41,8 @@ namespace asio_wheel::detail {
 
 /// Puts an operation at the end of a context's queue. Never fails.
 inline void post_to(context_queue queue, operation& op) noexcept {
-    operation_batch batch;
-    batch.push(op);
-    queue.announce();
-    queue.post(batch);
+    queue.work_started();
+    queue.post(op);
 }
 
 /// An operation that can hop: the context's queue calls complete(), the executor arrive(); either

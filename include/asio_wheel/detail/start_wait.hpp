@@ -76,7 +76,7 @@ public:
 
     [[nodiscard]] bool native() const noexcept { return native_; }
     [[nodiscard]] part& state_in(part& state) const noexcept {
-        state.expiry = expiry_;
+        state.expiry.set(expiry_);
         state.native = native_;
         return state;
     }

@@ -163,7 +163,7 @@ private:
             queued_ = true;
             operation_batch batch;
             batch.push_visible(rest_);
-            queue_.announce();
+            queue_.work_started();
             lock.unlock();
             queue_.post(batch);
         }

@@ -22,7 +22,7 @@
 
 namespace asio_wheel::detail {
 
-struct timer_entry;
+class timer_entry;
 class slotted_op;
 
 /// The thread of a cancellation slot that leads to an operation; null once the operation is out of
@@ -79,6 +79,13 @@ public:
     /// The cancellation slot that leads here, if any.
     [[nodiscard]] inline cancel_link* link() const noexcept;
 
+    /// Ends as aborted where it is delivered: nobody else knows of it any more.
+    void decide_aborted() noexcept {
+        how = outcome::aborted;
+        way = flight::decided;
+        owner = nullptr;
+    }
+
     // These four bytes fill what Asio's operation leaves of its last word.
     outcome how = outcome::waiting;
     flight way =
@@ -118,9 +125,7 @@ private:
         const auto* const p = static_cast<place*>(self);
         wait_op& op = p->op_;
         if (p->why_ == purpose::abort) {
-            op.how = wait_op::outcome::aborted;
-            op.way = wait_op::flight::decided;
-            op.owner = nullptr;
+            op.decide_aborted();
         }
         block_pool::deallocate(self, sizeof(place));
         queue != nullptr ? op.complete(queue, ec, n) : op.destroy();
@@ -145,8 +150,8 @@ inline cancel_link* wait_op::link() const noexcept {
 }
 
 /// The operations of a timer, first come, first served: a ring, of which the last one is known, so
-/// that the list is no larger than a pointer. Nearly always it has one element: tags on the pointer
-/// tell what there is to know, so that the element itself need not be looked at.
+/// that the list is no larger than a pointer. Nearly always it has one element: a tag on the pointer
+/// tells, so that the element itself need not be looked at.
 class op_list {
     struct traits {
         using node = wait_op;
@@ -165,26 +170,16 @@ public:
         return several() ? ring::count(last()) : empty() ? 0 : 1;
     }
 
-    /// There is one operation, which waits and has no slot.
-    [[nodiscard]] bool plain() const noexcept { return (tags() & plain_tag) != 0; }
-
     void clear() noexcept { tagged_ = nullptr; }
 
-    /// To be called when an operation does more than to wait.
-    void unplain() noexcept {
-        if (plain()) {
-            tagged_ -= plain_tag;
-        }
-    }
-
     void push_back(wait_op& op) noexcept {
-        if (empty()) {
+        const bool first = empty();
+        if (first) {
             ring::init_header(&op);
-            set(&op, op.has_slot ? 0 : plain_tag);
         } else {
             ring::link_after(last(), &op);
-            set(&op, several_tag);
         }
+        set(&op, !first);
     }
 
     void erase(wait_op& op) noexcept {
@@ -196,7 +191,7 @@ public:
             last()->next == &op ? last() : ring::get_previous_node(last(), &op);
         ring::unlink_after(previous);
         wait_op* const rest = last() == &op ? previous : last();
-        set(rest, rest->next != rest ? several_tag : 0);
+        set(rest, rest->next != rest);
     }
 
     /// Calls f(op) for each, which may erase it.
@@ -213,19 +208,16 @@ public:
     void swap(op_list& other) noexcept { std::swap(tagged_, other.tagged_); }
 
 private:
-    [[nodiscard]] std::uintptr_t tags() const noexcept {
-        return reinterpret_cast<std::uintptr_t>(tagged_) % alignof(wait_op);
+    [[nodiscard]] std::uintptr_t tag() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(tagged_) % 2;
     }
     [[nodiscard]] wait_op* last() const noexcept {
-        return reinterpret_cast<wait_op*>(tagged_ - tags());
+        return reinterpret_cast<wait_op*>(tagged_ - tag());
     }
-    [[nodiscard]] bool several() const noexcept { return (tags() & several_tag) != 0; }
-    void set(wait_op* last, std::uintptr_t tags) noexcept {
-        tagged_ = reinterpret_cast<std::byte*>(last) + tags;
+    [[nodiscard]] bool several() const noexcept { return tag() != 0; }
+    void set(wait_op* last, bool several) noexcept {
+        tagged_ = reinterpret_cast<std::byte*>(last) + (several ? 1 : 0);
     }
-
-    static constexpr std::uintptr_t several_tag = 1;
-    static constexpr std::uintptr_t plain_tag = 2;
 
     std::byte* tagged_ = nullptr;
 };

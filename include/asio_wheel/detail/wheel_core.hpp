@@ -6,9 +6,11 @@
 //
 // Ground rules.
 //
-//  1. One lock guards everything here, and in the timers and operations, unless said otherwise. It
-//     is held for O(1) work, or for one slice of `budget` entries.
-//  2. No code of the user runs under it: no handler, nor its constructors and destructors, no
+//  1. The lock guards the wheel, the driver, and what is due. It is held for O(1) work, or for one
+//     slice of `budget` entries. Without it the owner of a timer does what leaves the wheel as it is:
+//     it starts a wait on a timer that is filed early enough, cancels or postpones one that only it
+//     can cancel. timer_entry.hpp has the states of a timer, and who may change them.
+//  2. No code of the user runs under the lock: no handler, nor its constructors and destructors, no
 //     allocator, no executor. What has to go into the context's queue is noted under the lock, and
 //     put there after it, by ~locked.
 //  3. An operation that has become ready, by expiry or by cancellation, goes into the context's
@@ -18,11 +20,14 @@
 //     aborted, or taken back to wait on. claim() and its result are one step under the lock, so what
 //     cancel() has counted is what the handlers see. One that was decided before it went into the
 //     queue is nobody's any more, and needs no lock.
-//  5. The driver is armed for the next expiry, or earlier, as long as any operation waits, and so
-//     keeps the context running; an operation in the queue does so by itself. The driver is moved
-//     earlier at once, and never later: it finds that out when it wakes up. It is disarmed when no
-//     operation waits, but only after the handler that was the last one has returned, since that
-//     handler often starts the next wait ("settle").
+//  5. Each operation counts as the context's work, as with Asio: from its start until it has returned
+//     from the context's queue. (On its way to another executor it does not, for that one counts it.)
+//     The driver's wait does not count, nor does the rest of a tick: there are waits that do.
+//  6. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is moved
+//     earlier at once, and never later: it finds that out when it wakes up. When nobody waits it is
+//     disarmed, and `asleep_` is set. A wait that starts without the lock then takes it to arm the
+//     driver. Nobody waits if as many waits have ended as were started: a thread finds out when it has
+//     ended as many as it has started, or else the next wake-up does.
 
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
@@ -33,6 +38,7 @@
 #include <asio_wheel/detail/handler_ops.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
 #include <asio_wheel/detail/sync.hpp>
+#include <asio_wheel/detail/thread_counts.hpp>
 #include <asio_wheel/detail/timer_entry.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
@@ -66,8 +72,10 @@ public:
 
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
         : options_(options), lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
-          clock_(options.tick), wheel_(options.slots, options.levels), due_(options.budget),
-          order_(options.budget), driver_(context), queue_(context), rest_of_tick_(*this) {}
+          quick_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
+          clock_(options.tick), queue_(context), counts_(options.locking),
+          wheel_(options.slots, options.levels, &wheel_core::look, this), due_(options.budget),
+          order_(options.budget), driver_(context), rest_of_tick_(*this) {}
 
     wheel_core(const wheel_core&) = delete;
     wheel_core& operator=(const wheel_core&) = delete;
@@ -83,7 +91,6 @@ public:
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
     // What timers do. `s` is used by one thread at a time; different timers by different threads.
-    // All but schedule() are for timers that were linked a moment ago.
     void schedule(state& s, wait_op& op) noexcept;
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
@@ -91,6 +98,7 @@ public:
     std::size_t postpone(state& s, time_point expiry) noexcept;
     void bring_forward(state& s, time_point expiry) noexcept; // By anybody: if it waits for later.
     void move(state& from, state& to) noexcept;
+    void remove(state& s) noexcept; // Before its end.
 
     // What cancellation slots do.
     void bind(cancel_link& link, slotted_op& op) noexcept;
@@ -128,32 +136,32 @@ public:
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 
-    // Is held while a thread of the context is busy for the wheel: settles when that has returned or
-    // thrown, unless somebody else will.
+    // Is held while a thread of the context runs a handler for the wheel. When that has returned or
+    // thrown, and nobody waits any more, the driver need not wake the context up. A wait that the
+    // handler has cancelled is in the queue: then its turn is the time to look.
     class handler_scope {
     public:
-        explicit handler_scope(wheel_core& core, bool responsible = true) noexcept
-            : core_(core), responsible_(responsible),
-              decided_(core.decided_.load(std::memory_order_relaxed)) {
+        explicit handler_scope(wheel_core& core) noexcept
+            : core_(core), counts_(core.counts_.here()), cancelled_(counts_.cancelled_so_far()) {
             core.lifetime_->mutex.enter("running handlers");
         }
         handler_scope(const handler_scope&) = delete;
         handler_scope& operator=(const handler_scope&) = delete;
         ~handler_scope() {
-            // Unlocked, for whoever ends the last operation looks after doing so. What was decided
-            // meanwhile will have its turn, and look then.
-            if (responsible_ && core_.alive_.load(std::memory_order_relaxed) == 0 &&
-                core_.decided_.load(std::memory_order_relaxed) == decided_) {
+            if (!core_.asleep_.load(std::memory_order_relaxed) && counts_.balance() == 0 &&
+                counts_.cancelled_so_far() == cancelled_) {
                 const locked guard(core_, "running handlers");
-                core_.settle();
+                static_cast<void>(core_.fall_asleep());
             }
             core_.lifetime_->mutex.leave();
         }
 
+        [[nodiscard]] thread_block& counts() const noexcept { return counts_; }
+
     private:
         wheel_core& core_;
-        const bool responsible_;
-        const std::uint64_t decided_;
+        thread_block& counts_;
+        const std::uint64_t cancelled_;
     };
 
     // An operation's turn in the context's queue. claimed() tells whether it is to be completed now;
@@ -161,15 +169,13 @@ public:
     class delivery {
     public:
         delivery(wheel_core& core, wait_op& op) noexcept
-            : delivery(core, op, op.way == wait_op::flight::decided) {}
+            : scope_(core),
+              claimed_(op.way == wait_op::flight::decided || core.claim(op, scope_.counts())) {}
         [[nodiscard]] bool claimed() const noexcept { return claimed_; }
 
     private:
-        delivery(wheel_core& core, wait_op& op, bool decided) noexcept
-            : claimed_(decided || core.claim(op)), scope_(core, !decided || core.is_last(op)) {}
-
-        const bool claimed_;
         const handler_scope scope_;
+        const bool claimed_;
     };
 
 private:
@@ -205,16 +211,70 @@ private:
             }
         }
         void release() noexcept {
-            if (core_.ready_.empty()) {
-                lock_.unlock();
-            } else {
-                core_.flush(lock_);
+            operation_batch ready(std::move(core_.ready_));
+            lock_.unlock();
+            if (!ready.empty()) {
+                core_.queue_.post(ready);
             }
         }
 
     private:
         wheel_core& core_;
         std::unique_lock<optional_mutex> lock_;
+    };
+
+    // Is held, with the lock, while timers of others are looked at: see timer_entry.hpp.
+    class visit {
+    public:
+        explicit visit(wheel_core& core) noexcept : core_(core) {
+            count(std::memory_order_seq_cst);
+        }
+        visit(const visit&) = delete;
+        visit& operator=(const visit&) = delete;
+        ~visit() { count(std::memory_order_release); }
+
+    private:
+        void count(std::memory_order order) noexcept {
+            core_.visits_.store(core_.visits_.load(std::memory_order_relaxed) + 1, order);
+        }
+
+        wheel_core& core_;
+    };
+
+    // Is made before a timer is used without the lock.
+    class no_visit {
+    public:
+        explicit no_visit(const wheel_core& core) noexcept
+            : core_(core), before_(core.visits_.load(std::memory_order_acquire)) {}
+
+        // To be asked after a change: true if no visit has overwritten it, nor will.
+        [[nodiscard]] bool since() const noexcept {
+            return before_ % 2 == 0 && core_.visits_.load(std::memory_order_seq_cst) == before_;
+        }
+
+    private:
+        const wheel_core& core_;
+        const std::uint32_t before_;
+    };
+
+    // Is held while a timer is used without the lock: on a wheel for one thread, another one fails.
+    class sole_use {
+    public:
+        sole_use(wheel_core& core, const char* purpose) noexcept : core_(core) {
+            if (!core.options_.locking) {
+                core.lifetime_->mutex.enter(purpose);
+            }
+        }
+        sole_use(const sole_use&) = delete;
+        sole_use& operator=(const sole_use&) = delete;
+        ~sole_use() {
+            if (!core_.options_.locking) {
+                core_.lifetime_->mutex.leave();
+            }
+        }
+
+    private:
+        wheel_core& core_;
     };
 
     // Goes on with a tick that was not done with its first slice.
@@ -234,6 +294,12 @@ private:
         wheel_core& core_;
     };
 
+    // Without the lock, by the timer's owner:
+    [[nodiscard]] bool start_quickly(state& s, wait_op& op) noexcept;
+    [[nodiscard]] bool abort_quickly(state& s) noexcept;
+    [[nodiscard]] operation& aborted(wait_op& op) noexcept;
+    void look_in(state& s) noexcept;
+
     template <class Finish>
     std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
     void on_wake_up(std::uint64_t turn);
@@ -243,22 +309,25 @@ private:
     void file(state& s) noexcept;
     void list(timer_entry& entry) noexcept;
     void unlist(timer_entry& entry) noexcept;
-    void relink(timer_entry& entry) noexcept;
+    void settle_life(timer_entry& entry) noexcept;
+    void set_idle_expiry(state& s, time_point expiry) noexcept;
+    [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
     static void cut(wait_op& op) noexcept;
     void leave(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
     std::size_t abort_some(timer_entry& entry, std::size_t most) noexcept;
-    bool abort_unseen(timer_entry& entry) noexcept;
     std::size_t refile(state& s) noexcept;
     void unfile(timer_entry& entry) noexcept;
-    void park(timer_entry& entry) noexcept;
-    void unpark() noexcept;
+    [[nodiscard]] static tick_t look(void* core, wheel_entry& entry) noexcept;
+    [[nodiscard]] bool take_over(state& s) noexcept;
+    [[nodiscard]] bool becomes_due(state& s, time_point now) noexcept;
+    bool file_again(state& s) noexcept;
     std::size_t tick() noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;
-    [[nodiscard]] static bool is_due(const state& s, time_point now) noexcept;
+    [[nodiscard]] static bool is_due(time_point expiry, time_point now) noexcept;
     bool find_first(tick_t tick, std::optional<time_point>& first) noexcept;
     void begin_pass() noexcept;
     [[nodiscard]] tick_t tick_at(time_point now) const noexcept;
@@ -266,54 +335,65 @@ private:
     void make_ready(wait_op& op, wait_op::outcome how) noexcept;
     void take_back(wait_op& op) noexcept;
     void refuse(wait_op& op, wait_op::outcome why) noexcept;
-    void run_first(locked& guard);
-    [[nodiscard]] bool claim(wait_op& op) noexcept;
+    void run_first(locked& guard, bool counts);
+    [[nodiscard]] bool claim(wait_op& op, thread_block& counts) noexcept;
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
-    [[nodiscard]] bool is_last(const wait_op& op) const noexcept;
     void send_decided(wait_op& op) noexcept;
-    void send_decided(operation& at, const wait_op& op) noexcept;
-    void take(wait_op& op) noexcept;
+    void take(wait_op& op, thread_block& counts) noexcept;
     void arm();
     void keep_armed() noexcept;
     void go_on_ticking() noexcept;
-    void settle() noexcept;
-    void flush(std::unique_lock<optional_mutex>& lock) noexcept;
+    [[nodiscard]] bool fall_asleep() noexcept;
+    [[nodiscard]] bool somebody_waits() const noexcept;
+    void note_crowd() noexcept;
+    void note_peak() noexcept;
+    void release_work() noexcept;
     void require_paused() const;
     bool detach_some(op_list& doomed) noexcept;
     std::size_t detach(state& s, op_list& doomed, std::size_t most) noexcept;
-    // Alive is an operation that needs the wheel and the context: one that waits, or is in the
-    // queue and not decided yet.
-    void count(std::ptrdiff_t change) noexcept {
-        alive_.store(alive_.load(std::memory_order_relaxed) + static_cast<std::size_t>(change),
-                     std::memory_order_relaxed);
-    }
 
     static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
     static constexpr std::uint8_t max_places = std::numeric_limits<std::uint8_t>::max();
 
+    // What is used without the lock, and does not change; but for `counts_`, of which each thread
+    // changes a line of its own, and a clock that is paused or set back.
     const wheel_options options_;
     const lifetime_ptr<wheel_core> lifetime_;
+    const bool quick_; // Whether timers can be used without the lock.
     wheel_clock<Clock> clock_;
-    wheel wheel_;
+    context_queue queue_;
+    thread_counts counts_;
+
+    // What is used without the lock, and written under it.
+    //
+    // How many visits have begun or ended: see timer_entry.hpp. Odd while there is one.
+    alignas(64) atomic<std::uint32_t> visits_{0};
+    // A thread that has started a wait without the lock has to take it: nobody else waits and the
+    // driver is not armed, or drain() was called. Either that thread sees it, or the thread that sets
+    // it sees the wait counted: see thread_count.
+    atomic<bool> asleep_{true};
+    // There are more timers than caches are likely to hold.
+    atomic<bool> crowded_{false};
+
+    // What the lock guards.
+    alignas(64) wheel wheel_;
     std::vector<wheel_entry*> due_; // Where a slice's expired entries are put,
     std::vector<due_timer> order_;  // and in which order they complete.
-    timer_entry* parked_ = nullptr; // The one timer that is filed though nobody waits for it.
-    bool ticking_ = false;  // The rest of a tick is in the context's queue, or ready to go there.
-    bool in_pass_ = false;  // The last slice did not finish its pass over what is due.
-    bool stopped_ = false;  // drain() was called.
-    bool closing_ = false;  // The context ends.
-    tick_t seen_ = 0;       // What the clock showed when it was last looked at.
-    operation_batch ready_; // What is to go into the context's queue.
-    timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
+    bool ticking_ = false; // The rest of a tick is in the context's queue, or ready to go there.
+    bool rest_counts_ = false; // And counts as work by itself. Without, it needs waits that do.
+    bool in_pass_ = false;     // The last slice did not finish its pass over what is due.
+    bool stopped_ = false;     // drain() was called.
+    bool closing_ = false;     // The context ends.
+    tick_t seen_ = 0;          // What the clock showed when it was last looked at.
+    time_point pass_time_ = time_point::min(); // And when it was looked at for what is due.
+    operation_batch ready_;                    // What is to go into the context's queue.
+    timer_list dispatched_;   // Timers that are not filed, with operations on their way elsewhere.
+    std::size_t away_ = 0;    // How many due operations are on their way there.
+    std::size_t slotted_ = 0; // How many operations wait that have a cancellation slot.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
-    std::size_t pending_ = 0; // Operations attached to timers.
-    // Written under the lock, read by anyone:
-    atomic<std::size_t> alive_{0};        // See count().
-    atomic<std::uint64_t> decided_{0};    // How many went into the queue as decided,
-    atomic<const wait_op*> last_decided_; // and the last one of these.
-    wheel_stats stats_;
+    std::size_t unseen_ = 0; // How many waits have started since the peak was looked at.
+    wheel_stats stats_;      // But for what `counts_` counts.
     driver<Clock, WaitTraits> driver_;
-    context_queue queue_;
     rest_of_tick rest_of_tick_;
 };
 
@@ -321,6 +401,8 @@ private:
 
 #include <asio_wheel/detail/impl/wheel_core_delivery.hpp>
 #include <asio_wheel/detail/impl/wheel_core_service.hpp>
+#include <asio_wheel/detail/impl/wheel_core_tick.hpp>
 #include <asio_wheel/detail/impl/wheel_core_timers.hpp>
+#include <asio_wheel/detail/impl/wheel_core_waits.hpp>
 
 #endif

@@ -11,179 +11,44 @@
 
 namespace asio_wheel::detail {
 
-// The driver's wake-up number `turn` has come, or was aborted.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
-    const handler_scope scope(*this);
-    locked guard(*this, "its wake-up");
-    if (!driver_.fired(turn)) {
-        return;
-    }
-    ++stats_.wake_ups;
-    if (ticking_) {
-        return; // The rest of a tick is in the queue, and looks at the clock itself.
-    }
-    if (tick() == 0 && !ticking_) {
-        ++stats_.spurious_wake_ups;
-    }
-    run_first(guard);
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
-    const handler_scope scope(*this);
-    locked guard(*this, "its wake-up");
-    ticking_ = false;
-    tick();
-    run_first(guard);
-}
-
-// Releases the lock. A slice is a handler of the context: it becomes that of the first wait that it
-// has made ready, so that n waits are n handlers. The rest of the tick is always a turn of its own:
-// it would run inside this one, and the next rest inside that.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::run_first(locked& guard) {
-    if (!ready_.empty() && &ready_.front() != &rest_of_tick_) {
-        operation& first = ready_.pop();
-        guard.release();
-        first.complete(this, {}, 0);
-    }
-}
-
-// One slice of a tick; sees to the next one if that was not all, else arms the driver.
-// Returns how many waits became due.
-template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
-    const slice found = collect(clock_.now());
-    if (driver_.armed_for() <= seen_) {
-        // What it would wake up for was looked at just now. Its handler may be in the queue already,
-        // ahead of what has become due: a slice of its own would overtake that.
-        driver_.disarm();
-    }
-    if (found.more) {
-        go_on_ticking();
-    } else {
-        keep_armed();
-    }
-    return found.due;
-}
-
-// Lets time pass until `now`, and makes ready what is due: in the order of expiry, within one
-// slice.
-template <class Clock, class WaitTraits>
-typename wheel_core<Clock, WaitTraits>::slice
-wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
-    begin_pass();
-    static_cast<void>(follow_set_back(now));
-    seen_ = tick_at(now);
-    const auto [expired, more] = wheel_.advance(seen_, options_.budget, due_);
-    in_pass_ = more;
-    // What is looked at next is fetched before: the timers are at hand, their operations are not.
-    for (std::size_t i = 0; i < expired; ++i) {
-        auto& s = static_cast<state&>(*due_[i]);
-        s.ops.prefetch();
-        order_[i] = {s.expiry, &s};
-    }
-    const auto end = order_.begin() + static_cast<std::ptrdiff_t>(expired);
-    const auto earlier = [](const due_timer& a, const due_timer& b) { return a.expiry < b.expiry; };
-    if (!std::is_sorted(order_.begin(), end, earlier)) {
-        std::sort(order_.begin(), end, earlier);
-    }
-    std::size_t due = 0;
-    for (auto it = order_.begin(); it != end; ++it) {
-        due += expire(*it->timer, now);
-    }
-    return {due, more};
-}
-
-// The tick up to which the wheel is looked at. Paused time stands anywhere in a tick: what is due in
-// that tick is looked at, too, and expire() compares exactly.
-template <class Clock, class WaitTraits>
-tick_t wheel_core<Clock, WaitTraits>::tick_at(time_point now) const noexcept {
-    return clock_.paused() ? clock_.round_up(now) : clock_.round_down(now);
-}
-
-// A pass over what is due may take many slices. What was held back in one pass is looked at again in
-// the next.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::begin_pass() noexcept {
-    unpark();
-    if (!in_pass_) {
-        wheel_.release_held();
-    }
-}
-
-// The end of time never comes.
-template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::is_due(const state& s, time_point now) noexcept {
-    return s.expiry <= now && s.expiry != time_point::max();
-}
-
-// The wheel says that it is due. It is not, if the clock was set back after it was filed, or stands
-// in the middle of its tick.
-template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noexcept {
-    if (!is_due(s, now)) {
-        const tick_t deadline = clock_.round_up(s.expiry);
-        if (deadline > wheel_.told()) {
-            wheel_.insert(s, deadline);
-        } else {
-            wheel_.hold(s);
-        }
-        return 0;
-    }
-    s.note(static_cast<std::uint64_t>(to_nanoseconds(until_saturating(s.expiry, now)).count()));
-    std::size_t due = 0;
-    s.ops.for_each([&](wait_op& op) {
-        make_ready(op, wait_op::outcome::due);
-        ++due;
-    });
-    return due;
-}
-
-// A clock that was set back makes all ticks taken before mean earlier times. What is filed comes up
-// too early, and is filed again by expire(); but the driver must not sleep longer than what will be
-// filed from now on allows.
-template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
-    if (stopped_ || clock_.paused() || !clock_.follow_set_back(now, wheel_.told())) {
-        return false;
-    }
-    driver_.disarm();
-    return true;
-}
-
-// Decides how an operation ends: one that is attached, or was until now.
+// Decides how an operation ends: one that is attached, or was until now. One that waits counts as
+// work of the context, and so does each of its places in the queue.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how) noexcept {
     const bool waited = std::exchange(op.how, how) == wait_op::outcome::waiting;
+    const bool due = how == wait_op::outcome::due;
+    if (waited && due) {
+        slotted_ -= op.link() != nullptr ? 1 : 0;
+    }
     switch (op.way) {
     case wait_op::flight::none:
-        if (how == wait_op::outcome::due) {
-            op.owner->ops.unplain();
+        if (due) {
             op.way = wait_op::flight::queued;
             op.places = 1;
             ready_.push_visible(op);
         } else {
-            count(-1);
             send_decided(op);
         }
         break;
     case wait_op::flight::queued:
-        if (waited && how == wait_op::outcome::due && op.places < max_places) {
+        if (waited) {
             // Without memory it keeps its old place, and is early in the order.
-            if (place* const further = place::make(op, place::purpose::deliver)) {
+            place* const further =
+                due && op.places < max_places ? place::make(op, place::purpose::deliver) : nullptr;
+            if (further != nullptr) {
                 ++op.places;
                 ready_.push_visible(*further);
+            } else {
+                queue_.work_finished(); // Not the last: its old place counts, too.
             }
         }
         break;
     case wait_op::flight::hopping:
         if (waited) {
-            count(-1);
-            settle(); // Nothing comes by the context that would.
+            release_work();
         }
-        if (how == wait_op::outcome::due) {
+        if (due) {
+            ++away_;
             list(*op.owner);
         }
         break;
@@ -192,24 +57,22 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how
     }
 }
 
+// Gives up work that may be the last. If nothing is running, the context would stop before it has
+// begun: so a turn in the queue ends the work.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::release_work() noexcept {
+    go_on_ticking();
+    if (std::exchange(rest_counts_, true)) {
+        queue_.work_finished(); // Not the last: that turn counts, too.
+    }
+}
+
 // Puts an operation into the queue that nobody else knows of any more.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::send_decided(wait_op& op) noexcept {
     op.way = wait_op::flight::decided;
     op.places = 1;
-    send_decided(op, op);
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::send_decided(operation& at, const wait_op& op) noexcept {
-    ready_.push(at);
-    last_decided_.store(&op, std::memory_order_relaxed);
-    decided_.store(decided_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::is_last(const wait_op& op) const noexcept {
-    return last_decided_.load(std::memory_order_relaxed) == &op;
+    ready_.push(op);
 }
 
 // Lets a due operation wait again. If it is in the queue it stays there, and its turn finds it
@@ -217,9 +80,9 @@ bool wheel_core<Clock, WaitTraits>::is_last(const wait_op& op) const noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
     op.how = wait_op::outcome::waiting;
-    if (op.way == wait_op::flight::hopping) {
-        count(+1);
-    }
+    queue_.work_started();
+    slotted_ += op.link() != nullptr ? 1 : 0;
+    away_ -= op.way == wait_op::flight::hopping ? 1 : 0;
 }
 
 template <class Clock, class WaitTraits>
@@ -233,13 +96,12 @@ void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::outcome why) no
 // An operation has come to the front of the context's queue, and is not decided. True if it is the
 // caller's now.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::claim(wait_op& op) noexcept {
+bool wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noexcept {
     const locked guard(*this, "running handlers");
     if (!is_its_turn(op)) {
         return false;
     }
-    count(-1);
-    take(op);
+    take(op, counts);
     return true;
 }
 
@@ -251,8 +113,8 @@ bool wheel_core<Clock, WaitTraits>::hop(wait_op& op) noexcept {
         if (!is_its_turn(op)) {
             return false;
         }
-        count(-1);
         if (op.owner != nullptr) { // Else it was aborted in the queue.
+            ++away_;
             list(*op.owner);
         }
     }
@@ -271,10 +133,12 @@ void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
     case wait_op::outcome::due:
         op.way = wait_op::flight::queued;
         op.places = 1;
-        count(+1);
+        --away_;
+        queue_.work_started();
         ready_.push_visible(op);
         break;
     default:
+        queue_.work_started();
         send_decided(op);
     }
 }
@@ -290,13 +154,13 @@ bool wheel_core<Clock, WaitTraits>::is_its_turn(wait_op& op) noexcept {
 
 // Takes an operation that is not waiting out of everything, for delivery: it is the caller's alone.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::take(wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::take(wait_op& op, thread_block& counts) noexcept {
     if (op.owner != nullptr) {
         timer_entry& entry = *op.owner;
-        ++stats_.fired;
+        counts.fired();
         stats_.lateness.add(std::chrono::nanoseconds(entry.note())); // As expire() has noted it.
         detach(op);
-        relink(entry);
+        settle_life(entry);
     }
 }
 
@@ -311,16 +175,11 @@ bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
         --op.places;
         return false;
     }
-    const bool alive = op.way == wait_op::flight::queued ||
-                       (op.owner != nullptr && op.how == wait_op::outcome::waiting);
     if (op.owner != nullptr) {
         leave(op);
+        counts_.here().forgotten();
     } else {
         cut(op);
-    }
-    if (alive && !closing_) {
-        count(-1);
-        settle();
     }
     return true;
 }
@@ -340,7 +199,8 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
         return arrival::dropped;
     default:
         if (op.owner != nullptr) { // Else it was aborted, or the core has ended.
-            lifetime->core->take(op);
+            wheel_core& core = *lifetime->core;
+            core.take(op, core.counts_.here());
         }
         return arrival::claimed;
     }
@@ -359,70 +219,23 @@ void wheel_core<Clock, WaitTraits>::abandon(const lifetime_ptr<wheel_core>& life
     wheel_core& core = *lifetime->core;
     const bool waited = op.how == wait_op::outcome::waiting;
     core.leave(op);
+    core.counts_.here().forgotten();
     if (waited && !core.closing_) {
-        core.count(-1);
-        core.settle();
+        core.release_work();
+        if (!core.ready_.empty()) { // With the lock: without it the core may end.
+            operation_batch ready(std::move(core.ready_));
+            core.queue_.post(ready);
+        }
     }
 }
 
-// Sees to it that the driver wakes up early enough. May throw, and then has no effect.
+// Not each time, if there are many threads whose counts had to be read.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::arm() {
-    unpark();
-    if (ticking_ || wheel_.empty()) {
-        return;
+void wheel_core<Clock, WaitTraits>::note_peak() noexcept {
+    if (++unseen_ >= counts_.size()) {
+        unseen_ = 0;
+        stats_.peak_pending = std::max<std::uint64_t>(stats_.peak_pending, counts_.pending());
     }
-    // Paused time never comes to a deadline by itself, but whoever waits keeps the context running.
-    const bool paused = clock_.paused();
-    // What is held is looked at again when its tick has begun, not at once.
-    const tick_t next = paused           ? last_tick
-                        : wheel_.holds() ? std::max(wheel_.next_expiry(), wheel_.told())
-                                         : wheel_.next_expiry();
-    if (next < driver_.armed_for()) {
-        // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
-        // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way is
-        // rounded up: a unit before the end it would be now, and the next one, too, and so on.
-        const time_point real = Clock::now();
-        const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
-        const duration to_end = until_saturating(real, time_point::max());
-        const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
-        driver_.arm(next, paused ? horizon : std::min(horizon, clock_.real_begin_of(next)),
-                    [this](std::uint64_t turn) { on_wake_up(turn); });
-    }
-}
-
-// As arm(). Without memory for a wake-up, goes on by way of the queue until there is.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
-    try {
-        arm();
-    } catch (...) {
-        go_on_ticking();
-    }
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
-    if (!std::exchange(ticking_, true)) {
-        ready_.push_visible(rest_of_tick_);
-    }
-}
-
-// Lets the context run out of work when there is none.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::settle() noexcept {
-    if (alive_.load(std::memory_order_relaxed) == 0) {
-        driver_.disarm();
-    }
-}
-
-// Releases the lock, and puts what is ready into the context's queue.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::flush(std::unique_lock<optional_mutex>& lock) noexcept {
-    operation_batch ready(std::move(ready_));
-    queue_.announce();
-    lock.unlock();
-    queue_.post(ready);
 }
 
 } // namespace asio_wheel::detail

@@ -16,16 +16,22 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const wait_counts counts = counts_.sum();
     wheel_stats result = stats_;
-    result.pending = pending_;
-    result.cascaded = wheel_.cascaded();
+    result.pending = counts.pending();
+    result.peak_pending = std::max(result.peak_pending, result.pending);
+    result.scheduled = counts.scheduled;
+    result.fired = counts.fired;
+    result.cancelled = counts.cancelled;
+    result.postponed = counts.postponed;
+    result.cascaded += wheel_.cascaded();
     return result;
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::pending() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    return pending_;
+    return counts_.pending();
 }
 
 template <class Clock, class WaitTraits>
@@ -74,8 +80,8 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
         {
             const locked guard(*this, "advance_to_next()");
             require_paused();
-            unpark();
             in_pass_ = false; // What a pass under way has held back may be the next.
+            const visit others(*this);
             next = wheel_.find_next_expiry(options_.budget);
         }
         if (!next) {
@@ -101,18 +107,25 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
 }
 
 // One slice of a look at what is due by `tick`: `first` becomes the earliest expiry. All of it is
-// held back. True if there is more to look at.
+// held back; what was held back before, and has got a later expiry, is filed. True if there is more to
+// look at.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
                                                std::optional<time_point>& first) noexcept {
     const locked guard(*this, "advance_to_next()");
+    const visit others(*this);
     begin_pass();
     const wheel::progress passed = wheel_.advance(tick, options_.budget, due_);
     in_pass_ = passed.more;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<state&>(*due_[i]);
-        first = first ? std::min(*first, s.expiry) : s.expiry;
-        wheel_.hold(s);
+        if (s.leave_tombstone()) {
+            continue;
+        }
+        const time_point expiry = s.expiry.get_in_visit();
+        if (file_again(s)) {
+            first = first ? std::min(*first, expiry) : expiry;
+        }
     }
     return passed.more;
 }
@@ -130,27 +143,32 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     std::size_t room = 0;
     {
         const locked guard(*this, "drain()");
-        stopped_ = true; // So that no more come.
-        unpark();
-        room = pending_;
+        stopped_ = true; // So that no more come,
+        asleep_.store(true,
+                      std::memory_order_seq_cst); // nor without the lock, unless counted here.
+        room = counts_.pending();
     }
     expiries.reserve(room);
     for (bool more = true; more;) {
         const locked guard(*this, "drain()");
+        const visit others(*this);
         begin_pass();
         const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
         in_pass_ = more = passed.more;
         std::size_t aborted = 0;
         for (std::size_t i = 0; i < passed.expired; ++i) {
             auto& s = static_cast<state&>(*due_[i]);
+            if (!take_over(s)) {
+                continue;
+            }
             const std::size_t some = abort_some(s, options_.budget - aborted);
-            expiries.insert(expiries.end(), some, s.expiry);
+            expiries.insert(expiries.end(), some, s.expiry.get());
             aborted += some;
             if (!s.ops.empty()) { // A timer may have very many waits.
                 wheel_.insert(s, last_tick);
                 more = true;
             }
-            relink(s);
+            settle_life(s);
         }
     }
     std::sort(expiries.begin(), expiries.end());
@@ -178,29 +196,32 @@ template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     closing_ = true;
+    const visit others(*this);
     begin_pass();
     const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
     in_pass_ = passed.more;
     std::size_t left = options_.budget;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<state&>(*due_[i]);
+        if (!take_over(s)) {
+            continue;
+        }
         left -= detach(s, doomed, left);
         if (!s.ops.empty()) { // A timer may have very many waits.
             wheel_.insert(s, last_tick);
         }
-        relink(s);
+        settle_life(s);
     }
     while (left != 0 && !dispatched_.empty()) {
         auto& s = static_cast<state&>(dispatched_.front());
         left -= detach(s, doomed, left);
-        relink(s); // Unlists it with its last wait.
+        settle_life(s); // Unlists it with its last wait.
     }
     for (; left != 0 && !unwanted_.empty(); --left) {
         wait_op& op = unwanted_.front();
         unwanted_.erase(op);
         doomed.push_back(op);
     }
-    alive_.store(0, std::memory_order_relaxed);
     return passed.expired != 0 || passed.more || left != options_.budget;
 }
 
@@ -212,6 +233,7 @@ std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
     for (; !s.ops.empty() && detached < most; ++detached) {
         wait_op& op = s.ops.front();
         detach(op);
+        counts_.here().forgotten();
         switch (op.way) {
         case wait_op::flight::none:
             doomed.push_back(op);

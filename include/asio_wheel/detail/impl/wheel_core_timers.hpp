@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What timers and cancellation slots do to a wheel. See wheel_core.hpp for the ground rules.
+// What timers do to a wheel, with its lock and without. See wheel_core.hpp for the ground rules, and
+// timer_entry.hpp for the states of a timer.
 
 #ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TIMERS_HPP
 #define ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TIMERS_HPP
@@ -13,6 +14,10 @@ namespace asio_wheel::detail {
 // Takes `op` over.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
+    queue_.work_started();
+    if (start_quickly(s, op)) {
+        return;
+    }
     const locked guard(*this, "async_wait()");
     if (closing_) {
         unwanted_.push_back(op);
@@ -21,19 +26,70 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     if (stopped_) {
         return refuse(op, wait_op::outcome::stopped);
     }
-    if (options_.max_pending != 0 && pending_ >= options_.max_pending) {
+    if (options_.max_pending != 0 && counts_.pending() >= options_.max_pending) {
         return refuse(op, wait_op::outcome::too_many);
     }
-    const bool due = !s.filed() && !s.ops.empty(); // As earlier waits for the same expiry are.
-    if (!due && (!s.filed() || parked_ == &s)) {
-        if (s.filed()) {
-            parked_ = nullptr;
-        }
+    counts_.here().scheduled();
+    const bool due = s.life() == timer_life::due; // As earlier waits for the same expiry are.
+    if (!due && !s.filed()) {
         file(s);
+    } else if (asleep_.load(std::memory_order_relaxed)) {
+        keep_armed();
     }
     attach(s, op);
     if (due) {
         make_ready(op, wait_op::outcome::due);
+    }
+    note_peak();
+}
+
+// Starts a wait on a timer that is filed early enough. False if it is not filed.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::start_quickly(state& s, wait_op& op) noexcept {
+    if (!quick_ || op.link() != nullptr) {
+        return false;
+    }
+    const no_visit visits(*this);
+    if (s.life() != timer_life::tombstone) {
+        return false;
+    }
+    const sole_use use(*this, "async_wait()");
+    op.owner = &s;
+    s.ops.push_back(op);
+    thread_block& counts = counts_.here();
+    counts.scheduled();
+    if (!s.change_life(timer_life::tombstone, timer_life::waiting, options_.locking)) {
+        counts.not_scheduled(); // Its tick has come at the same moment.
+        s.ops.clear();
+        op.owner = nullptr;
+        return false;
+    }
+    if (!visits.since() || asleep_.load(std::memory_order_seq_cst)) {
+        look_in(s);
+    }
+    return true;
+}
+
+// A wait was started without the lock during a visit, or when nobody else was waiting, or when the
+// wheel was drained.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::look_in(state& s) noexcept {
+    const locked guard(*this, "async_wait()");
+    const timer_life life = s.life();
+    if (s.ops.empty() || life == timer_life::due || life == timer_life::guarded) {
+        return; // The visit has found it.
+    }
+    if (stopped_) {
+        wait_op& op = s.ops.front();
+        leave(op);
+        counts_.here().not_scheduled();
+        return refuse(op, wait_op::outcome::stopped);
+    }
+    if (life == timer_life::unknown) { // The visit has found a tombstone.
+        file(s);
+        s.set_life(timer_life::waiting);
+    } else {
+        keep_armed();
     }
 }
 
@@ -41,7 +97,7 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
 // noticed.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
-    const tick_t deadline = clock_.round_up(s.expiry);
+    const tick_t deadline = clock_.round_up(s.expiry.get());
     unlist(s);
     if (s.filed() && in_pass_ && wheel_.holds()) {
         // It may be held, and the pass under way would not look at it again.
@@ -51,6 +107,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         wheel_.reschedule(s, deadline);
     } else {
         wheel_.insert(s, deadline);
+        note_crowd();
     }
     if (ticking_ ? s.deadline() != seen_ + 1 : s.deadline() > driver_.armed_for()) {
         return; // The tick under way, the one to come, or the driver will come by in time.
@@ -59,7 +116,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     // nor for its own tick to begin. If that has begun it stays there, before what is due later.
     const time_point now = clock_.now();
     seen_ = tick_at(now);
-    if (is_due(s, now)) {
+    if (is_due(s.expiry.get(), now)) {
         if (s.deadline() > seen_) {
             wheel_.reschedule(s, seen_);
         }
@@ -67,54 +124,147 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         return;
     }
     if (follow_set_back(now)) {
-        wheel_.reschedule(s, clock_.round_up(s.expiry)); // By what ticks mean now.
+        wheel_.reschedule(s, clock_.round_up(s.expiry.get())); // By what ticks mean now.
     }
     keep_armed();
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
-    return abort_all(s, "cancel()", [&] { unfile(s); });
+    if (abort_quickly(s)) {
+        return 1;
+    }
+    return s.life() == timer_life::tombstone ? 0 : abort_all(s, "cancel()", [] {});
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
-    const locked guard(*this, "cancel_one()");
-    if (s.ops.empty()) {
-        return 0;
+    if (abort_quickly(s)) {
+        return 1;
     }
-    abort(s.ops.front());
-    return 1;
+    const locked guard(*this, "cancel_one()");
+    const std::size_t aborted = abort_some(s, 1);
+    settle_life(s);
+    return aborted;
 }
 
-// Aborts what waits for the old expiry. The timer stays where it is filed: most likely a wait for
-// the new one follows, and finds a place already.
+// Aborts the one wait of a timer that only its owner can cancel. False if it has none. The timer stays
+// filed: most likely a wait for a new expiry follows, and finds a place already.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::abort_quickly(state& s) noexcept {
+    const no_visit visits(*this);
+    if (!quick_ || s.life() != timer_life::waiting) {
+        return false;
+    }
+    const sole_use use(*this, "cancel()");
+    if (!s.change_life(timer_life::waiting, timer_life::tombstone, options_.locking)) {
+        return false;
+    }
+    if (!visits.since()) {
+        const locked guard(*this, "cancel()");
+        const timer_life life = s.life();
+        if (s.ops.empty() || (life != timer_life::tombstone && life != timer_life::unknown)) {
+            return false; // The visit has found it waiting.
+        }
+    }
+    wait_op& op = s.ops.front();
+    s.ops.clear();
+    counts_.here().cancelled();
+    queue_.post(aborted(op));
+    return true;
+}
+
+// What goes into the queue for an operation without a slot that is aborted. Among very many timers the
+// operation is far away in memory: to wait for it would be half of what moving a timeout costs. So a
+// place for it goes there, if there is memory for one, and the operation is fetched meanwhile.
+template <class Clock, class WaitTraits>
+operation& wheel_core<Clock, WaitTraits>::aborted(wait_op& op) noexcept {
+    if (crowded_.load(std::memory_order_relaxed)) {
+        if (place* const its_place = place::make(op, place::purpose::abort)) {
+            detail::prefetch(&op);
+            return *its_place;
+        }
+    }
+    op.decide_aborted();
+    return op;
+}
+
+// Aborts what waits for the old expiry. The timer stays where it is filed, unless that is too late.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    return abort_all(s, "expires_at()", [&] {
-        if (s.filed()) {
-            park(s);
-        }
-        s.expiry = expiry;
-    });
+    const std::size_t aborted = abort_quickly(s) ? 1 : 0;
+    if (quick_ && s.life() == timer_life::tombstone && is_filed_for(s, expiry)) {
+        s.expiry.set(expiry);
+        return aborted;
+    }
+    return aborted + abort_all(s, "expires_at()", [&] { set_idle_expiry(s, expiry); });
+}
+
+// Whether a tombstone is filed early enough for a new expiry. Without the lock: visits leave the
+// deadline of a tombstone alone, and those before it became one were seen to be over.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expiry) const noexcept {
+    if (expiry >= s.expiry.get()) {
+        return true;
+    }
+    if constexpr (Clock::is_steady) { // Else the origin of ticks may change.
+        return expiry > clock_.begin_of(s.deadline());
+    }
+    return false;
 }
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
-    const locked guard(*this, "postpone()");
-    s.expiry = expiry;
-    if (s.ops.empty() || stopped_) {
-        return 0; // Nobody waits; or what waits is due, and a wheel that was drained takes nothing.
+    const no_visit visits(*this);
+    if (quick_ && s.life() == timer_life::waiting && expiry >= s.expiry.get()) {
+        const sole_use use(*this, "postpone()");
+        s.expiry.set_then_look(expiry, options_.locking);
+        if (visits.since()) {
+            counts_.here().postponed(1);
+            return 1;
+        }
     }
-    return refile(s);
+    const locked guard(*this, "postpone()");
+    if (s.ops.empty()) {
+        set_idle_expiry(s, expiry);
+        settle_life(s);
+        return 0;
+    }
+    s.expiry.set(expiry);
+    // What waits is due if the wheel was drained, and that takes nothing back.
+    return stopped_ ? 0 : refile(s);
+}
+
+// Nobody waits on the timer. If it is filed it stays so, unless that is too late for the new expiry;
+// or unless the driver would have to wake up earlier, which is done when a wait starts.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::set_idle_expiry(state& s, time_point expiry) noexcept {
+    if (s.filed() && expiry < s.expiry.get()) {
+        const tick_t deadline = clock_.round_up(expiry);
+        if (deadline > driver_.armed_for()) {
+            wheel_.reschedule(s, deadline);
+        } else {
+            wheel_.erase(s);
+        }
+    }
+    s.expiry.set(expiry);
 }
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) noexcept {
     const locked guard(*this, "scale()");
-    if (s.filed() && !s.ops.empty() && expiry < s.expiry) {
-        s.expiry = expiry;
-        refile(s);
+    const visit others(*this);
+    for (;;) {
+        const timer_life life = s.life_in_visit();
+        const time_point present = s.expiry.get_in_visit();
+        if ((life != timer_life::waiting && life != timer_life::guarded) || present <= expiry) {
+            return;
+        }
+        if (s.expiry.change(present, expiry)) {
+            counts_.here().postponed(1);
+            file(s);
+            return;
+        }
     }
 }
 
@@ -122,21 +272,24 @@ void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) n
 // are.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::refile(state& s) noexcept {
-    if (!s.filed()) {
-        // Due, but not delivered yet.
+    const bool due = s.life() == timer_life::due; // But not delivered yet.
+    if (due) {
         s.ops.for_each([this](wait_op& op) { take_back(op); });
     }
     const std::size_t moved = s.ops.size();
-    stats_.postponed += moved;
+    counts_.here().postponed(moved);
     file(s);
+    if (due) {
+        s.set_life(timer_life::guarded);
+    }
     return moved;
 }
 
-// Puts `to`, which is not linked, in the place of `from`.
+// Puts `to`, which is unknown, in the place of `from`.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
     const locked guard(*this, "moving a timer");
-    to.expiry = from.expiry;
+    to.expiry.set(from.expiry.get());
     to.note(from.note());
     wheel_.replace(from, to);
     to.ops.swap(from.ops);
@@ -145,118 +298,16 @@ void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
         list(to);
         unlist(from);
     }
-    if (parked_ == &from) {
-        parked_ = &to;
-    }
-    relink(to);
-    relink(from);
-}
-
-// `op` is not scheduled yet.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::bind(cancel_link& link, slotted_op& op) noexcept {
-    link.op.store(&op, std::memory_order_relaxed);
-    op.cancel = &link;
+    to.take_life(from);
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::unbind(cancel_link& link) noexcept {
-    if (link.op.load(std::memory_order_acquire) == nullptr) {
-        return; // Taken for delivery; there may be no service any more.
-    }
-    const locked guard(*this, "a cancellation slot");
-    if (slotted_op* const op = link.op.load(std::memory_order_relaxed)) {
-        op->cancel = nullptr;
-    }
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
-    if (link.op.load(std::memory_order_acquire) == nullptr) {
-        return;
-    }
-    const locked guard(*this, "a cancellation slot");
-    slotted_op* const op = link.op.load(std::memory_order_relaxed);
-    if (op != nullptr && op->owner != nullptr) {
-        abort(*op);
-    }
-}
-
-// Only the last of all has to be delivered: the driver is not given up before what the context does
-// now is done, which most likely starts the next one.
-template <class Clock, class WaitTraits>
-wait_op* wheel_core<Clock, WaitTraits>::withdraw(cancel_link& link) noexcept {
-    if (link.op.load(std::memory_order_acquire) == nullptr) {
-        return nullptr;
-    }
-    const locked guard(*this, "the end of an operation with a deadline");
-    slotted_op* const op = link.op.load(std::memory_order_relaxed);
-    if (op == nullptr || op->owner == nullptr) {
-        return nullptr;
-    }
-    if (op->way != wait_op::flight::none || alive_.load(std::memory_order_relaxed) <= 1) {
-        abort(*op);
-        return nullptr;
-    }
-    leave(*op);
-    ++stats_.cancelled;
-    count(-1);
-    op->how = wait_op::outcome::aborted;
-    op->way = wait_op::flight::decided; // Nobody else knows of it any more.
-    return op;
-}
-
-// Attaches `op` as a waiting operation.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
-    op.owner = &s;
-    s.ops.push_back(op);
-    s.linked.store(
-        true, std::memory_order_relaxed); // By the timer's owner, who is the one that reads it.
-    stats_.peak_pending = std::max<std::uint64_t>(stats_.peak_pending, ++pending_);
-    ++stats_.scheduled;
-    count(+1);
-}
-
-// Leaves the owner's `linked` to the caller, who may have more to do with it.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
-    op.owner->ops.erase(op);
-    op.owner = nullptr;
-    --pending_;
-    cut(op);
-}
-
-// Takes an operation out of the reach of its cancellation slot. (Pairs with unbind() and cancel().)
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
-    if (cancel_link* const link = op.link()) {
-        static_cast<slotted_op&>(op).cancel = nullptr;
-        link->op.store(nullptr, std::memory_order_release);
-    }
-}
-
-// Detaches an operation, and takes its timer out of the wheel with the last one.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::leave(wait_op& op) noexcept {
-    timer_entry& entry = *op.owner;
-    detach(op);
-    if (entry.ops.empty()) {
-        unfile(entry);
-    }
-    relink(entry);
-}
-
-// Aborts one attached operation.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
-    leave(op);
-    ++stats_.cancelled;
-    make_ready(op, wait_op::outcome::aborted);
+void wheel_core<Clock, WaitTraits>::remove(state& s) noexcept {
+    abort_all(s, "the end of a timer", [&] { unfile(s); });
 }
 
 // Aborts all, in slices, for a timer may have very many waits. Calls finish() with the lock when none
-// is left.
+// is left. By the timer's owner.
 template <class Clock, class WaitTraits>
 template <class Finish>
 std::size_t wheel_core<Clock, WaitTraits>::abort_all(state& s, const char* purpose,
@@ -267,97 +318,9 @@ std::size_t wheel_core<Clock, WaitTraits>::abort_all(state& s, const char* purpo
         aborted += abort_some(s, options_.budget);
         if (s.ops.empty()) {
             finish();
-            relink(s);
+            settle_life(s);
             return aborted;
         }
-    }
-}
-
-// Aborts no more than `most`; leaves the timer filed if it is.
-template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
-                                                      std::size_t most) noexcept {
-    if (most != 0 && pending_ > many && entry.ops.plain() && abort_unseen(entry)) {
-        return 1;
-    }
-    std::size_t aborted = 0;
-    for (; !entry.ops.empty() && aborted < most; ++aborted) {
-        wait_op& op = entry.ops.front();
-        detach(op);
-        make_ready(op, wait_op::outcome::aborted);
-    }
-    stats_.cancelled += aborted;
-    return aborted;
-}
-
-// Aborts the one plain operation of a timer without waiting for its memory: that would be half of
-// what moving one of a million timeouts costs. False without memory for its place.
-template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::abort_unseen(timer_entry& entry) noexcept {
-    wait_op& op = entry.ops.front();
-    place* const its_place = place::make(op, place::purpose::abort);
-    if (its_place == nullptr) {
-        return false;
-    }
-    entry.ops.prefetch();
-    entry.ops.clear();
-    --pending_;
-    count(-1);
-    ++stats_.cancelled;
-    send_decided(*its_place, op);
-    return true;
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::unfile(timer_entry& entry) noexcept {
-    if (parked_ == &entry) {
-        parked_ = nullptr;
-    }
-    if (entry.filed()) {
-        wheel_.erase(entry);
-    }
-}
-
-// Notes that operations of a timer that is not filed are on their way to other executors.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::list(timer_entry& entry) noexcept {
-    if (!std::exchange(entry.listed, true)) {
-        dispatched_.push_back(entry);
-    }
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::unlist(timer_entry& entry) noexcept {
-    if (std::exchange(entry.listed, false)) {
-        dispatched_.erase(dispatched_.iterator_to(entry));
-    }
-}
-
-// The last thing to be done with a timer, of which something was changed.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::relink(timer_entry& entry) noexcept {
-    if (entry.ops.empty()) {
-        unlist(entry);
-    }
-    entry.relink();
-}
-
-// Lets a timer stay filed though nobody waits for it. No more than one may: it must neither cause a
-// wake-up nor cost more than the next one's parking.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::park(timer_entry& entry) noexcept {
-    if (parked_ != &entry) {
-        unpark();
-        parked_ = &entry;
-    }
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::unpark() noexcept {
-    if (parked_ != nullptr) {
-        timer_entry& entry = *parked_;
-        unfile(entry);
-        relink(entry);
     }
 }
 
