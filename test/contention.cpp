@@ -1,0 +1,176 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+
+// Which locks each step of a timer's life takes: what decides how timers scale with threads. Counted,
+// on one thread, when all is warmed up. tools/contention prints this, and more.
+
+#define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
+
+#include "support/timer_life.hpp"
+
+#include "support/sync_tally.hpp"
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+
+namespace {
+
+using namespace asio_wheel::test;
+using life = timer_life<asio_wheel::steady_timer>;
+
+// How often a step takes the wheel's lock, and how often one that is part of the object alone, such
+// as a stream's. None takes another one: neither the block pool's nor the valve's.
+struct promise {
+    const char* step;
+    std::size_t wheels = 0;
+    std::size_t own = 0;
+};
+
+constexpr promise promises[] = {
+    {.step = "make a timer"},
+    {.step = "arm a fresh timer", .wheels = 1},
+    {.step = "arm the earliest of all", .wheels = 1},
+    {.step = "arm again after cancel", .wheels = 1},
+    {.step = "re-arm to a later time", .wheels = 2},
+    {.step = "re-arm to an earlier time", .wheels = 2},
+    {.step = "postpone to a later time", .wheels = 1},
+    {.step = "postpone to an earlier time", .wheels = 1},
+    {.step = "cancel", .wheels = 1},
+    {.step = "deliver an aborted wait"},
+    {.step = "expire one wait, and deliver it",
+     .wheels = 2}, // By advance(): a wake-up takes one more.
+    {.step = "deliver each further one of its tick", .wheels = 1},
+    {.step = "move a pending timer", .wheels = 1},
+    {.step = "destroy a pending timer", .wheels = 1},
+    {.step = "begin a sleep", .wheels = 1},
+    {.step = "a timeout round an operation", .wheels = 2},
+    {.step = "a read with a deadline", .own = 4},
+    {.step = "touch an idle timer"},
+    {.step = "push into a delay queue"},
+    {.step = "erase from a delay queue"},
+};
+
+// Five rounds, after some that warm up.
+template <class Check>
+void each_step(Check check) {
+    life timers(life::time::paused);
+    sync_tally tally;
+    tally.name_first_lock("valve", [&] { timers.wheel().scale(1); });
+    for (const auto& step : life::steps()) {
+        for (int i = 0; i < 20; ++i) {
+            step.does(timers, tally);
+        }
+        const births::part_of here("timer");
+        for (int i = 0; i < 5; ++i) {
+            const std::size_t times = step.does(timers, tally);
+            BOOST_TEST_CONTEXT(step.name << ", round " << i) {
+                check(step.name, times, tally.counts());
+            }
+        }
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(contention)
+
+BOOST_AUTO_TEST_CASE(what_is_done_to_mutexes_and_atomics_is_counted) {
+    struct alignas(64) {
+        asio_wheel::detail::mutex mutex;
+        alignas(64) asio_wheel::detail::atomic<int> changed{1};
+        asio_wheel::detail::atomic<int> beside{2};
+        alignas(64) asio_wheel::detail::atomic<int*> seen{nullptr};
+    } shared;
+    const births::part_of me("me");
+    asio_wheel::detail::mutex mine;
+    asio_wheel::detail::atomic<bool> flag{false};
+
+    sync_tally tally;
+    tally.begin();
+    {
+        const std::lock_guard lock(shared.mutex);
+        BOOST_TEST(++shared.changed == 2);
+        BOOST_TEST(shared.beside.load() == 2);
+    }
+    shared.beside.fetch_sub(1, std::memory_order_relaxed);
+    int expected = 7;
+    BOOST_TEST(
+        !shared.beside.compare_exchange_strong(expected, 8)); // Counts as if it had succeeded.
+    BOOST_TEST(expected == 1);
+    BOOST_TEST(shared.seen.load() == nullptr);
+    BOOST_TEST(mine.try_lock());
+    mine.unlock();
+    flag.store(true);
+    BOOST_TEST(flag.exchange(false));
+    tally.end();
+    ++shared.changed; // After the end.
+
+    const sync_counts& c = tally.counts();
+    BOOST_TEST(c.locks.size() == 2U);
+    BOOST_TEST(c.locks_of(wheels_name) == 1U);
+    BOOST_TEST(c.locks_of("me") == 1U);
+    BOOST_TEST(c.modifications == 4U);
+    BOOST_TEST(c.lines.size() == 3U); // What is mine is not shared.
+    const auto written = std::count_if(c.lines.begin(), c.lines.end(),
+                                       [](const auto& line) { return line.second.written; });
+    BOOST_TEST(written == 2);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_made_in_the_place_of_another_object_is_not_mistaken_for_it) {
+    alignas(asio_wheel::detail::atomic<int>) std::byte place[sizeof(int)];
+    using value = asio_wheel::detail::atomic<int>;
+    sync_tally tally;
+    {
+        const births::part_of me("me");
+        auto& v = *::new (place) value(0);
+        tally.begin();
+        ++v;
+        tally.end();
+        BOOST_TEST(tally.counts().lines.empty());
+    }
+    auto& v = *::new (place) value(0);
+    tally.begin();
+    ++v;
+    tally.end();
+    BOOST_TEST(tally.counts().lines.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(each_step_of_a_timers_life_takes_the_locks_that_are_promised) {
+    std::map<std::string, bool> done;
+    each_step([&](const std::string& name, std::size_t times, const sync_counts& c) {
+        const auto* const p = std::find_if(std::begin(promises), std::end(promises),
+                                           [&](const promise& q) { return q.step == name; });
+        BOOST_TEST_REQUIRE((p != std::end(promises)), "nothing is promised of it");
+        done[name] = true;
+        BOOST_TEST(c.locks_of(wheels_name) == p->wheels * times);
+        BOOST_TEST(c.locks_of("timer") + c.locks_of("stream") == p->own * times);
+        BOOST_TEST(c.locks_of("pool") == 0U);
+        BOOST_TEST(c.locks_of("valve") == 0U);
+    });
+    BOOST_TEST(done.size() == std::size(promises), "a step that is promised is not done");
+}
+
+// Each of them writes the line that the lock is in; without it, timers of several threads have
+// nothing of the library's in common but what they read.
+BOOST_AUTO_TEST_CASE(what_takes_no_lock_of_the_wheel_writes_nothing_that_timers_share) {
+    each_step([](const std::string&, std::size_t, const sync_counts& c) {
+        if (c.locks_of(wheels_name) == 0) {
+            for (const auto& [address, line] : c.lines) {
+                BOOST_TEST(!line.written, line.objects.begin()->first << " is written");
+            }
+        }
+    });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

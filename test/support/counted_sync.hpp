@@ -1,0 +1,231 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A mutex and atomics in the place of the library's. They tell what their thread does to them, and
+// remember where each was made. For programs that define ASIO_WHEEL_SYNC_HEADER as
+// "support/counted_sync.hpp".
+//
+// Both have the size and the alignment of the standard's: addresses show which objects share a cache
+// line.
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::test {
+
+/// What is done to a mutex or to an atomic. Only the last one is an atomic read-modify-write of its
+/// own; one that changes nothing counts, too.
+enum class sync_event { lock, unlock, load, store, modify };
+
+/// Hears of each of them that its thread causes.
+class sync_observer {
+public:
+    sync_observer() = default;
+    sync_observer(const sync_observer&) = delete;
+    sync_observer& operator=(const sync_observer&) = delete;
+
+    virtual void saw(sync_event what, const void* object) = 0;
+
+    static inline thread_local sync_observer* here = nullptr;
+
+protected:
+    ~sync_observer() = default;
+};
+
+inline void tell(sync_event what, const void* object) {
+    if (sync_observer::here != nullptr) {
+        sync_observer::here->saw(what, object);
+    }
+}
+
+/// Where a mutex or an atomic was made.
+struct birth {
+    const char* file = "";
+    const char* owner = nullptr; ///< Whose part it is; null: it is shared by all of a context.
+};
+
+/// What its thread has made. An object that has ended stays, until another one is made there.
+class births {
+public:
+    static void note(const void* object, const char* file) { all()[object] = {file, owner}; }
+    [[nodiscard]] static birth of(const void* object) {
+        const auto it = all().find(object);
+        return it != all().end() ? it->second : birth();
+    }
+
+    /// While it lives, what is made is part of an object with this name.
+    class part_of {
+    public:
+        explicit part_of(const char* name) noexcept : former_(std::exchange(owner, name)) {}
+        part_of(const part_of&) = delete;
+        part_of& operator=(const part_of&) = delete;
+        ~part_of() { owner = former_; }
+
+    private:
+        const char* const former_;
+    };
+
+private:
+    // Never destroyed: the library's objects of static lifetime may be made after all others.
+    static std::map<const void*, birth>& all() {
+        static thread_local auto* const map = new std::map<const void*, birth>;
+        return *map;
+    }
+
+    static inline thread_local const char* owner = nullptr;
+};
+
+/// What the program may count of mutexes that are not the library's does not include the real ones
+/// beneath these.
+inline thread_local bool inside_counted_mutex = false;
+
+} // namespace asio_wheel::test
+
+namespace asio_wheel::detail {
+
+class mutex {
+    using place = std::source_location;
+
+public:
+    explicit mutex(const place& where = place::current()) {
+        test::births::note(this, where.file_name());
+    }
+    mutex(const mutex&) = delete;
+    mutex& operator=(const mutex&) = delete;
+    ~mutex() = default;
+
+    void lock() {
+        test::inside_counted_mutex = true;
+        mutex_.lock();
+        test::inside_counted_mutex = false;
+        test::tell(test::sync_event::lock, this);
+    }
+
+    [[nodiscard]] bool try_lock() {
+        test::inside_counted_mutex = true;
+        const bool taken = mutex_.try_lock();
+        test::inside_counted_mutex = false;
+        if (taken) {
+            test::tell(test::sync_event::lock, this);
+        }
+        return taken;
+    }
+
+    void unlock() {
+        test::tell(test::sync_event::unlock, this);
+        mutex_.unlock();
+    }
+
+private:
+    std::mutex mutex_;
+};
+
+static_assert(sizeof(mutex) == sizeof(std::mutex));
+
+template <class T>
+class atomic {
+    using event = test::sync_event;
+    using place = std::source_location;
+    using change_type = std::conditional_t<std::is_pointer_v<T>, std::ptrdiff_t, T>;
+
+public:
+    using value_type = T;
+    static constexpr bool is_always_lock_free = std::atomic<T>::is_always_lock_free;
+
+    constexpr atomic(const place& where = place::current()) { note(where); }
+    constexpr atomic(T value, const place& where = place::current()) // Implicit, as the standard's.
+        : value_(value) {
+        note(where);
+    }
+    atomic(const atomic&) = delete;
+    atomic& operator=(const atomic&) = delete;
+    ~atomic() = default;
+
+    [[nodiscard]] T load(std::memory_order order = std::memory_order_seq_cst) const {
+        test::tell(event::load, this);
+        return value_.load(order);
+    }
+    operator T() const { return load(); }
+
+    void store(T value, std::memory_order order = std::memory_order_seq_cst) {
+        test::tell(event::store, this);
+        value_.store(value, order);
+    }
+    T operator=(T value) {
+        store(value);
+        return value;
+    }
+
+    T exchange(T value, std::memory_order order = std::memory_order_seq_cst) {
+        return modified().exchange(value, order);
+    }
+
+    template <class... Orders>
+    bool compare_exchange_strong(T& expected, T desired, Orders... orders) {
+        return modified().compare_exchange_strong(expected, desired, orders...);
+    }
+    // On one thread there is no reason to fail, and a count must not depend on chance.
+    template <class... Orders>
+    bool compare_exchange_weak(T& expected, T desired, Orders... orders) {
+        return modified().compare_exchange_strong(expected, desired, orders...);
+    }
+
+    T fetch_add(change_type change, std::memory_order order = std::memory_order_seq_cst) {
+        return modified().fetch_add(change, order);
+    }
+    T fetch_sub(change_type change, std::memory_order order = std::memory_order_seq_cst) {
+        return modified().fetch_sub(change, order);
+    }
+    T fetch_and(T bits, std::memory_order order = std::memory_order_seq_cst) {
+        return modified().fetch_and(bits, order);
+    }
+    T fetch_or(T bits, std::memory_order order = std::memory_order_seq_cst) {
+        return modified().fetch_or(bits, order);
+    }
+    T fetch_xor(T bits, std::memory_order order = std::memory_order_seq_cst) {
+        return modified().fetch_xor(bits, order);
+    }
+
+    T operator++() { return static_cast<T>(fetch_add(1) + 1); }
+    T operator++(int) { return fetch_add(1); }
+    T operator--() { return static_cast<T>(fetch_sub(1) - 1); }
+    T operator--(int) { return fetch_sub(1); }
+    T operator+=(change_type change) { return static_cast<T>(fetch_add(change) + change); }
+    T operator-=(change_type change) { return static_cast<T>(fetch_sub(change) - change); }
+
+    void wait(T old, std::memory_order order = std::memory_order_seq_cst) const {
+        test::tell(event::load, this);
+        value_.wait(old, order);
+    }
+    void notify_one() { value_.notify_one(); }
+    void notify_all() { value_.notify_all(); }
+
+private:
+    constexpr void note(const place& where) {
+        if (!std::is_constant_evaluated()) {
+            test::births::note(this, where.file_name());
+        }
+    }
+
+    std::atomic<T>& modified() {
+        test::tell(event::modify, this);
+        return value_;
+    }
+
+    std::atomic<T> value_{};
+};
+
+static_assert(sizeof(atomic<char>) == sizeof(std::atomic<char>));
+static_assert(sizeof(atomic<void*>) == sizeof(std::atomic<void*>));
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,161 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the library does to share its state with other threads: its locks, its atomic
+// read-modify-writes, and the cache lines of its shared state that it touches. For one thread.
+//
+// A program that includes this defines ASIO_WHEEL_SYNC_HEADER as "support/counted_sync.hpp".
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_SYNC_TALLY_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_SYNC_TALLY_HPP
+
+#include "counted_sync.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::test {
+
+/// A stretch of a program.
+class stretch {
+public:
+    stretch() = default;
+    stretch(const stretch&) = delete;
+    stretch& operator=(const stretch&) = delete;
+
+    virtual void begin() = 0;
+    virtual void end() = 0;
+
+protected:
+    ~stretch() = default;
+};
+
+/// A cache line of what is shared by all timers of a context, or by all of the process.
+struct shared_line {
+    bool written = false;
+    /// What was touched in it, and whether that was under the wheel's lock each time.
+    std::map<std::string, bool> objects;
+
+    bool operator==(const shared_line&) const = default;
+};
+
+/// Counts of one stretch.
+struct sync_counts {
+    std::map<std::string, std::size_t> locks; ///< By the names of their owners.
+    std::size_t modifications = 0; ///< Atomic read-modify-writes, but for those of locks.
+    std::map<std::uintptr_t, shared_line> lines;
+
+    bool operator==(const sync_counts&) const = default;
+
+    [[nodiscard]] std::size_t locks_of(const std::string& owner) const {
+        const auto it = locks.find(owner);
+        return it != locks.end() ? it->second : 0;
+    }
+};
+
+/// What the wheel's lock is called. All locks that are part of a wheel are, unless they were given
+/// another name.
+inline constexpr const char* wheels_name = "wheel";
+
+/// Counts from begin() to end().
+///
+/// The library does not tell its objects' names. So names come from where an object was made: from
+/// the header; or, in an object of the program's, from births::part_of; or from name_first_lock().
+class sync_tally final : public stretch, private sync_observer {
+public:
+    /// Names the first mutex that `f` locks, if that is a part of the wheel.
+    template <class Function>
+    void name_first_lock(const char* name, Function f) {
+        watched_.clear();
+        begin();
+        f();
+        end();
+        if (!watched_.empty()) {
+            names_[watched_.front()] = name;
+        }
+    }
+
+    void begin() override {
+        counts_ = {};
+        held_ = 0;
+        watched_.clear();
+        here = this;
+    }
+    void end() override { here = nullptr; }
+
+    /// Of the last stretch.
+    [[nodiscard]] const sync_counts& counts() const noexcept { return counts_; }
+
+private:
+    static constexpr std::uintptr_t line_size = 64;
+
+    void saw(sync_event what, const void* object) override {
+        const birth b = births::of(object);
+        const bool is_mutex = what == sync_event::lock || what == sync_event::unlock;
+        const std::string name = is_mutex ? lock_name(object, b) : object_name(b);
+        if (what == sync_event::lock) {
+            ++counts_.locks[name];
+            held_ += name == wheels_name ? 1 : 0;
+            watched_.push_back(object);
+        } else if (what == sync_event::unlock) {
+            held_ -= name == wheels_name ? 1 : 0;
+        } else if (what == sync_event::modify) {
+            ++counts_.modifications;
+        }
+        if (b.owner == nullptr) {
+            // All of a mutex that locking writes is at its beginning.
+            auto& line = counts_.lines[reinterpret_cast<std::uintptr_t>(object) / line_size];
+            line.written |= what != sync_event::load;
+            const bool under = !is_mutex && held_ != 0;
+            bool& always =
+                line.objects.emplace(is_mutex ? name + "'s lock" : name, under).first->second;
+            always = always && under;
+        }
+    }
+
+    [[nodiscard]] static std::string stem_of(std::string_view file) {
+        file.remove_prefix(std::min(file.find_last_of("/\\") + 1, file.size()));
+        return std::string(file.substr(0, file.find('.')));
+    }
+
+    [[nodiscard]] std::string lock_name(const void* object, const birth& b) const {
+        if (const auto it = names_.find(object); it != names_.end()) {
+            return it->second;
+        }
+        if (b.owner != nullptr) {
+            return b.owner;
+        }
+        const std::string stem = stem_of(b.file);
+        return stem == "block_pool" ? "pool" : wheels_name;
+    }
+
+    [[nodiscard]] static std::string object_name(const birth& b) {
+        using pair = std::pair<std::string_view, const char*>;
+        static constexpr std::array known{
+            pair("core_lifetime", "owners of the core"),
+            pair("wheel_clock", "the clock's mode"),
+            pair("wheel_core", "counts of waits"),
+            pair("valve", "the valve's factor"),
+        };
+        const std::string stem = stem_of(b.file);
+        const auto* const it = std::find_if(known.begin(), known.end(),
+                                            [&](const pair& p) { return p.first == stem; });
+        return it != known.end() ? it->second : stem;
+    }
+
+    sync_counts counts_;
+    std::size_t held_ = 0;             // How many locks of the wheel the thread has.
+    std::vector<const void*> watched_; // The mutexes that were locked, in order.
+    std::map<const void*, std::string> names_;
+};
+
+} // namespace asio_wheel::test
+
+#endif

@@ -1,0 +1,538 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Each step of a timer's life by itself, and of what is made of timers, as often as one likes: for
+// programs that count what a step does. By the public interface alone.
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_TIMER_LIFE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_TIMER_LIFE_HPP
+
+#include "counted_sync.hpp"
+#include "sync_tally.hpp"
+
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/error_code.hpp>
+
+#if __has_include(<boost/asio/cancel_after.hpp>)
+#include <boost/asio/cancel_after.hpp>
+#define ASIO_WHEEL_TEST_HAS_CANCEL_AFTER 1
+#else
+#define ASIO_WHEEL_TEST_HAS_CANCEL_AFTER 0
+#endif
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::test {
+
+/// A handler that goes through a context's queue once, and then completes: the least that an
+/// asynchronous operation does.
+template <class... Results>
+class initiate_one_turn {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    explicit initiate_one_turn(executor_type ex) noexcept : executor_(std::move(ex)) {}
+
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Handler>
+    void operator()(Handler&& handler, Results... results) const {
+        boost::asio::post(executor_,
+                          [handler = std::forward<Handler>(handler), results...]() mutable {
+                              std::move(handler)(boost::system::error_code(), results...);
+                          });
+    }
+
+private:
+    executor_type executor_;
+};
+
+/// A stream in which there is always something to be read.
+class memory_layer {
+public:
+    using executor_type = boost::asio::any_io_executor;
+
+    explicit memory_layer(executor_type ex) : executor_(std::move(ex)) {}
+
+    [[nodiscard]] executor_type get_executor() const noexcept { return executor_; }
+
+    template <class Buffers, class Token>
+    auto async_read_some(const Buffers& buffers, Token&& token) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
+            initiate_one_turn<std::size_t>(executor_), token, boost::asio::buffer_size(buffers));
+    }
+
+    static void close(boost::system::error_code& ec) noexcept { ec = {}; }
+
+private:
+    executor_type executor_;
+};
+
+/// The steps. `Timer` is asio_wheel::steady_timer or boost::asio::steady_timer.
+///
+/// What is not the point is kept away: other waits come earlier, so that the wake-up is set already;
+/// and calls are made in a handler, so that no thread has to be woken up. All is done by one thread
+/// of a context that could have several.
+template <class Timer>
+class timer_life {
+    static constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;
+    using clock = std::chrono::steady_clock;
+    using hours = std::chrono::hours;
+    using error_code = boost::system::error_code;
+    using executor = boost::asio::io_context::executor_type;
+
+public:
+    enum class time { real, paused };
+
+    /// Does a step once, or some times: that, and nothing else, between the stretch's begin() and
+    /// end(). Returns how often.
+    using step = std::function<std::size_t(timer_life&, stretch&)>;
+
+    struct named_step {
+        const char* name;
+        step does;
+        step bare = {}; ///< What it does without a timer.
+    };
+
+    explicit timer_life(time t = time::real) : paused_(t == time::paused), first_(ctx_) {
+        if constexpr (is_wheels) {
+            if (paused_) {
+                wheel().pause();
+            }
+        }
+        first_.expires_after(hours(1));
+        first_.async_wait([](const error_code&) {});
+    }
+    timer_life(const timer_life&) = delete;
+    timer_life& operator=(const timer_life&) = delete;
+    ~timer_life() {
+        first_.cancel();
+        poll();
+    }
+
+    [[nodiscard]] boost::asio::io_context& context() noexcept { return ctx_; }
+    [[nodiscard]] auto& wheel() { return use_wheel(ctx_); }
+
+    /// All of them, in the order of a life. What a kind of timer does not have is left out.
+    [[nodiscard]] static std::vector<named_step> steps();
+
+private:
+    static constexpr std::size_t some = 8;
+
+    struct completed {
+        timer_life* self;
+        template <class... Results>
+        void operator()(const error_code&, Results&&...) const {
+            self->on_completion_();
+        }
+    };
+
+    [[nodiscard]] completed handler() noexcept { return {this}; }
+
+    void require(bool condition) const {
+        if (!condition) {
+            throw std::logic_error("a step of a timer's life has gone another way");
+        }
+    }
+
+    void poll() {
+        ctx_.restart();
+        ctx_.poll();
+    }
+
+    // Runs `f` in a handler, and all that comes of it.
+    template <class Function>
+    void inside(Function f) {
+        boost::asio::post(ctx_, std::move(f));
+        poll();
+    }
+
+    // Counts `f`, in a handler.
+    template <class Function>
+    std::size_t once(stretch& s, Function f) {
+        bool done = false;
+        inside([&] {
+            s.begin();
+            f();
+            s.end();
+            done = true;
+        });
+        require(done);
+        return 1;
+    }
+
+    // Counts from one handler to another one that is called `some` times later; `start` has each
+    // called, or `again` the next one.
+    template <class Start, class Again>
+    std::size_t chain(stretch& s, Start start, Again again) {
+        std::size_t called = 0;
+        on_completion_ = [&] {
+            ++called;
+            if (called == 1) {
+                s.begin();
+            } else if (called == some + 1) {
+                s.end();
+                return;
+            }
+            again();
+        };
+        inside(start);
+        on_completion_ = [] {};
+        require(called == some + 1);
+        return some;
+    }
+
+    // A timer that waits.
+    [[nodiscard]] std::unique_ptr<Timer> armed(clock::duration d) {
+        auto t = std::make_unique<Timer>(ctx_);
+        arm(*t, d);
+        return t;
+    }
+    void arm(Timer& t, clock::duration d) {
+        t.expires_after(d);
+        t.async_wait(handler());
+    }
+
+    // Lets time go by.
+    void pass(clock::duration d) {
+        if constexpr (is_wheels) {
+            if (paused_) {
+                wheel().advance(d);
+                return;
+            }
+        }
+        std::this_thread::sleep_for(d);
+    }
+
+    // Lets the time of waits come, which are for `d`. In real time that is not counted; to advance
+    // paused time is, because that is what makes them due.
+    template <class Begin>
+    void let_expire(clock::duration d, Begin begin) {
+        if constexpr (is_wheels) {
+            if (paused_) {
+                begin();
+                wheel().advance(d);
+                return;
+            }
+        }
+        std::this_thread::sleep_for(d + std::chrono::milliseconds(3)); // A tick, and the kernel's.
+        begin();
+    }
+
+    std::size_t construct(stretch& s);
+    std::size_t arm_fresh(stretch& s);
+    std::size_t arm_first(stretch& s);
+    std::size_t arm_again(stretch& s);
+    std::size_t re_arm(stretch& s, clock::duration from, clock::duration to);
+    std::size_t postpone(stretch& s, clock::duration from, clock::duration to);
+    std::size_t cancel(stretch& s);
+    std::size_t deliver_aborted(stretch& s);
+    std::size_t expire_alone(stretch& s);
+    std::size_t expire_together(stretch& s);
+    std::size_t destroy(stretch& s);
+    std::size_t move(stretch& s);
+    std::size_t sleep(stretch& s);
+    std::size_t request(stretch& s);
+    std::size_t request_with_timeout(stretch& s);
+    std::size_t read(stretch& s);
+    std::size_t read_with_deadline(stretch& s);
+    std::size_t touch(stretch& s);
+    std::size_t push(stretch& s);
+    std::size_t erase(stretch& s);
+
+    const bool paused_;
+    boost::asio::io_context ctx_;
+    std::function<void()> on_completion_ = [] {};
+    Timer first_; // Waits for an hour. Others wait for longer, unless said otherwise.
+    clock::duration earliest_ = std::chrono::minutes(30);
+};
+
+template <class Timer>
+std::size_t timer_life<Timer>::construct(stretch& s) {
+    std::optional<Timer> t;
+    return once(s, [&] { t.emplace(ctx_); });
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::arm_fresh(stretch& s) {
+    Timer t(ctx_);
+    return once(s, [&] { arm(t, hours(2)); });
+}
+
+// Earlier than all before it: the wake-up is moved.
+template <class Timer>
+std::size_t timer_life<Timer>::arm_first(stretch& s) {
+    Timer t(ctx_);
+    earliest_ -= std::chrono::seconds(1);
+    return once(s, [&] { arm(t, earliest_); });
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::arm_again(stretch& s) {
+    const auto t = armed(hours(2));
+    inside([&] { t->cancel(); });
+    return once(s, [&] { arm(*t, hours(2)); });
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::re_arm(stretch& s, clock::duration from, clock::duration to) {
+    const auto t = armed(from);
+    return once(s, [&] { arm(*t, to); });
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::postpone(stretch& s, clock::duration from, clock::duration to) {
+    const auto t = armed(from);
+    std::size_t waits = 0;
+    once(s, [&] { waits = t->postpone(to); });
+    require(waits == 1);
+    return 1;
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::cancel(stretch& s) {
+    const auto t = armed(hours(2));
+    std::size_t waits = 0;
+    once(s, [&] { waits = t->cancel(); });
+    require(waits == 1);
+    return 1;
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::deliver_aborted(stretch& s) {
+    std::vector<std::unique_ptr<Timer>> all;
+    while (all.size() != some + 1) {
+        all.push_back(armed(hours(2)));
+    }
+    return chain(
+        s,
+        [&] {
+            for (const auto& t : all) {
+                t->cancel();
+            }
+        },
+        [] {});
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::expire_alone(stretch& s) {
+    constexpr std::chrono::milliseconds d(5);
+    bool expired = false;
+    on_completion_ = [&expired] { expired = true; };
+    const auto t = armed(d);
+    let_expire(d, [&s] { s.begin(); });
+    ctx_.restart();
+    while (!expired) {
+        ctx_.run_one();
+    }
+    s.end();
+    on_completion_ = [] {};
+    poll();
+    return 1;
+}
+
+// Waits of one tick, but for the first two: after the first one the context looks for other events.
+template <class Timer>
+std::size_t timer_life<Timer>::expire_together(stretch& s) {
+    constexpr std::chrono::milliseconds d(20);
+    constexpr std::size_t last = some + 2;
+    std::size_t called = 0;
+    on_completion_ = [&] {
+        ++called;
+        if (called == 2) {
+            s.begin();
+        } else if (called == last) {
+            s.end();
+        }
+    };
+    std::vector<std::unique_ptr<Timer>> all;
+    all.push_back(armed(d));
+    while (all.size() != last) {
+        all.push_back(std::make_unique<Timer>(ctx_, all.front()->expiry()));
+        all.back()->async_wait(handler());
+    }
+    let_expire(d, [] {});
+    ctx_.restart();
+    while (called != last) {
+        ctx_.run_one();
+    }
+    on_completion_ = [] {};
+    poll();
+    return some;
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::destroy(stretch& s) {
+    auto t = armed(hours(2));
+    return once(s, [&] { t.reset(); });
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::move(stretch& s) {
+    const auto t = armed(hours(2));
+    std::optional<Timer> to;
+    once(s, [&] { to.emplace(std::move(*t)); });
+    require(to->cancel() == 1);
+    poll();
+    return 1;
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::sleep(stretch& s) {
+    boost::asio::cancellation_signal end;
+    once(s, [&] {
+        async_sleep_for(ctx_, hours(2), boost::asio::bind_cancellation_slot(end.slot(), handler()));
+    });
+    end.emit(boost::asio::cancellation_type::terminal);
+    poll();
+    return 1;
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::request(stretch& s) {
+    const auto next = [&] { initiate_one_turn<>(ctx_.get_executor())(handler()); };
+    return chain(s, next, next);
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::request_with_timeout(stretch& s) {
+    const auto next = [&] {
+        const auto begin = [&](auto token) {
+            boost::asio::async_initiate<decltype(token), void(error_code)>(
+                initiate_one_turn<>(ctx_.get_executor()), token);
+        };
+        if constexpr (is_wheels) {
+            begin(asio_wheel::timeout(hours(2), handler()));
+        } else {
+#if ASIO_WHEEL_TEST_HAS_CANCEL_AFTER
+            begin(boost::asio::cancel_after(hours(2), handler()));
+#endif
+        }
+    };
+    return chain(s, next, next);
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::read(stretch& s) {
+    memory_layer stream(ctx_.get_executor());
+    std::array<char, 16> data;
+    const auto next = [&] { stream.async_read_some(boost::asio::buffer(data), handler()); };
+    return chain(s, next, next);
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::read_with_deadline(stretch& s) {
+    const births::part_of here("stream");
+    timeout_stream<memory_layer> stream(ctx_.get_executor());
+    std::array<char, 16> data;
+    const auto next = [&] {
+        stream.expires_after(hours(2));
+        stream.async_read_some(boost::asio::buffer(data), handler());
+    };
+    return chain(s, next, next);
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::touch(stretch& s) {
+    idle_timer idle(ctx_, hours(2));
+    idle.async_wait(handler());
+    pass(std::chrono::milliseconds(30)); // Three ticks of a slow kernel: the coarse clock moves.
+    once(s, [&] { idle.touch(); });
+    idle.cancel();
+    poll();
+    return 1;
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::push(stretch& s) {
+    delay_queue<int> queue(ctx_);
+    queue.push(1, hours(2));
+    return once(s, [&] { queue.push(2, hours(3)); });
+}
+
+template <class Timer>
+std::size_t timer_life<Timer>::erase(stretch& s) {
+    delay_queue<int> queue(ctx_);
+    const auto key = queue.push(1, hours(2));
+    std::optional<int> value;
+    once(s, [&] { value = queue.erase(key); });
+    require(value == 1);
+    return 1;
+}
+
+template <class Timer>
+std::vector<typename timer_life<Timer>::named_step> timer_life<Timer>::steps() {
+    const auto plain = [](std::size_t (timer_life::*f)(stretch&)) {
+        return [f](timer_life& self, stretch& s) { return (self.*f)(s); };
+    };
+    const auto moving = [](auto f, int from, int to) {
+        return [f, from, to](timer_life& self, stretch& s) {
+            return (self.*f)(s, hours(from), hours(to));
+        };
+    };
+    std::vector<named_step> all{
+        {"make a timer", plain(&timer_life::construct)},
+        {"arm a fresh timer", plain(&timer_life::arm_fresh)},
+        {"arm the earliest of all", plain(&timer_life::arm_first)},
+        {"arm again after cancel", plain(&timer_life::arm_again)},
+        {"re-arm to a later time", moving(&timer_life::re_arm, 2, 3)},
+        {"re-arm to an earlier time", moving(&timer_life::re_arm, 3, 2)},
+    };
+    if constexpr (is_wheels) {
+        all.insert(all.end(),
+                   {{"postpone to a later time", moving(&timer_life::postpone, 2, 3)},
+                    {"postpone to an earlier time", moving(&timer_life::postpone, 3, 2)}});
+    }
+    all.insert(all.end(),
+               {{"cancel", plain(&timer_life::cancel)},
+                {"deliver an aborted wait", plain(&timer_life::deliver_aborted)},
+                {"expire one wait, and deliver it", plain(&timer_life::expire_alone)},
+                {"deliver each further one of its tick", plain(&timer_life::expire_together)},
+                {"move a pending timer", plain(&timer_life::move)},
+                {"destroy a pending timer", plain(&timer_life::destroy)}});
+    if constexpr (is_wheels) {
+        all.push_back({"begin a sleep", plain(&timer_life::sleep)});
+    }
+    if constexpr (is_wheels || ASIO_WHEEL_TEST_HAS_CANCEL_AFTER) {
+        all.push_back({"a timeout round an operation", plain(&timer_life::request_with_timeout),
+                       plain(&timer_life::request)});
+    }
+    if constexpr (is_wheels) {
+        all.insert(all.end(), {{"a read with a deadline", plain(&timer_life::read_with_deadline),
+                                plain(&timer_life::read)},
+                               {"touch an idle timer", plain(&timer_life::touch)},
+                               {"push into a delay queue", plain(&timer_life::push)},
+                               {"erase from a delay queue", plain(&timer_life::erase)}});
+    }
+    return all;
+}
+
+} // namespace asio_wheel::test
+
+#endif
