@@ -12,7 +12,9 @@
 #include "support/sync_tally.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -64,9 +66,10 @@ constexpr promise promises[] = {
 // Five rounds, after some that warm up.
 template <class Check>
 void each_step(Check check) {
-    life timers(life::time::paused);
+    boost::asio::io_context ctx;
+    life timers(ctx, life::time::paused);
     sync_tally tally;
-    tally.name_first_lock("valve", [&] { timers.wheel().scale(1); });
+    tally.name_first_lock("valve", [&] { asio_wheel::use_wheel(ctx).scale(1); });
     for (const auto& step : life::steps()) {
         for (int i = 0; i < 20; ++i) {
             step.does(timers, tally);

@@ -10,27 +10,34 @@
 
 #include "counted_asio.hpp"
 
+#include "wheel_memory.hpp"
+
 #include "support/timer_life.hpp"
 
 #include "support/sync_tally.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
-#include <boost/asio/detail/concurrency_hint.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/version.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,19 +53,30 @@ struct counts {
     sync_counts ours;
     std::map<std::string, std::size_t> asios_locks; // By the names of the mutexes.
     std::size_t asios_modifications = 0;
+    std::set<std::uintptr_t> changed; // Lines of the wheel's memory.
 
-    bool operator==(const counts&) const = default;
+    // But for what changed: that depends on the time.
+    bool operator==(const counts& other) const {
+        return std::tie(times, ours, asios_locks, asios_modifications) ==
+               std::tie(other.times, other.ours, other.asios_locks, other.asios_modifications);
+    }
 };
+
+void require(bool condition, const std::string& what) {
+    if (!condition) {
+        std::fprintf(stderr, "contention: %s\n", what.c_str());
+        std::exit(1);
+    }
+}
 
 // Counts what the library does, and what Asio does.
 class counter final : public stretch {
 public:
-    template <class Timer>
-    explicit counter(timer_life<Timer>& life) {
-        boost::asio::io_context& ctx = life.context();
-        if constexpr (std::is_same_v<Timer, asio_wheel::steady_timer>) {
-            tally_.name_first_lock("valve", [&] { life.wheel().scale(1); });
-        }
+    // Makes the wheel, whose blocks begin at an offset in a cache line.
+    counter(boost::asio::io_context& ctx, std::size_t offset) {
+        const boost::asio::steady_timer with_asios_services(ctx);
+        memory_.add_blocks_of(offset, [&] { asio_wheel::use_wheel(ctx); });
+        tally_.name_first_lock("valve", [&] { asio_wheel::use_wheel(ctx).scale(1); });
         name("registry", [&] { boost::asio::has_service<nobodys_service>(ctx); });
         name("queue", [&] { boost::asio::post(ctx, [] {}); });
         ctx.poll();
@@ -66,16 +84,18 @@ public:
 
     void begin() override {
         asio_ = {};
+        memory_.remember();
         asio_counts::here = &asio_;
         tally_.begin();
     }
     void end() override {
         tally_.end();
         asio_counts::here = nullptr;
+        changed_ = memory_.changed();
     }
 
     [[nodiscard]] counts result(std::size_t times) const {
-        counts c{times, tally_.counts(), {}, asio_.modifications};
+        counts c{times, tally_.counts(), {}, asio_.modifications, changed_};
         for (const auto& [mutex, n] : asio_.locks) {
             const auto it = names_.find(mutex);
             c.asios_locks[it != names_.end() ? it->second : "reactor"] += n;
@@ -102,41 +122,62 @@ private:
 
     sync_tally tally_;
     asio_counts asio_;
+    wheel_memory memory_;
+    std::set<std::uintptr_t> changed_;
     std::map<const void*, std::string> names_;
+};
+
+// What all rounds of a step came to.
+struct measured : counts {
+    std::size_t least_hidden = 0;     // Lines that change, but for those of `ours`: at least
+    std::size_t most_hidden = 0;      // and at most.
+    std::set<std::uintptr_t> written; // All lines that were written in any round.
 };
 
 struct row {
     std::string name;
-    counts with;
-    std::optional<counts> bare; // What the operation does without a timer.
+    measured with;
+    std::optional<measured> bare; // What the operation does without a timer.
 };
 
 // Does a step again and again. When all is warmed up, each round has to come to the same.
 template <class Timer>
-counts measure(timer_life<Timer>& life, counter& c, const std::string& name,
-               const typename timer_life<Timer>::step& step, int rounds) {
-    for (int i = 0; i < 20; ++i) {
+measured measure(timer_life<Timer>& life, counter& c, const std::string& name,
+                 const typename timer_life<Timer>::step& step, int rounds) {
+    for (int i = 0; i < 8; ++i) {
         step(life, c);
     }
     const births::part_of here("timer");
-    std::optional<counts> first;
+    std::optional<measured> all;
     for (int i = 0; i < rounds; ++i) {
         const std::size_t times = step(life, c);
         counts now = c.result(times);
-        if (!first) {
-            first = std::move(now);
-        } else if (now != *first) {
-            std::fprintf(stderr, "contention: %s: two rounds differ\n", name.c_str());
-            std::exit(1);
+        std::set<std::uintptr_t> known;
+        for (const auto& [address, line] : now.ours.lines) {
+            if (line.written) {
+                known.insert(address);
+            }
         }
+        const auto hidden = static_cast<std::size_t>(
+            std::count_if(now.changed.begin(), now.changed.end(),
+                          [&](std::uintptr_t line) { return !known.contains(line); }));
+        if (!all) {
+            all = measured{now, hidden, hidden, {}};
+        }
+        require(now == *all, name + ": two rounds differ");
+        all->least_hidden = std::min(all->least_hidden, hidden);
+        all->most_hidden = std::max(all->most_hidden, hidden);
+        all->written.merge(known);
+        all->written.merge(now.changed);
     }
-    return *first;
+    return *all;
 }
 
 template <class Timer>
-std::vector<row> measure_all(int rounds) {
-    timer_life<Timer> life;
-    counter c(life);
+std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
+    boost::asio::io_context ctx;
+    counter c(ctx, offset);
+    timer_life<Timer> life(ctx);
     std::vector<row> rows;
     for (const auto& step : timer_life<Timer>::steps()) {
         row r{step.name, measure(life, c, step.name, step.does, rounds), {}};
@@ -184,21 +225,64 @@ std::string locks(const counts& c) {
     return list({c.ours.locks.begin(), c.ours.locks.end()}, c.times);
 }
 
-// "1: the wheel's lock"
-std::string lines(const counts& c, bool written) {
-    std::vector<std::string> names;
-    std::size_t n = 0;
-    for (const auto& [address, line] : c.ours.lines) {
-        if (line.written == written) {
-            ++n;
-            for (const auto& [name, under_lock] : line.objects) {
-                names.push_back(name + (under_lock ? " °" : ""));
+// The least and the most of some numbers.
+struct range {
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    std::size_t most = 0;
+
+    void add(std::size_t n) {
+        least = std::min(least, n);
+        most = std::max(most, n);
+    }
+    [[nodiscard]] std::string text() const {
+        const std::string n = std::to_string(least);
+        return least == most ? n : n + "–" + std::to_string(most);
+    }
+};
+
+// The same step of the same timers, but for where in a cache line the wheel begins; and all lines that
+// any step writes.
+struct placed {
+    const measured* step;
+    const std::set<std::uintptr_t>* written_by_any;
+};
+
+// "2–3: counts of waits °, wheel's lock"
+std::string lines(const std::vector<placed>& placements, bool written) {
+    struct marks {
+        bool under_lock = true;
+        bool written_by_others = false;
+    };
+    range n;
+    std::map<std::string, marks> names;
+    for (const placed& p : placements) {
+        std::size_t here = 0;
+        for (const auto& [address, line] : p.step->ours.lines) {
+            if (line.written == written) {
+                ++here;
+                for (const auto& [name, under_lock] : line.objects) {
+                    marks& m = names[name];
+                    m.under_lock = m.under_lock && under_lock;
+                    m.written_by_others |= !written && p.written_by_any->contains(address);
+                }
             }
         }
+        n.add(here);
     }
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    return n == 0 ? "0" : std::to_string(n) + ": " + joined(names, "");
+    std::vector<std::string> parts;
+    for (const auto& [name, m] : names) {
+        parts.push_back(name + (m.under_lock ? " °" : "") + (m.written_by_others ? " †" : ""));
+    }
+    return n.most == 0 ? "0" : n.text() + ": " + joined(parts, "");
+}
+
+std::string hidden_lines(const std::vector<placed>& placements) {
+    range n;
+    for (const placed& p : placements) {
+        n.add(p.step->least_hidden);
+        n.add(p.step->most_hidden);
+    }
+    return n.text();
 }
 
 std::string asios_locks(const row& r) {
@@ -269,7 +353,7 @@ void print(const table& t, bool markdown) {
 
 int main(int argc, char** argv) {
     bool markdown = false;
-    int rounds = 50;
+    int rounds = 20;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--markdown") == 0) {
             markdown = true;
@@ -281,13 +365,33 @@ int main(int argc, char** argv) {
         }
     }
 
-    const auto ours = measure_all<asio_wheel::steady_timer>(rounds);
+    // malloc() aligns to 16 bytes or more.
+    constexpr std::array<std::size_t, 4> offsets{0, 16, 32, 48};
+    std::array<std::vector<row>, offsets.size()> ours;
+    std::array<std::set<std::uintptr_t>, offsets.size()> written;
+    for (std::size_t i = 0; i < offsets.size(); ++i) {
+        ours[i] = measure_all<asio_wheel::steady_timer>(rounds, offsets[i]);
+        for (const row& r : ours[i]) {
+            written[i].insert(r.with.written.begin(), r.with.written.end());
+        }
+    }
     const auto asios = measure_all<boost::asio::steady_timer>(rounds);
-    table t{{"step", "our locks", "our atomics", "shared lines written", "shared lines only read",
+
+    table t{{"step", "locks", "atomics", "lines written", "more under the lock", "lines only read",
              "Asio's locks for it", "Asio's atomics", "Asio's timer: locks", "atomics"}};
-    for (const row& r : ours) {
-        t.push_back({r.name, locks(r.with), modifications(r.with), lines(r.with, true),
-                     lines(r.with, false), asios_locks(r), asios_modifications(r)});
+    for (std::size_t n = 0; n < ours[0].size(); ++n) {
+        const row& r = ours[0][n];
+        std::vector<placed> placements;
+        for (std::size_t i = 0; i < offsets.size(); ++i) {
+            const measured& here = ours[i][n].with;
+            require(here.ours.locks == r.with.ours.locks &&
+                        here.ours.modifications == r.with.ours.modifications,
+                    r.name + ": the counts depend on where the wheel is");
+            placements.push_back({&here, &written[i]});
+        }
+        t.push_back({r.name, locks(r.with), modifications(r.with), lines(placements, true),
+                     hidden_lines(placements), lines(placements, false), asios_locks(r),
+                     asios_modifications(r)});
         const auto it = std::find_if(asios.begin(), asios.end(),
                                      [&](const row& other) { return other.name == r.name; });
         t.back().push_back(it != asios.end() ? asios_locks(*it) : "–");
@@ -296,7 +400,7 @@ int main(int argc, char** argv) {
     print(t, markdown);
     if (!markdown) {
         std::printf("\nBoost %d.%d. Atomics are read-modify-writes outside of locks. ° Under the "
-                    "wheel's lock only.\n",
+                    "wheel's lock only. † Another step may write into the line.\n",
                     BOOST_VERSION / 100'000, BOOST_VERSION / 100 % 1'000);
     }
 }

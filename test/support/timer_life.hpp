@@ -120,7 +120,8 @@ public:
         step bare = {}; ///< What it does without a timer.
     };
 
-    explicit timer_life(time t = time::real) : paused_(t == time::paused), first_(ctx_) {
+    explicit timer_life(boost::asio::io_context& ctx, time t = time::real)
+        : paused_(t == time::paused), ctx_(ctx), first_(ctx) {
         if constexpr (is_wheels) {
             if (paused_) {
                 wheel().pause();
@@ -135,9 +136,6 @@ public:
         first_.cancel();
         poll();
     }
-
-    [[nodiscard]] boost::asio::io_context& context() noexcept { return ctx_; }
-    [[nodiscard]] auto& wheel() { return use_wheel(ctx_); }
 
     /// All of them, in the order of a life. What a kind of timer does not have is left out.
     [[nodiscard]] static std::vector<named_step> steps();
@@ -219,6 +217,8 @@ private:
         t.async_wait(handler());
     }
 
+    [[nodiscard]] auto& wheel() { return use_wheel(ctx_); }
+
     // Lets time go by.
     void pass(clock::duration d) {
         if constexpr (is_wheels) {
@@ -267,7 +267,7 @@ private:
     std::size_t erase(stretch& s);
 
     const bool paused_;
-    boost::asio::io_context ctx_;
+    boost::asio::io_context& ctx_;
     std::function<void()> on_completion_ = [] {};
     Timer first_; // Waits for an hour. Others wait for longer, unless said otherwise.
     clock::duration earliest_ = std::chrono::minutes(30);
