@@ -3,8 +3,8 @@
 
 // Prints for each step of a timer's life how many locks it takes, how many atomic read-modify-writes
 // it makes, and which cache lines it touches that other timers' steps touch too: what decides how
-// timers scale with threads. All is done by one thread and counted, not timed. What must hold is
-// checked by test/contention.cpp.
+// timers scale with threads. All is done by one thread at a time and counted, not timed. What must hold
+// is checked by test/contention.cpp.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
 
@@ -32,11 +32,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -127,11 +129,19 @@ private:
     std::map<const void*, std::string> names_;
 };
 
-// What all rounds of a step came to.
+// All rounds of a step, which come to the same but for what changed.
 struct measured : counts {
-    std::size_t least_hidden = 0;     // Lines that change, but for those of `ours`: at least
-    std::size_t most_hidden = 0;      // and at most.
-    std::set<std::uintptr_t> written; // All lines that were written in any round.
+    std::vector<std::set<std::uintptr_t>> changes; // Of each round.
+
+    [[nodiscard]] std::set<std::uintptr_t> known_lines() const {
+        std::set<std::uintptr_t> known;
+        for (const auto& [address, line] : ours.lines) {
+            if (line.written) {
+                known.insert(address);
+            }
+        }
+        return known;
+    }
 };
 
 struct row {
@@ -139,6 +149,18 @@ struct row {
     measured with;
     std::optional<measured> bare; // What the operation does without a timer.
 };
+
+// Lines that any of the steps writes.
+std::set<std::uintptr_t> written_lines(const std::vector<row>& rows) {
+    std::set<std::uintptr_t> lines;
+    for (const row& r : rows) {
+        lines.merge(r.with.known_lines());
+        for (const auto& change : r.with.changes) {
+            lines.insert(change.begin(), change.end());
+        }
+    }
+    return lines;
+}
 
 // Does a step again and again. When all is warmed up, each round has to come to the same.
 template <class Timer>
@@ -152,32 +174,17 @@ measured measure(timer_life<Timer>& life, counter& c, const std::string& name,
     for (int i = 0; i < rounds; ++i) {
         const std::size_t times = step(life, c);
         counts now = c.result(times);
-        std::set<std::uintptr_t> known;
-        for (const auto& [address, line] : now.ours.lines) {
-            if (line.written) {
-                known.insert(address);
-            }
-        }
-        const auto hidden = static_cast<std::size_t>(
-            std::count_if(now.changed.begin(), now.changed.end(),
-                          [&](std::uintptr_t line) { return !known.contains(line); }));
         if (!all) {
-            all = measured{now, hidden, hidden, {}};
+            all = measured{now, {}};
         }
         require(now == *all, name + ": two rounds differ");
-        all->least_hidden = std::min(all->least_hidden, hidden);
-        all->most_hidden = std::max(all->most_hidden, hidden);
-        all->written.merge(known);
-        all->written.merge(now.changed);
+        all->changes.push_back(std::move(now.changed));
     }
     return *all;
 }
 
 template <class Timer>
-std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
-    boost::asio::io_context ctx;
-    counter c(ctx, offset);
-    timer_life<Timer> life(ctx);
+std::vector<row> measure_steps(timer_life<Timer>& life, counter& c, int rounds) {
     std::vector<row> rows;
     for (const auto& step : timer_life<Timer>::steps()) {
         row r{step.name, measure(life, c, step.name, step.does, rounds), {}};
@@ -185,6 +192,37 @@ std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
             r.bare = measure(life, c, step.name, step.bare, rounds);
         }
         rows.push_back(std::move(r));
+    }
+    return rows;
+}
+
+// All steps, where the wheel begins at such an offset in a cache line.
+//
+// A wheel may have lines for each thread. These are of no interest. They are the ones that a step
+// changes without the wheel's lock, and no step of another thread does. (What is guarded by the lock may
+// be another line each time.)
+template <class Timer>
+std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
+    boost::asio::io_context ctx;
+    counter c(ctx, offset);
+    timer_life<Timer> life(ctx);
+    std::vector<row> rows = measure_steps(life, c, rounds);
+    std::set<std::uintptr_t> others;
+    std::thread([&] { others = written_lines(measure_steps(life, c, 2)); }).join();
+
+    std::set<std::uintptr_t> own;
+    for (const row& r : rows) {
+        if (r.with.ours.locks_of(wheels_name) == 0) {
+            for (const auto& change : r.with.changes) {
+                std::set_difference(change.begin(), change.end(), others.begin(), others.end(),
+                                    std::inserter(own, own.end()));
+            }
+        }
+    }
+    for (row& r : rows) {
+        for (auto& change : r.with.changes) {
+            std::erase_if(change, [&](std::uintptr_t line) { return own.contains(line); });
+        }
     }
     return rows;
 }
@@ -276,11 +314,16 @@ std::string lines(const std::vector<placed>& placements, bool written) {
     return n.most == 0 ? "0" : n.text() + ": " + joined(parts, "");
 }
 
-std::string hidden_lines(const std::vector<placed>& placements) {
+// Lines that change beside those that lines() names.
+std::string further_lines(const std::vector<placed>& placements) {
     range n;
     for (const placed& p : placements) {
-        n.add(p.step->least_hidden);
-        n.add(p.step->most_hidden);
+        const auto known = p.step->known_lines();
+        for (const auto& change : p.step->changes) {
+            n.add(static_cast<std::size_t>(
+                std::count_if(change.begin(), change.end(),
+                              [&](std::uintptr_t line) { return !known.contains(line); })));
+        }
     }
     return n.text();
 }
@@ -371,14 +414,13 @@ int main(int argc, char** argv) {
     std::array<std::set<std::uintptr_t>, offsets.size()> written;
     for (std::size_t i = 0; i < offsets.size(); ++i) {
         ours[i] = measure_all<asio_wheel::steady_timer>(rounds, offsets[i]);
-        for (const row& r : ours[i]) {
-            written[i].insert(r.with.written.begin(), r.with.written.end());
-        }
+        written[i] = written_lines(ours[i]);
     }
     const auto asios = measure_all<boost::asio::steady_timer>(rounds);
 
-    table t{{"step", "locks", "atomics", "lines written", "more under the lock", "lines only read",
-             "Asio's locks for it", "Asio's atomics", "Asio's timer: locks", "atomics"}};
+    table t{{"step", "locks", "atomics", "lines written", "further lines that change",
+             "lines only read", "Asio's locks for it", "Asio's atomics", "Asio's timer: locks",
+             "atomics"}};
     for (std::size_t n = 0; n < ours[0].size(); ++n) {
         const row& r = ours[0][n];
         std::vector<placed> placements;
@@ -390,7 +432,7 @@ int main(int argc, char** argv) {
             placements.push_back({&here, &written[i]});
         }
         t.push_back({r.name, locks(r.with), modifications(r.with), lines(placements, true),
-                     hidden_lines(placements), lines(placements, false), asios_locks(r),
+                     further_lines(placements), lines(placements, false), asios_locks(r),
                      asios_modifications(r)});
         const auto it = std::find_if(asios.begin(), asios.end(),
                                      [&](const row& other) { return other.name == r.name; });

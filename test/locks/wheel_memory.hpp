@@ -23,7 +23,7 @@ namespace asio_wheel::test {
 /// very many slots takes from the system.
 ///
 /// Where in a cache line a block begins is up to the heap, and with it what shares a line with what.
-/// So that is said here; and such a block is never freed.
+/// So that is said here; and such a block is never freed. Wheels are made by one thread.
 class wheel_memory {
 public:
     static constexpr std::uintptr_t line_size = 64;
@@ -95,10 +95,10 @@ private:
     }
 
     static constexpr std::size_t most = 256;
-    static inline thread_local bool noting = false;
-    static inline thread_local std::size_t begin_at = 0;
-    static inline thread_local std::size_t noted = 0;
-    static inline thread_local block list[most];
+    static inline bool noting = false;
+    static inline std::size_t begin_at = 0;
+    static inline std::size_t noted = 0;
+    static inline block list[most];
 
     std::vector<std::pair<block, std::vector<std::byte>>> blocks_;
 };

@@ -52,16 +52,20 @@ struct birth {
     const char* owner = nullptr; ///< Whose part it is; null: it is shared by all of a context.
 };
 
-/// What its thread has made. An object that has ended stays, until another one is made there.
+/// What has been made. An object that has ended stays, until another one is made there.
 class births {
 public:
-    static void note(const void* object, const char* file) { all()[object] = {file, owner}; }
+    static void note(const void* object, const char* file) {
+        const lock guard;
+        all()[object] = {file, owner};
+    }
     [[nodiscard]] static birth of(const void* object) {
+        const lock guard;
         const auto it = all().find(object);
         return it != all().end() ? it->second : birth();
     }
 
-    /// While it lives, what is made is part of an object with this name.
+    /// While it lives, what its thread makes is part of an object with this name.
     class part_of {
     public:
         explicit part_of(const char* name) noexcept : former_(std::exchange(owner, name)) {}
@@ -74,12 +78,25 @@ public:
     };
 
 private:
-    // Never destroyed: the library's objects of static lifetime may be made after all others.
+    // Guards the map. Not a mutex, for mutexes are counted.
+    class lock {
+    public:
+        lock() noexcept {
+            while (busy.test_and_set(std::memory_order_acquire)) { // Pairs with ~lock().
+            }
+        }
+        lock(const lock&) = delete;
+        lock& operator=(const lock&) = delete;
+        ~lock() { busy.clear(std::memory_order_release); }
+    };
+
+    // Never destroyed: objects of static lifetime may be made after all others.
     static std::map<const void*, birth>& all() {
-        static thread_local auto* const map = new std::map<const void*, birth>;
+        static auto* const map = new std::map<const void*, birth>;
         return *map;
     }
 
+    static inline std::atomic_flag busy;
     static inline thread_local const char* owner = nullptr;
 };
 

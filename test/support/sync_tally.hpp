@@ -114,8 +114,8 @@ private:
             auto& line = counts_.lines[reinterpret_cast<std::uintptr_t>(object) / line_size];
             line.written |= what != sync_event::load;
             const bool under = !is_mutex && held_ != 0;
-            bool& always =
-                line.objects.emplace(is_mutex ? name + "'s lock" : name, under).first->second;
+            bool& always = line.objects.emplace(is_mutex ? "the " + name + "'s lock" : name, under)
+                               .first->second;
             always = always && under;
         }
     }
@@ -139,9 +139,9 @@ private:
     [[nodiscard]] static std::string object_name(const birth& b) {
         using pair = std::pair<std::string_view, const char*>;
         static constexpr std::array known{
-            pair("core_lifetime", "owners of the core"),
+            pair("core_lifetime", "the wheel's owners"),
             pair("wheel_clock", "the clock's mode"),
-            pair("wheel_core", "counts of waits"),
+            pair("wheel_core", "the wheel's state"),
             pair("valve", "the valve's factor"),
         };
         const std::string stem = stem_of(b.file);
