@@ -108,8 +108,6 @@ class timer_life {
     using executor = boost::asio::io_context::executor_type;
 
 public:
-    enum class time { real, paused };
-
     /// Does a step once, or some times: that, and nothing else, between the stretch's begin() and
     /// end(). Returns how often.
     using step = std::function<std::size_t(timer_life&, stretch&)>;
@@ -120,13 +118,7 @@ public:
         step bare = {}; ///< What it does without a timer.
     };
 
-    explicit timer_life(boost::asio::io_context& ctx, time t = time::real)
-        : paused_(t == time::paused), ctx_(ctx), first_(ctx) {
-        if constexpr (is_wheels) {
-            if (paused_) {
-                wheel().pause();
-            }
-        }
+    explicit timer_life(boost::asio::io_context& ctx) : ctx_(ctx), first_(ctx) {
         first_.expires_after(hours(1));
         first_.async_wait([](const error_code&) {});
     }
@@ -217,32 +209,27 @@ private:
         t.async_wait(handler());
     }
 
-    [[nodiscard]] auto& wheel() { return use_wheel(ctx_); }
-
-    // Lets time go by.
-    void pass(clock::duration d) {
-        if constexpr (is_wheels) {
-            if (paused_) {
-                wheel().advance(d);
-                return;
+    // `count` timers that wait for the same time, in `d`, which has not come before they do.
+    [[nodiscard]] std::vector<std::unique_ptr<Timer>> armed_in_time(std::size_t count,
+                                                                    clock::duration d) {
+        while (true) {
+            std::vector<std::unique_ptr<Timer>> all;
+            const auto expiry = clock::now() + d;
+            while (all.size() != count) {
+                all.push_back(std::make_unique<Timer>(ctx_, expiry));
+                all.back()->async_wait(handler());
             }
+            if (clock::now() < expiry) {
+                return all;
+            }
+            all.clear(); // The thread has slept meanwhile.
+            poll();
         }
-        std::this_thread::sleep_for(d);
     }
 
-    // Lets the time of waits come, which are for `d`. In real time that is not counted; to advance
-    // paused time is, because that is what makes them due.
-    template <class Begin>
-    void let_expire(clock::duration d, Begin begin) {
-        if constexpr (is_wheels) {
-            if (paused_) {
-                begin();
-                wheel().advance(d);
-                return;
-            }
-        }
-        std::this_thread::sleep_for(d + std::chrono::milliseconds(3)); // A tick, and the kernel's.
-        begin();
+    // Lets the time come; adds a tick, and what the kernel may be late.
+    static void pass(clock::duration d) {
+        std::this_thread::sleep_for(d + std::chrono::milliseconds(3));
     }
 
     std::size_t construct(stretch& s);
@@ -266,7 +253,6 @@ private:
     std::size_t push(stretch& s);
     std::size_t erase(stretch& s);
 
-    const bool paused_;
     boost::asio::io_context& ctx_;
     std::function<void()> on_completion_ = [] {};
     Timer first_; // Waits for an hour. Others wait for longer, unless said otherwise.
@@ -343,11 +329,12 @@ std::size_t timer_life<Timer>::deliver_aborted(stretch& s) {
 template <class Timer>
 std::size_t timer_life<Timer>::expire_alone(stretch& s) {
     constexpr std::chrono::milliseconds d(5);
+    const auto all = armed_in_time(1, d);
     bool expired = false;
     on_completion_ = [&expired] { expired = true; };
-    const auto t = armed(d);
-    let_expire(d, [&s] { s.begin(); });
+    pass(d);
     ctx_.restart();
+    s.begin();
     while (!expired) {
         ctx_.run_one();
     }
@@ -360,8 +347,9 @@ std::size_t timer_life<Timer>::expire_alone(stretch& s) {
 // Waits of one tick, but for the first two: after the first one the context looks for other events.
 template <class Timer>
 std::size_t timer_life<Timer>::expire_together(stretch& s) {
-    constexpr std::chrono::milliseconds d(20);
+    constexpr std::chrono::milliseconds d(10);
     constexpr std::size_t last = some + 2;
+    const auto all = armed_in_time(last, d);
     std::size_t called = 0;
     on_completion_ = [&] {
         ++called;
@@ -371,13 +359,7 @@ std::size_t timer_life<Timer>::expire_together(stretch& s) {
             s.end();
         }
     };
-    std::vector<std::unique_ptr<Timer>> all;
-    all.push_back(armed(d));
-    while (all.size() != last) {
-        all.push_back(std::make_unique<Timer>(ctx_, all.front()->expiry()));
-        all.back()->async_wait(handler());
-    }
-    let_expire(d, [] {});
+    pass(d);
     ctx_.restart();
     while (called != last) {
         ctx_.run_one();
