@@ -12,26 +12,30 @@ namespace asio_wheel {
 
 namespace {
 
+const char* text_of(error e) noexcept {
+    switch (e) {
+    case error::too_many_pending:
+        return "Too many waits are pending on the wheel";
+    case error::wheel_stopped:
+        return "The wheel was drained and accepts no more waits";
+    case error::timed_out:
+        return "The deadline of the operation has passed";
+    case error::queue_closed:
+        return "The queue was closed";
+    case error::queue_full:
+        return "The queue is full";
+    case error::scheduler_stopped:
+        return "The scheduler was stopped";
+    }
+    return "Unknown asio_wheel error";
+}
+
 class category final : public boost::system::error_category {
 public:
     [[nodiscard]] const char* name() const noexcept override { return "asio_wheel"; }
 
     [[nodiscard]] std::string message(int value) const override {
-        switch (static_cast<error>(value)) {
-        case error::too_many_pending:
-            return "Too many waits are pending on the wheel";
-        case error::wheel_stopped:
-            return "The wheel was drained and accepts no more waits";
-        case error::timed_out:
-            return "The deadline of the operation has passed";
-        case error::queue_closed:
-            return "The queue was closed";
-        case error::queue_full:
-            return "The queue is full";
-        case error::scheduler_stopped:
-            return "The scheduler was stopped";
-        }
-        return "Unknown asio_wheel error";
+        return text_of(static_cast<error>(value));
     }
 
     [[nodiscard]] boost::system::error_condition

@@ -80,29 +80,50 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(memory_of_hops)
 
 BOOST_AUTO_TEST_CASE(a_wheels_reserve_has_two_blocks) {
-    hop_reserve reserve;
-    BOOST_TEST(reserve.complete());
-    void* const first = reserve.take();
-    BOOST_TEST(!reserve.complete());
-    void* const second = reserve.take();
+    const hop_reserve::owner reserve = hop_reserve::make();
+    BOOST_TEST(reserve->acquire());
+    void* const first = hop_reserve::allocate(reserve.get());
+    void* const second = hop_reserve::allocate(reserve.get());
+    void* const third = hop_reserve::allocate(reserve.get()); // Of the block pool.
     BOOST_TEST(first != second);
-    BOOST_TEST(reserve.contains(first));
-    BOOST_TEST(reserve.contains(second));
-    BOOST_TEST(reserve.take() == nullptr);
-    reserve.give_back(first);
-    BOOST_TEST(!reserve.complete());
-    BOOST_TEST(reserve.take() == first);
-    reserve.give_back(second);
-    reserve.give_back(first);
-    BOOST_TEST(reserve.complete());
+    hop_reserve::deallocate(first);
+    BOOST_TEST(hop_reserve::allocate(reserve.get()) == first);
+    hop_reserve::deallocate(third);
+    hop_reserve::deallocate(second);
+    hop_reserve::deallocate(first);
+    reserve->release();
+}
+
+BOOST_AUTO_TEST_CASE(a_wheels_reserve_serves_one_hop_at_a_time) {
+    const hop_reserve::owner reserve = hop_reserve::make();
+    BOOST_TEST(reserve->acquire());
+    BOOST_TEST(!reserve->acquire());
+    void* const block = hop_reserve::allocate(reserve.get());
+    reserve->release();
+    BOOST_TEST(!reserve->acquire()); // The executor has the block still.
+    hop_reserve::deallocate(block);
+    BOOST_TEST(reserve->acquire());
+    reserve->release();
+}
+
+BOOST_AUTO_TEST_CASE(a_wheels_reserve_outlives_its_wheel_while_a_block_is_in_use) {
+    core owner;
+    void* block = nullptr;
+    {
+        const lifetime_ptr lifetime(new core_lifetime<core>(owner, true));
+        BOOST_TEST(lifetime->reserve->acquire());
+        block = hop_reserve::allocate(lifetime->reserve.get());
+        lifetime->reserve->release();
+    }
+    *static_cast<char*>(block) = 'x'; // AddressSanitizer looks.
+    hop_reserve::deallocate(block);
 }
 
 BOOST_AUTO_TEST_CASE(a_hop_that_is_too_large_for_the_reserve_is_served_all_the_same) {
     struct alignas(64) large {
         std::byte bytes[1024];
     };
-    core owner;
-    hop_allocator<large, core> larges{lifetime_ptr(new core_lifetime<core>(owner, true))};
+    hop_allocator<large> larges;
     large* const memory = larges.allocate(2);
     BOOST_TEST(memory != nullptr);
     memory[1].bytes[1023] = std::byte{1};

@@ -64,7 +64,7 @@ public:
     block_depot& operator=(const block_depot&) = delete;
 
     /// A list of at most `most` blocks, at least one. May throw std::bad_alloc.
-    [[nodiscard]] free_block* take(std::size_t most) {
+    [[nodiscard, gnu::noinline]] free_block* take(std::size_t most) {
         const std::lock_guard<mutex> guard(mutex_);
         if (with_room_.empty()) {
             with_room_.push_back(*::new (::operator new(slab_size, alignment)) slab);
@@ -88,7 +88,7 @@ public:
     void unlock() { mutex_.unlock(); }
 
     /// Takes a list of blocks back.
-    void put(free_block* list) noexcept {
+    [[gnu::noinline]] void put(free_block* list) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         while (list != nullptr) {
             free_block* const block = std::exchange(list, list->next);
@@ -152,10 +152,7 @@ public:
         }
         shelf& s = here_.shelves[n];
         if (s.first == nullptr) {
-            s.first = depot(n).take(watched() ? batch : 1);
-            for (const free_block* b = s.first; b != nullptr; b = b->next) {
-                ++s.count;
-            }
+            refill(n, watched() ? batch : 1);
         }
         --s.count;
         free_block* const block = std::exchange(s.first, s.first->next);
@@ -165,23 +162,18 @@ public:
 
     /// Makes sure that this thread can allocate `count` blocks of a size without fail. False without
     /// memory, and at the end of a thread, which keeps no blocks any more.
-    [[nodiscard]] static bool prepare(std::size_t size, std::size_t count) noexcept {
+    [[nodiscard, gnu::noinline]] static bool prepare(std::size_t size, std::size_t count) noexcept {
         const std::size_t n = index_of(size);
-        shelf& s = here_.shelves[n];
+        const shelf& s = here_.shelves[n];
         if (!watched()) {
             return false;
         }
-        while (s.count < count) {
-            try {
-                free_block* list = depot(n).take(batch);
-                while (list != nullptr) {
-                    free_block* const block = std::exchange(list, list->next);
-                    block->next = std::exchange(s.first, block);
-                    ++s.count;
-                }
-            } catch (const std::bad_alloc&) {
-                return false;
+        try {
+            while (s.count < count) {
+                refill(n, batch);
             }
+        } catch (const std::bad_alloc&) {
+            return false;
         }
         return true;
     }
@@ -237,7 +229,7 @@ private:
     }
 
     // Whether the end of this thread will be noticed.
-    [[nodiscard]] static bool watched() noexcept {
+    [[nodiscard, gnu::noinline]] static bool watched() noexcept {
         if (here_.phase == state::fresh) {
             here_.phase = state::watched;
             static thread_local const at_end_of_thread watch;
@@ -245,7 +237,18 @@ private:
         return here_.phase == state::watched;
     }
 
-    static void give_back(std::size_t n, std::size_t count) noexcept {
+    // May throw std::bad_alloc.
+    [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
+        shelf& s = here_.shelves[n];
+        free_block* list = depot(n).take(count);
+        while (list != nullptr) {
+            free_block* const block = std::exchange(list, list->next);
+            block->next = std::exchange(s.first, block);
+            ++s.count;
+        }
+    }
+
+    [[gnu::noinline]] static void give_back(std::size_t n, std::size_t count) noexcept {
         shelf& s = here_.shelves[n];
         free_block* list = nullptr;
         for (; count != 0; --count, --s.count) {
@@ -258,7 +261,7 @@ private:
     }
 
     // Never destroyed: there is no end after which nobody gives a block back.
-    [[nodiscard]] static block_depot* depots() {
+    [[nodiscard, gnu::noinline]] static block_depot* depots() {
         static auto* const all = [] {
             auto* const memory =
                 static_cast<block_depot*>(::operator new(sizes * sizeof(block_depot)));

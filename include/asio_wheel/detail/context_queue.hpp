@@ -14,12 +14,14 @@
 
 #include <asio_wheel/detail/asio_compat.hpp>
 
+#include <boost/asio/detail/executor_op.hpp>
 #include <boost/asio/detail/op_queue.hpp>
 #include <boost/asio/detail/operation.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -99,6 +101,23 @@ public:
     /// handler that is running has returned.
     void post(operation& op) noexcept { scheduler_.post_deferred_completion(&op); }
 
+    /// Puts a function into the queue of any context, in memory from `allocator`.
+    template <class Function, class Allocator>
+    static void post_to(boost::asio::execution_context& context, Function&& function,
+                        const Allocator& allocator) {
+        using op = boost::asio::detail::executor_op<std::decay_t<Function>, Allocator, operation>;
+        typename op::ptr p = {std::addressof(allocator), op::ptr::allocate(allocator), nullptr};
+        p.p = new (p.v) op(std::forward<Function>(function), allocator);
+        BOOST_ASIO_HANDLER_CREATION((context, *p.p, "asio_wheel", &context, 0, "execute"));
+        post_to(context, *p.p);
+        p.v = p.p = nullptr;
+    }
+
+    /// Whether the calling thread empties the queue of any context.
+    [[nodiscard]] static bool runs_here(boost::asio::execution_context& context) {
+        return boost::asio::use_service<scheduler>(context).can_dispatch();
+    }
+
     /// Puts all of a batch, which is not empty, into the queue.
     void post(operation_batch& batch) noexcept {
         if (std::exchange(batch.visible_, false) && one_thread_) {
@@ -112,7 +131,7 @@ private:
     // A context with one thread keeps what its handlers post in a list of the thread until they
     // have returned. A run_one() inside a handler does not see that list. do_dispatch() passes it
     // by, and counts the operation as work once more.
-    void post_visible(boost::asio::detail::op_queue<operation>& ops) noexcept {
+    [[gnu::noinline]] void post_visible(boost::asio::detail::op_queue<operation>& ops) noexcept {
         while (operation* const op = ops.front()) {
             ops.pop();
             scheduler_.do_dispatch(op);

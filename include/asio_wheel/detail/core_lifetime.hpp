@@ -10,59 +10,23 @@
 #ifndef ASIO_WHEEL_DETAIL_CORE_LIFETIME_HPP
 #define ASIO_WHEEL_DETAIL_CORE_LIFETIME_HPP
 
+#include <asio_wheel/detail/hop_reserve.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
 #include <asio_wheel/detail/sync.hpp>
 
-#include <array>
+#include <atomic>
 #include <cstddef>
-#include <mutex>
 #include <utility>
 
 namespace asio_wheel::detail {
 
-/// Memory for one executor_hop at a time, for when there is no other. An executor allocates up to
-/// two blocks for a function: a strand one for its queue and one for its turn.
-///
-/// Guarded by the mutex of the lifetime it is part of.
-class hop_reserve {
-public:
-    static constexpr std::size_t block_size = 128;
-
-    [[nodiscard]] bool complete() const noexcept { return !taken_[0] && !taken_[1]; }
-
-    /// Null if both blocks are taken.
-    [[nodiscard]] void* take() noexcept {
-        for (std::size_t i = 0; i < taken_.size(); ++i) {
-            if (!std::exchange(taken_[i], true)) {
-                return blocks_[i].data();
-            }
-        }
-        return nullptr;
-    }
-
-    /// Needs no lock.
-    [[nodiscard]] bool contains(const void* memory) const noexcept {
-        return memory == blocks_[0].data() || memory == blocks_[1].data();
-    }
-
-    void give_back(const void* memory) noexcept {
-        taken_[memory == blocks_[0].data() ? 0 : 1] = false;
-    }
-
-private:
-    using block = std::array<std::byte, block_size>;
-
-    alignas(std::max_align_t) std::array<block, 2> blocks_;
-    std::array<bool, 2> taken_{};
-};
-
 template <class Core>
 struct core_lifetime {
-    core_lifetime(Core& c, bool locking) noexcept : mutex(locking), core(&c) {}
+    core_lifetime(Core& c, bool locking) : mutex(locking), core(&c) {}
 
     optional_mutex mutex;
     Core* core; ///< Null when it has ended. Guarded by the mutex.
-    hop_reserve reserve;
+    hop_reserve::owner reserve = hop_reserve::make(); ///< For operations that leave the context.
     /// How many own it. Dropping the last one acquires what the others released.
     atomic<std::size_t> owners{1};
 };

@@ -16,109 +16,124 @@
 #include <asio_wheel/detail/context_queue.hpp>
 #include <asio_wheel/detail/core_lifetime.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/hop_reserve.hpp>
 #include <asio_wheel/detail/wait_op.hpp>
 
-#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/allocator.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
 #include <cstddef>
-#include <mutex>
 #include <new>
 #include <utility>
 
 namespace asio_wheel::detail {
 
-/// Allocates what an executor needs for a hop.
-template <class T, class Core>
-class hop_allocator {
-public:
-    using value_type = T;
-
-    explicit hop_allocator(const lifetime_ptr<Core>& l) noexcept : lifetime_(l) {}
-    template <class U>
-    hop_allocator(const hop_allocator<U, Core>& other) noexcept : lifetime_(other.lifetime_) {}
-
-    [[nodiscard]] T* allocate(std::size_t n) {
-        if (!fits(n)) {
-            return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(alignof(T))));
-        }
-        try {
-            return static_cast<T*>(block_pool::allocate(hop_reserve::block_size));
-        } catch (const std::bad_alloc&) {
-            const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-            if (void* const memory = lifetime_->reserve.take()) {
-                return static_cast<T*>(memory);
-            }
-            throw;
-        }
-    }
-
-    void deallocate(T* p, std::size_t n) noexcept {
-        if (!fits(n)) {
-            ::operator delete(p, std::align_val_t(alignof(T)));
-        } else if (!lifetime_->reserve.contains(p)) {
-            block_pool::deallocate(p, hop_reserve::block_size);
-        } else {
-            const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-            lifetime_->reserve.give_back(p);
-        }
-    }
-
-    friend bool operator==(const hop_allocator& a, const hop_allocator& b) noexcept {
-        return a.lifetime_ == b.lifetime_;
-    }
-
-private:
-    template <class, class>
-    friend class hop_allocator;
-
-    [[nodiscard]] static constexpr bool fits(std::size_t n) noexcept {
-        return n * sizeof(T) <= hop_reserve::block_size &&
-               alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-    }
-
-    lifetime_ptr<Core> lifetime_;
-};
-
-/// An attempt to send an operation, on the stack of the thread that makes it. If the executor
-/// throws, it usually destroys the function first: then the operation returns to its sender.
+/// An attempt to send an operation, on the stack of the thread that makes it. If the executor throws
+/// or calls nothing any more, it destroys the function: then the operation returns to its sender.
 class hop_attempt {
 public:
-    explicit hop_attempt(wait_op& op) noexcept : op_(&op), outer_(std::exchange(current_, this)) {}
+    [[gnu::noinline]] hop_attempt(wait_op& op, hop_reserve& reserve) noexcept
+        : op_(op), outer_(std::exchange(current_, this)) {
+        // A strand that finds no memory for its turn never gets one. So that memory is made sure of.
+        if (!block_pool::prepare(sizeof(hop_block), hop_reserve::blocks)) {
+            reserve_ = reserve.acquire() ? &reserve : nullptr;
+            has_memory_ = reserve_ != nullptr;
+        }
+    }
     hop_attempt(const hop_attempt&) = delete;
     hop_attempt& operator=(const hop_attempt&) = delete;
-    ~hop_attempt() { current_ = outer_; }
+    /// Destroys an operation that has returned and was not kept.
+    [[gnu::noinline]] ~hop_attempt() {
+        current_ = outer_;
+        if (reserve_ != nullptr) {
+            reserve_->release();
+        }
+        if (returned_) {
+            op_.destroy();
+        }
+    }
 
-    [[nodiscard]] bool returned() const noexcept { return op_ == nullptr; }
+    [[nodiscard]] bool has_memory() const noexcept { return has_memory_; }
+
+    /// True if the operation has returned: it is the caller's.
+    [[nodiscard]] bool keep() noexcept { return std::exchange(returned_, false); }
 
     /// True if the thread that drops `op` is about to send it.
     [[nodiscard]] static bool give_back(const wait_op& op) noexcept {
-        if (current_ == nullptr || current_->op_ != &op) {
-            return false;
+        const bool here = current_ != nullptr && !current_->gone_ && &current_->op_ == &op;
+        return here && (current_->returned_ = true);
+    }
+
+    /// It was called; what has the same address from now on is another one.
+    static void called(const wait_op& op) noexcept {
+        if (current_ != nullptr && &current_->op_ == &op) {
+            current_->gone_ = true;
         }
-        current_->op_ = nullptr;
-        return true;
+    }
+
+    /// A block for what this thread sends.
+    [[nodiscard]] static void* allocate() {
+        hop_reserve* const reserve = current_ != nullptr ? current_->reserve_ : nullptr;
+        return hop_reserve::allocate(reserve);
     }
 
 private:
     static inline thread_local constinit hop_attempt* current_ = nullptr;
 
-    const wait_op* op_;
+    wait_op& op_;
     hop_attempt* outer_;
+    hop_reserve* reserve_ = nullptr; // Acquired, if there is no other memory.
+    bool has_memory_ = true;
+    bool returned_ = false;
+    bool gone_ = false;
+};
+
+/// Allocates what an executor needs for a hop.
+template <class T>
+class hop_allocator {
+public:
+    using value_type = T;
+
+    hop_allocator() = default;
+    template <class U>
+    hop_allocator(const hop_allocator<U>&) noexcept {}
+
+    [[nodiscard]] T* allocate(std::size_t n) {
+        return static_cast<T*>(fits(n)
+                                   ? hop_attempt::allocate()
+                                   : ::operator new(n * sizeof(T), std::align_val_t(alignof(T))));
+    }
+
+    void deallocate(T* p, std::size_t n) noexcept {
+        if (fits(n)) {
+            hop_reserve::deallocate(p);
+        } else {
+            ::operator delete(p, std::align_val_t(alignof(T)));
+        }
+    }
+
+    friend bool operator==(const hop_allocator&, const hop_allocator&) noexcept { return true; }
+
+private:
+    [[nodiscard]] static constexpr bool fits(std::size_t n) noexcept {
+        return n * sizeof(T) <= hop_block::room && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+    }
 };
 
 /// The function object that carries an operation. If its executor drops it, the operation is
 /// dropped, too.
-template <class Core>
 class executor_hop {
 public:
-    using allocator_type = hop_allocator<void, Core>;
+    using allocator_type = hop_allocator<void>;
 
-    executor_hop(wait_op& op, const lifetime_ptr<Core>& l) noexcept : op_(&op), lifetime_(l) {}
-    executor_hop(executor_hop&& other) noexcept
-        : op_(std::exchange(other.op_, nullptr)), lifetime_(std::move(other.lifetime_)) {}
+    explicit executor_hop(wait_op& op) noexcept : op_(&op) {}
+    executor_hop(executor_hop&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
     executor_hop& operator=(executor_hop&&) = delete;
     ~executor_hop() {
         if (op_ != nullptr) {
@@ -126,19 +141,92 @@ public:
         }
     }
 
-    [[nodiscard]] allocator_type get_allocator() const noexcept {
-        return allocator_type(lifetime_);
-    }
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return {}; }
 
     void operator()() {
         wait_op* const op = std::exchange(op_, nullptr);
+        hop_attempt::called(*op);
         op->complete(op, {}, 0); // Any queue: it only must not be null.
     }
 
 private:
     wait_op* op_;
-    lifetime_ptr<Core> lifetime_;
 };
+
+/// Takes the place of a strand's inner executor, which is native, for a hop: a turn of the strand
+/// goes into the queue of the same context, in memory from hop_allocator. So hops to strands are the
+/// same code, whatever the strands are made of.
+class strand_turns {
+public:
+    template <class Executor>
+        requires is_native_type<Executor>
+    explicit strand_turns(const Executor& ex) noexcept
+        : context_(&context_of(ex)), may_block_(may_block(ex)) {}
+
+    template <class Function>
+    void execute(Function&& function) const {
+        if (may_block_ && context_queue::runs_here(*context_)) {
+            std::forward<Function>(function)();
+        } else {
+            context_queue::post_to(*context_, std::forward<Function>(function),
+                                   hop_allocator<void>());
+        }
+    }
+
+    [[nodiscard]] boost::asio::execution_context&
+    query(boost::asio::execution::context_t) const noexcept {
+        return *context_;
+    }
+    [[nodiscard]] static hop_allocator<void>
+    query(boost::asio::execution::allocator_t<void>) noexcept {
+        return {};
+    }
+    [[nodiscard]] boost::asio::execution::blocking_t
+    query(boost::asio::execution::blocking_t) const noexcept {
+        using boost::asio::execution::blocking_t;
+        return may_block_ ? blocking_t(blocking_t::possibly) : blocking_t(blocking_t::never);
+    }
+    [[nodiscard]] strand_turns require(boost::asio::execution::blocking_t::never_t) const noexcept {
+        strand_turns other(*this);
+        other.may_block_ = false;
+        return other;
+    }
+
+    friend bool operator==(const strand_turns&, const strand_turns&) noexcept = default;
+
+private:
+    boost::asio::execution_context* context_;
+    bool may_block_;
+};
+
+/// hop_to() by a function object.
+template <class Executor>
+[[nodiscard]] bool hop_by_function(const Executor& ex, wait_op& op, hop_reserve& reserve) {
+    hop_attempt attempt(op, reserve);
+    if (!attempt.has_memory()) {
+        return false;
+    }
+    try {
+        if constexpr (is_ts_executor<Executor>) {
+            ex.dispatch(executor_hop(op), hop_allocator<void>());
+        } else {
+            namespace execution = boost::asio::execution;
+            boost::asio::prefer(ex, execution::allocator(hop_allocator<void>()))
+                .execute(executor_hop(op));
+        }
+    } catch (const std::bad_alloc&) {
+        if (attempt.keep()) {
+            return false;
+        }
+        throw; // By the handler itself, or after the executor has taken the function.
+    }
+    return true;
+}
+
+template <class Executor>
+inline constexpr bool is_strand_of_native = false;
+template <class Executor>
+inline constexpr bool is_strand_of_native<boost::asio::strand<Executor>> = is_native_type<Executor>;
 
 /// Sends an operation to an executor. True if the operation is the executor's from now on, or gone
 /// already. False if there was no memory, and the operation is the caller's still.
@@ -147,6 +235,7 @@ template <class Core, class Executor>
     namespace asio = boost::asio;
     using io_strand = asio::strand<asio::io_context::executor_type>;
     using pool_strand = asio::strand<asio::thread_pool::executor_type>;
+    using any_strand = asio::strand<strand_turns>;
     if (asio::execution_context* const context = native_context(ex)) {
         if (native_runs_here(ex)) {
             op.complete(context, {}, 0);
@@ -158,37 +247,17 @@ template <class Core, class Executor>
     // An executor that hides another one allocates by itself, and not from our memory.
     if constexpr (requires { ex.template target<io_strand>(); }) {
         if (const auto* const strand = ex.template target<io_strand>()) {
-            return hop_to(*strand, op, lifetime);
+            return hop_by_function(any_strand(*strand), op, *lifetime->reserve);
         }
         if (const auto* const strand = ex.template target<pool_strand>()) {
-            return hop_to(*strand, op, lifetime);
+            return hop_by_function(any_strand(*strand), op, *lifetime->reserve);
         }
     }
-    // A strand that finds no memory for its turn never gets one. So that memory is made sure of.
-    if (!block_pool::prepare(hop_reserve::block_size, 2)) {
-        const std::lock_guard<optional_mutex> guard(lifetime->mutex);
-        if (!lifetime->reserve.complete()) {
-            return false;
-        }
+    if constexpr (is_strand_of_native<Executor>) {
+        return hop_by_function(any_strand(ex), op, *lifetime->reserve);
+    } else {
+        return hop_by_function(ex, op, *lifetime->reserve);
     }
-    hop_attempt attempt(op);
-    try {
-        asio::dispatch(ex, executor_hop<Core>(op, lifetime));
-    } catch (const std::bad_alloc&) {
-        if (attempt.returned()) {
-            return false;
-        }
-        throw; // By the handler itself, or after the executor has taken the function.
-    } catch (...) {
-        if (attempt.returned()) {
-            op.destroy();
-        }
-        throw;
-    }
-    if (attempt.returned()) {
-        op.destroy(); // The executor calls nothing any more.
-    }
-    return true;
 }
 
 } // namespace asio_wheel::detail

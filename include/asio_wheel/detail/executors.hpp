@@ -45,6 +45,12 @@ template <class Context>
 using default_token_of_context = typename boost::asio::default_completion_token<
     typename std::decay_t<Context>::executor_type>::type;
 
+/// Whether executors of a type have a context_of(). An any_completion_executor has none.
+template <class Executor>
+inline constexpr bool tells_context =
+    is_ts_executor<Executor> ||
+    boost::asio::can_query<const Executor&, boost::asio::execution::context_t>::value;
+
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context& context_of(const Executor& ex) {
     if constexpr (is_ts_executor<Executor>) {
@@ -125,23 +131,38 @@ auto visit_native(const Executor& ex, Function f) noexcept {
     }
 }
 
+/// Whether `ex` is, or hides, a native executor.
+template <class Executor>
+[[nodiscard]] bool is_native(const Executor& ex) noexcept {
+    return visit_native(ex, [](const auto&) { return true; });
+}
+
 /// The context of a native executor; null for any other.
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context* native_context(const Executor& ex) noexcept {
-    return visit_native(ex, [](const auto& native) { return &context_of(native); });
+    if constexpr (tells_context<Executor>) {
+        // Not of what it hides: else each program had all that belongs to Asio's system_context.
+        return is_native(ex) ? &context_of(ex) : nullptr;
+    } else {
+        return visit_native(ex, [](const auto& native) { return &context_of(native); });
+    }
+}
+
+/// Whether an executor may call what it is given before it returns.
+template <class Executor>
+[[nodiscard]] bool may_block(const Executor& ex) noexcept {
+    namespace execution = boost::asio::execution;
+    return boost::asio::query(ex, execution::blocking) != execution::blocking.never;
 }
 
 /// Whether a native executor may call what it is given at once, on the calling thread.
 template <class Executor>
 [[nodiscard]] bool native_runs_here(const Executor& ex) noexcept {
-    namespace execution = boost::asio::execution;
     return visit_native(ex, [](const auto& native) {
-        const bool may_block =
-            boost::asio::query(native, execution::blocking) != execution::blocking.never;
         if constexpr (requires { native.running_in_this_thread(); }) {
-            return may_block && native.running_in_this_thread();
+            return may_block(native) && native.running_in_this_thread();
         } else {
-            return may_block; // Any thread is one of the system executor's.
+            return may_block(native); // Any thread is one of the system executor's.
         }
     });
 }

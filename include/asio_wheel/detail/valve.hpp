@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 
 namespace asio_wheel::detail {
 
@@ -62,7 +63,7 @@ class valve {
 
 public:
     valve(boost::asio::execution_context& context, Core& core)
-        : mutex_(core.options().locking), core_(core), queue_(context), rest_(*this) {}
+        : mutex_(core.options().locking), core_(core), queue_(context) {}
     valve(const valve&) = delete;
     valve& operator=(const valve&) = delete;
 
@@ -162,7 +163,7 @@ private:
         if (next_ != watches_.end()) {
             queued_ = true;
             operation_batch batch;
-            batch.push_visible(rest_);
+            batch.push_visible(rest_ ? *rest_ : rest_.emplace(*this));
             queue_.work_started();
             lock.unlock();
             queue_.post(batch);
@@ -177,7 +178,7 @@ private:
     bool queued_ = false;     // The rest of a walk is in the queue.
     atomic<double> scale_{1}; // Written under the lock.
     context_queue queue_;
-    rest_of_walk rest_;
+    std::optional<rest_of_walk> rest_; // Made by the first long walk: most programs have none.
 };
 
 } // namespace asio_wheel::detail
