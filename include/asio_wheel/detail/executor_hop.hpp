@@ -30,6 +30,7 @@
 
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -153,6 +154,11 @@ private:
     wait_op* op_;
 };
 
+template <class Executor>
+inline constexpr bool is_strand_of_native = false;
+template <class Executor>
+inline constexpr bool is_strand_of_native<boost::asio::strand<Executor>> = is_native_type<Executor>;
+
 /// Takes the place of a strand's inner executor, which is native, for a hop: a turn of the strand
 /// goes into the queue of the same context, in memory from hop_allocator. So hops to strands are the
 /// same code, whatever the strands are made of.
@@ -164,7 +170,7 @@ public:
         : context_(&context_of(ex)), may_block_(may_block(ex)) {}
 
     template <class Function>
-    void execute(Function&& function) const {
+    [[gnu::noinline]] void execute(Function&& function) const {
         if (may_block_ && context_queue::runs_here(*context_)) {
             std::forward<Function>(function)();
         } else {
@@ -223,41 +229,44 @@ template <class Executor>
     return true;
 }
 
+/// The strand of a native executor that `ex` is or hides, if there is one. An executor that hides
+/// another one allocates by itself, and not from our memory; so the strand is used in its place.
 template <class Executor>
-inline constexpr bool is_strand_of_native = false;
-template <class Executor>
-inline constexpr bool is_strand_of_native<boost::asio::strand<Executor>> = is_native_type<Executor>;
+[[nodiscard]] std::optional<boost::asio::strand<strand_turns>> strand_in(const Executor& ex) {
+    namespace asio = boost::asio;
+    using io_strand = asio::strand<asio::io_context::executor_type>;
+    using pool_strand = asio::strand<asio::thread_pool::executor_type>;
+    std::optional<asio::strand<strand_turns>> result;
+    if constexpr (is_strand_of_native<Executor>) {
+        result.emplace(ex);
+    } else if constexpr (requires { ex.template target<io_strand>(); }) {
+        if (const auto* const io = ex.template target<io_strand>()) {
+            result.emplace(*io);
+        } else if (const auto* const pool = ex.template target<pool_strand>()) {
+            result.emplace(*pool);
+        }
+    }
+    return result;
+}
 
 /// Sends an operation to an executor. True if the operation is the executor's from now on, or gone
 /// already. False if there was no memory, and the operation is the caller's still.
 template <class Core, class Executor>
 [[nodiscard]] bool hop_to(const Executor& ex, wait_op& op, const lifetime_ptr<Core>& lifetime) {
-    namespace asio = boost::asio;
-    using io_strand = asio::strand<asio::io_context::executor_type>;
-    using pool_strand = asio::strand<asio::thread_pool::executor_type>;
-    using any_strand = asio::strand<strand_turns>;
-    if (asio::execution_context* const context = native_context(ex)) {
-        if (native_runs_here(ex)) {
-            op.complete(context, {}, 0);
-        } else {
-            context_queue::post_to(*context, op);
-        }
+    switch (native_reach(ex)) {
+    case reach::none:
+        break;
+    case reach::here:
+        op.complete(&op, {}, 0); // Any queue: it only must not be null.
+        return true;
+    case reach::by_queue:
+        context_queue::post_to(*native_context(ex), op);
         return true;
     }
-    // An executor that hides another one allocates by itself, and not from our memory.
-    if constexpr (requires { ex.template target<io_strand>(); }) {
-        if (const auto* const strand = ex.template target<io_strand>()) {
-            return hop_by_function(any_strand(*strand), op, *lifetime->reserve);
-        }
-        if (const auto* const strand = ex.template target<pool_strand>()) {
-            return hop_by_function(any_strand(*strand), op, *lifetime->reserve);
-        }
+    if (const auto strand = strand_in(ex)) {
+        return hop_by_function(*strand, op, *lifetime->reserve);
     }
-    if constexpr (is_strand_of_native<Executor>) {
-        return hop_by_function(any_strand(ex), op, *lifetime->reserve);
-    } else {
-        return hop_by_function(ex, op, *lifetime->reserve);
-    }
+    return hop_by_function(ex, op, *lifetime->reserve);
 }
 
 } // namespace asio_wheel::detail

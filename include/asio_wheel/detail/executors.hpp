@@ -155,15 +155,21 @@ template <class Executor>
     return boost::asio::query(ex, execution::blocking) != execution::blocking.never;
 }
 
-/// Whether a native executor may call what it is given at once, on the calling thread.
+/// How a native executor runs what it is given.
+enum class reach {
+    none,    ///< The executor is not native.
+    here,    ///< At once, on the calling thread.
+    by_queue ///< In its turn in the queue of the context.
+};
+
 template <class Executor>
-[[nodiscard]] bool native_runs_here(const Executor& ex) noexcept {
+[[nodiscard]] reach native_reach(const Executor& ex) noexcept {
     return visit_native(ex, [](const auto& native) {
+        bool here = may_block(native);
         if constexpr (requires { native.running_in_this_thread(); }) {
-            return may_block(native) && native.running_in_this_thread();
-        } else {
-            return may_block(native); // Any thread is one of the system executor's.
-        }
+            here = here && native.running_in_this_thread();
+        } // Else any thread is one of the system executor's.
+        return here ? reach::here : reach::by_queue;
     });
 }
 
