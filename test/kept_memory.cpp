@@ -14,6 +14,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cstddef>
+#include <functional>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -26,6 +28,24 @@ template <class T>
 using keeping = keeping_allocator<T, counting_allocator<>>;
 
 struct core {};
+
+struct some_op : wait_op {
+    some_op() noexcept : wait_op(&some_op::run) {}
+    static void run(void*, operation*, const boost::system::error_code&, std::size_t) {}
+};
+
+// Calls a function at the very end of a thread, where the block pool keeps no blocks any more: it
+// can promise none.
+struct at_the_end {
+    std::function<void()> function;
+    ~at_the_end() { function(); }
+};
+void call_without_blocks(const std::function<void()>& function) {
+    std::thread([&] {
+        thread_local const at_the_end guard{function}; // Ends after what is made after it.
+        block_pool::deallocate(block_pool::allocate(16), 16);
+    }).join();
+}
 
 } // namespace
 
@@ -103,6 +123,24 @@ BOOST_AUTO_TEST_CASE(a_wheels_reserve_serves_one_hop_at_a_time) {
     BOOST_TEST(!reserve->acquire()); // The executor has the block still.
     hop_reserve::deallocate(block);
     BOOST_TEST(reserve->acquire());
+    reserve->release();
+}
+
+BOOST_AUTO_TEST_CASE(a_wheels_reserve_is_free_again_when_a_handler_is_called) {
+    const hop_reserve::owner reserve = hop_reserve::make();
+    bool kept = false;
+    bool freed = false;
+    call_without_blocks([&] {
+        some_op op;
+        const hop_attempt attempt(op, *reserve);
+        kept = attempt.has_memory() && !reserve->acquire();
+        hop_attempt::called(op);
+        freed = reserve->acquire(); // As a hop does that the handler waits for.
+        reserve->release();
+    });
+    BOOST_TEST(kept);
+    BOOST_TEST(freed);
+    BOOST_TEST(reserve->acquire()); // Released once.
     reserve->release();
 }
 

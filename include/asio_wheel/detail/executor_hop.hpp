@@ -52,9 +52,7 @@ public:
     /// Destroys an operation that has returned and was not kept.
     [[gnu::noinline]] ~hop_attempt() {
         current_ = outer_;
-        if (reserve_ != nullptr) {
-            reserve_->release();
-        }
+        release_reserve();
         if (returned_) {
             op_.destroy();
         }
@@ -71,10 +69,12 @@ public:
         return here && (current_->returned_ = true);
     }
 
-    /// It was called; what has the same address from now on is another one.
+    /// It is called; what has the same address from now on is another one. The blocks of the hop have
+    /// been given back by now. So the reserve may serve what the handler sends.
     static void called(const wait_op& op) noexcept {
         if (current_ != nullptr && &current_->op_ == &op) {
             current_->gone_ = true;
+            current_->release_reserve();
         }
     }
 
@@ -85,6 +85,12 @@ public:
     }
 
 private:
+    void release_reserve() noexcept {
+        if (reserve_ != nullptr) {
+            std::exchange(reserve_, nullptr)->release();
+        }
+    }
+
     static inline thread_local constinit hop_attempt* current_ = nullptr;
 
     wait_op& op_;
