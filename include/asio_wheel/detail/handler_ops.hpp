@@ -80,64 +80,102 @@ private:
 
 struct no_work {};
 
+/// The part of a dispatched_op that does not know its handler: so its code is shared by all handlers
+/// of an executor.
+///
 /// `Work` is what keeps the timer's own executor working where the handler has another one. It is
 /// let go when the operation is sent: from then on the timer's context may end.
-template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
-class dispatched_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
-    using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
-    using memory = op_memory<dispatched_op, Handler>;
+template <class Base, class Core, class Executor, class Work>
+class hopping_op : public Base {
     using untracked = decltype(without_work<Executor>(std::declval<const work_on<Executor>&>()));
+
+protected:
+    using arrival = typename Core::arrival;
+
+    hopping_op(wait_op::func_type function, Core& core, const Executor& ex, Work work)
+        : Base(function), lifetime_(core.lifetime()), executor_(track_work(ex)),
+          work_(std::move(work)) {}
+    ~hopping_op() = default;
+
+    // What a queue does with the operation: whether it is to be completed or destroyed now.
+    [[nodiscard, gnu::noinline]] arrival turn(bool runs) {
+        if (this->way == wait_op::flight::hopping) {
+            return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
+        }
+        if (runs) {
+            send();
+            return arrival::waits;
+        }
+        return forget();
+    }
+
+private:
+    // Its turn in the queue of the timer's context.
+    void send() {
+        Core& core = *lifetime_->core;
+        const typename Core::handler_scope scope(core);
+        if (core.hop(*this) && !send_to_executor()) {
+            core.send_later(*this);
+        }
+    }
+
+    // As hop_to().
+    [[nodiscard]] bool send_to_executor() {
+        // Copies: the operation may be gone when hop_to() returns.
+        std::optional<untracked> ex;
+        try {
+            ex.emplace(without_work<Executor>(executor_));
+        } catch (const std::bad_alloc&) { // Executors that hide a large one allocate for that.
+            return false;
+        }
+        const lifetime_ptr<Core> lifetime(lifetime_);
+        [[maybe_unused]] const Work work(std::move(work_));
+        return hop_to(*ex, *this, lifetime);
+    }
+
+    // The handler's executor has dropped it.
+    [[nodiscard]] arrival drop() noexcept {
+        if (hop_attempt::give_back(*this)) {
+            return arrival::waits;
+        }
+        Core::abandon(lifetime_ptr<Core>(lifetime_), *this);
+        return arrival::dropped;
+    }
+
+    // It is to be destroyed where nobody has sent it.
+    [[nodiscard]] arrival forget() noexcept {
+        const bool ours = this->way == wait_op::flight::decided || lifetime_->core->forget(*this);
+        return ours ? arrival::dropped : arrival::waits;
+    }
+
+    lifetime_ptr<Core> lifetime_;
+    work_on<Executor> executor_;
+    [[no_unique_address]] Work work_;
+};
+
+template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
+class dispatched_op final
+    : public hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
+                        Executor, Work> {
+    using base = hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
+                            Executor, Work>;
+    using memory = op_memory<dispatched_op, Handler>;
 
 public:
     dispatched_op(Handler&& handler, Core& core, const Executor& ex, Work work)
-        : base(&dispatched_op::run), lifetime_(core.lifetime()), executor_(track_work(ex)),
-          work_(std::move(work)), handler_(std::move(handler)) {}
+        : base(&dispatched_op::run, core, ex, std::move(work)), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
     [[nodiscard]] Timer& timer() noexcept { return timer_; }
 
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
-        auto* const op = static_cast<dispatched_op*>(self);
-        if (op->way == wait_op::flight::hopping) {
-            queue != nullptr ? arrive(*op) : drop(*op);
-        } else if (queue == nullptr) {
-            forget(*op);
-        } else {
-            send(*op);
-        }
-    }
-
-    // Its turn in the queue of the timer's context.
-    static void send(dispatched_op& op) {
-        Core& core = *op.lifetime_->core;
-        const typename Core::handler_scope scope(core);
-        if (core.hop(op) && !send_to_executor(op)) {
-            core.send_later(op);
-        }
-    }
-
-    // As hop_to().
-    [[nodiscard]] static bool send_to_executor(dispatched_op& op) {
-        // Copies: the operation may be gone when hop_to() returns.
-        std::optional<untracked> ex;
-        try {
-            ex.emplace(without_work<Executor>(op.executor_));
-        } catch (const std::bad_alloc&) { // Executors that hide a large one allocate for that.
-            return false;
-        }
-        const lifetime_ptr<Core> lifetime(op.lifetime_);
-        [[maybe_unused]] const Work work(std::move(op.work_));
-        return hop_to(*ex, op, lifetime);
-    }
-
-    // It has reached the handler's executor.
-    static void arrive(dispatched_op& op) {
-        const auto what = Core::arrive(lifetime_ptr<Core>(op.lifetime_), op);
-        if (what == Core::arrival::dropped) {
+        auto& op = *static_cast<dispatched_op*>(self);
+        const auto how = op.turn(queue != nullptr);
+        if (how == base::arrival::dropped) {
             BOOST_ASIO_HANDLER_COMPLETION((op));
             memory::destroy(op);
-        } else if (what == Core::arrival::claimed) {
+        } else if (how == base::arrival::claimed) {
             BOOST_ASIO_HANDLER_COMPLETION((op));
             const boost::system::error_code result = op.result();
             Handler handler(memory::take_handler(op));
@@ -147,27 +185,7 @@ private:
         }
     }
 
-    // The handler's executor has dropped it.
-    static void drop(dispatched_op& op) noexcept {
-        if (!hop_attempt::give_back(op)) {
-            Core::abandon(lifetime_ptr<Core>(op.lifetime_), op);
-            BOOST_ASIO_HANDLER_COMPLETION((op));
-            memory::destroy(op);
-        }
-    }
-
-    // It is to be destroyed where nobody has sent it.
-    static void forget(dispatched_op& op) noexcept {
-        if (op.way == wait_op::flight::decided || op.lifetime_->core->forget(op)) {
-            BOOST_ASIO_HANDLER_COMPLETION((op));
-            memory::destroy(op);
-        }
-    }
-
     [[no_unique_address]] Timer timer_;
-    lifetime_ptr<Core> lifetime_;
-    work_on<Executor> executor_;
-    [[no_unique_address]] Work work_;
     Handler handler_;
 };
 
