@@ -27,6 +27,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -223,6 +224,70 @@ BOOST_FIXTURE_TEST_CASE(postponing_costs_one_wake_up_however_often, drained_cont
     BOOST_TEST(ctx.stopped());
     BOOST_TEST(use_wheel(ctx).stats().fired == 1U);
     BOOST_TEST(use_wheel(ctx).stats().wake_ups <= 2U);
+}
+
+// A cancelled timer stays filed until its tick comes. Real time.
+BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_one_wake_up_for_each_slot_beside_a_far_one,
+                        drained_context) {
+    auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 5ms});
+    steady_timer far(ctx, 1h);
+    far.async_wait(ignore);
+    std::vector<steady_timer> timers;
+    timers.reserve(10'000);
+    for (int i = 0; i < 10'000; ++i) {
+        timers.emplace_back(ctx, 20ms + i * 10us).async_wait(ignore); // 20 ticks, and one or two.
+        timers.back().cancel();
+    }
+    ctx.run_for(300ms);
+    const std::uint64_t wake_ups = wheel.stats().wake_ups;
+    BOOST_TEST(wake_ups >= 1U);
+    BOOST_TEST(wake_ups <= 22U);
+    ctx.run_for(200ms);
+    BOOST_TEST(wheel.stats().wake_ups == wake_ups); // They are gone.
+    BOOST_TEST(wheel.stats().fired == 0U);
+    BOOST_TEST(wheel.pending() == 1U);
+    far.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_no_wake_up_when_nobody_waits, drained_context) {
+    auto& wheel = use_wheel(ctx);
+    const auto work = boost::asio::make_work_guard(ctx);
+    std::vector<steady_timer> timers;
+    timers.reserve(1000);
+    for (int i = 0; i < 1000; ++i) {
+        timers.emplace_back(ctx, 5ms + i * 50us).async_wait(ignore);
+    }
+    for (auto& t : timers) {
+        t.cancel();
+    }
+    ctx.run_for(150ms); // real time
+    BOOST_TEST(wheel.stats().wake_ups == 0U);
+    // What is filed still can be used again.
+    timers.front().expires_after(1ms);
+    timers.front().async_wait(ignore);
+    timers.back().async_wait(ignore);
+    ctx.run_for(100ms);
+    BOOST_TEST(wheel.stats().fired == 2U);
+}
+
+// The threads that end waits are not those that start them: none sees by itself that nobody waits.
+BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_one_wake_up_when_other_threads_have_started_them,
+                        drained_context) {
+    auto& wheel = use_wheel(ctx);
+    const auto work = boost::asio::make_work_guard(ctx);
+    std::vector<steady_timer> timers;
+    timers.reserve(1000);
+    std::thread([&] {
+        for (int i = 0; i < 1000; ++i) {
+            timers.emplace_back(ctx, 50ms + i * 50us).async_wait(ignore);
+        }
+    }).join();
+    for (auto& t : timers) {
+        t.cancel();
+    }
+    ctx.run_for(250ms); // real time
+    BOOST_TEST(wheel.stats().wake_ups <= 1U);
+    BOOST_TEST(wheel.pending() == 0U);
 }
 
 // An earlier wait, also one that is postponed to be earlier, must not sleep as long as others may.

@@ -25,8 +25,7 @@
 //   guarded    tombstone  the owner cancels the last wait
 //              due        its time has come
 //              unknown    the last wait is cancelled by its slot; the timer ends, or is moved
-//   due        waiting    the owner has postponed the wait at the same moment
-//              guarded    the wait is postponed before its handler was called
+//   due        guarded    the wait is postponed before its handler was called
 //              unknown    the last wait is delivered or cancelled; the timer is moved
 //
 // The owner is the thread that uses the timer: there is one at a time. `unknown` is what a timer is
@@ -74,7 +73,7 @@ enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due
     case guarded:
         return to == tombstone || to == due || to == unknown;
     case due:
-        return to == waiting || to == guarded || to == unknown;
+        return to == guarded || to == unknown;
     }
     return false;
 }
@@ -82,8 +81,7 @@ enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due
 /// What the service knows of a timer. Guarded by the wheel's lock, but for `life` and, while that
 /// says `tombstone` or `waiting`, the list of operations, which is the owner's.
 class timer_entry : public wheel_entry {
-    atomic<timer_life> life_{
-        timer_life::unknown}; // First: what an entry ends with has room for it.
+    atomic<timer_life> life_{timer_life::unknown}; // First: an entry's last word has room for it.
 
 public:
     bool native = false; ///< The timer's executor has a native_context(). The owner's alone.

@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+
+// What threads count of a wheel's waits: each for itself, and all together.
+
+#include <asio_wheel/detail/thread_counts.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using asio_wheel::detail::thread_block;
+using asio_wheel::detail::thread_counts;
+using asio_wheel::detail::wait_counts;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(thread_counts_tests)
+
+BOOST_AUTO_TEST_CASE(what_is_pending_is_what_was_started_and_has_not_ended) {
+    thread_counts counts(true);
+    BOOST_TEST(counts.pending() == 0U);
+    thread_block& here = counts.here();
+    for (int i = 0; i < 10; ++i) {
+        here.scheduled();
+    }
+    here.cancelled(2);
+    here.fired();
+    here.forgotten();
+    here.postponed(7);
+    const wait_counts sum = counts.sum();
+    BOOST_TEST(sum.scheduled == 10U);
+    BOOST_TEST(sum.cancelled == 2U);
+    BOOST_TEST(sum.fired == 1U);
+    BOOST_TEST(sum.forgotten == 1U);
+    BOOST_TEST(sum.postponed == 7U);
+    BOOST_TEST(sum.pending() == 6U);
+    BOOST_TEST(counts.pending() == 6U);
+    BOOST_TEST(here.balance() == 6U);
+    BOOST_TEST(here.cancelled_so_far() == 2U);
+    here.not_scheduled();
+    BOOST_TEST(counts.pending() == 5U);
+    BOOST_TEST(counts.sum().scheduled == 9U);
+}
+
+BOOST_AUTO_TEST_CASE(each_thread_has_a_block_and_keeps_it) {
+    thread_counts counts(true);
+    thread_block* const mine = &counts.here();
+    BOOST_TEST(&counts.here() == mine);
+    std::atomic<int> own_blocks = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&] {
+            thread_block* const its_own = &counts.here();
+            for (int k = 0; k < 1000; ++k) {
+                counts.here().scheduled();
+                counts.here().cancelled();
+            }
+            counts.here().scheduled();
+            own_blocks += its_own != mine && &counts.here() == its_own ? 1 : 0;
+        });
+    }
+    for (auto& t : threads) {
+        t.join();
+    }
+    BOOST_TEST(own_blocks == 4);
+    BOOST_TEST(counts.sum().scheduled == 4 * 1001U);
+    BOOST_TEST(counts.sum().cancelled == 4 * 1000U);
+    BOOST_TEST(counts.pending() == 4U);
+    BOOST_TEST(counts.size() <= 5U); // A thread may have the block of one that has ended.
+    BOOST_TEST(mine->balance() == 0U);
+}
+
+// A wait that one thread starts and another one ends: one has too many, the other too few.
+BOOST_AUTO_TEST_CASE(a_wait_may_end_on_another_thread) {
+    thread_counts counts(true);
+    counts.here().scheduled();
+    std::thread([&] { counts.here().fired(); }).join();
+    BOOST_TEST(counts.pending() == 0U);
+    BOOST_TEST(counts.here().balance() == 1U);
+}
+
+// More wheels than a thread remembers.
+BOOST_AUTO_TEST_CASE(a_thread_counts_for_many_wheels_in_turn) {
+    std::vector<std::unique_ptr<thread_counts>> wheels;
+    for (int i = 0; i < 20; ++i) {
+        wheels.push_back(std::make_unique<thread_counts>(true));
+    }
+    for (std::uint64_t round = 1; round <= 3; ++round) {
+        for (auto& w : wheels) {
+            w->here().scheduled();
+            BOOST_TEST(w->pending() == round);
+        }
+    }
+}
+
+// What a thread remembers of counts that have ended is of no use for others at the same address.
+BOOST_AUTO_TEST_CASE(counts_at_the_address_of_others_begin_at_zero) {
+    alignas(thread_counts) std::byte memory[sizeof(thread_counts)];
+    for (int i = 0; i < 100; ++i) {
+        auto* const counts = ::new (static_cast<void*>(memory)) thread_counts(true);
+        std::thread([&] { counts->here().scheduled(); }).join(); // It has the first block.
+        counts->here().cancelled();
+        BOOST_TEST(counts->here().balance() == std::uint64_t{0} - 1);
+        BOOST_TEST(counts->pending() == 0U);
+        BOOST_TEST(counts->size() == 2U);
+        counts->~thread_counts();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_wheel_for_one_thread_has_one_block) {
+    thread_counts counts(false);
+    thread_block* const mine = &counts.here();
+    thread_block* others = nullptr;
+    std::thread([&] { others = &counts.here(); }).join(); // One after the other.
+    BOOST_TEST(others == mine);
+    BOOST_TEST(counts.size() == 1U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
