@@ -211,11 +211,13 @@ private:
             }
         }
         void release() noexcept {
+            if (core_.ready_.empty()) {
+                lock_.unlock();
+                return;
+            }
             operation_batch ready(std::move(core_.ready_));
             lock_.unlock();
-            if (!ready.empty()) {
-                core_.queue_.post(ready);
-            }
+            core_.queue_.post(ready);
         }
 
     private:
@@ -346,7 +348,7 @@ private:
     [[nodiscard]] bool fall_asleep() noexcept;
     [[nodiscard]] bool somebody_waits() const noexcept;
     void note_crowd() noexcept;
-    void note_peak() noexcept;
+    void note_peak(const thread_block& counts) noexcept;
     void release_work() noexcept;
     void require_paused() const;
     bool detach_some(op_list& doomed) noexcept;

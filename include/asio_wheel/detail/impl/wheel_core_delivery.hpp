@@ -229,15 +229,6 @@ void wheel_core<Clock, WaitTraits>::abandon(const lifetime_ptr<wheel_core>& life
     }
 }
 
-// Not each time, if there are many threads whose counts had to be read.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::note_peak() noexcept {
-    if (++unseen_ >= counts_.size()) {
-        unseen_ = 0;
-        stats_.peak_pending = std::max<std::uint64_t>(stats_.peak_pending, counts_.pending());
-    }
-}
-
 } // namespace asio_wheel::detail
 
 #endif

@@ -29,7 +29,8 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     if (options_.max_pending != 0 && counts_.pending() >= options_.max_pending) {
         return refuse(op, wait_op::outcome::too_many);
     }
-    counts_.here().scheduled();
+    thread_block& counts = counts_.here();
+    counts.scheduled();
     const bool due = s.life() == timer_life::due; // As earlier waits for the same expiry are.
     if (!due && !s.filed()) {
         file(s);
@@ -40,7 +41,18 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     if (due) {
         make_ready(op, wait_op::outcome::due);
     }
-    note_peak();
+    note_peak(counts);
+}
+
+// Not each time, if there are several threads whose counts have to be read.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexcept {
+    const std::size_t threads = counts_.size();
+    if (++unseen_ >= threads) {
+        unseen_ = 0;
+        const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.pending();
+        stats_.peak_pending = std::max(stats_.peak_pending, pending);
+    }
 }
 
 // Starts a wait on a timer that is filed early enough. False if it is not filed.
