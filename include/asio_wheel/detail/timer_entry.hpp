@@ -115,8 +115,8 @@ public:
 
     /// With the lock, for a timer that takes the place of another.
     void take_life(timer_entry& from) noexcept {
-        life_.store(from.life_.exchange(timer_life::unknown, std::memory_order_acq_rel),
-                    std::memory_order_release);
+        life_.store(from.life(), std::memory_order_release);
+        from.life_.store(timer_life::unknown, std::memory_order_release);
     }
 
     /// By the owner without the lock, before it looks for a visit. False if a visit was faster.
