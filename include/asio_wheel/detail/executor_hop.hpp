@@ -165,6 +165,9 @@ inline constexpr bool is_strand_of_native = false;
 template <class Executor>
 inline constexpr bool is_strand_of_native<boost::asio::strand<Executor>> = is_native_type<Executor>;
 
+using io_strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+using pool_strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
+
 /// Takes the place of a strand's inner executor, which is native, for a hop: a turn of the strand
 /// goes into the queue of the same context, in memory from hop_allocator. So hops to strands are the
 /// same code, whatever the strands are made of.
@@ -239,17 +242,17 @@ template <class Executor>
 /// another one allocates by itself, and not from our memory; so the strand is used in its place.
 template <class Executor>
 [[nodiscard]] std::optional<boost::asio::strand<strand_turns>> strand_in(const Executor& ex) {
-    namespace asio = boost::asio;
-    using io_strand = asio::strand<asio::io_context::executor_type>;
-    using pool_strand = asio::strand<asio::thread_pool::executor_type>;
-    std::optional<asio::strand<strand_turns>> result;
+    std::optional<boost::asio::strand<strand_turns>> result;
     if constexpr (is_strand_of_native<Executor>) {
         result.emplace(ex);
     } else if constexpr (requires { ex.template target<io_strand>(); }) {
         if (const auto* const io = ex.template target<io_strand>()) {
             result.emplace(*io);
-        } else if (const auto* const pool = ex.template target<pool_strand>()) {
-            result.emplace(*pool);
+        }
+        if constexpr (is_strand_of_native<pool_strand>) {
+            if (const auto* const pool = ex.template target<pool_strand>()) {
+                result.emplace(*pool);
+            }
         }
     }
     return result;
@@ -271,6 +274,12 @@ template <class Core, class Executor>
     }
     if (const auto strand = strand_in(ex)) {
         return hop_by_function(*strand, op, *lifetime->reserve);
+    }
+    if constexpr (!is_strand_of_native<pool_strand> &&
+                  requires { ex.template target<pool_strand>(); }) {
+        if (const auto* const pool = ex.template target<pool_strand>()) { // As on Windows.
+            return hop_by_function(*pool, op, *lifetime->reserve);
+        }
     }
     return hop_by_function(ex, op, *lifetime->reserve);
 }
