@@ -230,8 +230,8 @@ BOOST_FIXTURE_TEST_CASE(postponing_costs_one_wake_up_however_often, drained_cont
 BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_one_wake_up_for_each_slot_beside_a_far_one,
                         drained_context) {
     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 5ms});
-    steady_timer far(ctx, 1h);
-    far.async_wait(ignore);
+    steady_timer distant(ctx, 1h);
+    distant.async_wait(ignore);
     std::vector<steady_timer> timers;
     timers.reserve(10'000);
     for (int i = 0; i < 10'000; ++i) {
@@ -246,7 +246,7 @@ BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_one_wake_up_for_each_slot_beside_a_
     BOOST_TEST(wheel.stats().wake_ups == wake_ups); // They are gone.
     BOOST_TEST(wheel.stats().fired == 0U);
     BOOST_TEST(wheel.pending() == 1U);
-    far.cancel();
+    distant.cancel();
 }
 
 BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_no_wake_up_when_nobody_waits, drained_context) {
