@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 
+#include "support/atomic_operators.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <map>
@@ -148,10 +150,10 @@ private:
 static_assert(sizeof(mutex) == sizeof(std::mutex));
 
 template <class T>
-class atomic {
+class atomic : public test::atomic_operators<atomic<T>, T> {
     using event = test::sync_event;
     using place = std::source_location;
-    using change_type = std::conditional_t<std::is_pointer_v<T>, std::ptrdiff_t, T>;
+    using change_type = typename test::atomic_operators<atomic<T>, T>::change_type;
 
 public:
     using value_type = T;
@@ -210,13 +212,6 @@ public:
     T fetch_xor(T bits, std::memory_order order = std::memory_order_seq_cst) {
         return modified().fetch_xor(bits, order);
     }
-
-    T operator++() { return static_cast<T>(fetch_add(1) + 1); }
-    T operator++(int) { return fetch_add(1); }
-    T operator--() { return static_cast<T>(fetch_sub(1) - 1); }
-    T operator--(int) { return fetch_sub(1); }
-    T operator+=(change_type change) { return static_cast<T>(fetch_add(change) + change); }
-    T operator-=(change_type change) { return static_cast<T>(fetch_sub(change) - change); }
 
     void wait(T old, std::memory_order order = std::memory_order_seq_cst) const {
         test::tell(event::load, this);

@@ -12,6 +12,7 @@
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP
 
 #include "interleave/support/yield_points.hpp"
+#include "support/atomic_operators.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -62,10 +63,10 @@ private:
 };
 
 template <class T>
-class atomic {
+class atomic : public test::atomic_operators<atomic<T>, T> {
     using action = test::interleave::action;
     using place = std::source_location;
-    using change_type = std::conditional_t<std::is_pointer_v<T>, std::ptrdiff_t, T>;
+    using change_type = typename test::atomic_operators<atomic<T>, T>::change_type;
 
 public:
     using value_type = T;
@@ -138,13 +139,6 @@ public:
                 const place& where = place::current()) {
         return modify(where, [&] { return value_.fetch_xor(bits, order); });
     }
-
-    T operator++() { return static_cast<T>(fetch_add(1) + 1); }
-    T operator++(int) { return fetch_add(1); }
-    T operator--() { return static_cast<T>(fetch_sub(1) - 1); }
-    T operator--(int) { return fetch_sub(1); }
-    T operator+=(change_type change) { return static_cast<T>(fetch_add(change) + change); }
-    T operator-=(change_type change) { return static_cast<T>(fetch_sub(change) - change); }
 
     void wait(T old, std::memory_order order = std::memory_order_seq_cst,
               const place& where = place::current()) const {
