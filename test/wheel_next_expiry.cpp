@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <random>
@@ -317,6 +318,45 @@ BOOST_AUTO_TEST_CASE(it_is_found_at_the_end_of_time) {
             BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
         }
     }
+}
+
+// A wheel that is told nothing asks: before it files an entry again, and for the next expiry. What was
+// filed for a tick that has come is handed out without being asked for.
+BOOST_AUTO_TEST_CASE(a_wheel_asks_for_the_deadlines_of_what_it_files_again) {
+    struct lease : entry {
+        tick_t now_for = 0; // no_tick: not at all any more.
+    };
+    std::size_t asked = 0;
+    const auto look = [](void* context, wheel_entry& e) noexcept {
+        ++*static_cast<std::size_t*>(context);
+        return static_cast<lease&>(e).now_for;
+    };
+    wheel w(4, 6, look, &asked);
+    lease gone, later, due;
+    w.insert(gone, 100);
+    w.insert(later, 110);
+    w.insert(due, 120);
+    gone.now_for = no_tick;
+    later.now_for = 5000;
+    due.now_for = 120;
+    BOOST_TEST(w.next_expiry() <= 100U);
+    BOOST_TEST(w.find_next_expiry() == 120U);
+    BOOST_TEST(w.find_next_expiry() == 120U);
+    BOOST_TEST(!gone.filed());
+    BOOST_TEST(w.size() == 2U);
+    BOOST_TEST(asked >= 3U);
+    check_invariants(w);
+    std::array<wheel_entry*, 8> out{};
+    const auto first = w.advance(4000, 100, out);
+    BOOST_TEST(first.expired == 1U);
+    BOOST_TEST(out[0] == &due);
+    due.now_for = 6000; // Its tick has come before: advance() hands it out, and does not ask.
+    w.insert(due, 4500);
+    const auto second = w.advance(4500, 100, out);
+    BOOST_TEST(second.expired == 1U);
+    BOOST_TEST(w.advance(5000, 100, out).expired == 1U);
+    BOOST_TEST(out[0] == &later);
+    BOOST_TEST(w.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

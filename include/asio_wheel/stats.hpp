@@ -61,8 +61,8 @@ private:
 /// What a wheel has done since it was made. All counts, but for `pending`, only grow.
 struct wheel_stats {
     std::uint64_t pending = 0; ///< Waits that have neither expired nor been cancelled, now.
-    /// The most there ever were at once. It is looked at when a timer is filed; where many threads
-    /// start waits, after as many of these as there are threads.
+    /// The most there ever were at once. The wheel compares when it files a timer. If n threads use
+    /// the wheel, it compares at each n-th timer that it files.
     std::uint64_t peak_pending = 0;
     std::uint64_t scheduled = 0;         ///< Waits accepted.
     std::uint64_t fired = 0;             ///< Waits delivered because their deadline had passed.

@@ -118,11 +118,12 @@ public:
     /// validated by asio_wheel::validate().
     wheel(std::size_t slots, unsigned levels) : wheel(slots, levels, nullptr, nullptr) {}
 
-    /// A wheel whose entries may change their deadlines without telling it, if only to a later tick
-    /// than the one they were filed for, or to none at all. When time comes to an entry's slot, the
-    /// wheel takes the entry out and calls look(context, entry). If that returns no_tick, the wheel
-    /// does not touch the entry again; else it goes on with the deadline that was returned. `look`
-    /// must not use the wheel.
+    /// A wheel whose entries may change their deadlines without telling it: to a later tick than the
+    /// one they were filed for, or to none at all. Before the wheel files an entry again, and before
+    /// find_next_expiry() counts on one, it takes the entry out and calls look(context, entry). If that
+    /// returns no_tick, the wheel does not touch the entry again; else it goes on with the deadline
+    /// that was returned. advance() hands out an entry without a call when the tick has come that the
+    /// entry was filed for. `look` must not use the wheel.
     wheel(std::size_t slots, unsigned levels, look_function look, void* context);
 
     wheel(const wheel&) = delete;

@@ -91,7 +91,8 @@ public:
 
     /// Waits that this thread has started, less those that it has ended.
     [[nodiscard]] std::uint64_t balance() const noexcept {
-        return scheduled_.value() - cancelled_.value() - fired_.value() - forgotten_.value();
+        return scheduled_.value_in_order() - cancelled_.value() - fired_.value() -
+               forgotten_.value();
     }
 
 private:
@@ -155,10 +156,7 @@ public:
     /// starts it sees what this thread has told before: see thread_count.
     [[nodiscard]] std::uint64_t pending() const noexcept {
         std::uint64_t total = 0;
-        for_each([&total](const thread_block& b) {
-            total += b.scheduled_.value_in_order() - b.cancelled_.value() - b.fired_.value() -
-                     b.forgotten_.value();
-        });
+        for_each([&total](const thread_block& b) { total += b.balance(); });
         return total;
     }
 

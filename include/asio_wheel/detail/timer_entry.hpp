@@ -55,6 +55,7 @@
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -131,13 +132,14 @@ public:
                                              std::memory_order_relaxed);
     }
 
-    /// By a visit: true if it was a tombstone, and the timer is not to be touched any more.
-    [[nodiscard]] bool leave_tombstone() noexcept {
-        const bool tombstone = life_in_visit() == timer_life::tombstone;
-        if (tombstone) {
-            overwrite_life(timer_life::tombstone, timer_life::unknown);
+    /// As life_in_visit(), for a timer that the visit has taken out of the wheel. A tombstone becomes
+    /// unknown: then the visit must not touch the timer any more.
+    [[nodiscard]] timer_life visit_life() noexcept {
+        timer_life life = life_in_visit();
+        if (life == timer_life::tombstone) {
+            overwrite_life(std::exchange(life, timer_life::unknown), timer_life::unknown);
         }
-        return tombstone;
+        return life;
     }
 };
 

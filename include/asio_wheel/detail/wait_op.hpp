@@ -150,8 +150,8 @@ inline cancel_link* wait_op::link() const noexcept {
 }
 
 /// The operations of a timer, first come, first served: a ring, of which the last one is known, so
-/// that the list is no larger than a pointer. Nearly always it has one element: a tag on the pointer
-/// tells, so that the element itself need not be looked at.
+/// that the list is no larger than a pointer. Nearly always it has one element. A tag on the pointer
+/// tells whether there are more, so that the element's memory need not be read for that.
 class op_list {
     struct traits {
         using node = wait_op;

@@ -116,7 +116,7 @@ public:
 
     // What operations do at their handler's executor. The core may have ended.
     enum class arrival {
-        waits,   ///< It was postponed on its way, and waits again.
+        waits,   ///< It is not the caller's: it waits again, or is on its way.
         claimed, ///< It is the caller's, to be completed.
         dropped  ///< It is the caller's, to be destroyed.
     };
@@ -300,6 +300,7 @@ private:
     [[nodiscard]] bool start_quickly(state& s, wait_op& op) noexcept;
     [[nodiscard]] bool abort_quickly(state& s) noexcept;
     [[nodiscard]] operation& aborted(wait_op& op) noexcept;
+    [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
     void look_in(state& s) noexcept;
 
     template <class Finish>
@@ -313,7 +314,6 @@ private:
     void unlist(timer_entry& entry) noexcept;
     void settle_life(timer_entry& entry) noexcept;
     void set_idle_expiry(state& s, time_point expiry) noexcept;
-    [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
     static void cut(wait_op& op) noexcept;
@@ -389,9 +389,11 @@ private:
     tick_t seen_ = 0;          // What the clock showed when it was last looked at.
     time_point pass_time_ = time_point::min(); // And when it was looked at for what is due.
     operation_batch ready_;                    // What is to go into the context's queue.
-    timer_list dispatched_;   // Timers that are not filed, with operations on their way elsewhere.
-    std::size_t away_ = 0;    // How many due operations are on their way there.
-    std::size_t slotted_ = 0; // How many operations wait that have a cancellation slot.
+    timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
+    std::size_t away_ = 0;  // How many due operations are on their way there.
+    // How many operations wait that have a cancellation slot. If there are several, withdraw() need
+    // not ask the counts of all threads.
+    std::size_t slotted_ = 0;
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t unseen_ = 0; // How many waits have started since the peak was looked at.
     wheel_stats stats_;      // But for what `counts_` counts.

@@ -119,7 +119,7 @@ bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
     in_pass_ = passed.more;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<state&>(*due_[i]);
-        if (s.leave_tombstone()) {
+        if (s.visit_life() == timer_life::unknown) {
             continue;
         }
         const time_point expiry = s.expiry.get_in_visit();

@@ -112,7 +112,7 @@ template <class Clock, class WaitTraits>
 tick_t wheel_core<Clock, WaitTraits>::look(void* core, wheel_entry& entry) noexcept {
     const auto& self = *static_cast<const wheel_core*>(core);
     auto& s = static_cast<state&>(entry);
-    if (s.leave_tombstone()) {
+    if (s.visit_life() == timer_life::unknown) {
         return no_tick;
     }
     const time_point expiry = s.expiry.get_in_visit();
@@ -133,14 +133,15 @@ tick_t wheel_core<Clock, WaitTraits>::look(void* core, wheel_entry& entry) noexc
 // or stands in the middle of its tick, or if its owner has just postponed it.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::becomes_due(state& s, time_point now) noexcept {
-    if (s.leave_tombstone()) {
+    const timer_life life = s.visit_life();
+    if (life == timer_life::unknown) {
         return false;
     }
     if (!is_due(s.expiry.get_in_visit(), now)) {
         file_again(s);
         return false;
     }
-    s.overwrite_life(timer_life::waiting, timer_life::due);
+    s.overwrite_life(life, timer_life::due);
     return true;
 }
 
@@ -162,11 +163,11 @@ bool wheel_core<Clock, WaitTraits>::file_again(state& s) noexcept {
 // lock only from now on.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::take_over(state& s) noexcept {
-    if (s.leave_tombstone()) {
-        return false;
+    const timer_life life = s.visit_life();
+    if (life == timer_life::waiting) {
+        s.overwrite_life(life, timer_life::guarded);
     }
-    s.overwrite_life(timer_life::waiting, timer_life::guarded);
-    return true;
+    return life != timer_life::unknown;
 }
 
 // The tick up to which the wheel is looked at. Paused time stands anywhere in a tick: what is due in
