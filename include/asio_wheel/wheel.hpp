@@ -42,6 +42,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/earliest_ticks.hpp>
+#include <asio_wheel/detail/relaxed.hpp>
 #include <asio_wheel/detail/zero_memory.hpp>
 #include <asio_wheel/tick.hpp>
 
@@ -72,7 +73,8 @@ public:
     /// True between insert() and erase() or expiry.
     [[nodiscard]] bool filed() const noexcept { return slot_ != unfiled; }
 
-    /// The tick at which the entry is due; meaningful while it is filed.
+    /// The tick at which the entry is due; meaningful while it is filed. Another thread may read it
+    /// while the wheel is used, if it can tell by other means whether the entry was left alone.
     [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
 
     /// A number that an entry keeps for its owner while it is not filed. Filing the entry loses it.
@@ -88,7 +90,7 @@ private:
 
     static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
 
-    tick_t deadline_ = 0;
+    detail::relaxed<tick_t> deadline_ = 0;
     std::uint32_t slot_ = unfiled; // Where it was filed.
 };
 

@@ -109,6 +109,42 @@ BOOST_AUTO_TEST_CASE(a_wait_expires_or_is_postponed) {
                 });
 }
 
+// The tick that the timer is filed for comes while its expiry goes back and forth behind it.
+BOOST_AUTO_TEST_CASE(a_postponed_wait_is_filed_again_or_postponed_back) {
+    explore_all("file_again_postpone_back", {.preemptions = 3}, {.schedules = 100}, [] {
+        scene s;
+        const auto filed_for = s.t->expiry();
+        check(s.t->postpone_until(filed_for + 5s) == 1, "it waits");
+        std::size_t moved = 0;
+        together([&] { s.expire(); }, [&] { moved = s.t->postpone_until(filed_for + 2s); });
+        check(moved == 1, "it still waits");
+        s.poll();
+        check(s.first.calls() == 0, "not early");
+        s.pass(2s);
+        s.first.check_counted(0);
+        check(s.first.expired.count() == 1, "neither too late");
+        s.finish();
+    });
+    explore_all("file_again_postpone_to_and_fro", {.preemptions = 3}, {.schedules = 100}, [] {
+        scene s;
+        const auto filed_for = s.t->expiry();
+        check(s.t->postpone_until(filed_for + 5s) == 1, "it waits");
+        std::size_t moved = 0;
+        together([&] { s.expire(); },
+                 [&] {
+                     moved += s.t->postpone_until(filed_for + 1s);
+                     moved += s.t->postpone_until(filed_for + 5s);
+                     moved += s.t->postpone_until(filed_for + 2s);
+                 });
+        check(moved == 3, "it still waits");
+        s.poll();
+        check(s.first.calls() == 0, "not early");
+        s.pass(2s);
+        check(s.first.expired.count() == 1, "neither too late");
+        s.finish();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_expires_or_its_timer_ends) {
     explore_all("expire_destroy", {.preemptions = 3},
                 {.schedules = 100, .outcomes = {"aborted", "expired"}}, [] {

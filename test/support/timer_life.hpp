@@ -238,6 +238,7 @@ private:
     std::size_t arm_again(stretch& s);
     std::size_t re_arm(stretch& s, clock::duration from, clock::duration to);
     std::size_t postpone(stretch& s, clock::duration from, clock::duration to);
+    std::size_t postpone_back(stretch& s);
     std::size_t cancel(stretch& s);
     std::size_t deliver_aborted(stretch& s);
     std::size_t expire_alone(stretch& s);
@@ -297,6 +298,17 @@ std::size_t timer_life<Timer>::postpone(stretch& s, clock::duration from, clock:
     const auto t = armed(from);
     std::size_t waits = 0;
     once(s, [&] { waits = t->postpone(to); });
+    require(waits == 1);
+    return 1;
+}
+
+// To an earlier time than before, but later than the one that the timer is filed for.
+template <class Timer>
+std::size_t timer_life<Timer>::postpone_back(stretch& s) {
+    const auto t = armed(hours(2));
+    t->postpone(hours(4));
+    std::size_t waits = 0;
+    once(s, [&] { waits = t->postpone(hours(3)); });
     require(waits == 1);
     return 1;
 }
@@ -489,6 +501,7 @@ std::vector<typename timer_life<Timer>::named_step> timer_life<Timer>::steps() {
     if constexpr (is_wheels) {
         all.insert(all.end(),
                    {{"postpone to a later time", moving(&timer_life::postpone, 2, 3)},
+                    {"postpone back", plain(&timer_life::postpone_back)},
                     {"postpone to an earlier time", moving(&timer_life::postpone, 3, 2)}});
     }
     all.insert(all.end(),

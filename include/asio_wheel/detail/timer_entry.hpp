@@ -41,7 +41,7 @@
 //
 // Why a timer may be re-armed without a look at the wheel: it is filed for a tick that is no later
 // than its expiry. The wheel asks for the expiry when that tick has come, and files the timer again
-// if it has become later. An expiry that becomes earlier is changed with the lock.
+// if it is later. An expiry before the end of that tick is changed with the lock.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP

@@ -212,8 +212,9 @@ std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expir
     return aborted + abort_all(s, "expires_at()", [&] { set_idle_expiry(s, expiry); });
 }
 
-// Whether a tombstone is filed early enough for a new expiry. Without the lock: visits leave the
-// deadline of a tombstone alone, and those before it became one were seen to be over.
+// Whether a timer is filed early enough for a new expiry. Without the lock: visits leave the deadline
+// of a tombstone alone, and those before it became one were seen to be over. For a timer that waits,
+// the answer holds if there was no visit since before the question.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expiry) const noexcept {
     if (expiry >= s.expiry.get()) {
@@ -228,7 +229,7 @@ bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expi
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
     const no_visit visits(*this);
-    if (quick_ && s.life() == timer_life::waiting && expiry >= s.expiry.get()) {
+    if (quick_ && s.life() == timer_life::waiting && is_filed_for(s, expiry)) {
         const sole_use use(*this, "postpone()");
         s.expiry.set_then_look(expiry, options_.locking);
         if (visits.since()) {
