@@ -10,6 +10,11 @@
 #include "support/report.hpp"
 #include "support/waits.hpp"
 
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/io_context.hpp>
+
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -36,12 +41,25 @@ void add(const std::string& workload, std::size_t n, const bench::spread& how) {
                     [=]<class Timer>(auto& state) { expire<Timer>(state, n, how); });
 }
 
+// Ours where the delay of each handler is measured.
+class measured_timer : public asio_wheel::steady_timer {
+public:
+    using asio_wheel::steady_timer::steady_timer;
+
+    static void prepare(boost::asio::io_context& context) {
+        asio_wheel::make_wheel(context, {.measure_handlers = true});
+    }
+};
+
 } // namespace
 
 int main(int argc, char** argv) {
     const bench::bystander second_thread;
 
     constexpr bench::clock::duration exact(1);
+    constexpr bench::spread ordered{1s, bench::order::by_deadline, exact};
+    bench::add("expiry/ordered", "measured", 1'000'000,
+               [=](auto& state) { expire<measured_timer>(state, 1'000'000, ordered); });
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
         const auto span = n > 1'000'000 ? 10s : 1s; // More than a processor can do is no workload.
         add("ordered", n, {span, bench::order::by_deadline, exact});

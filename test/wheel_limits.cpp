@@ -412,6 +412,32 @@ BOOST_AUTO_TEST_CASE(stats_have_one_lateness_for_each_wait_that_fired) {
     BOOST_TEST((world.wheel.stats().lateness.max() == 2ms));
 }
 
+// A handler is late because the wheel was, or because others came before it: on its context, or on
+// its strand.
+BOOST_AUTO_TEST_CASE(stats_have_the_delay_of_each_handler_if_asked_for) {
+    for (const bool asked : {true, false}) {
+        virtual_time world({.measure_handlers = asked});
+        world.align();
+        world.poll();
+        const auto before = world.wheel.stats();
+        const auto strand = asio::make_strand(world.ctx);
+        const auto slow = [&](error_code ec) { world.wheel.advance(ec ? 0ms : 100ms); };
+        std::deque<timer> timers;
+        for (int i = 0; i < 2; ++i) {
+            timers.emplace_back(world.ctx, 10ms).async_wait(slow);
+            timers.emplace_back(world.ctx, 10ms).async_wait(asio::bind_executor(strand, slow));
+        }
+        BOOST_TEST(world.wheel.advance(13ms) == 4U); // 3 ms late
+        timers[0].cancel();                          // That one counts no more.
+        world.poll();
+        const auto after = world.wheel.stats();
+        BOOST_TEST(after.lateness.count() - before.lateness.count() == 3U);
+        BOOST_TEST((after.lateness.max() == 3ms));
+        BOOST_TEST(after.handler_delay.count() - before.handler_delay.count() == (asked ? 3U : 0U));
+        BOOST_TEST(after.handler_delay.max().count() == (asked ? 200'000'000 : 0));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {
     virtual_time world;
     const auto initial = world.wheel.stats();

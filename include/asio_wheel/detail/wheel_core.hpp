@@ -75,7 +75,11 @@ public:
           quick_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
           clock_(options.tick), queue_(context), counts_(options.locking),
           wheel_(options.slots, options.levels, &wheel_core::look, this), due_(options.budget),
-          order_(options.budget), driver_(context), rest_of_tick_(*this) {}
+          order_(options.budget), driver_(context), rest_of_tick_(*this) {
+        if (options.measure_handlers) {
+            handler_delay_.emplace();
+        }
+    }
 
     wheel_core(const wheel_core&) = delete;
     wheel_core& operator=(const wheel_core&) = delete;
@@ -342,6 +346,7 @@ private:
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
     void send_decided(wait_op& op) noexcept;
     void take(wait_op& op, thread_block& counts) noexcept;
+    void note_lateness(const state& s) noexcept;
     void arm();
     void keep_armed() noexcept;
     void go_on_ticking() noexcept;
@@ -396,7 +401,8 @@ private:
     std::size_t slotted_ = 0;
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t unseen_ = 0; // How many waits have started since the peak was looked at.
-    wheel_stats stats_;      // But for what `counts_` counts.
+    wheel_stats stats_;      // But for what `counts_` counts, and:
+    std::optional<lateness_histogram> handler_delay_;
     driver<Clock, WaitTraits> driver_;
     rest_of_tick rest_of_tick_;
 };

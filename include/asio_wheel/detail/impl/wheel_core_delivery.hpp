@@ -158,9 +158,19 @@ void wheel_core<Clock, WaitTraits>::take(wait_op& op, thread_block& counts) noex
     if (op.owner != nullptr) {
         timer_entry& entry = *op.owner;
         counts.fired();
-        stats_.lateness.add(std::chrono::nanoseconds(entry.note())); // As expire() has noted it.
+        note_lateness(static_cast<const state&>(entry));
         detach(op);
         settle_life(entry);
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::note_lateness(const state& s) noexcept {
+    const std::chrono::nanoseconds of_tick(s.note()); // As expire() has noted it.
+    stats_.lateness.add(of_tick);
+    if (handler_delay_) {
+        const auto late = to_nanoseconds(until_saturating(s.expiry.get(), clock_.now()));
+        handler_delay_->add(late - of_tick);
     }
 }
 

@@ -25,6 +25,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.cancelled = counts.cancelled;
     result.postponed = counts.postponed;
     result.cascaded += wheel_.cascaded();
+    result.handler_delay = handler_delay_.value_or(lateness_histogram());
     return result;
 }
 
