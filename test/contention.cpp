@@ -58,7 +58,7 @@ constexpr promise promises[] = {
     {.step = "move a pending timer", .wheels = 1},
     {.step = "destroy a pending timer", .wheels = 1},
     {.step = "begin a sleep", .wheels = 1},
-    {.step = "a timeout round an operation", .wheels = 2},
+    {.step = "a timeout round an operation"},
     {.step = "a read with a deadline", .own = 4},
     {.step = "touch an idle timer"},
     {.step = "push into a delay queue"},

@@ -14,6 +14,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_operation.hpp"
+#include "support/seed.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -40,9 +41,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <future>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -164,6 +167,49 @@ BOOST_FIXTURE_TEST_CASE(what_has_completed_when_it_is_cancelled_keeps_its_result
         BOOST_TEST(op.take_cancellations() == "terminal");
         BOOST_TEST(take() == result);
     }
+}
+
+// More operations at once than a thread keeps timers for, in several rounds: later ones get the timers
+// of earlier ones, which are filed for another time.
+BOOST_FIXTURE_TEST_CASE(each_operation_has_its_own_deadline_whichever_timer_it_gets,
+                        virtual_world) {
+    struct operation {
+        manual_operation<error_code> op;
+        int deadline, end; // Milliseconds. The one is even, the other odd.
+        error_code result = asio::error::eof;
+    };
+    std::mt19937_64 random(seed());
+    std::uniform_int_distribution<int> any_deadline(1, 400), any_end(1, 100);
+    timer another(ctx, 1h); // The last wait of all would end otherwise.
+    another.async_wait([](error_code) {});
+    for (int round = 0; round < 4; ++round) {
+        std::deque<operation> all;
+        for (int i = 0; i < 400; ++i) {
+            operation& o =
+                all.emplace_back(operation{.op = manual_operation<error_code>(ctx.get_executor()),
+                                           .deadline = 2 * any_deadline(random),
+                                           .end = 2 * any_end(random) - 1});
+            o.op.on_cancel = [&o] { o.op.complete(aborted); };
+            o.op.start(timeout(std::chrono::milliseconds(o.deadline),
+                               [&o](error_code ec) { o.result = ec; }));
+        }
+        for (int ms = 1; ms <= 200; ++ms) {
+            pass(1ms);
+            for (operation& o : all) {
+                if (o.end == ms && o.op.pending()) {
+                    o.op.complete(success);
+                }
+            }
+            poll();
+            for (const operation& o : all) {
+                const bool late = o.deadline <= ms && o.deadline < o.end;
+                const error_code due = late ? timed_out : o.end <= ms ? success : asio::error::eof;
+                BOOST_TEST_REQUIRE(o.result == due, seed_note(seed()));
+            }
+        }
+        BOOST_TEST(wheel.pending() == 1U);
+    }
+    another.cancel();
 }
 
 BOOST_FIXTURE_TEST_CASE(within_a_tick_the_earlier_wins, fixture) {

@@ -20,6 +20,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -44,21 +45,21 @@ constexpr auto by_another = cancellation_type::terminal | cancellation_type::tot
 class core {
 public:
     using handler = detail::pass_deadline<core>;
+    using state = detail::timer_state<std::chrono::steady_clock>;
 
     explicit core(bool delivers_aborted) : delivers_aborted_(delivers_aborted) {}
     core(const core&) = delete;
     core& operator=(const core&) = delete;
-    ~core() = default;
+    ~core() { check(spares_.take() == nullptr, "a timer that nothing waits on is not kept"); }
 
-    void start(detail::deadline_ptr<core> owner) {
-        auto* const op = new wait(*this, handler(std::move(owner)));
-        auto& link =
-            op->function.get_cancellation_slot().emplace<detail::wait_canceller<core>>(*this);
-        link.op.store(op, std::memory_order_relaxed);
+    void start(state& timer, detail::deadline_ptr<core> owner) {
         const std::lock_guard<detail::mutex> guard(mutex_);
-        op->cancel = &link;
-        pending_ = op;
+        check(user_.exchange(true) == false, "a timer has one owner at a time");
+        pending_ = new wait(*this, handler(std::move(owner)));
+        timer_ = &timer;
+        timer.set_life(detail::timer_life::waiting);
         ++started;
+        user_.store(false);
     }
 
     /// The time comes. False if there is no wait.
@@ -69,12 +70,14 @@ public:
         wait* op = nullptr;
         {
             const std::lock_guard<detail::mutex> guard(mutex_);
-            op = std::exchange(
-                ec == asio::error::operation_aborted && aborted_ ? aborted_ : pending_, nullptr);
+            const bool aborts = ec == asio::error::operation_aborted && aborted_ != nullptr;
+            op = std::exchange(aborts ? aborted_ : pending_, nullptr);
             if (op == nullptr) {
                 return false;
             }
-            cut(*op);
+            if (!aborts) {
+                timer_->set_life(detail::timer_life::unknown); // The last thing done with it.
+            }
         }
         handler h(std::move(op->function)); // The memory is free before the upcall.
         op->destroy();
@@ -84,17 +87,15 @@ public:
 
     // What the deadline asks of a core.
 
-    [[nodiscard]] detail::wait_op* withdraw(detail::cancel_link& link) {
-        if (link.op.load(std::memory_order_acquire) == nullptr) {
-            return nullptr;
-        }
+    [[nodiscard]] detail::wait_op* withdraw(state& timer) {
+        check(user_.exchange(true) == false, "a timer has one owner at a time");
         const std::lock_guard<detail::mutex> guard(mutex_);
-        if (link.op.load(std::memory_order_relaxed) == nullptr) {
-            return nullptr;
-        }
         wait* const op = std::exchange(pending_, nullptr);
-        cut(*op);
-        ++withdrawn;
+        if (op != nullptr) {
+            timer.set_life(detail::timer_life::unknown);
+            ++withdrawn;
+        }
+        user_.store(false);
         if (delivers_aborted_) { // As the wheel does with its last wait.
             aborted_ = op;
             return nullptr;
@@ -102,29 +103,19 @@ public:
         return op;
     }
 
-    void unbind(detail::cancel_link& link) {
-        ++ended;
-        if (link.op.load(std::memory_order_acquire) == nullptr) {
-            return;
-        }
-        const std::lock_guard<detail::mutex> guard(mutex_);
-        if (link.op.load(std::memory_order_relaxed) != nullptr) {
-            pending_->cancel = nullptr;
-        }
-    }
-
-    void cancel(detail::cancel_link&) {}
+    [[nodiscard]] detail::spare_timer* take_spare() { return spares_.take(); }
+    [[nodiscard]] bool keep_spare(detail::spare_timer& t) { return spares_.keep(t); }
+    void remove(state&) { check(false, "there is room for a spare timer"); }
 
     int started = 0;   // Waits.
     int withdrawn = 0; // By the deadline, for the operation had ended.
     int freed = 0;     // Waits, in any way.
-    int ended = 0;     // Deadlines that had a wait: they let go of the way to it.
 
     [[nodiscard]] bool idle() const { return pending_ == nullptr && aborted_ == nullptr; }
 
 private:
-    struct wait : detail::slotted_op {
-        wait(core& c, handler&& h) : slotted_op(&wait::run), owner_(c), function(std::move(h)) {}
+    struct wait : detail::wait_op {
+        wait(core& c, handler&& h) : wait_op(&wait::run), owner_(c), function(std::move(h)) {}
 
         static void run(void*, detail::operation* self, const error_code&, std::size_t) {
             auto* const op = static_cast<wait*>(self);
@@ -136,16 +127,13 @@ private:
         handler function;
     };
 
-    void cut(wait& op) {
-        if (detail::cancel_link* const link = std::exchange(op.cancel, nullptr)) {
-            link->op.store(nullptr, std::memory_order_release);
-        }
-    }
-
     const bool delivers_aborted_;
     detail::mutex mutex_;
+    detail::atomic<bool> user_{false}; // The timer is in use.
+    state* timer_ = nullptr;
     wait* pending_ = nullptr;
     wait* aborted_ = nullptr; // In the context's queue.
+    detail::spare_timers spares_;
 };
 
 // An operation, its deadline, and all that may happen to both. What each member function needs, it
@@ -168,11 +156,11 @@ public:
 
     // The thread that has started the operation.
     void arm() {
-        (*starter_)->arm([this] { core_.start(take(wait_)); });
+        (*starter_)->arm([this](auto& timer) { core_.start(timer, take(wait_)); });
         starter_.reset();
     }
     void arm_without_memory() {
-        (*starter_)->arm([] { throw std::bad_alloc(); });
+        (*starter_)->arm([](auto&) { throw std::bad_alloc(); });
         wait_.reset();
         starter_.reset();
     }
@@ -203,7 +191,6 @@ public:
         check(ended_, "the operation has ended");
         check(core_.idle(), "the end of an operation leaves no wait behind");
         check(core_.started <= 1 && core_.freed == core_.started, "each wait is freed once");
-        check(core_.ended == core_.started, "the deadline is freed once, with its last owner");
         check(verdict_ == (first_ == time), "the operation hears what came first");
     }
 

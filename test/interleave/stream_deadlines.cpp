@@ -116,12 +116,7 @@ public:
 private:
     class watch {
     public:
-        using cancellation_slot_type = deadlines::slot;
-
         explicit watch(stream& s) : stream_(s) {}
-        [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
-            return cancellation_slot_type(&stream_.deadlines_);
-        }
         void operator()(const error_code& ec) { stream_.on_time(*this, ec); }
 
         std::uint64_t turn = 0;

@@ -9,6 +9,7 @@
 // comes, and it is cancelled through its outer slot, on a thread each. (deadline.cpp explores the
 // deadline alone, but in all interleavings.)
 
+#include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -23,6 +24,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -112,6 +114,23 @@ struct scene : world {
         ctx.poll();
     }
     void complete() { op.complete(); }
+
+    // In a handler: an operation that has a deadline and ends before it, and then this one, which gets
+    // the same timer. (Another wait is pending: the last of all would end by way of the queue.)
+    void begin_after_another(bool and_end) {
+        asio::post(ctx, [this, and_end] {
+            others.async_wait([](error_code) {});
+            before.start(asio_wheel::deadline(
+                wheel.now() + 1s, asio::bind_executor(ctx, [this](error_code) { before.end(); })));
+            before.complete();
+            begin();
+            if (and_end) {
+                complete();
+            }
+        });
+    }
+    operation before;
+    asio_wheel::basic_waitable_timer<scripted_clock> others{ctx, 1h};
     void cancel() { outer.emit(asio::cancellation_type::terminal); }
 
     void finish() {
@@ -181,6 +200,23 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_is_cancelled_or_times_out) {
                     together([&] { s.let_pass(1s); }, [&] { s.cancel(); }, [&] { s.complete(); });
                     s.finish();
                 });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_uses_the_timer_of_another_one_while_its_tick_comes) {
+    for (const bool ends : {false, true}) {
+        explore_all(ends ? "begin_again_due_complete" : "begin_again_due", {.preemptions = 2},
+                    {.schedules = 100, .outcomes = {"ends", "times out"}}, [ends] {
+                        scene s;
+                        s.begin_after_another(ends);
+                        together([&] { s.let_pass(1s); }, [&] { s.ctx.poll(); });
+                        if (!ends) {
+                            s.complete();
+                        }
+                        s.others.cancel();
+                        s.poll();
+                        s.finish();
+                    });
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_ends_or_the_wheel_is_drained) {

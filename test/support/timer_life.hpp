@@ -416,6 +416,7 @@ std::size_t timer_life<Timer>::request(stretch& s) {
 
 template <class Timer>
 std::size_t timer_life<Timer>::request_with_timeout(stretch& s) {
+    const births::part_of here("timer"); // It is kept for the next operation.
     const auto next = [&] {
         const auto begin = [&](auto token) {
             boost::asio::async_initiate<decltype(token), void(error_code)>(

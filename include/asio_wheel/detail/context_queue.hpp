@@ -118,6 +118,9 @@ public:
         return boost::asio::use_service<scheduler>(context).can_dispatch();
     }
 
+    /// Whether the calling thread empties this queue. Then it is in a handler, which counts as work.
+    [[nodiscard]] bool runs_here() const noexcept { return scheduler_.can_dispatch(); }
+
     /// Puts all of a batch, which is not empty, into the queue.
     void post(operation_batch& batch) noexcept {
         if (std::exchange(batch.visible_, false) && one_thread_) {

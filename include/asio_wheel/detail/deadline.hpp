@@ -16,13 +16,19 @@
 //     from inside its cancellation; then nobody waits.)
 //  3. The wait starts when the operation has been started: then nobody is cancelled half-begun. An
 //     operation that ends before, on another thread, is noticed by one of the two (see arm()).
+//  4. The wait's timer belongs to the thread that arms it, then to the one that ends the operation,
+//     then to the last owner. That one keeps the deadline for the next operation: then the timer is
+//     filed already, and a wait costs no lock.
 
 #ifndef ASIO_WHEEL_DETAIL_DEADLINE_HPP
 #define ASIO_WHEEL_DETAIL_DEADLINE_HPP
 
 #include <asio_wheel/detail/op_memory.hpp>
-#include <asio_wheel/detail/start_wait.hpp>
+#include <asio_wheel/detail/spare_timers.hpp>
 #include <asio_wheel/detail/sync.hpp>
+#include <asio_wheel/detail/timer_entry.hpp>
+#include <asio_wheel/detail/wait_op.hpp>
+#include <asio_wheel/error.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -31,7 +37,6 @@
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -62,31 +67,11 @@ private:
     deadline<Core>* d_;
 };
 
-/// The cancellation slot of a deadline's wait: the deadline itself.
 template <class Core>
-class deadline_slot {
+class deadline final : public spare_timer {
 public:
-    explicit deadline_slot(deadline<Core>* d) noexcept : d_(d) {}
+    using timer = typename Core::state;
 
-    [[nodiscard]] bool is_connected() const noexcept { return true; }
-    [[nodiscard]] bool has_handler() const noexcept { return d_->canceller_.has_value(); }
-    void clear() noexcept { d_->canceller_.reset(); }
-
-    template <class Canceller>
-    Canceller& emplace(Core& core) {
-        return d_->canceller_.emplace(core);
-    }
-
-    friend bool operator==(const deadline_slot&, const deadline_slot&) = default;
-
-private:
-    deadline<Core>* d_;
-};
-
-template <class Core>
-class deadline {
-public:
-    deadline(Core& core, boost::asio::cancellation_type type) noexcept : core_(core), type_(type) {}
     deadline(const deadline&) = delete;
     deadline& operator=(const deadline&) = delete;
 
@@ -98,8 +83,12 @@ public:
     };
 
     [[nodiscard]] static owners make(Core& core, boost::asio::cancellation_type type) {
-        block_allocator<deadline> memory;
-        auto* const d = ::new (static_cast<void*>(memory.allocate(1))) deadline(core, type);
+        auto* d = static_cast<deadline*>(core.take_spare());
+        if (d == nullptr) {
+            block_allocator<deadline> memory;
+            d = ::new (static_cast<void*>(memory.allocate(1))) deadline(core);
+        }
+        d->begin(type);
         using ptr = deadline_ptr<Core>;
         return {ptr(d), ptr(d), ptr(d)};
     }
@@ -107,23 +96,22 @@ public:
     /// Where the operation is cancelled.
     [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-    /// Starts the wait: `start()` is called once, unless the operation has ended. If it throws, the
-    /// deadline counts as passed: better an operation that is cancelled than one that never is.
+    /// Starts the wait: `start(timer)` is called once, unless the operation has ended. If it throws,
+    /// the deadline counts as passed: better an operation that is cancelled than one that never is.
     template <class Start>
     void arm(Start start) noexcept {
-        if (state_.load(std::memory_order_acquire) == closed) {
+        if ((state_.load(std::memory_order_acquire) & closed) != 0) {
             return;
         }
         try {
-            start();
+            start(timer_);
         } catch (...) {
             pass(make_error_code(boost::system::errc::not_enough_memory));
             return;
         }
-        // Either this sees that the operation has ended, or close() sees that there is a wait. Both
-        // may; the wait is given to one of them.
-        armed_.store(true, std::memory_order_seq_cst);
-        if (state_.load(std::memory_order_seq_cst) == closed) {
+        // Either this finds that the operation has ended, or close() finds that there is a wait. Only
+        // one of them withdraws the wait, so the timer has one owner. Pairs with close().
+        if ((state_.fetch_or(armed, std::memory_order_acq_rel) & closed) != 0) {
             withdraw();
         }
     }
@@ -153,19 +141,26 @@ public:
 
     /// The operation has ended, or its handler was destroyed. Called once.
     void close() noexcept {
+        unsigned seen = armed; // Most likely.
         for (;;) {
-            int seen = open;
-            if (state_.compare_exchange_strong(seen, closed, std::memory_order_seq_cst)) {
-                signal_.slot().clear();
+            if ((seen & emitting) == 0) {
+                // Acquires what arm() has done to the timer; releases to it, and to the emission
+                // that comes too late.
+                if (state_.compare_exchange_strong(seen, seen | closed, std::memory_order_acq_rel,
+                                                   std::memory_order_relaxed)) {
+                    signal_.slot().clear();
+                    break;
+                }
+            } else if (emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+                // From inside its cancellation, which clears the slot when it returns.
+                seen = state_.fetch_or(closed, std::memory_order_acq_rel);
                 break;
+            } else {
+                state_.wait(seen, std::memory_order_relaxed);
+                seen = state_.load(std::memory_order_relaxed);
             }
-            if (emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-                state_.store(closed, std::memory_order_seq_cst); // From inside its cancellation.
-                break;
-            }
-            state_.wait(seen, std::memory_order_acquire);
         }
-        if (armed_.load(std::memory_order_seq_cst)) {
+        if ((seen & armed) != 0) {
             withdraw();
         }
     }
@@ -181,39 +176,51 @@ public:
         // The last one sees what the others did; and nobody else can become an owner then.
         if (owners_.load(std::memory_order_acquire) == 1 ||
             owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            block_allocator<deadline> memory;
-            this->~deadline();
-            memory.deallocate(this, 1);
+            end();
         }
     }
 
-private:
-    friend class deadline_slot<Core>;
+    void free() noexcept override {
+        block_allocator<deadline> memory;
+        this->~deadline();
+        memory.deallocate(this, 1);
+    }
 
-    enum : int { open, emitting, closed }; // state_
+private:
+    // state_ is `open`, or some of these bits. Closed is for ever; a deadline that is closed inside its
+    // emission is both until that returns.
+    enum : unsigned {
+        open = 0,
+        emitting = 1, ///< The operation is being cancelled, by the thread `emitter_`.
+        closed = 2,   ///< The operation has ended.
+        armed = 4     ///< There is a wait, or was.
+    };
     enum verdict : unsigned char { nobody, time, somebody };
 
+    explicit deadline(Core& core) noexcept : core_(core) {}
     ~deadline() = default;
 
     // Is held while the operation is being cancelled; false if it has ended.
     class emission {
     public:
         explicit emission(deadline& d) noexcept : deadline_(d) {
-            for (;;) {
-                int seen = open;
-                if (d.state_.compare_exchange_strong(seen, emitting, std::memory_order_acquire)) {
-                    d.emitter_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-                    outermost_ = entered_ = true;
-                    return;
-                }
-                if (seen == closed) {
-                    return;
-                }
-                if (d.emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+            unsigned seen = armed; // Most likely.
+            while ((seen & closed) == 0) {
+                if ((seen & emitting) == 0) {
+                    if (d.state_.compare_exchange_strong(seen, seen | emitting,
+                                                         std::memory_order_acquire)) {
+                        d.emitter_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+                        outermost_ = entered_ = true;
+                        return;
+                    }
+                } else if (d.emitter_.load(std::memory_order_relaxed) ==
+                           std::this_thread::get_id()) {
                     entered_ = true; // A cancellation inside a cancellation.
                     return;
+                } else {
+                    d.state_.wait(seen, std::memory_order_relaxed);
+                    seen = d.state_.load(std::memory_order_acquire);
                 }
-                d.state_.wait(seen, std::memory_order_acquire);
             }
         }
         emission(const emission&) = delete;
@@ -221,9 +228,9 @@ private:
         ~emission() {
             if (outermost_) {
                 deadline_.emitter_.store({}, std::memory_order_relaxed);
-                int seen = emitting;
-                if (!deadline_.state_.compare_exchange_strong(seen, open,
-                                                              std::memory_order_release)) {
+                const unsigned seen =
+                    deadline_.state_.fetch_and(~unsigned{emitting}, std::memory_order_acq_rel);
+                if ((seen & closed) != 0) {
                     deadline_.signal_.slot().clear(); // What close() could not do meanwhile.
                 }
                 deadline_.state_.notify_all(); // Still there: its caller is an owner.
@@ -237,21 +244,42 @@ private:
         bool entered_ = false;
     };
 
+    // For the next operation.
+    void begin(boost::asio::cancellation_type type) noexcept {
+        owners_.store(3, std::memory_order_relaxed); // As make() gives them out.
+        state_.store(open, std::memory_order_relaxed);
+        first_ = nobody;
+        type_ = type;
+        why_ = {};
+    }
+
+    // By the last owner. A timer that is not filed is of no use; its core may have ended.
+    void end() noexcept {
+        if (timer_.life() != timer_life::unknown) {
+            if (core_.keep_spare(*this)) {
+                return;
+            }
+            core_.remove(timer_);
+        }
+        free();
+    }
+
+    // By the one who owns the timer now. Its core may have ended, if nothing waits.
     void withdraw() noexcept {
-        wait_op* const op = canceller_ ? core_.withdraw(*canceller_) : nullptr;
-        if (op != nullptr) {
-            op->destroy();
+        if (timer_.life() != timer_life::unknown) {
+            if (wait_op* const op = core_.withdraw(timer_)) {
+                op->destroy();
+            }
         }
     }
 
-    atomic<unsigned> owners_{3}; // As make() gives them out.
-    atomic<int> state_{open};
-    atomic<bool> armed_{false};
+    timer timer_;
+    atomic<unsigned> owners_{0};
+    atomic<unsigned> state_{open};
     verdict first_ = nobody; // Written during an emission; read after close().
+    boost::asio::cancellation_type type_{};
     Core& core_;
-    const boost::asio::cancellation_type type_;
     atomic<std::thread::id> emitter_;
-    std::optional<wait_canceller<Core>> canceller_; // The way to the wait.
     boost::system::error_code why_;
     boost::asio::cancellation_signal signal_;
 };
@@ -260,13 +288,7 @@ private:
 template <class Core>
 class pass_deadline {
 public:
-    using cancellation_slot_type = deadline_slot<Core>;
-
     explicit pass_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
-
-    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
-        return cancellation_slot_type(deadline_.operator->());
-    }
 
     void operator()(const boost::system::error_code& ec) {
         // An operation that has ended withdraws its wait, which then comes to nothing here. If that

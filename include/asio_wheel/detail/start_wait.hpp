@@ -64,6 +64,18 @@ private:
     typename Core::state& state_;
 };
 
+/// Sets a timer of the library's own on which nothing waits. `native`: see timer_entry.
+template <class Core>
+void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_point expiry,
+                    bool native) noexcept {
+    s.native = native;
+    if (s.life() == timer_life::unknown) {
+        s.expiry.set(expiry);
+    } else {
+        core.set_expiry(s, expiry);
+    }
+}
+
 /// A wait that is all there is of its timer: the operation is what the wheel holds. The state goes
 /// with the operation, which nobody frees before it has left the wheel.
 template <class Core>

@@ -40,7 +40,6 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -63,7 +62,6 @@ template <class Executor>
 class stream_deadlines {
     using clock = std::chrono::steady_clock;
     using traits = boost::asio::wait_traits<clock>;
-    using core_type = wheel_core<clock, traits>;
 
 public:
     using time_point = clock::time_point;
@@ -86,28 +84,6 @@ public:
 
     /// What to do when a wait has ended.
     enum class verdict { nothing, wait, close };
-
-    /// The cancellation slot of the wait.
-    class slot {
-    public:
-        explicit slot(stream_deadlines* d) noexcept : deadlines_(d) {}
-
-        [[nodiscard]] bool is_connected() const noexcept { return true; }
-        [[nodiscard]] bool has_handler() const noexcept {
-            return deadlines_->canceller_.has_value();
-        }
-        void clear() noexcept { deadlines_->canceller_.reset(); }
-
-        template <class Canceller>
-        Canceller& emplace(core_type& core) {
-            return deadlines_->canceller_.emplace(core);
-        }
-
-        friend bool operator==(const slot&, const slot&) = default;
-
-    private:
-        stream_deadlines* deadlines_;
-    };
 
     stream_deadlines(const Executor& ex, const stream_terms& t)
         : wheel_(use_wheel<clock>(context_of(ex))), mutex_(wheel_.options().locking), timer_(ex),
@@ -237,9 +213,13 @@ public:
         wait_op* op = nullptr;
         {
             const std::lock_guard<optional_mutex> guard(mutex_);
-            if (armed_ && earliest() == never && canceller_) { // It is, if armed.
+            auto& timer = core_access::state_of(timer_);
+            if (armed_ && earliest() == never) {
                 armed_ = false;
-                op = core_access::of(wheel_).withdraw(*canceller_);
+                // Else the wait was delivered, or the wheel has ended.
+                if (timer.life() != timer_life::unknown) {
+                    op = core_access::of(wheel_).withdraw(timer);
+                }
             }
         }
         if (op != nullptr) {
@@ -356,7 +336,6 @@ private:
     bool armed_ = false;     // There is a wait, until it is withdrawn or on_time() is called.
     time_point armed_for_;   // When it ends.
     std::uint64_t turn_ = 0; // Tells it from those that were withdrawn.
-    std::optional<wait_canceller<core_type>> canceller_; // The way to it.
 };
 
 } // namespace asio_wheel::detail

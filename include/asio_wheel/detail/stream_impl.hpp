@@ -72,14 +72,11 @@ class stream_watch : public bound_to<Executor> {
     using upstream = block_allocator<void>;
 
 public:
-    using cancellation_slot_type = typename Impl::deadlines_type::slot;
     using allocator_type = keeping_allocator<void, upstream>;
 
     stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex)
-        : bound_to<Executor>(std::move(ex)), impl_(impl), slot_(&impl->deadlines),
-          memory_(upstream()) {}
+        : bound_to<Executor>(std::move(ex)), impl_(impl), memory_(upstream()) {}
 
-    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot_; }
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
     [[nodiscard]] upstream upstream_allocator() const noexcept { return memory_.upstream(); }
 
@@ -93,7 +90,6 @@ public:
 
 private:
     std::weak_ptr<Impl> impl_;
-    cancellation_slot_type slot_;
     mutable kept_memory<upstream> memory_; // Allocators ask for nothing but a const handler.
 };
 

@@ -11,6 +11,7 @@
 #ifndef ASIO_WHEEL_DETAIL_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_THREAD_COUNTS_HPP
 
+#include <asio_wheel/detail/spare_timers.hpp>
 #include <asio_wheel/detail/sync.hpp>
 
 #include <array>
@@ -77,7 +78,7 @@ struct wait_counts {
     }
 };
 
-/// What one thread has counted.
+/// What one thread has counted, and keeps for the wheel.
 class alignas(64) thread_block {
 public:
     void scheduled() noexcept { shared_ ? scheduled_.add_shared(1) : scheduled_.add_in_order(1); }
@@ -95,6 +96,9 @@ public:
                forgotten_.value();
     }
 
+    /// Null if several threads have this block together.
+    [[nodiscard]] spare_timers* spares() noexcept { return shared_ ? nullptr : &spares_; }
+
 private:
     friend class thread_counts;
 
@@ -108,6 +112,7 @@ private:
     thread_count forgotten_;
     thread_count postponed_;
     bool shared_ = false;
+    spare_timers spares_;
     std::thread::id owner_;
     thread_block* next_ = nullptr;
 };

@@ -13,6 +13,7 @@
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/deadline.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -202,8 +203,9 @@ private:
             timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
                                                       std::move(handlers), terms.result),
             std::forward<Args>(args)...);
-        d->arm([&] {
-            const own_timer<core_type> timer(expiry, native_context(ex) != nullptr);
+        d->arm([&](typename core_type::state& state) {
+            set_idle_timer(core, state, expiry, native_context(ex) != nullptr);
+            const held_timer<core_type> timer(state);
             if constexpr (std::is_null_pointer_v<Bound>) {
                 start_wait(core, timer, ex, pass_deadline<core_type>(std::move(waits)));
             } else {

@@ -37,6 +37,7 @@
 #include <asio_wheel/detail/driver.hpp>
 #include <asio_wheel/detail/handler_ops.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
+#include <asio_wheel/detail/spare_timers.hpp>
 #include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/detail/thread_counts.hpp>
 #include <asio_wheel/detail/timer_entry.hpp>
@@ -104,14 +105,19 @@ public:
     void move(state& from, state& to) noexcept;
     void remove(state& s) noexcept; // Before its end.
 
+    // What operations do that end before the one wait on their timer. Gives back the wait, to be
+    // destroyed, unless it is delivered as aborted, or was delivered already.
+    [[nodiscard]] wait_op* withdraw(state& s) noexcept;
+
+    // A timer that was used by an operation before; null if the calling thread has none.
+    [[nodiscard]] spare_timer* take_spare() noexcept;
+    // Keeps the timer of an operation that has ended. False if it is not wanted.
+    [[nodiscard]] bool keep_spare(spare_timer& t) noexcept;
+
     // What cancellation slots do.
     void bind(cancel_link& link, slotted_op& op) noexcept;
     void unbind(cancel_link& link) noexcept;
     void cancel(cancel_link& link) noexcept;
-
-    // What operations do whose end makes a wait pointless. Gives back the wait, to be destroyed,
-    // unless it is delivered as aborted, or was delivered already.
-    [[nodiscard]] wait_op* withdraw(cancel_link& link) noexcept;
 
     // What operations do when the context runs or forgets them.
     [[nodiscard]] bool hop(wait_op& op) noexcept;
@@ -302,6 +308,7 @@ private:
 
     // Without the lock, by the timer's owner:
     [[nodiscard]] bool start_quickly(state& s, wait_op& op) noexcept;
+    [[nodiscard]] wait_op* end_quickly(state& s) noexcept;
     [[nodiscard]] bool abort_quickly(state& s) noexcept;
     [[nodiscard]] operation& aborted(wait_op& op) noexcept;
     [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
@@ -396,9 +403,6 @@ private:
     operation_batch ready_;                    // What is to go into the context's queue.
     timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
     std::size_t away_ = 0;  // How many due operations are on their way there.
-    // How many operations wait that have a cancellation slot. If there are several, withdraw() need
-    // not ask the counts of all threads.
-    std::size_t slotted_ = 0;
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t unseen_ = 0; // How many waits have started since the peak was looked at.
     wheel_stats stats_;      // But for what `counts_` counts, and:

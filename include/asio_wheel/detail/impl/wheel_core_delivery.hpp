@@ -17,9 +17,6 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how) noexcept {
     const bool waited = std::exchange(op.how, how) == wait_op::outcome::waiting;
     const bool due = how == wait_op::outcome::due;
-    if (waited && due) {
-        slotted_ -= op.link() != nullptr ? 1 : 0;
-    }
     switch (op.way) {
     case wait_op::flight::none:
         if (due) {
@@ -81,7 +78,6 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
     op.how = wait_op::outcome::waiting;
     queue_.work_started();
-    slotted_ += op.link() != nullptr ? 1 : 0;
     away_ -= op.way == wait_op::flight::hopping ? 1 : 0;
 }
 

@@ -160,30 +160,79 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
     return aborted;
 }
 
-// Aborts the one wait of a timer that only its owner can cancel. False if it has none. The timer stays
+// Ends the one wait of a timer that only its owner can cancel. Null if it has none. The timer stays
 // filed: most likely a wait for a new expiry follows, and finds a place already.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::abort_quickly(state& s) noexcept {
+wait_op* wheel_core<Clock, WaitTraits>::end_quickly(state& s) noexcept {
     const no_visit visits(*this);
     if (!quick_ || s.life() != timer_life::waiting) {
-        return false;
+        return nullptr;
     }
     const sole_use use(*this, "cancel()");
     if (!s.change_life(timer_life::waiting, timer_life::tombstone, options_.locking)) {
-        return false;
+        return nullptr;
     }
     if (!visits.since()) {
         const locked guard(*this, "cancel()");
         const timer_life life = s.life();
         if (s.ops.empty() || (life != timer_life::tombstone && life != timer_life::unknown)) {
-            return false; // The visit has found it waiting.
+            return nullptr; // The visit has found it waiting.
         }
     }
     wait_op& op = s.ops.front();
     s.ops.clear();
     counts_.here().cancelled();
-    queue_.post(aborted(op));
-    return true;
+    return &op;
+}
+
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::abort_quickly(state& s) noexcept {
+    wait_op* const op = end_quickly(s);
+    if (op != nullptr) {
+        queue_.post(aborted(*op));
+    }
+    return op != nullptr;
+}
+
+// The work that the wait counts for can be given up if it is not the last: else the context might stop
+// before it has begun to run. The last wait ends by way of the context's queue, as an aborted one. Then
+// its turn is the time to disarm the driver.
+template <class Clock, class WaitTraits>
+wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
+    if (counts_.here().balance() != 1 && queue_.runs_here()) {
+        if (wait_op* const op = end_quickly(s)) {
+            queue_.work_finished();
+            op->decide_aborted();
+            return op;
+        }
+    }
+    const locked guard(*this, "the end of an operation with a deadline");
+    if (s.ops.empty()) {
+        return nullptr;
+    }
+    wait_op& op = s.ops.front();
+    const bool waits = op.way == wait_op::flight::none && op.how == wait_op::outcome::waiting;
+    if (!waits || counts_.pending() - away_ <= 1) {
+        abort(op);
+        return nullptr;
+    }
+    leave(op);
+    counts_.here().cancelled();
+    queue_.work_finished();
+    op.decide_aborted(); // Nobody else knows of it any more.
+    return &op;
+}
+
+template <class Clock, class WaitTraits>
+spare_timer* wheel_core<Clock, WaitTraits>::take_spare() noexcept {
+    spare_timers* const spares = counts_.here().spares();
+    return spares != nullptr ? spares->take() : nullptr;
+}
+
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::keep_spare(spare_timer& t) noexcept {
+    spare_timers* const spares = counts_.here().spares();
+    return spares != nullptr && spares->keep(t);
 }
 
 // What goes into the queue for an operation without a slot that is aborted. Among very many timers the

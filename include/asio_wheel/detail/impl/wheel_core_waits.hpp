@@ -24,9 +24,6 @@ void wheel_core<Clock, WaitTraits>::unbind(cancel_link& link) noexcept {
     }
     const locked guard(*this, "a cancellation slot");
     if (slotted_op* const op = link.op.load(std::memory_order_relaxed)) {
-        if (op->how == wait_op::outcome::waiting) {
-            --slotted_;
-        }
         op->cancel = nullptr;
     }
 }
@@ -43,36 +40,10 @@ void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
     }
 }
 
-// The work that the wait counts for can be given up if it is not the last: else the context might stop
-// before it has begun to run. The last one ends by way of the context's queue, as an aborted wait.
-template <class Clock, class WaitTraits>
-wait_op* wheel_core<Clock, WaitTraits>::withdraw(cancel_link& link) noexcept {
-    if (link.op.load(std::memory_order_acquire) == nullptr) {
-        return nullptr;
-    }
-    const locked guard(*this, "the end of an operation with a deadline");
-    slotted_op* const op = link.op.load(std::memory_order_relaxed);
-    if (op == nullptr || op->owner == nullptr) {
-        return nullptr;
-    }
-    const bool waits = op->way == wait_op::flight::none && op->how == wait_op::outcome::waiting;
-    const bool others = slotted_ > 1 || counts_.pending() - away_ > 1;
-    if (!waits || !others) {
-        abort(*op);
-        return nullptr;
-    }
-    leave(*op);
-    counts_.here().cancelled();
-    queue_.work_finished();
-    op->decide_aborted(); // Nobody else knows of it any more.
-    return op;
-}
-
 // Attaches `op` as a waiting operation.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
     const bool plain = op.link() == nullptr;
-    slotted_ += plain ? 0 : 1;
     op.owner = &s;
     const bool alone = s.ops.empty();
     s.ops.push_back(op);
@@ -84,10 +55,8 @@ void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
 // Leaves the timer's life to the caller, who may have more to do with it.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
-    if (op.how == wait_op::outcome::waiting) {
-        slotted_ -= op.link() != nullptr ? 1 : 0;
-    } else {
-        away_ -= op.way == wait_op::flight::hopping ? 1 : 0;
+    if (op.how != wait_op::outcome::waiting && op.way == wait_op::flight::hopping) {
+        --away_;
     }
     op.owner->ops.erase(op);
     op.owner = nullptr;
