@@ -55,7 +55,7 @@ private:
         auto* const op = static_cast<direct_op*>(self);
         Core& core = op->core_;
         if (queue == nullptr) {
-            if (core.forget(*op)) {
+            if (core.prepare_destroy(*op)) {
                 BOOST_ASIO_HANDLER_COMPLETION((*op));
                 memory::destroy(*op);
             }
@@ -64,7 +64,7 @@ private:
         const typename Core::delivery delivery(core, *op);
         if (delivery.claimed()) {
             BOOST_ASIO_HANDLER_COMPLETION((*op));
-            const boost::system::error_code result = op->result();
+            const boost::system::error_code result = op->error();
             // The memory is free before the upcall, so that a wait started there can have it.
             Handler handler(memory::take_handler(*op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
@@ -99,7 +99,7 @@ protected:
 
     // What a queue does with the operation: whether it is to be completed or destroyed now.
     [[nodiscard, gnu::noinline]] arrival turn(bool runs) {
-        if (this->way == wait_op::flight::hopping) {
+        if (this->where() == wait_op::location::executor) {
             return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
         }
         if (runs) {
@@ -114,7 +114,7 @@ private:
     void send() {
         Core& core = *lifetime_->core;
         const typename Core::handler_scope scope(core);
-        if (core.hop(*this) && !send_to_executor()) {
+        if (core.dispatch(*this) && !send_to_executor()) {
             core.send_later(*this);
         }
     }
@@ -144,7 +144,8 @@ private:
 
     // It is to be destroyed where nobody has sent it.
     [[nodiscard]] arrival forget() noexcept {
-        const bool ours = this->way == wait_op::flight::decided || lifetime_->core->forget(*this);
+        const bool ours = this->where() == wait_op::location::queue_final ||
+                          lifetime_->core->prepare_destroy(*this);
         return ours ? arrival::dropped : arrival::waits;
     }
 
@@ -177,7 +178,7 @@ private:
             memory::destroy(op);
         } else if (how == base::arrival::claimed) {
             BOOST_ASIO_HANDLER_COMPLETION((op));
-            const boost::system::error_code result = op.result();
+            const boost::system::error_code result = op.error();
             Handler handler(memory::take_handler(op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
             std::move(handler)(result);

@@ -46,8 +46,8 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
 
+#include <asio_wheel/detail/op_list.hpp>
 #include <asio_wheel/detail/sync.hpp>
-#include <asio_wheel/detail/wait_op.hpp>
 #include <asio_wheel/wheel.hpp>
 
 #include <boost/assert.hpp>

@@ -1,98 +1,135 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// One asynchronous wait: where it is, how it ended, and, in a derived class, its handler.
+//
+// A wait is in one of four locations.
+//
+//   location     meaning                                       its result_state
+//   timer        it is attached to its timer                   waiting
+//   queue        in the context's queue. It can still be       due; waiting again; or aborted
+//                aborted, or be postponed and wait again
+//   queue_final  in the context's queue. Only the queue        aborted, too_many, stopped
+//                knows it, and its result is final
+//   executor     on its way through its handler's executor,    any
+//                if that is not the context's own
+//
+//   from         to           when
+//   timer        queue        it is due
+//                queue_final  it is aborted or refused
+//   queue        timer        its turn comes after it was postponed
+//                executor     its turn comes, and its handler has another executor
+//   queue_final  executor     the same
+//   executor     timer        it arrives after it was postponed
+//                queue        it is due, and the executor had no memory
+//                queue_final  its result is final, and the executor had no memory
+//
+// A wait that is waiting or due is attached to its timer, so cancel() and postpone() reach it, wherever
+// it is. A wait in the queue or on an executor is freed there, and nowhere else.
+
 #ifndef ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 #define ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 
 #include <asio_wheel/detail/block_pool.hpp>
 #include <asio_wheel/detail/context_queue.hpp>
-#include <asio_wheel/detail/prefetch.hpp>
 #include <asio_wheel/detail/sync.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/error.hpp>
-#include <boost/intrusive/circular_slist_algorithms.hpp>
+#include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <utility>
 
 namespace asio_wheel::detail {
 
 class timer_entry;
 class slotted_op;
 
-/// The thread of a cancellation slot that leads to an operation; null once the operation is out of
-/// its reach. Changed under the wheel's lock only. Reading null without it is final: it never
-/// becomes non-null again.
+/// Leads from a cancellation slot to an operation. Null once the operation is out of the slot's reach.
+/// Changed under the wheel's lock only. Null is final, and can be read without the lock.
 struct cancel_link {
     atomic<slotted_op*> op{nullptr};
 };
 
-/// One asynchronous wait: what it waits for, how it ended, and the handler in a derived class.
-///
-/// It is born waiting and attached to its timer. The wheel's lock guards all of it until it is
-/// taken for delivery; from then on it belongs to the thread that took it.
+/// The wheel's lock guards a wait until it is claimed for delivery. From then on it belongs to the
+/// thread that claimed it.
 class wait_op : public operation {
 public:
-    /// How the wait stands. Only a waiting or due operation is attached to its timer; the others
-    /// are decided.
-    enum class outcome : std::uint8_t {
+    enum class result_state : std::uint8_t {
         waiting,
         due,
         aborted,
-        too_many,
-        stopped,
-        dropped ///< It waited when its context ended: it is destroyed where it arrives.
+        too_many, ///< Refused: see wheel_options::max_pending.
+        stopped,  ///< Refused: the wheel was drained.
+        dropped   ///< It was waiting when its context ended. It is destroyed where it arrives.
     };
 
-    /// Where it is. An operation in flight is freed by whoever carries it, and by nobody else.
-    enum class flight : std::uint8_t {
-        none,    ///< At home: it waits.
-        queued,  ///< In the context's queue, where it may still be decided otherwise.
-        decided, ///< In the context's queue, as its last way: nobody else knows of it.
-        hopping  ///< On its way through the handler's executor.
-    };
+    enum class location : std::uint8_t { timer, queue, queue_final, executor };
+
+    /// The table above.
+    [[nodiscard]] static constexpr bool may_follow(location from, location to) noexcept {
+        switch (from) {
+        case location::timer:
+            return to == location::queue || to == location::queue_final;
+        case location::queue:
+            return to == location::timer || to == location::executor;
+        case location::queue_final:
+            return to == location::executor;
+        case location::executor:
+            return to != location::executor;
+        }
+        return false;
+    }
 
     wait_op(const wait_op&) = delete;
     wait_op& operator=(const wait_op&) = delete;
 
-    [[nodiscard]] boost::system::error_code result() const noexcept {
-        switch (how) {
-        case outcome::waiting:
-        case outcome::due:
-        case outcome::dropped:
+    /// What the handler is told.
+    [[nodiscard]] boost::system::error_code error() const noexcept {
+        switch (result) {
+        case result_state::waiting:
+        case result_state::due:
+        case result_state::dropped:
             break;
-        case outcome::aborted:
+        case result_state::aborted:
             return boost::asio::error::operation_aborted;
-        case outcome::too_many:
+        case result_state::too_many:
             return error::too_many_pending;
-        case outcome::stopped:
+        case result_state::stopped:
             return error::wheel_stopped;
         }
         return {};
     }
 
+    [[nodiscard]] location where() const noexcept { return where_; }
+    void move_to(location to) noexcept {
+        BOOST_ASSERT(may_follow(where_, to));
+        where_ = to;
+    }
+
     /// The cancellation slot that leads here, if any.
     [[nodiscard]] inline cancel_link* link() const noexcept;
 
-    /// Ends as aborted where it is delivered: nobody else knows of it any more.
-    void decide_aborted() noexcept {
-        how = outcome::aborted;
-        way = flight::decided;
+    /// Makes it one that ends as aborted in the context's queue.
+    void finish_as_aborted() noexcept {
+        result = result_state::aborted;
+        move_to(location::queue_final);
         owner = nullptr;
     }
 
+private:
     // These four bytes fill what Asio's operation leaves of its last word.
-    outcome how = outcome::waiting;
-    flight way =
-        flight::none;        ///< Once it is in a queue, changed only by the one that takes it out.
-    std::uint8_t places = 0; ///< How many it has in the queue. Its turn is the last of them.
+    location where_ = location::timer;
+
+public:
+    result_state result = result_state::waiting;
+    std::uint8_t queue_refs = 0; ///< How often it is in the context's queue. The last time counts.
     const bool has_slot;
-    timer_entry* owner = nullptr; ///< The timer it is attached to.
+    timer_entry* owner = nullptr; ///< The timer that it is attached to.
     wait_op* next = nullptr;      ///< In the timer's list.
 
 protected:
@@ -101,37 +138,37 @@ protected:
     ~wait_op() = default;
 };
 
-/// A place in the queue for an operation that is not linked there itself: because it is already, and
-/// is due anew after others that are due before it; or because it is far away in memory, and should
-/// be brought while others have their turns.
-class place : public operation {
+/// Stands in the context's queue for a wait that cannot be linked there itself. It is there already, and
+/// has become due again after others that must come first. Or it is far away in memory, and is fetched
+/// while those before it have their turns.
+class queue_proxy : public operation {
 public:
-    enum class purpose : std::uint8_t { deliver, abort };
+    enum class kind : std::uint8_t { deliver, abort };
 
     /// Null without memory.
-    [[nodiscard]] static place* make(wait_op& op, purpose why) noexcept {
+    [[nodiscard]] static queue_proxy* make(wait_op& op, kind k) noexcept {
         try {
-            return ::new (block_pool::allocate(sizeof(place))) place(op, why);
+            return ::new (block_pool::allocate(sizeof(queue_proxy))) queue_proxy(op, k);
         } catch (const std::bad_alloc&) {
             return nullptr;
         }
     }
 
 private:
-    place(wait_op& op, purpose why) noexcept : operation(&place::run), why_(why), op_(op) {}
+    queue_proxy(wait_op& op, kind k) noexcept : operation(&queue_proxy::run), kind_(k), op_(op) {}
 
     static void run(void* queue, operation* self, const boost::system::error_code& ec,
                     std::size_t n) {
-        const auto* const p = static_cast<place*>(self);
-        wait_op& op = p->op_;
-        if (p->why_ == purpose::abort) {
-            op.decide_aborted();
+        const auto* const proxy = static_cast<queue_proxy*>(self);
+        wait_op& op = proxy->op_;
+        if (proxy->kind_ == kind::abort) {
+            op.finish_as_aborted();
         }
-        block_pool::deallocate(self, sizeof(place));
+        block_pool::deallocate(self, sizeof(queue_proxy));
         queue != nullptr ? op.complete(queue, ec, n) : op.destroy();
     }
 
-    const purpose why_;
+    const kind kind_;
     wait_op& op_;
 };
 
@@ -148,79 +185,6 @@ protected:
 inline cancel_link* wait_op::link() const noexcept {
     return has_slot ? static_cast<const slotted_op*>(this)->cancel : nullptr;
 }
-
-/// The operations of a timer, first come, first served: a ring, of which the last one is known, so
-/// that the list is no larger than a pointer. Nearly always it has one element. A tag on the pointer
-/// tells whether there are more, so that the element's memory need not be read for that.
-class op_list {
-    struct traits {
-        using node = wait_op;
-        using node_ptr = wait_op*;
-        using const_node_ptr = const wait_op*;
-        static node_ptr get_next(const_node_ptr n) noexcept { return n->next; }
-        static void set_next(node_ptr n, node_ptr next) noexcept { n->next = next; }
-    };
-    using ring = boost::intrusive::circular_slist_algorithms<traits>;
-
-public:
-    [[nodiscard]] bool empty() const noexcept { return tagged_ == nullptr; }
-    /// If it is alone, it is not looked at.
-    [[nodiscard]] wait_op& front() const noexcept { return several() ? *last()->next : *last(); }
-    [[nodiscard]] std::size_t size() const noexcept {
-        return several() ? ring::count(last()) : empty() ? 0 : 1;
-    }
-
-    void clear() noexcept { tagged_ = nullptr; }
-
-    void push_back(wait_op& op) noexcept {
-        const bool first = empty();
-        if (first) {
-            ring::init_header(&op);
-        } else {
-            ring::link_after(last(), &op);
-        }
-        set(&op, !first);
-    }
-
-    void erase(wait_op& op) noexcept {
-        if (!several()) {
-            clear();
-            return;
-        }
-        wait_op* const previous =
-            last()->next == &op ? last() : ring::get_previous_node(last(), &op);
-        ring::unlink_after(previous);
-        wait_op* const rest = last() == &op ? previous : last();
-        set(rest, rest->next != rest);
-    }
-
-    /// Calls f(op) for each, which may erase it.
-    template <class Function>
-    void for_each(Function f) {
-        wait_op* op = empty() ? nullptr : &front();
-        for (std::size_t left = size(); left != 0; --left) {
-            f(*std::exchange(op, op->next));
-        }
-    }
-
-    void prefetch() const noexcept { detail::prefetch(last()); }
-
-    void swap(op_list& other) noexcept { std::swap(tagged_, other.tagged_); }
-
-private:
-    [[nodiscard]] std::uintptr_t tag() const noexcept {
-        return reinterpret_cast<std::uintptr_t>(tagged_) % 2;
-    }
-    [[nodiscard]] wait_op* last() const noexcept {
-        return reinterpret_cast<wait_op*>(tagged_ - tag());
-    }
-    [[nodiscard]] bool several() const noexcept { return tag() != 0; }
-    void set(wait_op* last, bool several) noexcept {
-        tagged_ = reinterpret_cast<std::byte*>(last) + (several ? 1 : 0);
-    }
-
-    std::byte* tagged_ = nullptr;
-};
 
 } // namespace asio_wheel::detail
 

@@ -25,7 +25,7 @@
 //     The driver's wait does not count, nor does the rest of a tick: there are waits that do.
 //  6. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is moved
 //     earlier at once, and never later: it finds that out when it wakes up. When nobody waits it is
-//     disarmed, and `asleep_` is set. A wait that starts without the lock then takes it to arm the
+//     disarmed, and `idle_` is set. A wait that starts without the lock then takes it to arm the
 //     driver. Nobody waits if as many waits have ended as were started: a thread finds out when it has
 //     ended as many as it has started, or else the next wake-up does.
 
@@ -36,6 +36,7 @@
 #include <asio_wheel/detail/core_lifetime.hpp>
 #include <asio_wheel/detail/driver.hpp>
 #include <asio_wheel/detail/handler_ops.hpp>
+#include <asio_wheel/detail/op_list.hpp>
 #include <asio_wheel/detail/optional_mutex.hpp>
 #include <asio_wheel/detail/spare_timers.hpp>
 #include <asio_wheel/detail/sync.hpp>
@@ -73,10 +74,10 @@ public:
 
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
         : options_(options), lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
-          quick_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
+          lock_free_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
           clock_(options.tick), queue_(context), counts_(options.locking),
-          wheel_(options.slots, options.levels, &wheel_core::look, this), due_(options.budget),
-          order_(options.budget), driver_(context), rest_of_tick_(*this) {
+          wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
+          due_(options.budget), order_(options.budget), driver_(context), rest_of_tick_(*this) {
         if (options.measure_handlers) {
             handler_delay_.emplace();
         }
@@ -120,9 +121,9 @@ public:
     void cancel(cancel_link& link) noexcept;
 
     // What operations do when the context runs or forgets them.
-    [[nodiscard]] bool hop(wait_op& op) noexcept;
+    [[nodiscard]] bool dispatch(wait_op& op) noexcept;
     void send_later(wait_op& op) noexcept;
-    [[nodiscard]] bool forget(wait_op& op) noexcept;
+    [[nodiscard]] bool prepare_destroy(wait_op& op) noexcept;
 
     // What operations do at their handler's executor. The core may have ended.
     enum class arrival {
@@ -158,10 +159,10 @@ public:
         handler_scope(const handler_scope&) = delete;
         handler_scope& operator=(const handler_scope&) = delete;
         ~handler_scope() {
-            if (!core_.asleep_.load(std::memory_order_relaxed) && counts_.balance() == 0 &&
+            if (!core_.idle_.load(std::memory_order_relaxed) && counts_.balance() == 0 &&
                 counts_.cancelled_so_far() == cancelled_) {
                 const locked guard(core_, "running handlers");
-                static_cast<void>(core_.fall_asleep());
+                static_cast<void>(core_.become_idle());
             }
             core_.lifetime_->mutex.leave();
         }
@@ -179,8 +180,8 @@ public:
     class delivery {
     public:
         delivery(wheel_core& core, wait_op& op) noexcept
-            : scope_(core),
-              claimed_(op.way == wait_op::flight::decided || core.claim(op, scope_.counts())) {}
+            : scope_(core), claimed_(op.where() == wait_op::location::queue_final ||
+                                     core.claim_in_queue(op, scope_.counts())) {}
         [[nodiscard]] bool claimed() const noexcept { return claimed_; }
 
     private:
@@ -307,12 +308,12 @@ private:
     };
 
     // Without the lock, by the timer's owner:
-    [[nodiscard]] bool start_quickly(state& s, wait_op& op) noexcept;
-    [[nodiscard]] wait_op* end_quickly(state& s) noexcept;
-    [[nodiscard]] bool abort_quickly(state& s) noexcept;
+    [[nodiscard]] bool start_unlocked(state& s, wait_op& op) noexcept;
+    [[nodiscard]] wait_op* end_unlocked(state& s) noexcept;
+    [[nodiscard]] bool abort_unlocked(state& s) noexcept;
     [[nodiscard]] operation& aborted(wait_op& op) noexcept;
     [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
-    void look_in(state& s) noexcept;
+    void recheck(state& s) noexcept;
 
     template <class Finish>
     std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
@@ -321,19 +322,19 @@ private:
 
     // All of these are called with the lock held; run_first() releases it.
     void file(state& s) noexcept;
-    void list(timer_entry& entry) noexcept;
-    void unlist(timer_entry& entry) noexcept;
+    void add_dispatched(timer_entry& entry) noexcept;
+    void remove_dispatched(timer_entry& entry) noexcept;
     void settle_life(timer_entry& entry) noexcept;
     void set_idle_expiry(state& s, time_point expiry) noexcept;
     void attach(state& s, wait_op& op) noexcept;
     void detach(wait_op& op) noexcept;
-    static void cut(wait_op& op) noexcept;
-    void leave(wait_op& op) noexcept;
+    static void disconnect_slot(wait_op& op) noexcept;
+    void detach_and_unfile(wait_op& op) noexcept;
     void abort(wait_op& op) noexcept;
     std::size_t abort_some(timer_entry& entry, std::size_t most) noexcept;
     std::size_t refile(state& s) noexcept;
     void unfile(timer_entry& entry) noexcept;
-    [[nodiscard]] static tick_t look(void* core, wheel_entry& entry) noexcept;
+    [[nodiscard]] static tick_t query_deadline(void* core, wheel_entry& entry) noexcept;
     [[nodiscard]] bool take_over(state& s) noexcept;
     [[nodiscard]] bool becomes_due(state& s, time_point now) noexcept;
     bool file_again(state& s) noexcept;
@@ -345,19 +346,19 @@ private:
     void begin_pass() noexcept;
     [[nodiscard]] tick_t tick_at(time_point now) const noexcept;
     bool follow_set_back(time_point now) noexcept;
-    void make_ready(wait_op& op, wait_op::outcome how) noexcept;
+    void make_ready(wait_op& op, wait_op::result_state how) noexcept;
     void take_back(wait_op& op) noexcept;
-    void refuse(wait_op& op, wait_op::outcome why) noexcept;
+    void refuse(wait_op& op, wait_op::result_state why) noexcept;
     void run_first(locked& guard, bool counts);
-    [[nodiscard]] bool claim(wait_op& op, thread_block& counts) noexcept;
+    [[nodiscard]] bool claim_in_queue(wait_op& op, thread_block& counts) noexcept;
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
-    void send_decided(wait_op& op) noexcept;
-    void take(wait_op& op, thread_block& counts) noexcept;
+    void queue_final(wait_op& op) noexcept;
+    void claim(wait_op& op, thread_block& counts) noexcept;
     void note_lateness(const state& s) noexcept;
     void arm();
     void keep_armed() noexcept;
     void go_on_ticking() noexcept;
-    [[nodiscard]] bool fall_asleep() noexcept;
+    [[nodiscard]] bool become_idle() noexcept;
     [[nodiscard]] bool somebody_waits() const noexcept;
     void note_crowd() noexcept;
     void note_peak(const thread_block& counts) noexcept;
@@ -367,13 +368,13 @@ private:
     std::size_t detach(state& s, op_list& doomed, std::size_t most) noexcept;
 
     static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
-    static constexpr std::uint8_t max_places = std::numeric_limits<std::uint8_t>::max();
+    static constexpr std::uint8_t max_queue_refs = std::numeric_limits<std::uint8_t>::max();
 
     // What is used without the lock, and does not change; but for `counts_`, of which each thread
     // changes a line of its own, and a clock that is paused or set back.
     const wheel_options options_;
     const lifetime_ptr<wheel_core> lifetime_;
-    const bool quick_; // Whether timers can be used without the lock.
+    const bool lock_free_; // Whether timers can be used without the lock.
     wheel_clock<Clock> clock_;
     context_queue queue_;
     thread_counts counts_;
@@ -385,7 +386,7 @@ private:
     // A thread that has started a wait without the lock has to take it: nobody else waits and the
     // driver is not armed, or drain() was called. Either that thread sees it, or the thread that sets
     // it sees the wait counted: see thread_count.
-    atomic<bool> asleep_{true};
+    atomic<bool> idle_{true};
     // There are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};
 
@@ -402,7 +403,7 @@ private:
     time_point pass_time_ = time_point::min(); // And when it was looked at for what is due.
     operation_batch ready_;                    // What is to go into the context's queue.
     timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
-    std::size_t away_ = 0;  // How many due operations are on their way there.
+    std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t unseen_ = 0; // How many waits have started since the peak was looked at.
     wheel_stats stats_;      // But for what `counts_` counts, and:

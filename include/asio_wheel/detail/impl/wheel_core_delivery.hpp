@@ -14,42 +14,43 @@ namespace asio_wheel::detail {
 // Decides how an operation ends: one that is attached, or was until now. One that waits counts as
 // work of the context, and so does each of its places in the queue.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::outcome how) noexcept {
-    const bool waited = std::exchange(op.how, how) == wait_op::outcome::waiting;
-    const bool due = how == wait_op::outcome::due;
-    switch (op.way) {
-    case wait_op::flight::none:
+void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_state how) noexcept {
+    const bool waited = std::exchange(op.result, how) == wait_op::result_state::waiting;
+    const bool due = how == wait_op::result_state::due;
+    switch (op.where()) {
+    case wait_op::location::timer:
         if (due) {
-            op.way = wait_op::flight::queued;
-            op.places = 1;
+            op.move_to(wait_op::location::queue);
+            op.queue_refs = 1;
             ready_.push_visible(op);
         } else {
-            send_decided(op);
+            queue_final(op);
         }
         break;
-    case wait_op::flight::queued:
+    case wait_op::location::queue:
         if (waited) {
             // Without memory it keeps its old place, and is early in the order.
-            place* const further =
-                due && op.places < max_places ? place::make(op, place::purpose::deliver) : nullptr;
+            queue_proxy* const further = due && op.queue_refs < max_queue_refs
+                                             ? queue_proxy::make(op, queue_proxy::kind::deliver)
+                                             : nullptr;
             if (further != nullptr) {
-                ++op.places;
+                ++op.queue_refs;
                 ready_.push_visible(*further);
             } else {
                 queue_.work_finished(); // Not the last: its old place counts, too.
             }
         }
         break;
-    case wait_op::flight::hopping:
+    case wait_op::location::executor:
         if (waited) {
             release_work();
         }
         if (due) {
-            ++away_;
-            list(*op.owner);
+            ++due_dispatched_;
+            add_dispatched(*op.owner);
         }
         break;
-    case wait_op::flight::decided:
+    case wait_op::location::queue_final:
         break;
     }
 }
@@ -66,9 +67,9 @@ void wheel_core<Clock, WaitTraits>::release_work() noexcept {
 
 // Puts an operation into the queue that nobody else knows of any more.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::send_decided(wait_op& op) noexcept {
-    op.way = wait_op::flight::decided;
-    op.places = 1;
+void wheel_core<Clock, WaitTraits>::queue_final(wait_op& op) noexcept {
+    op.move_to(wait_op::location::queue_final);
+    op.queue_refs = 1;
     ready_.push(op);
 }
 
@@ -76,45 +77,45 @@ void wheel_core<Clock, WaitTraits>::send_decided(wait_op& op) noexcept {
 // waiting.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
-    op.how = wait_op::outcome::waiting;
+    op.result = wait_op::result_state::waiting;
     queue_.work_started();
-    away_ -= op.way == wait_op::flight::hopping ? 1 : 0;
+    due_dispatched_ -= op.where() == wait_op::location::executor ? 1 : 0;
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::outcome why) noexcept {
+void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::result_state why) noexcept {
     ++stats_.rejected;
-    cut(op);
-    op.how = why;
-    send_decided(op);
+    disconnect_slot(op);
+    op.result = why;
+    queue_final(op);
 }
 
 // An operation has come to the front of the context's queue, and is not decided. True if it is the
 // caller's now.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noexcept {
+bool wheel_core<Clock, WaitTraits>::claim_in_queue(wait_op& op, thread_block& counts) noexcept {
     const locked guard(*this, "running handlers");
     if (!is_its_turn(op)) {
         return false;
     }
-    take(op, counts);
+    claim(op, counts);
     return true;
 }
 
 // As above, for an operation that goes to its handler's executor next. True if it is to be sent.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::hop(wait_op& op) noexcept {
+bool wheel_core<Clock, WaitTraits>::dispatch(wait_op& op) noexcept {
     const locked guard(*this, "running handlers");
-    if (op.way == wait_op::flight::queued) {
+    if (op.where() == wait_op::location::queue) {
         if (!is_its_turn(op)) {
             return false;
         }
         if (op.owner != nullptr) { // Else it was aborted in the queue.
-            ++away_;
-            list(*op.owner);
+            ++due_dispatched_;
+            add_dispatched(*op.owner);
         }
     }
-    op.way = wait_op::flight::hopping;
+    op.move_to(wait_op::location::executor);
     return true;
 }
 
@@ -122,35 +123,35 @@ bool wheel_core<Clock, WaitTraits>::hop(wait_op& op) noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
     const locked guard(*this, "running handlers");
-    switch (op.how) {
-    case wait_op::outcome::waiting:
-        op.way = wait_op::flight::none; // It was postponed meanwhile.
+    switch (op.result) {
+    case wait_op::result_state::waiting:
+        op.move_to(wait_op::location::timer); // It was postponed meanwhile.
         break;
-    case wait_op::outcome::due:
-        op.way = wait_op::flight::queued;
-        op.places = 1;
-        --away_;
+    case wait_op::result_state::due:
+        op.move_to(wait_op::location::queue);
+        op.queue_refs = 1;
+        --due_dispatched_;
         queue_.work_started();
         ready_.push_visible(op);
         break;
     default:
         queue_.work_started();
-        send_decided(op);
+        queue_final(op);
     }
 }
 
 // Takes one of its places from an operation. True if that was the last, and it is to be delivered.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_its_turn(wait_op& op) noexcept {
-    if (--op.places == 0 && op.how == wait_op::outcome::waiting) {
-        op.way = wait_op::flight::none; // It was taken back, and is at home now.
+    if (--op.queue_refs == 0 && op.result == wait_op::result_state::waiting) {
+        op.move_to(wait_op::location::timer); // It was taken back, and is at home now.
     }
-    return op.places == 0 && op.how != wait_op::outcome::waiting;
+    return op.queue_refs == 0 && op.result != wait_op::result_state::waiting;
 }
 
 // Takes an operation that is not waiting out of everything, for delivery: it is the caller's alone.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::take(wait_op& op, thread_block& counts) noexcept {
+void wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noexcept {
     if (op.owner != nullptr) {
         timer_entry& entry = *op.owner;
         counts.fired();
@@ -172,20 +173,20 @@ void wheel_core<Clock, WaitTraits>::note_lateness(const state& s) noexcept {
 
 // An operation is to be destroyed without being called. True if it is the caller's now.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::forget(wait_op& op) noexcept {
-    if (op.way == wait_op::flight::decided) {
+bool wheel_core<Clock, WaitTraits>::prepare_destroy(wait_op& op) noexcept {
+    if (op.where() == wait_op::location::queue_final) {
         return true;
     }
     const locked guard(*this, "destroying a wait");
-    if (op.places > 1) {
-        --op.places;
+    if (op.queue_refs > 1) {
+        --op.queue_refs;
         return false;
     }
     if (op.owner != nullptr) {
-        leave(op);
+        detach_and_unfile(op);
         counts_.here().forgotten();
     } else {
-        cut(op);
+        disconnect_slot(op);
     }
     return true;
 }
@@ -197,16 +198,16 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
                                       wait_op& op) noexcept {
     lifetime->mutex.lock("a handler on another executor");
     const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
-    switch (op.how) {
-    case wait_op::outcome::waiting:
-        op.way = wait_op::flight::none;
+    switch (op.result) {
+    case wait_op::result_state::waiting:
+        op.move_to(wait_op::location::timer);
         return arrival::waits;
-    case wait_op::outcome::dropped:
+    case wait_op::result_state::dropped:
         return arrival::dropped;
     default:
         if (op.owner != nullptr) { // Else it was aborted, or the core has ended.
             wheel_core& core = *lifetime->core;
-            core.take(op, core.counts_.here());
+            core.claim(op, core.counts_.here());
         }
         return arrival::claimed;
     }
@@ -223,8 +224,8 @@ void wheel_core<Clock, WaitTraits>::abandon(const lifetime_ptr<wheel_core>& life
         return;
     }
     wheel_core& core = *lifetime->core;
-    const bool waited = op.how == wait_op::outcome::waiting;
-    core.leave(op);
+    const bool waited = op.result == wait_op::result_state::waiting;
+    core.detach_and_unfile(op);
     core.counts_.here().forgotten();
     if (waited && !core.closing_) {
         core.release_work();

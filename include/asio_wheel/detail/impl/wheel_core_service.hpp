@@ -145,8 +145,8 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     {
         const locked guard(*this, "drain()");
         stopped_ = true; // So that no more come,
-        asleep_.store(true,
-                      std::memory_order_seq_cst); // nor without the lock, unless counted here.
+        idle_.store(true,
+                    std::memory_order_seq_cst); // nor without the lock, unless counted here.
         room = counts_.pending();
     }
     expiries.reserve(room);
@@ -235,19 +235,19 @@ std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
         wait_op& op = s.ops.front();
         detach(op);
         counts_.here().forgotten();
-        switch (op.way) {
-        case wait_op::flight::none:
+        switch (op.where()) {
+        case wait_op::location::timer:
             doomed.push_back(op);
             break;
-        case wait_op::flight::queued:
-            op.how = wait_op::outcome::aborted;
+        case wait_op::location::queue:
+            op.result = wait_op::result_state::aborted;
             break;
-        case wait_op::flight::hopping:
-            if (op.how == wait_op::outcome::waiting) {
-                op.how = wait_op::outcome::dropped;
+        case wait_op::location::executor:
+            if (op.result == wait_op::result_state::waiting) {
+                op.result = wait_op::result_state::dropped;
             }
             break;
-        case wait_op::flight::decided:
+        case wait_op::location::queue_final:
             break;
         }
     }

@@ -109,7 +109,7 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
 
 // Tells the wheel when a timer is due. A tombstone leaves the wheel; nobody knows of it then.
 template <class Clock, class WaitTraits>
-tick_t wheel_core<Clock, WaitTraits>::look(void* core, wheel_entry& entry) noexcept {
+tick_t wheel_core<Clock, WaitTraits>::query_deadline(void* core, wheel_entry& entry) noexcept {
     const auto& self = *static_cast<const wheel_core*>(core);
     auto& s = static_cast<state&>(entry);
     if (s.visit_life() == timer_life::unknown) {
@@ -199,7 +199,7 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
     s.note(static_cast<std::uint64_t>(late.count()));
     std::size_t due = 0;
     s.ops.for_each([&](wait_op& op) {
-        make_ready(op, wait_op::outcome::due);
+        make_ready(op, wait_op::result_state::due);
         ++due;
     });
     return due;
@@ -221,7 +221,7 @@ bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::arm() {
     // Paused time never comes to a deadline by itself, so no wait that starts needs the driver.
-    if (ticking_ || wheel_.empty() || fall_asleep() || clock_.paused()) {
+    if (ticking_ || wheel_.empty() || become_idle() || clock_.paused()) {
         return;
     }
     // What is held is looked at again when its tick has begun, not at once.
@@ -261,7 +261,7 @@ void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
 // Whether a wait needs the driver, or is in the context's queue.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::somebody_waits() const noexcept {
-    return counts_.pending() != away_;
+    return counts_.pending() != due_dispatched_;
 }
 
 // If nobody waits, disarms the driver: what is filed are tombstones. The next wait that starts arms
@@ -270,16 +270,16 @@ bool wheel_core<Clock, WaitTraits>::somebody_waits() const noexcept {
 // Called by a wake-up, and after a handler of a thread that has ended as many waits as it has started.
 // A thread for which that is never so leaves it to the wake-up.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::fall_asleep() noexcept {
+bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
     if (!somebody_waits()) {
-        asleep_.store(true, std::memory_order_seq_cst);
+        idle_.store(true, std::memory_order_seq_cst);
         if (!somebody_waits()) {
             driver_.disarm();
             return true;
         }
     }
-    if (!stopped_ && asleep_.load(std::memory_order_relaxed)) {
-        asleep_.store(false, std::memory_order_relaxed);
+    if (!stopped_ && idle_.load(std::memory_order_relaxed)) {
+        idle_.store(false, std::memory_order_relaxed);
     }
     return false;
 }

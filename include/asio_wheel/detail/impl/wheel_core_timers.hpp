@@ -15,7 +15,7 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     queue_.work_started();
-    if (start_quickly(s, op)) {
+    if (start_unlocked(s, op)) {
         return;
     }
     const locked guard(*this, "async_wait()");
@@ -24,22 +24,22 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
         return;
     }
     if (stopped_) {
-        return refuse(op, wait_op::outcome::stopped);
+        return refuse(op, wait_op::result_state::stopped);
     }
     if (options_.max_pending != 0 && counts_.pending() >= options_.max_pending) {
-        return refuse(op, wait_op::outcome::too_many);
+        return refuse(op, wait_op::result_state::too_many);
     }
     thread_block& counts = counts_.here();
     counts.scheduled();
     const bool due = s.life() == timer_life::due; // As earlier waits for the same expiry are.
     if (!due && !s.filed()) {
         file(s);
-    } else if (asleep_.load(std::memory_order_relaxed)) {
+    } else if (idle_.load(std::memory_order_relaxed)) {
         keep_armed();
     }
     attach(s, op);
     if (due) {
-        make_ready(op, wait_op::outcome::due);
+        make_ready(op, wait_op::result_state::due);
     }
     note_peak(counts);
 }
@@ -57,8 +57,8 @@ void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexce
 
 // Starts a wait on a timer that is filed early enough. False if it is not filed.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::start_quickly(state& s, wait_op& op) noexcept {
-    if (!quick_ || op.link() != nullptr) {
+bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexcept {
+    if (!lock_free_ || op.link() != nullptr) {
         return false;
     }
     const no_visit visits(*this);
@@ -76,8 +76,8 @@ bool wheel_core<Clock, WaitTraits>::start_quickly(state& s, wait_op& op) noexcep
         op.owner = nullptr;
         return false;
     }
-    if (!visits.since() || asleep_.load(std::memory_order_seq_cst)) {
-        look_in(s);
+    if (!visits.since() || idle_.load(std::memory_order_seq_cst)) {
+        recheck(s);
     }
     return true;
 }
@@ -85,7 +85,7 @@ bool wheel_core<Clock, WaitTraits>::start_quickly(state& s, wait_op& op) noexcep
 // A wait was started without the lock during a visit, or when nobody else was waiting, or when the
 // wheel was drained.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::look_in(state& s) noexcept {
+void wheel_core<Clock, WaitTraits>::recheck(state& s) noexcept {
     const locked guard(*this, "async_wait()");
     const timer_life life = s.life();
     if (s.ops.empty() || life == timer_life::due || life == timer_life::guarded) {
@@ -93,9 +93,9 @@ void wheel_core<Clock, WaitTraits>::look_in(state& s) noexcept {
     }
     if (stopped_) {
         wait_op& op = s.ops.front();
-        leave(op);
+        detach_and_unfile(op);
         counts_.here().not_scheduled();
-        return refuse(op, wait_op::outcome::stopped);
+        return refuse(op, wait_op::result_state::stopped);
     }
     if (life == timer_life::unknown) { // The visit has found a tombstone.
         file(s);
@@ -110,7 +110,7 @@ void wheel_core<Clock, WaitTraits>::look_in(state& s) noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
-    unlist(s);
+    remove_dispatched(s);
     if (s.filed() && in_pass_ && wheel_.holds()) {
         // It may be held, and the pass under way would not look at it again.
         wheel_.erase(s);
@@ -143,7 +143,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
-    if (abort_quickly(s)) {
+    if (abort_unlocked(s)) {
         return 1;
     }
     return s.life() == timer_life::tombstone ? 0 : abort_all(s, "cancel()", [] {});
@@ -151,7 +151,7 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel(state& s) noexcept {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
-    if (abort_quickly(s)) {
+    if (abort_unlocked(s)) {
         return 1;
     }
     const locked guard(*this, "cancel_one()");
@@ -163,9 +163,9 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
 // Ends the one wait of a timer that only its owner can cancel. Null if it has none. The timer stays
 // filed: most likely a wait for a new expiry follows, and finds a place already.
 template <class Clock, class WaitTraits>
-wait_op* wheel_core<Clock, WaitTraits>::end_quickly(state& s) noexcept {
+wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
     const no_visit visits(*this);
-    if (!quick_ || s.life() != timer_life::waiting) {
+    if (!lock_free_ || s.life() != timer_life::waiting) {
         return nullptr;
     }
     const sole_use use(*this, "cancel()");
@@ -186,8 +186,8 @@ wait_op* wheel_core<Clock, WaitTraits>::end_quickly(state& s) noexcept {
 }
 
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::abort_quickly(state& s) noexcept {
-    wait_op* const op = end_quickly(s);
+bool wheel_core<Clock, WaitTraits>::abort_unlocked(state& s) noexcept {
+    wait_op* const op = end_unlocked(s);
     if (op != nullptr) {
         queue_.post(aborted(*op));
     }
@@ -200,9 +200,9 @@ bool wheel_core<Clock, WaitTraits>::abort_quickly(state& s) noexcept {
 template <class Clock, class WaitTraits>
 wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
     if (counts_.here().balance() != 1 && queue_.runs_here()) {
-        if (wait_op* const op = end_quickly(s)) {
+        if (wait_op* const op = end_unlocked(s)) {
             queue_.work_finished();
-            op->decide_aborted();
+            op->finish_as_aborted();
             return op;
         }
     }
@@ -211,15 +211,16 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
         return nullptr;
     }
     wait_op& op = s.ops.front();
-    const bool waits = op.way == wait_op::flight::none && op.how == wait_op::outcome::waiting;
-    if (!waits || counts_.pending() - away_ <= 1) {
+    const bool waits =
+        op.where() == wait_op::location::timer && op.result == wait_op::result_state::waiting;
+    if (!waits || counts_.pending() - due_dispatched_ <= 1) {
         abort(op);
         return nullptr;
     }
-    leave(op);
+    detach_and_unfile(op);
     counts_.here().cancelled();
     queue_.work_finished();
-    op.decide_aborted(); // Nobody else knows of it any more.
+    op.finish_as_aborted(); // Nobody else knows of it any more.
     return &op;
 }
 
@@ -241,20 +242,20 @@ bool wheel_core<Clock, WaitTraits>::keep_spare(spare_timer& t) noexcept {
 template <class Clock, class WaitTraits>
 operation& wheel_core<Clock, WaitTraits>::aborted(wait_op& op) noexcept {
     if (crowded_.load(std::memory_order_relaxed)) {
-        if (place* const its_place = place::make(op, place::purpose::abort)) {
+        if (queue_proxy* const proxy = queue_proxy::make(op, queue_proxy::kind::abort)) {
             detail::prefetch(&op);
-            return *its_place;
+            return *proxy;
         }
     }
-    op.decide_aborted();
+    op.finish_as_aborted();
     return op;
 }
 
 // Aborts what waits for the old expiry. The timer stays where it is filed, unless that is too late.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    const std::size_t aborted = abort_quickly(s) ? 1 : 0;
-    if (quick_ && s.life() == timer_life::tombstone && is_filed_for(s, expiry)) {
+    const std::size_t aborted = abort_unlocked(s) ? 1 : 0;
+    if (lock_free_ && s.life() == timer_life::tombstone && is_filed_for(s, expiry)) {
         s.expiry.set(expiry);
         return aborted;
     }
@@ -278,7 +279,7 @@ bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expi
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
     const no_visit visits(*this);
-    if (quick_ && s.life() == timer_life::waiting && is_filed_for(s, expiry)) {
+    if (lock_free_ && s.life() == timer_life::waiting && is_filed_for(s, expiry)) {
         const sole_use use(*this, "postpone()");
         s.expiry.set_then_look(expiry, options_.locking);
         if (visits.since()) {
@@ -357,8 +358,8 @@ void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
     to.ops.swap(from.ops);
     to.ops.for_each([&to](wait_op& op) { op.owner = &to; });
     if (from.listed) {
-        list(to);
-        unlist(from);
+        add_dispatched(to);
+        remove_dispatched(from);
     }
     to.take_life(from);
 }

@@ -55,17 +55,17 @@ void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
 // Leaves the timer's life to the caller, who may have more to do with it.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
-    if (op.how != wait_op::outcome::waiting && op.way == wait_op::flight::hopping) {
-        --away_;
+    if (op.result != wait_op::result_state::waiting && op.where() == wait_op::location::executor) {
+        --due_dispatched_;
     }
     op.owner->ops.erase(op);
     op.owner = nullptr;
-    cut(op);
+    disconnect_slot(op);
 }
 
 // Takes an operation out of the reach of its cancellation slot. (Pairs with unbind() and cancel().)
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::disconnect_slot(wait_op& op) noexcept {
     if (cancel_link* const link = op.link()) {
         static_cast<slotted_op&>(op).cancel = nullptr;
         link->op.store(nullptr, std::memory_order_release);
@@ -74,7 +74,7 @@ void wheel_core<Clock, WaitTraits>::cut(wait_op& op) noexcept {
 
 // Detaches an operation, and takes its timer out of the wheel with the last one.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::leave(wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::detach_and_unfile(wait_op& op) noexcept {
     timer_entry& entry = *op.owner;
     detach(op);
     if (entry.ops.empty()) {
@@ -86,9 +86,9 @@ void wheel_core<Clock, WaitTraits>::leave(wait_op& op) noexcept {
 // Aborts one attached operation.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
-    leave(op);
+    detach_and_unfile(op);
     counts_.here().cancelled();
-    make_ready(op, wait_op::outcome::aborted);
+    make_ready(op, wait_op::result_state::aborted);
 }
 
 // Aborts no more than `most`; leaves the timer filed if it is, and its life to the caller.
@@ -105,7 +105,7 @@ std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
     for (; !entry.ops.empty() && done < most; ++done) {
         wait_op& op = entry.ops.front();
         detach(op);
-        make_ready(op, wait_op::outcome::aborted);
+        make_ready(op, wait_op::result_state::aborted);
     }
     counts_.here().cancelled(done);
     return done;
@@ -120,14 +120,14 @@ void wheel_core<Clock, WaitTraits>::unfile(timer_entry& entry) noexcept {
 
 // Notes that operations of a timer that is not filed are on their way to other executors.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::list(timer_entry& entry) noexcept {
+void wheel_core<Clock, WaitTraits>::add_dispatched(timer_entry& entry) noexcept {
     if (!std::exchange(entry.listed, true)) {
         dispatched_.push_back(entry);
     }
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::unlist(timer_entry& entry) noexcept {
+void wheel_core<Clock, WaitTraits>::remove_dispatched(timer_entry& entry) noexcept {
     if (std::exchange(entry.listed, false)) {
         dispatched_.erase(dispatched_.iterator_to(entry));
     }
@@ -137,7 +137,7 @@ void wheel_core<Clock, WaitTraits>::unlist(timer_entry& entry) noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::settle_life(timer_entry& entry) noexcept {
     if (entry.ops.empty()) {
-        unlist(entry);
+        remove_dispatched(entry);
         entry.set_life(entry.filed() ? timer_life::tombstone : timer_life::unknown);
     }
 }
