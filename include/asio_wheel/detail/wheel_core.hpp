@@ -1,33 +1,33 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The mechanics of a wheel's service: one wheel, one driver, one lock, and the way from a due entry
-// to its handler.
+// The core of a wheel's service: one wheel, one driver timer, one lock, and the way of a wait from its
+// timer to its handler.
 //
 // Ground rules.
 //
-//  1. The lock guards the wheel, the driver, and what is due. It is held for O(1) work, or for one
-//     slice of `budget` entries. Without it the owner of a timer does what leaves the wheel as it is:
-//     it starts a wait on a timer that is filed early enough, cancels or postpones one that only it
-//     can cancel. timer_entry.hpp has the states of a timer, and who may change them.
-//  2. No code of the user runs under the lock: no handler, nor its constructors and destructors, no
-//     allocator, no executor. What has to go into the context's queue is noted under the lock, and
-//     put there after it, by ~locked.
-//  3. An operation that has become ready, by expiry or by cancellation, goes into the context's
-//     queue itself. So n waits make n handlers of the context, which stop(), run_one(), exceptions
-//     and other threads see as they are.
-//  4. Until claim(), an operation that is due belongs to the service and can be decided otherwise:
-//     aborted, or taken back to wait on. claim() and its result are one step under the lock, so what
-//     cancel() has counted is what the handlers see. One that was decided before it went into the
-//     queue is nobody's any more, and needs no lock.
-//  5. Each operation counts as the context's work, as with Asio: from its start until it has returned
-//     from the context's queue. (On its way to another executor it does not, for that one counts it.)
-//     The driver's wait does not count, nor does the rest of a tick: there are waits that do.
-//  6. The driver is armed for the next expiry, or earlier, as long as any operation waits. It is moved
-//     earlier at once, and never later: it finds that out when it wakes up. When nobody waits it is
-//     disarmed, and `idle_` is set. A wait that starts without the lock then takes it to arm the
-//     driver. Nobody waits if as many waits have ended as were started: a thread finds out when it has
-//     ended as many as it has started, or else the next wake-up does.
+//  1. The lock guards the wheel, the driver, and the waits that are due. It is held for O(1) work, or
+//     for one slice of `budget` entries. The owner of a timer does not need the lock for a change that
+//     leaves the wheel as it is. So it can start a wait on a timer that is filed early enough. And it
+//     can cancel and postpone a wait that nobody else can cancel. timer_entry.hpp has the states.
+//  2. No code of the user runs under the lock: no handler, no constructor or destructor of one, no
+//     allocator, no executor. Under the lock, the core only collects what goes into the context's
+//     queue. ~locked puts it there after releasing the lock.
+//  3. A wait that is due or aborted goes into the context's queue itself. So n waits are n handlers of
+//     the context for stop(), run_one(), exceptions and other threads.
+//  4. Until claim(), a wait that is due belongs to the core. It can still be aborted, or be postponed
+//     and wait again. claim() and the result are one step under the lock. So handlers see exactly what
+//     cancel() has counted. A wait in location::queue_final is out of everybody's reach, and needs no
+//     lock.
+//  5. A wait counts as work of the context, as Asio's waits do: from its start until it has returned
+//     from the context's queue. On its way through another executor it does not count, because that
+//     executor counts it. The driver's wait and the rest of a tick do not count: waits that do are
+//     pending as long as these are needed.
+//  6. While any wait is pending, the driver is armed for the next expiry or earlier. It is moved earlier
+//     at once. It is never moved later: it wakes up, and is armed anew. When no wait is pending, the
+//     driver is disarmed and `idle_` is set. A wait that then starts without the lock takes the lock to
+//     arm the driver. No wait is pending if as many have ended as were started. A thread checks that
+//     when it has ended as many as it has started, and each wake-up checks it.
 
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
@@ -96,47 +96,47 @@ public:
     [[nodiscard]] time_point corrected(time_point real) const { return clock_.corrected(real); }
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
-    // What timers do. `s` is used by one thread at a time; different timers by different threads.
+    // For timers. One thread at a time may use a timer; several threads may use different timers.
     void schedule(state& s, wait_op& op) noexcept;
     std::size_t cancel(state& s) noexcept;
     std::size_t cancel_one(state& s) noexcept;
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
     std::size_t postpone(state& s, time_point expiry) noexcept;
-    void bring_forward(state& s, time_point expiry) noexcept; // By anybody: if it waits for later.
+    void bring_forward(state& s, time_point expiry) noexcept; // By any thread; never later.
     void move(state& from, state& to) noexcept;
     void remove(state& s) noexcept; // Before its end.
 
-    // What operations do that end before the one wait on their timer. Gives back the wait, to be
-    // destroyed, unless it is delivered as aborted, or was delivered already.
+    // Removes the one wait on the timer of an operation that has ended. Returns the wait, which the
+    // caller destroys. Returns null if the wait was delivered, or will be delivered as aborted.
     [[nodiscard]] wait_op* withdraw(state& s) noexcept;
 
-    // A timer that was used by an operation before; null if the calling thread has none.
+    // A timer that another operation of the calling thread has used. Null if there is none.
     [[nodiscard]] spare_timer* take_spare() noexcept;
-    // Keeps the timer of an operation that has ended. False if it is not wanted.
+    // Keeps the timer of an operation that has ended. False if there are enough.
     [[nodiscard]] bool keep_spare(spare_timer& t) noexcept;
 
-    // What cancellation slots do.
+    // For cancellation slots.
     void bind(cancel_link& link, slotted_op& op) noexcept;
     void unbind(cancel_link& link) noexcept;
     void cancel(cancel_link& link) noexcept;
 
-    // What operations do when the context runs or forgets them.
+    // For operations that the context runs or destroys.
     [[nodiscard]] bool dispatch(wait_op& op) noexcept;
     void send_later(wait_op& op) noexcept;
     [[nodiscard]] bool prepare_destroy(wait_op& op) noexcept;
 
-    // What operations do at their handler's executor. The core may have ended.
+    // For operations that arrive at their handler's executor. The core may have ended.
     enum class arrival {
-        waits,   ///< It is not the caller's: it waits again, or is on its way.
-        claimed, ///< It is the caller's, to be completed.
-        dropped  ///< It is the caller's, to be destroyed.
+        waits,   ///< The caller must not touch it: it waits again, or is on its way.
+        claimed, ///< The caller completes it.
+        dropped  ///< The caller destroys it.
     };
     [[nodiscard]] static arrival arrive(const lifetime_ptr<wheel_core>& lifetime,
                                         wait_op& op) noexcept;
     static void abandon(const lifetime_ptr<wheel_core>& lifetime, wait_op& op) noexcept;
     [[nodiscard]] const lifetime_ptr<wheel_core>& lifetime() const noexcept { return lifetime_; }
 
-    // What the service does.
+    // For the service.
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
@@ -147,9 +147,9 @@ public:
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 
-    // Is held while a thread of the context runs a handler for the wheel. When that has returned or
-    // thrown, and nobody waits any more, the driver need not wake the context up. A wait that the
-    // handler has cancelled is in the queue: then its turn is the time to look.
+    // Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver if
+    // no wait is pending any more. If the handler has cancelled waits, these are in the queue, and the
+    // turn of the last one does it.
     class handler_scope {
     public:
         explicit handler_scope(wheel_core& core) noexcept
@@ -175,8 +175,8 @@ public:
         const std::uint64_t cancelled_;
     };
 
-    // An operation's turn in the context's queue. claimed() tells whether it is to be completed now;
-    // else it is not the caller's.
+    // A wait's turn in the context's queue. If it is claimed(), the caller completes it. Else the
+    // caller must not touch it.
     class delivery {
     public:
         delivery(wheel_core& core, wait_op& op) noexcept
@@ -190,7 +190,7 @@ public:
     };
 
 private:
-    // What one slice of a tick came to.
+    // The result of one slice of a tick.
     struct slice {
         std::size_t due; // Waits that became due.
         bool more;       // Whether the budget ended before the work did.
@@ -204,11 +204,10 @@ private:
         state* timer;
     };
 
-    // Holds the lock; puts into the context's queue, after releasing it, what has come together
-    // meanwhile.
+    // Holds the lock. After releasing it, puts into the context's queue what became ready meanwhile.
     class locked {
     public:
-        // `purpose` tells what for, should there be a thread too many.
+        // `purpose` is for the message if a wheel without a lock is used by two threads at a time.
         locked(wheel_core& core, const char* purpose)
             : core_(core), lock_(core.lifetime_->mutex, std::defer_lock) {
             core.lifetime_->mutex.lock(purpose);
@@ -236,7 +235,8 @@ private:
         std::unique_lock<optional_mutex> lock_;
     };
 
-    // Is held, with the lock, while timers of others are looked at: see timer_entry.hpp.
+    // Lives, under the lock, while the core changes timers that belong to other threads: see
+    // timer_entry.hpp.
     class visit {
     public:
         explicit visit(wheel_core& core) noexcept : core_(core) {
@@ -254,13 +254,13 @@ private:
         wheel_core& core_;
     };
 
-    // Is made before a timer is used without the lock.
+    // Made by a timer's owner before it uses the timer without the lock.
     class no_visit {
     public:
         explicit no_visit(const wheel_core& core) noexcept
             : core_(core), before_(core.visits_.load(std::memory_order_acquire)) {}
 
-        // To be asked after a change: true if no visit has overwritten it, nor will.
+        // Asked after the change. True if no visit was under way: then the next one sees the change.
         [[nodiscard]] bool since() const noexcept {
             return before_ % 2 == 0 && core_.visits_.load(std::memory_order_seq_cst) == before_;
         }
@@ -270,7 +270,8 @@ private:
         const std::uint32_t before_;
     };
 
-    // Is held while a timer is used without the lock: on a wheel for one thread, another one fails.
+    // Lives while a timer is used without the lock. On a wheel for one thread it asserts that there is
+    // one.
     class sole_use {
     public:
         sole_use(wheel_core& core, const char* purpose) noexcept : core_(core) {
@@ -290,7 +291,7 @@ private:
         wheel_core& core_;
     };
 
-    // Goes on with a tick that was not done with its first slice.
+    // The turn in the context's queue for the next slice of a tick.
     class rest_of_tick : public operation {
     public:
         explicit rest_of_tick(wheel_core& core) noexcept
@@ -320,7 +321,7 @@ private:
     void on_wake_up(std::uint64_t turn);
     void on_rest_of_tick();
 
-    // All of these are called with the lock held; run_first() releases it.
+    // With the lock. run_first() releases it.
     void file(state& s) noexcept;
     void add_dispatched(timer_entry& entry) noexcept;
     void remove_dispatched(timer_entry& entry) noexcept;
@@ -370,8 +371,8 @@ private:
     static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
     static constexpr std::uint8_t max_queue_refs = std::numeric_limits<std::uint8_t>::max();
 
-    // What is used without the lock, and does not change; but for `counts_`, of which each thread
-    // changes a line of its own, and a clock that is paused or set back.
+    // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache line of
+    // its own; the clock changes when it is paused or set back.
     const wheel_options options_;
     const lifetime_ptr<wheel_core> lifetime_;
     const bool lock_free_; // Whether timers can be used without the lock.
@@ -379,18 +380,18 @@ private:
     context_queue queue_;
     thread_counts counts_;
 
-    // What is used without the lock, and written under it.
+    // Read without the lock, and written under it.
     //
-    // How many visits have begun or ended: see timer_entry.hpp. Odd while there is one.
+    // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp.
     alignas(64) atomic<std::uint32_t> visits_{0};
-    // A thread that has started a wait without the lock has to take it: nobody else waits and the
-    // driver is not armed, or drain() was called. Either that thread sees it, or the thread that sets
-    // it sees the wait counted: see thread_count.
+    // True if the driver is not armed because no wait is pending, or if drain() was called. A thread that
+    // starts a wait without the lock must then take it. Either this thread sees the flag, or the thread
+    // that sets the flag sees the new wait counted: see thread_count.
     atomic<bool> idle_{true};
-    // There are more timers than caches are likely to hold.
+    // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};
 
-    // What the lock guards.
+    // Guarded by the lock.
     alignas(64) wheel wheel_;
     std::vector<wheel_entry*> due_; // Where a slice's expired entries are put,
     std::vector<due_timer> order_;  // and in which order they complete.
