@@ -5,11 +5,11 @@
 //
 // Ground rules.
 //
-//  1. The operation's handler stays in the operation, and the result never comes here: the timer can
-//     neither hold it back nor lose it. What is shared is the deadline alone. It is owned by the
-//     operation's handler, by the wait for the time, and by the outer cancellation slot. It lives in
-//     the library's recycled memory, because the last two may keep it longer than the handler's own
-//     allocator may be used.
+//  1. The operation's handler stays in the operation, and the result never comes here: the timer
+//     can neither hold it back nor lose it. What is shared is the deadline alone. It is owned by
+//     the operation's handler, by the wait for the time, and by the outer cancellation slot. It
+//     lives in the library's recycled memory, because the last two may keep it longer than the
+//     handler's own allocator may be used.
 //  2. A cancellation and the end of the operation exclude each other. Whoever comes second, on
 //     another thread, waits for the first: for as long as one call of the operation's cancellation
 //     slot takes. After the end no cancellation reaches the slot any more. (An operation may end
@@ -96,8 +96,9 @@ public:
     /// Where the operation is cancelled.
     [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-    /// Starts the wait: `start(timer)` is called once, unless the operation has ended. If it throws,
-    /// the deadline counts as passed: better an operation that is cancelled than one that never is.
+    /// Starts the wait: `start(timer)` is called once, unless the operation has ended. If it
+    /// throws, the deadline counts as passed: better an operation that is cancelled than one that
+    /// never is.
     template <class Start>
     void arm(Start start) noexcept {
         if ((state_.load(std::memory_order_acquire) & closed) != 0) {
@@ -109,8 +110,8 @@ public:
             pass(make_error_code(boost::system::errc::not_enough_memory));
             return;
         }
-        // Either this finds that the operation has ended, or close() finds that there is a wait. Only
-        // one of them withdraws the wait, so the timer has one owner. Pairs with close().
+        // Either this finds that the operation has ended, or close() finds that there is a wait.
+        // Only one of them withdraws the wait, so the timer has one owner. Pairs with close().
         if ((state_.fetch_or(armed, std::memory_order_acq_rel) & closed) != 0) {
             withdraw();
         }
@@ -187,8 +188,8 @@ public:
     }
 
 private:
-    // state_ is `open`, or some of these bits. Closed is for ever; a deadline that is closed inside its
-    // emission is both until that returns.
+    // state_ is `open`, or some of these bits. Closed is for ever; a deadline that is closed inside
+    // its emission is both until that returns.
     enum : unsigned {
         open = 0,
         emitting = 1, ///< The operation is being cancelled, by the thread `emitter_`.

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The life of a timer, as far as its wheel is concerned: one state, in one byte.
+// The life of a timer as its wheel sees it: one state, in one byte.
 //
 //   state      is filed  its waits                             is changed
 //   unknown    no        none                                  by the owner, with the wheel's lock
@@ -17,7 +17,7 @@
 //              guarded    the same, for a wait with a cancellation slot
 //   tombstone  waiting    a wait starts, for the last expiry or a later one: without the lock
 //              guarded    a wait with a slot starts
-//              unknown    time comes by; or the timer ends, is moved, or expires earlier
+//              unknown    its tick comes; or the timer ends, is moved, or expires earlier
 //   waiting    tombstone  the wait is cancelled: without the lock
 //              guarded    another wait starts; or the wheel is drained, or ends
 //              due        its time has come
@@ -28,20 +28,20 @@
 //   due        guarded    the wait is postponed before its handler was called
 //              unknown    the last wait is delivered or cancelled; the timer is moved
 //
-// The owner is the thread that uses the timer: there is one at a time. `unknown` is what a timer is
-// that needs neither the lock nor the service, which may be gone. If a thread of the context makes a
-// timer unknown, that is the last thing that it does with the timer.
+// The owner of a timer is the thread that uses it. There is one owner at a time. A timer that is
+// `unknown` needs neither the lock nor the service, which may have ended. A thread of the context
+// that makes a timer `unknown` does not touch it again.
 //
-// Without the lock the owner may meet a visit: a slice of work by a thread that has the lock, and that
-// looks at timers of others. A visit is counted when it begins and when it ends. The owner looks at
-// that count before it changes the life, and after. So either there was no visit meanwhile, and the
-// next one sees the change; or the owner takes the lock, and sees what the visit has made of the timer.
-// That may be as if nothing had been changed, since a visit overwrites what it has not seen. So a visit,
-// which looks at many timers, needs no read-modify-write for any of them.
+// A visit is a slice of work by a thread that holds the lock and changes timers of other threads.
+// An owner without the lock may meet a visit. So each visit is counted when it begins and when it
+// ends. The owner reads that count before and after it changes the state. If no visit was under
+// way, the next visit sees the change. Otherwise the owner takes the lock, and looks what the visit
+// has made of the timer: the visit may have overwritten a change that it has not seen. Therefore a
+// visit, which changes many timers, needs no read-modify-write for any of them.
 //
-// Why a timer may be re-armed without a look at the wheel: it is filed for a tick that is no later
-// than its expiry. The wheel asks for the expiry when that tick has come, and files the timer again
-// if it is later. An expiry before the end of that tick is changed with the lock.
+// A timer can be re-armed without changing the wheel, because it is filed for a tick that is not
+// later than its expiry. When that tick comes, the wheel asks for the expiry, and files the timer
+// again if the expiry is later. An expiry before the end of that tick needs the lock.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_TIMER_ENTRY_HPP
@@ -132,8 +132,8 @@ public:
                                              std::memory_order_relaxed);
     }
 
-    /// As life_in_visit(), for a timer that the visit has taken out of the wheel. A tombstone becomes
-    /// unknown: then the visit must not touch the timer any more.
+    /// As life_in_visit(), for a timer that the visit has taken out of the wheel. A tombstone
+    /// becomes unknown: then the visit must not touch the timer any more.
     [[nodiscard]] timer_life visit_life() noexcept {
         timer_life life = life_in_visit();
         if (life == timer_life::tombstone) {

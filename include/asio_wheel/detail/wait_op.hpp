@@ -24,8 +24,8 @@
 //                queue        it is due, and the executor had no memory
 //                queue_final  its result is final, and the executor had no memory
 //
-// A wait that is waiting or due is attached to its timer, so cancel() and postpone() reach it, wherever
-// it is. A wait in the queue or on an executor is freed there, and nowhere else.
+// A wait that is waiting or due is attached to its timer, so cancel() and postpone() reach it,
+// wherever it is. A wait in the queue or on an executor is freed there, and nowhere else.
 
 #ifndef ASIO_WHEEL_DETAIL_WAIT_OP_HPP
 #define ASIO_WHEEL_DETAIL_WAIT_OP_HPP
@@ -49,8 +49,8 @@ namespace asio_wheel::detail {
 class timer_entry;
 class slotted_op;
 
-/// Leads from a cancellation slot to an operation. Null once the operation is out of the slot's reach.
-/// Changed under the wheel's lock only. Null is final, and can be read without the lock.
+/// Leads from a cancellation slot to an operation. Null once the operation is out of the slot's
+/// reach. Changed under the wheel's lock only. Null is final, and can be read without the lock.
 struct cancel_link {
     atomic<slotted_op*> op{nullptr};
 };
@@ -138,9 +138,9 @@ protected:
     ~wait_op() = default;
 };
 
-/// Stands in the context's queue for a wait that cannot be linked there itself. It is there already, and
-/// has become due again after others that must come first. Or it is far away in memory, and is fetched
-/// while those before it have their turns.
+/// Stands in the context's queue for a wait that cannot be linked there itself. It is there
+/// already, and has become due again after others that must come first. Or it is far away in
+/// memory, and is fetched while those before it have their turns.
 class queue_proxy : public operation {
 public:
     enum class kind : std::uint8_t { deliver, abort };

@@ -1,33 +1,34 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The core of a wheel's service: one wheel, one driver timer, one lock, and the way of a wait from its
-// timer to its handler.
+// The core of a wheel's service: one wheel, one driver timer, one lock, and the way of a wait from
+// its timer to its handler.
 //
 // Ground rules.
 //
-//  1. The lock guards the wheel, the driver, and the waits that are due. It is held for O(1) work, or
-//     for one slice of `budget` entries. The owner of a timer does not need the lock for a change that
-//     leaves the wheel as it is. So it can start a wait on a timer that is filed early enough. And it
-//     can cancel and postpone a wait that nobody else can cancel. timer_entry.hpp has the states.
+//  1. The lock guards the wheel, the driver, and the waits that are due. It is held for O(1) work,
+//     or for one slice of `budget` entries. The owner of a timer does not need the lock for a
+//     change that leaves the wheel as it is. So it can start a wait on a timer that is filed early
+//     enough. And it can cancel and postpone a wait that nobody else can cancel. timer_entry.hpp
+//     has the states.
 //  2. No code of the user runs under the lock: no handler, no constructor or destructor of one, no
 //     allocator, no executor. Under the lock, the core only collects what goes into the context's
 //     queue. ~locked puts it there after releasing the lock.
-//  3. A wait that is due or aborted goes into the context's queue itself. So n waits are n handlers of
-//     the context for stop(), run_one(), exceptions and other threads.
-//  4. Until claim(), a wait that is due belongs to the core. It can still be aborted, or be postponed
-//     and wait again. claim() and the result are one step under the lock. So handlers see exactly what
-//     cancel() has counted. A wait in location::queue_final is out of everybody's reach, and needs no
-//     lock.
-//  5. A wait counts as work of the context, as Asio's waits do: from its start until it has returned
-//     from the context's queue. On its way through another executor it does not count, because that
-//     executor counts it. The driver's wait and the rest of a tick do not count: waits that do are
-//     pending as long as these are needed.
-//  6. While any wait is pending, the driver is armed for the next expiry or earlier. It is moved earlier
-//     at once. It is never moved later: it wakes up, and is armed anew. When no wait is pending, the
-//     driver is disarmed and `idle_` is set. A wait that then starts without the lock takes the lock to
-//     arm the driver. No wait is pending if as many have ended as were started. A thread checks that
-//     when it has ended as many as it has started, and each wake-up checks it.
+//  3. A wait that is due or aborted goes into the context's queue itself. So n waits are n handlers
+//     of the context for stop(), run_one(), exceptions and other threads.
+//  4. Until claim(), a wait that is due belongs to the core. It can still be aborted, or be
+//     postponed and wait again. claim() and the result are one step under the lock. So handlers see
+//     exactly what cancel() has counted. A wait in location::queue_final is out of everybody's
+//     reach, and needs no lock.
+//  5. A wait counts as work of the context, as Asio's waits do: from its start until it has
+//     returned from the context's queue. On its way through another executor it does not count,
+//     because that executor counts it. The driver's wait and the rest of a tick do not count: waits
+//     that do are pending as long as these are needed.
+//  6. While any wait is pending, the driver is armed for the next expiry or earlier. It is moved
+//     earlier at once. It is never moved later: it wakes up, and is armed anew. When no wait is
+//     pending, the driver is disarmed and `idle_` is set. A wait that then starts without the lock
+//     takes the lock to arm the driver. No wait is pending if as many have ended as were started. A
+//     thread checks that when it has ended as many as it has started, and each wake-up checks it.
 
 #ifndef ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_WHEEL_CORE_HPP
@@ -147,9 +148,9 @@ public:
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 
-    // Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver if
-    // no wait is pending any more. If the handler has cancelled waits, these are in the queue, and the
-    // turn of the last one does it.
+    // Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver
+    // if no wait is pending any more. If the handler has cancelled waits, these are in the queue,
+    // and the turn of the last one does it.
     class handler_scope {
     public:
         explicit handler_scope(wheel_core& core) noexcept
@@ -204,7 +205,8 @@ private:
         state* timer;
     };
 
-    // Holds the lock. After releasing it, puts into the context's queue what became ready meanwhile.
+    // Holds the lock. After releasing it, puts into the context's queue what became ready
+    // meanwhile.
     class locked {
     public:
         // `purpose` is for the message if a wheel without a lock is used by two threads at a time.
@@ -260,7 +262,8 @@ private:
         explicit no_visit(const wheel_core& core) noexcept
             : core_(core), before_(core.visits_.load(std::memory_order_acquire)) {}
 
-        // Asked after the change. True if no visit was under way: then the next one sees the change.
+        // Asked after the change. True if no visit was under way: then the next one sees the
+        // change.
         [[nodiscard]] bool since() const noexcept {
             return before_ % 2 == 0 && core_.visits_.load(std::memory_order_seq_cst) == before_;
         }
@@ -270,8 +273,8 @@ private:
         const std::uint32_t before_;
     };
 
-    // Lives while a timer is used without the lock. On a wheel for one thread it asserts that there is
-    // one.
+    // Lives while a timer is used without the lock. On a wheel for one thread it asserts that there
+    // is one.
     class sole_use {
     public:
         sole_use(wheel_core& core, const char* purpose) noexcept : core_(core) {
@@ -360,7 +363,7 @@ private:
     void keep_armed() noexcept;
     void go_on_ticking() noexcept;
     [[nodiscard]] bool become_idle() noexcept;
-    [[nodiscard]] bool somebody_waits() const noexcept;
+    [[nodiscard]] bool any_wait_pending() const noexcept;
     void note_crowd() noexcept;
     void note_peak(const thread_block& counts) noexcept;
     void release_work() noexcept;
@@ -371,8 +374,8 @@ private:
     static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
     static constexpr std::uint8_t max_queue_refs = std::numeric_limits<std::uint8_t>::max();
 
-    // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache line of
-    // its own; the clock changes when it is paused or set back.
+    // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache
+    // line of its own; the clock changes when it is paused or set back.
     const wheel_options options_;
     const lifetime_ptr<wheel_core> lifetime_;
     const bool lock_free_; // Whether timers can be used without the lock.
@@ -384,9 +387,9 @@ private:
     //
     // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp.
     alignas(64) atomic<std::uint32_t> visits_{0};
-    // True if the driver is not armed because no wait is pending, or if drain() was called. A thread that
-    // starts a wait without the lock must then take it. Either this thread sees the flag, or the thread
-    // that sets the flag sees the new wait counted: see thread_count.
+    // True if the driver is not armed because no wait is pending, or if drain() was called. A
+    // thread that starts a wait without the lock must then take it. Either this thread sees the
+    // flag, or the thread that sets the flag sees the new wait counted: see thread_count.
     atomic<bool> idle_{true};
     // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How due and aborted operations get from a wheel to their handlers. See wheel_core.hpp for the
-// ground rules.
+// How waits that are due or aborted reach their handlers. See wheel_core.hpp for the ground rules,
+// and wait_op.hpp for the locations of a wait.
 
 #ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_DELIVERY_HPP
 #define ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_DELIVERY_HPP
@@ -11,8 +11,8 @@
 
 namespace asio_wheel::detail {
 
-// Decides how an operation ends: one that is attached, or was until now. One that waits counts as
-// work of the context, and so does each of its places in the queue.
+// Sets the result of a wait, and puts it on its way. A wait that is waiting counts as work of the
+// context. So does each of its references in the queue.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_state how) noexcept {
     const bool waited = std::exchange(op.result, how) == wait_op::result_state::waiting;
@@ -29,7 +29,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_stat
         break;
     case wait_op::location::queue:
         if (waited) {
-            // Without memory it keeps its old place, and is early in the order.
+            // Without memory for a proxy it keeps its old place, which is earlier.
             queue_proxy* const further = due && op.queue_refs < max_queue_refs
                                              ? queue_proxy::make(op, queue_proxy::kind::deliver)
                                              : nullptr;
@@ -37,7 +37,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_stat
                 ++op.queue_refs;
                 ready_.push_visible(*further);
             } else {
-                queue_.work_finished(); // Not the last: its old place counts, too.
+                queue_.work_finished(); // Not the last work: its old place counts, too.
             }
         }
         break;
@@ -55,17 +55,17 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_stat
     }
 }
 
-// Gives up work that may be the last. If nothing is running, the context would stop before it has
-// begun: so a turn in the queue ends the work.
+// Ends work that may be the last. If no thread runs the context yet, it would stop before it has
+// begun. So a turn in the queue ends the work.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::release_work() noexcept {
     go_on_ticking();
     if (std::exchange(rest_counts_, true)) {
-        queue_.work_finished(); // Not the last: that turn counts, too.
+        queue_.work_finished(); // Not the last work: that turn counts, too.
     }
 }
 
-// Puts an operation into the queue that nobody else knows of any more.
+// Puts a wait with a final result into the queue.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::queue_final(wait_op& op) noexcept {
     op.move_to(wait_op::location::queue_final);
@@ -73,8 +73,7 @@ void wheel_core<Clock, WaitTraits>::queue_final(wait_op& op) noexcept {
     ready_.push(op);
 }
 
-// Lets a due operation wait again. If it is in the queue it stays there, and its turn finds it
-// waiting.
+// Lets a due wait wait again. If it is in the queue, it stays there, and its turn finds it waiting.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
     op.result = wait_op::result_state::waiting;
@@ -90,8 +89,8 @@ void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::result_state wh
     queue_final(op);
 }
 
-// An operation has come to the front of the context's queue, and is not decided. True if it is the
-// caller's now.
+// The turn of a wait in the context's queue whose result is not final. True if the caller completes
+// it.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::claim_in_queue(wait_op& op, thread_block& counts) noexcept {
     const locked guard(*this, "running handlers");
@@ -102,7 +101,7 @@ bool wheel_core<Clock, WaitTraits>::claim_in_queue(wait_op& op, thread_block& co
     return true;
 }
 
-// As above, for an operation that goes to its handler's executor next. True if it is to be sent.
+// The same for a wait whose handler has another executor. True if the caller sends it there.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::dispatch(wait_op& op) noexcept {
     const locked guard(*this, "running handlers");
@@ -110,7 +109,7 @@ bool wheel_core<Clock, WaitTraits>::dispatch(wait_op& op) noexcept {
         if (!is_its_turn(op)) {
             return false;
         }
-        if (op.owner != nullptr) { // Else it was aborted in the queue.
+        if (op.owner != nullptr) { // Otherwise it was aborted in the queue.
             ++due_dispatched_;
             add_dispatched(*op.owner);
         }
@@ -119,7 +118,8 @@ bool wheel_core<Clock, WaitTraits>::dispatch(wait_op& op) noexcept {
     return true;
 }
 
-// There is no memory to send an operation with. It goes to the end of the queue, to try again.
+// There was no memory to send a wait to its executor. It goes to the end of the queue, and tries
+// again.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
     const locked guard(*this, "running handlers");
@@ -140,16 +140,17 @@ void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
     }
 }
 
-// Takes one of its places from an operation. True if that was the last, and it is to be delivered.
+// Removes one reference to a wait from the queue. True if it was the last, and the wait has a
+// result.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_its_turn(wait_op& op) noexcept {
     if (--op.queue_refs == 0 && op.result == wait_op::result_state::waiting) {
-        op.move_to(wait_op::location::timer); // It was taken back, and is at home now.
+        op.move_to(wait_op::location::timer); // It was postponed.
     }
     return op.queue_refs == 0 && op.result != wait_op::result_state::waiting;
 }
 
-// Takes an operation that is not waiting out of everything, for delivery: it is the caller's alone.
+// Detaches a wait that has a result. From now on it belongs to the caller, who delivers it.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noexcept {
     if (op.owner != nullptr) {
@@ -171,7 +172,8 @@ void wheel_core<Clock, WaitTraits>::note_lateness(const state& s) noexcept {
     }
 }
 
-// An operation is to be destroyed without being called. True if it is the caller's now.
+// The context destroys a wait without calling its handler. True if the caller frees it: false as
+// long as the queue has other references to it.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::prepare_destroy(wait_op& op) noexcept {
     if (op.where() == wait_op::location::queue_final) {
@@ -191,7 +193,7 @@ bool wheel_core<Clock, WaitTraits>::prepare_destroy(wait_op& op) noexcept {
     return true;
 }
 
-// An operation has reached its handler's executor.
+// A wait has arrived at its handler's executor.
 template <class Clock, class WaitTraits>
 typename wheel_core<Clock, WaitTraits>::arrival
 wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
@@ -205,7 +207,7 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
     case wait_op::result_state::dropped:
         return arrival::dropped;
     default:
-        if (op.owner != nullptr) { // Else it was aborted, or the core has ended.
+        if (op.owner != nullptr) { // Otherwise it was aborted, or the core has ended.
             wheel_core& core = *lifetime->core;
             core.claim(op, core.counts_.here());
         }
@@ -213,8 +215,8 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
     }
 }
 
-// The executor of an operation's handler has dropped the operation, for its context has ended. The
-// caller destroys it, without the lock: the core may have ended by then.
+// The executor of a wait's handler has dropped the wait, because its context has ended. The caller
+// destroys the wait without the lock: the core may have ended by then.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::abandon(const lifetime_ptr<wheel_core>& lifetime,
                                             wait_op& op) noexcept {
@@ -229,7 +231,7 @@ void wheel_core<Clock, WaitTraits>::abandon(const lifetime_ptr<wheel_core>& life
     core.counts_.here().forgotten();
     if (waited && !core.closing_) {
         core.release_work();
-        if (!core.ready_.empty()) { // With the lock: without it the core may end.
+        if (!core.ready_.empty()) { // Under the lock, because the core may end without it.
             operation_batch ready(std::move(core.ready_));
             core.queue_.post(ready);
         }

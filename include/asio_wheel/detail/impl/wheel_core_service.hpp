@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the service does with a wheel as a whole. See wheel_core.hpp for the ground rules.
+// What concerns a wheel as a whole: statistics, virtual time, drain(), and the end of its context.
+// See wheel_core.hpp for the ground rules.
 
 #ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_SERVICE_HPP
 #define ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_SERVICE_HPP
@@ -43,7 +44,7 @@ void wheel_core<Clock, WaitTraits>::pause() noexcept {
         clock_.pause();
         driver_.disarm();
         if (wheel_.next_expiry() <= tick_at(clock_.now())) {
-            go_on_ticking(); // Overdue, and the driver would not look again.
+            go_on_ticking(); // It is overdue, and the driver will not look again.
         }
         keep_armed();
     }
@@ -66,7 +67,7 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
         const locked guard(*this, "advance()");
         require_paused();
         clock_.set(t);
-        in_pass_ = in_pass_ && !first; // What a pass under way has held back may be due now.
+        in_pass_ = in_pass_ && !first; // What the pass has held back may be due now.
         const slice found = collect(clock_.now());
         due += found.due;
         more = found.more;
@@ -81,17 +82,17 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
         {
             const locked guard(*this, "advance_to_next()");
             require_paused();
-            in_pass_ = false; // What a pass under way has held back may be the next.
+            in_pass_ = false; // What the pass has held back may be next.
             const visit others(*this);
             next = wheel_.find_next_expiry(options_.budget);
         }
         if (!next) {
-            continue; // A slice further.
+            continue; // That was one slice.
         }
         if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
             return 0;
         }
-        // The wheel knows the tick. Its waits know when exactly. They are gone if another thread
+        // The wheel knows the tick, its timers know the exact time. They are gone if another thread
         // was faster.
         std::optional<time_point> first;
         while (find_first(*next, first)) {
@@ -107,9 +108,9 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
     }
 }
 
-// One slice of a look at what is due by `tick`: `first` becomes the earliest expiry. All of it is
-// held back; what was held back before, and has got a later expiry, is filed. True if there is more to
-// look at.
+// One slice of a search for the earliest expiry among what is due by `tick`, which becomes `first`.
+// Holds these timers back. Files those that were held back before and have a later expiry now. True
+// if there is another slice.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
                                                std::optional<time_point>& first) noexcept {
@@ -144,9 +145,9 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     std::size_t room = 0;
     {
         const locked guard(*this, "drain()");
-        stopped_ = true; // So that no more come,
+        stopped_ = true; // No wait starts from now on,
         idle_.store(true,
-                    std::memory_order_seq_cst); // nor without the lock, unless counted here.
+                    std::memory_order_seq_cst); // nor without the lock, unless it is counted here.
         room = counts_.pending();
     }
     expiries.reserve(room);
@@ -165,7 +166,7 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
             const std::size_t some = abort_some(s, options_.budget - aborted);
             expiries.insert(expiries.end(), some, s.expiry.get());
             aborted += some;
-            if (!s.ops.empty()) { // A timer may have very many waits.
+            if (!s.ops.empty()) { // It has more waits than a slice takes.
                 wheel_.insert(s, last_tick);
                 more = true;
             }
@@ -176,7 +177,8 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     return expiries;
 }
 
-// May be called more than once. What handlers start while they are destroyed is destroyed too.
+// May be called more than once. Waits that handlers start while they are destroyed are destroyed,
+// too.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
     op_list doomed;
@@ -189,10 +191,9 @@ void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
     }
 }
 
-// One slice of the end: no operation belongs to a timer any more, and none waits. Those that wait go
-// into `doomed`. Those in the context's queue are destroyed by the context. Those that have left it
-// belong to their handlers' executors: they are called there, as they would be without us. False if
-// there was nothing to do.
+// One slice of the end of the context: detaches waits from their timers. Those at a timer go into
+// `doomed`. The context destroys those in its queue. Those on the way to another executor go on,
+// and that executor calls their handlers. False if there was nothing to do.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
@@ -216,7 +217,7 @@ bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     while (left != 0 && !dispatched_.empty()) {
         auto& s = static_cast<state&>(dispatched_.front());
         left -= detach(s, doomed, left);
-        settle_life(s); // Unlists it with its last wait.
+        settle_life(s); // Removes it from the list with its last wait.
     }
     for (; left != 0 && !unwanted_.empty(); --left) {
         wait_op& op = unwanted_.front();
@@ -226,7 +227,7 @@ bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     return passed.expired != 0 || passed.more || left != options_.budget;
 }
 
-// Returns how many it has detached, which are no more than `most`.
+// Detaches no more than `most` waits. Returns how many.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
                                                   std::size_t most) noexcept {

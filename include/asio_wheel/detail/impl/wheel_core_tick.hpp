@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a wheel finds what is due: its wake-ups, the slices of a tick, and the driver. See
+// How a wheel finds what is due: the driver and its wake-ups, and the slices of a tick. See
 // wheel_core.hpp for the ground rules.
 
 #ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TICK_HPP
@@ -11,14 +11,14 @@
 
 namespace asio_wheel::detail {
 
-// The driver's wake-up number `turn` has come, or was aborted.
+// The driver's wait number `turn` has expired, or was aborted.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
     if (driver_.fired(turn)) {
         ++stats_.wake_ups;
-        // If the rest of a tick is in the queue, that looks at the clock itself.
+        // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_ && tick() == 0 && !ticking_) {
             ++stats_.spurious_wake_ups;
         }
@@ -36,12 +36,13 @@ void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
     run_first(guard, counts);
 }
 
-// Releases the lock. A slice is a handler of the context: it becomes that of the first wait that it
-// has made ready, so that n waits are n handlers. The rest of the tick is always a turn of its own:
-// it would run inside this one, and the next rest inside that.
+// Releases the lock. A slice is one handler of the context. It completes the first wait that it
+// made ready, so that n waits are n handlers. But it never runs the rest of the tick, which would
+// run the next rest inside itself, and so on.
 //
-// The context is going to finish one piece of work for the slice: that of the first wait, or if there
-// is none, the slice's own. `counts`: the slice has counted as work from when it was queued.
+// When the slice returns, the context counts one piece of work as finished. That is the work of the
+// first wait; or, if there is none, one that is started here. `counts`: the slice has counted as
+// work since it was queued.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::run_first(locked& guard, bool counts) {
     if (!ready_.empty() && &ready_.front() != &rest_of_tick_) {
@@ -56,14 +57,15 @@ void wheel_core<Clock, WaitTraits>::run_first(locked& guard, bool counts) {
     }
 }
 
-// One slice of a tick; sees to the next one if that was not all, else arms the driver.
-// Returns how many waits became due.
+// One slice of a tick. Then queues the next slice if there is one, or arms the driver. Returns how
+// many waits became due.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
     const slice found = collect(clock_.now());
     if (driver_.armed_for() <= seen_) {
-        // What it would wake up for was looked at just now. Its handler may be in the queue already,
-        // ahead of what has become due: a slice of its own would overtake that.
+        // This slice has done what the driver would wake up for. The driver's handler may already
+        // be in the queue, ahead of the waits that became due. It must not run a slice that
+        // overtakes them.
         driver_.disarm();
     }
     if (found.more) {
@@ -74,7 +76,7 @@ std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
     return found.due;
 }
 
-// Lets time pass until `now`, and makes ready what is due: in the order of expiry, within one
+// Advances the wheel to `now`, and makes ready what is due: in the order of expiry within the
 // slice.
 template <class Clock, class WaitTraits>
 typename wheel_core<Clock, WaitTraits>::slice
@@ -87,7 +89,8 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
     const auto [expired, more] = wheel_.advance(seen_, options_.budget, due_);
     in_pass_ = more;
     note_crowd();
-    // What is looked at next is fetched before: the timers are at hand, their operations are not.
+    // The timers are in the cache now, their operations are not: fetch them for the loop after this
+    // one.
     auto end = order_.begin();
     for (std::size_t i = 0; i < expired; ++i) {
         auto& s = static_cast<state&>(*due_[i]);
@@ -107,7 +110,8 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
     return {due, more};
 }
 
-// Tells the wheel when a timer is due. A tombstone leaves the wheel; nobody knows of it then.
+// Tells the wheel for which tick to file a timer that it has taken out. A tombstone leaves the
+// wheel.
 template <class Clock, class WaitTraits>
 tick_t wheel_core<Clock, WaitTraits>::query_deadline(void* core, wheel_entry& entry) noexcept {
     const auto& self = *static_cast<const wheel_core*>(core);
@@ -116,21 +120,21 @@ tick_t wheel_core<Clock, WaitTraits>::query_deadline(void* core, wheel_entry& en
         return no_tick;
     }
     const time_point expiry = s.expiry.get_in_visit();
-    const tick_t deadline = s.deadline(); // For this tick or a later one.
-    // Most often nothing has changed, and this needs no division.
+    const tick_t deadline = s.deadline(); // The expiry is in this tick or a later one.
+    // Most often nothing has changed, and no division is needed.
     if (expiry <= self.clock_.begin_of(deadline)) {
         return deadline;
     }
-    // What is due already need not wait for its tick to begin: see file().
+    // What is due already does not wait for its tick to begin: see file().
     if (expiry <= self.pass_time_ && deadline >= self.seen_) {
         return deadline;
     }
     return self.clock_.round_up(expiry);
 }
 
-// The wheel has handed out a timer. True if it is due now, and its waits with it; else the timer is
-// filed again, or nobody waits any more. It is not due if the clock was set back after it was filed,
-// or stands in the middle of its tick, or if its owner has just postponed it.
+// The wheel has handed out a timer. True if its waits are due. Otherwise files the timer again, or
+// drops a tombstone. A timer is not due if the clock was set back after it was filed, if paused
+// time stands in the middle of its tick, or if its owner has just postponed it.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::becomes_due(state& s, time_point now) noexcept {
     const timer_life life = s.visit_life();
@@ -145,8 +149,8 @@ bool wheel_core<Clock, WaitTraits>::becomes_due(state& s, time_point now) noexce
     return true;
 }
 
-// A timer that the wheel has handed out is to wait on. True if its tick has come, so that it is held
-// back.
+// Files a timer again that the wheel has handed out too early. True if its tick has begun already:
+// then it is held back.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::file_again(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
@@ -159,8 +163,8 @@ bool wheel_core<Clock, WaitTraits>::file_again(state& s) noexcept {
     return true;
 }
 
-// As becomes_due(), for a wheel that ends: true if there are waits, which the owner can reach by the
-// lock only from now on.
+// As becomes_due(), for a wheel that ends. True if the timer has waits. From now on its owner needs
+// the lock to reach them.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::take_over(state& s) noexcept {
     const timer_life life = s.visit_life();
@@ -170,15 +174,15 @@ bool wheel_core<Clock, WaitTraits>::take_over(state& s) noexcept {
     return life != timer_life::unknown;
 }
 
-// The tick up to which the wheel is looked at. Paused time stands anywhere in a tick: what is due in
-// that tick is looked at, too, and expire() compares exactly.
+// The tick to which the wheel is advanced. Paused time may stand in the middle of a tick. Then that
+// tick is visited, too, and becomes_due() compares exactly.
 template <class Clock, class WaitTraits>
 tick_t wheel_core<Clock, WaitTraits>::tick_at(time_point now) const noexcept {
     return clock_.paused() ? clock_.round_up(now) : clock_.round_down(now);
 }
 
-// A pass over what is due may take many slices. What was held back in one pass is looked at again in
-// the next.
+// A pass over what is due may take many slices. The next pass visits again what this one has held
+// back.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::begin_pass() noexcept {
     if (!in_pass_) {
@@ -186,13 +190,13 @@ void wheel_core<Clock, WaitTraits>::begin_pass() noexcept {
     }
 }
 
-// The end of time never comes.
+// time_point::max() never comes.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_due(time_point expiry, time_point now) noexcept {
     return expiry <= now && expiry != time_point::max();
 }
 
-// All waits of a timer that has become due. Returns how many they are.
+// Makes ready all waits of a timer that is due. Returns how many.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noexcept {
     const auto late = to_nanoseconds(until_saturating(s.expiry.get(), now));
@@ -205,9 +209,9 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
     return due;
 }
 
-// A clock that was set back makes all ticks taken before mean earlier times. What is filed comes up
-// too early, and is filed again by expire(); but the driver must not sleep longer than what will be
-// filed from now on allows.
+// If the clock was set back, moves the origin of ticks, so that ticks never go back. What is filed
+// then comes up too early, and becomes_due() files it again. The driver is armed anew, because it
+// must not sleep longer than what is filed from now on allows. True if the clock was set back.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
     if (stopped_ || clock_.paused() || !clock_.follow_set_back(now, wheel_.told())) {
@@ -217,31 +221,33 @@ bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
     return true;
 }
 
-// Sees to it that the driver wakes up early enough. May throw, and then has no effect.
+// Arms the driver for the next expiry, unless it is armed for that or earlier. If this throws, it
+// has no effect.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::arm() {
-    // Paused time never comes to a deadline by itself, so no wait that starts needs the driver.
+    // Paused time does not pass by itself, so no wait needs the driver.
     if (ticking_ || wheel_.empty() || become_idle() || clock_.paused()) {
         return;
     }
-    // What is held is looked at again when its tick has begun, not at once.
+    // What is held back is visited again when its tick has begun, not at once.
     const tick_t next =
         wheel_.holds() ? std::max(wheel_.next_expiry(), wheel_.told()) : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
         // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
-        // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way is
-        // rounded up: a unit before the end it would be now, and the next one, too, and so on.
+        // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way
+        // is rounded up: a unit before the end it would be now, and the next one, too, and so on.
         const time_point real = Clock::now();
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
         const duration to_end = until_saturating(real, time_point::max());
         const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
         driver_.arm(next, std::min(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
-        queue_.work_finished(); // Not the last: somebody waits.
+        queue_.work_finished(); // Not the last work: a wait is pending.
     }
 }
 
-// As arm(). Without memory for a wake-up, goes on by way of the queue until there is.
+// As arm(). Without memory to arm the driver, ticks by way of the context's queue until there is
+// some.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
     try {
@@ -258,22 +264,22 @@ void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
     }
 }
 
-// Whether a wait needs the driver, or is in the context's queue.
+// Whether any wait is at its timer or in the context's queue.
 template <class Clock, class WaitTraits>
-bool wheel_core<Clock, WaitTraits>::somebody_waits() const noexcept {
+bool wheel_core<Clock, WaitTraits>::any_wait_pending() const noexcept {
     return counts_.pending() != due_dispatched_;
 }
 
-// If nobody waits, disarms the driver: what is filed are tombstones. The next wait that starts arms
-// it. True if the driver is disarmed.
+// If no wait is pending, disarms the driver: only tombstones are filed. The next wait that starts
+// arms it. True if the driver is disarmed.
 //
-// Called by a wake-up, and after a handler of a thread that has ended as many waits as it has started.
-// A thread for which that is never so leaves it to the wake-up.
+// Called by each wake-up, and after a handler if its thread has ended as many waits as it has
+// started.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
-    if (!somebody_waits()) {
+    if (!any_wait_pending()) {
         idle_.store(true, std::memory_order_seq_cst);
-        if (!somebody_waits()) {
+        if (!any_wait_pending()) {
             driver_.disarm();
             return true;
         }
@@ -284,7 +290,7 @@ bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
     return false;
 }
 
-// Whether what operations lie in is most likely far away.
+// Notes whether operations are most likely out of the caches.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::note_crowd() noexcept {
     const bool crowded = wheel_.size() > many;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What timers do to a wheel, with its lock and without. See wheel_core.hpp for the ground rules, and
-// timer_entry.hpp for the states of a timer.
+// What a timer's owner does: with the wheel's lock, and without it. See wheel_core.hpp for the
+// ground rules, and timer_entry.hpp for the states of a timer.
 
 #ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TIMERS_HPP
 #define ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_TIMERS_HPP
@@ -11,7 +11,7 @@
 
 namespace asio_wheel::detail {
 
-// Takes `op` over.
+// Starts a wait.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     queue_.work_started();
@@ -31,7 +31,7 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     }
     thread_block& counts = counts_.here();
     counts.scheduled();
-    const bool due = s.life() == timer_life::due; // As earlier waits for the same expiry are.
+    const bool due = s.life() == timer_life::due; // Earlier waits for this expiry are.
     if (!due && !s.filed()) {
         file(s);
     } else if (idle_.load(std::memory_order_relaxed)) {
@@ -44,7 +44,7 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     note_peak(counts);
 }
 
-// Not each time, if there are several threads whose counts have to be read.
+// With n threads, each n-th time: the counts of all of them must be read.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexcept {
     const std::size_t threads = counts_.size();
@@ -55,7 +55,7 @@ void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexce
     }
 }
 
-// Starts a wait on a timer that is filed early enough. False if it is not filed.
+// Starts a wait on a tombstone. False if the timer is none.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexcept {
     if (!lock_free_ || op.link() != nullptr) {
@@ -71,7 +71,7 @@ bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexce
     thread_block& counts = counts_.here();
     counts.scheduled();
     if (!s.change_life(timer_life::tombstone, timer_life::waiting, options_.locking)) {
-        counts.not_scheduled(); // Its tick has come at the same moment.
+        counts.not_scheduled(); // A visit has just taken it out of the wheel.
         s.ops.clear();
         op.owner = nullptr;
         return false;
@@ -82,14 +82,14 @@ bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexce
     return true;
 }
 
-// A wait was started without the lock during a visit, or when nobody else was waiting, or when the
-// wheel was drained.
+// After a wait was started without the lock: during a visit, or while no other wait was pending, or
+// on a wheel that was drained.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::recheck(state& s) noexcept {
     const locked guard(*this, "async_wait()");
     const timer_life life = s.life();
     if (s.ops.empty() || life == timer_life::due || life == timer_life::guarded) {
-        return; // The visit has found it.
+        return; // The visit has seen the wait.
     }
     if (stopped_) {
         wait_op& op = s.ops.front();
@@ -97,7 +97,7 @@ void wheel_core<Clock, WaitTraits>::recheck(state& s) noexcept {
         counts_.here().not_scheduled();
         return refuse(op, wait_op::result_state::stopped);
     }
-    if (life == timer_life::unknown) { // The visit has found a tombstone.
+    if (life == timer_life::unknown) { // The visit has seen a tombstone.
         file(s);
         s.set_life(timer_life::waiting);
     } else {
@@ -105,14 +105,14 @@ void wheel_core<Clock, WaitTraits>::recheck(state& s) noexcept {
     }
 }
 
-// Files a timer by its expiry, or moves it if it is filed, and makes sure that its time will be
-// noticed.
+// Files a timer by its expiry, or moves it if it is filed. Arms the driver if this is the next
+// expiry.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
     remove_dispatched(s);
     if (s.filed() && in_pass_ && wheel_.holds()) {
-        // It may be held, and the pass under way would not look at it again.
+        // It may be held back. Then this pass would not visit it again.
         wheel_.erase(s);
     }
     if (s.filed()) {
@@ -122,10 +122,10 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         note_crowd();
     }
     if (ticking_ ? s.deadline() != seen_ + 1 : s.deadline() > driver_.armed_for()) {
-        return; // The tick under way, the one to come, or the driver will come by in time.
+        return; // The tick under way, the next one, or the driver's wake-up comes in time.
     }
-    // The next of all: worth a look at the clock. What is due already need not wait for the driver,
-    // nor for its own tick to begin. If that has begun it stays there, before what is due later.
+    // This is now the earliest expiry, so read the clock. If it has already passed, start a tick
+    // now instead of arming the driver, and do not wait until the timer's own tick begins.
     const time_point now = clock_.now();
     seen_ = tick_at(now);
     if (is_due(s.expiry.get(), now)) {
@@ -136,7 +136,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         return;
     }
     if (follow_set_back(now)) {
-        wheel_.reschedule(s, clock_.round_up(s.expiry.get())); // By what ticks mean now.
+        wheel_.reschedule(s, clock_.round_up(s.expiry.get())); // Ticks mean other times now.
     }
     keep_armed();
 }
@@ -160,8 +160,8 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
     return aborted;
 }
 
-// Ends the one wait of a timer that only its owner can cancel. Null if it has none. The timer stays
-// filed: most likely a wait for a new expiry follows, and finds a place already.
+// Ends the wait of a timer in the state `waiting`. Null if the timer is in another state. The timer
+// stays filed, because a wait for a new expiry most likely follows.
 template <class Clock, class WaitTraits>
 wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
     const no_visit visits(*this);
@@ -176,7 +176,7 @@ wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
         const locked guard(*this, "cancel()");
         const timer_life life = s.life();
         if (s.ops.empty() || (life != timer_life::tombstone && life != timer_life::unknown)) {
-            return nullptr; // The visit has found it waiting.
+            return nullptr; // The visit has seen it waiting.
         }
     }
     wait_op& op = s.ops.front();
@@ -194,9 +194,9 @@ bool wheel_core<Clock, WaitTraits>::abort_unlocked(state& s) noexcept {
     return op != nullptr;
 }
 
-// The work that the wait counts for can be given up if it is not the last: else the context might stop
-// before it has begun to run. The last wait ends by way of the context's queue, as an aborted one. Then
-// its turn is the time to disarm the driver.
+// The wait's work can end here if it is not the last, or if a handler of the context is running.
+// Otherwise the context might stop before it has begun to run. The last wait of all is aborted by
+// way of the context's queue, and its turn disarms the driver.
 template <class Clock, class WaitTraits>
 wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
     if (counts_.here().balance() != 1 && queue_.runs_here()) {
@@ -220,7 +220,7 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
     detach_and_unfile(op);
     counts_.here().cancelled();
     queue_.work_finished();
-    op.finish_as_aborted(); // Nobody else knows of it any more.
+    op.finish_as_aborted();
     return &op;
 }
 
@@ -236,9 +236,9 @@ bool wheel_core<Clock, WaitTraits>::keep_spare(spare_timer& t) noexcept {
     return spares != nullptr && spares->keep(t);
 }
 
-// What goes into the queue for an operation without a slot that is aborted. Among very many timers the
-// operation is far away in memory: to wait for it would be half of what moving a timeout costs. So a
-// place for it goes there, if there is memory for one, and the operation is fetched meanwhile.
+// What goes into the queue for a wait that was aborted. Among very many timers the operation is not
+// in the caches, and fetching it would be half of the cost of moving a timeout. Then a proxy goes
+// into the queue, if there is memory for one, and the operation is fetched meanwhile.
 template <class Clock, class WaitTraits>
 operation& wheel_core<Clock, WaitTraits>::aborted(wait_op& op) noexcept {
     if (crowded_.load(std::memory_order_relaxed)) {
@@ -251,7 +251,7 @@ operation& wheel_core<Clock, WaitTraits>::aborted(wait_op& op) noexcept {
     return op;
 }
 
-// Aborts what waits for the old expiry. The timer stays where it is filed, unless that is too late.
+// Aborts the waits for the old expiry. A timer that is filed early enough stays filed.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
     const std::size_t aborted = abort_unlocked(s) ? 1 : 0;
@@ -262,15 +262,15 @@ std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expir
     return aborted + abort_all(s, "expires_at()", [&] { set_idle_expiry(s, expiry); });
 }
 
-// Whether a timer is filed early enough for a new expiry. Without the lock: visits leave the deadline
-// of a tombstone alone, and those before it became one were seen to be over. For a timer that waits,
-// the answer holds if there was no visit since before the question.
+// Whether a timer is filed early enough for a new expiry. Without the lock, the answer holds if no
+// visit was under way since before the question. For a tombstone it always holds: no visit files a
+// tombstone for another tick, and earlier visits have ended.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expiry) const noexcept {
     if (expiry >= s.expiry.get()) {
         return true;
     }
-    if constexpr (Clock::is_steady) { // Else the origin of ticks may change.
+    if constexpr (Clock::is_steady) { // Otherwise the origin of ticks may change.
         return expiry > clock_.begin_of(s.deadline());
     }
     return false;
@@ -294,12 +294,13 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
         return 0;
     }
     s.expiry.set(expiry);
-    // What waits is due if the wheel was drained, and that takes nothing back.
+    // After drain(), what is due cannot wait again.
     return stopped_ ? 0 : refile(s);
 }
 
-// Nobody waits on the timer. If it is filed it stays so, unless that is too late for the new expiry;
-// or unless the driver would have to wake up earlier, which is done when a wait starts.
+// Sets the expiry of a timer without waits. If the timer is filed too late for it, files it again.
+// But if the driver would have to wake up earlier, only takes it out: a wait that starts files it
+// and arms the driver.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::set_idle_expiry(state& s, time_point expiry) noexcept {
     if (s.filed() && expiry < s.expiry.get()) {
@@ -331,11 +332,11 @@ void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) n
     }
 }
 
-// What waits on a timer goes on waiting, for what its expiry is now. Returns how many waits these
-// are.
+// The expiry of a timer has changed: its waits go on waiting, for the new one. Returns how many
+// waits.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::refile(state& s) noexcept {
-    const bool due = s.life() == timer_life::due; // But not delivered yet.
+    const bool due = s.life() == timer_life::due; // But no wait was claimed yet.
     if (due) {
         s.ops.for_each([this](wait_op& op) { take_back(op); });
     }
@@ -348,7 +349,7 @@ std::size_t wheel_core<Clock, WaitTraits>::refile(state& s) noexcept {
     return moved;
 }
 
-// Puts `to`, which is unknown, in the place of `from`.
+// Puts `to`, whose state is `unknown`, in the place of `from`.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
     const locked guard(*this, "moving a timer");
@@ -369,8 +370,7 @@ void wheel_core<Clock, WaitTraits>::remove(state& s) noexcept {
     abort_all(s, "the end of a timer", [&] { unfile(s); });
 }
 
-// Aborts all, in slices, for a timer may have very many waits. Calls finish() with the lock when none
-// is left. By the timer's owner.
+// Aborts all waits of a timer, in slices. Then calls finish() under the lock. By the timer's owner.
 template <class Clock, class WaitTraits>
 template <class Finish>
 std::size_t wheel_core<Clock, WaitTraits>::abort_all(state& s, const char* purpose,

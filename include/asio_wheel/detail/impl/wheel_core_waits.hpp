@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How waits belong to timers and to cancellation slots. See wheel_core.hpp for the ground rules.
+// How waits are attached to timers, and connected to cancellation slots. See wheel_core.hpp for the
+// ground rules.
 
 #ifndef ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_WAITS_HPP
 #define ASIO_WHEEL_DETAIL_IMPL_WHEEL_CORE_WAITS_HPP
@@ -10,7 +11,7 @@
 
 namespace asio_wheel::detail {
 
-// `op` is not scheduled yet.
+// Before the wait starts.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::bind(cancel_link& link, slotted_op& op) noexcept {
     link.op.store(&op, std::memory_order_relaxed);
@@ -20,7 +21,7 @@ void wheel_core<Clock, WaitTraits>::bind(cancel_link& link, slotted_op& op) noex
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::unbind(cancel_link& link) noexcept {
     if (link.op.load(std::memory_order_acquire) == nullptr) {
-        return; // Taken for delivery; there may be no service any more.
+        return; // It was claimed. The service may have ended.
     }
     const locked guard(*this, "a cancellation slot");
     if (slotted_op* const op = link.op.load(std::memory_order_relaxed)) {
@@ -40,7 +41,7 @@ void wheel_core<Clock, WaitTraits>::cancel(cancel_link& link) noexcept {
     }
 }
 
-// Attaches `op` as a waiting operation.
+// Attaches a wait to a timer.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
     const bool plain = op.link() == nullptr;
@@ -52,7 +53,7 @@ void wheel_core<Clock, WaitTraits>::attach(state& s, wait_op& op) noexcept {
     }
 }
 
-// Leaves the timer's life to the caller, who may have more to do with it.
+// Detaches a wait from its timer. The caller calls settle_life().
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
     if (op.result != wait_op::result_state::waiting && op.where() == wait_op::location::executor) {
@@ -63,7 +64,7 @@ void wheel_core<Clock, WaitTraits>::detach(wait_op& op) noexcept {
     disconnect_slot(op);
 }
 
-// Takes an operation out of the reach of its cancellation slot. (Pairs with unbind() and cancel().)
+// From now on its cancellation slot does not reach the wait. (Pairs with unbind() and cancel().)
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::disconnect_slot(wait_op& op) noexcept {
     if (cancel_link* const link = op.link()) {
@@ -72,7 +73,7 @@ void wheel_core<Clock, WaitTraits>::disconnect_slot(wait_op& op) noexcept {
     }
 }
 
-// Detaches an operation, and takes its timer out of the wheel with the last one.
+// Detaches a wait. With the last one, takes the timer out of the wheel.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::detach_and_unfile(wait_op& op) noexcept {
     timer_entry& entry = *op.owner;
@@ -83,7 +84,7 @@ void wheel_core<Clock, WaitTraits>::detach_and_unfile(wait_op& op) noexcept {
     settle_life(entry);
 }
 
-// Aborts one attached operation.
+// Aborts a wait that is attached.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
     detach_and_unfile(op);
@@ -91,7 +92,8 @@ void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
     make_ready(op, wait_op::result_state::aborted);
 }
 
-// Aborts no more than `most`; leaves the timer filed if it is, and its life to the caller.
+// Aborts no more than `most` waits of a timer. Leaves the timer filed. The caller calls
+// settle_life().
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
                                                       std::size_t most) noexcept {
@@ -118,7 +120,7 @@ void wheel_core<Clock, WaitTraits>::unfile(timer_entry& entry) noexcept {
     }
 }
 
-// Notes that operations of a timer that is not filed are on their way to other executors.
+// A timer that is not filed has waits on their way to other executors.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::add_dispatched(timer_entry& entry) noexcept {
     if (!std::exchange(entry.listed, true)) {
@@ -133,7 +135,8 @@ void wheel_core<Clock, WaitTraits>::remove_dispatched(timer_entry& entry) noexce
     }
 }
 
-// The last thing to be done with a timer, of which something was changed.
+// Sets the state of a timer that may have lost its last wait. After that the timer may end at any
+// time.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::settle_life(timer_entry& entry) noexcept {
     if (entry.ops.empty()) {
