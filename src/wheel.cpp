@@ -5,6 +5,8 @@
 
 #include <asio_wheel/detail/prefetch.hpp>
 
+#include <boost/assert.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -12,12 +14,12 @@
 
 namespace asio_wheel {
 
-wheel::wheel(std::size_t slots, unsigned levels, look_function look, void* context)
+wheel::wheel(std::size_t slots, unsigned levels, deadline_query query, void* context)
     : levels_(levels),
       bits_(static_cast<unsigned>(std::bit_width(std::bit_ceil(std::max<std::size_t>(slots, 2)))) -
             1),
       mask_((std::size_t{1} << bits_) - 1),
-      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1), look_(look),
+      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1), query_(query),
       context_(context), earliest_(nullptr, opened_),
       memory_((sizeof(slot) + sizeof(list_set)) * (std::size_t{held_} + 1) +
               sizeof(tick_t) * earliest_.room()) {
@@ -33,14 +35,16 @@ wheel::wheel(std::size_t slots, unsigned levels, look_function look, void* conte
 wheel::~wheel() = default;
 
 void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
-    entry.deadline_ = std::clamp(deadline, told_, last_tick);
+    BOOST_ASSERT(!entry.filed());
+    entry.deadline_ = std::clamp(deadline, now_, last_tick);
     file(entry);
     ++size_;
 }
 
 void wheel::erase(wheel_entry& entry) noexcept {
-    // The only neighbour of a list's last node is the list: look at our own node, which is at hand,
-    // not at the others.
+    BOOST_ASSERT(entry.filed());
+    // If the entry is the last of its list, both of its neighbours are the list itself. So reading
+    // the entry's own node is enough, which is in the cache.
     node* const gone = node_of(entry);
     node* const next = next_of(gone);
     const bool last = next == algorithms::node_traits::get_previous(gone);
@@ -53,6 +57,7 @@ void wheel::erase(wheel_entry& entry) noexcept {
 }
 
 void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
+    BOOST_ASSERT(!fresh.filed());
     if (!old.filed()) {
         return;
     }
@@ -63,7 +68,8 @@ void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
 }
 
 void wheel::hold(wheel_entry& entry) noexcept {
-    entry.deadline_ = told_;
+    BOOST_ASSERT(!entry.filed());
+    entry.deadline_ = now_;
     link(entry, held_, false);
     ++size_;
 }
@@ -76,10 +82,11 @@ void wheel::release_held() noexcept {
 
 wheel::progress wheel::advance(tick_t now, std::size_t budget,
                                std::span<wheel_entry*> due) noexcept {
+    BOOST_ASSERT(budget != 0 && !due.empty());
     now = std::min(now, last_tick);
-    if (now > told_) {
+    if (now > now_) {
         release_held(); // Their tick is over: whatever their exact time is, it has come.
-        told_ = now;
+        now_ = now;
     }
     std::size_t expired = 0;
     for (;;) {
@@ -89,11 +96,11 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
             }
             --budget;
             wheel_entry& entry = take_opened();
-            if (entry.deadline_ <= now_) {
+            if (entry.deadline_ <= elapsed_) {
                 entry.slot_ = wheel_entry::unfiled;
                 --size_;
                 due[expired++] = &entry;
-            } else if (look_at(entry)) {
+            } else if (refresh(entry)) {
                 file(entry);
                 ++cascaded_;
             }
@@ -106,30 +113,32 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
         // Jump: nothing is due before. Entering the slot at its first deadline, not where it
         // begins, expires that deadline's entries at once and files the others as low as possible.
         const std::uint32_t number = slot_of(next);
-        now_ = next;
+        BOOST_ASSERT(next >= elapsed_);
+        elapsed_ = next;
         open(number);
     }
 }
 
 std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
+    BOOST_ASSERT(budget != 0);
     if (holds()) {
         return next_expiry();
     }
     for (;;) {
-        // Filed again, at the same time, a slot's entries give it its earliest deadline; or leave it
-        // for where they belong.
+        // Filed again, at the same time, a slot's entries give it its earliest deadline; or leave
+        // it for where they belong.
         while (!opened_empty()) {
             if (budget == 0) {
                 return std::nullopt;
             }
             --budget;
             wheel_entry& entry = take_opened();
-            if (!look_at(entry)) {
+            if (!refresh(entry)) {
                 continue;
             }
             file(entry);
-            if (entry.deadline_ == now_) {
-                return now_; // Nothing can be earlier.
+            if (entry.deadline_ == elapsed_) {
+                return elapsed_; // Nothing can be earlier.
             }
         }
         const tick_t next = earliest_.smallest();
@@ -137,22 +146,22 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             return next;
         }
         const std::uint32_t number = slot_of(next);
-        wheel_entry* const first = shown(number, next);
+        wheel_entry* const first = first_at(number, next);
         if (first == nullptr) {
             open(number);
             continue;
         }
-        if (look_ == nullptr) {
+        if (query_ == nullptr) {
             return next;
         }
-        // It may have another deadline by now: it alone is looked at.
+        // Its deadline may have changed. Refresh this one entry only.
         if (budget == 0) {
             return std::nullopt;
         }
         --budget;
         erase(*first);
         ++size_;
-        if (!look_at(*first)) {
+        if (!refresh(*first)) {
             continue;
         }
         if (first->deadline_ == next && filled_[number] != 0) {
@@ -166,8 +175,8 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
     }
 }
 
-// One of a slot's first entries that has this deadline; null if none has.
-wheel_entry* wheel::shown(std::uint32_t number, tick_t deadline) const noexcept {
+// An entry with this deadline that is the first of one of the slot's lists; null if there is none.
+wheel_entry* wheel::first_at(std::uint32_t number, tick_t deadline) const noexcept {
     for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
         const node& list = slots_[number].lists[static_cast<unsigned>(std::countr_zero(rest))];
         wheel_entry& entry = entry_of(next_of(&list));
@@ -179,30 +188,31 @@ wheel_entry* wheel::shown(std::uint32_t number, tick_t deadline) const noexcept 
 }
 
 // Brings the deadline of an entry that was taken out up to date. False if the entry is gone.
-inline bool wheel::look_at(wheel_entry& entry) noexcept {
-    if (look_ != nullptr) {
+inline bool wheel::refresh(wheel_entry& entry) noexcept {
+    if (query_ != nullptr) {
         entry.slot_ = wheel_entry::unfiled;
-        const tick_t deadline = look_(context_, entry);
+        const tick_t deadline = query_(context_, entry);
         if (deadline == no_tick) {
             --size_;
             return false;
         }
-        entry.deadline_ = std::clamp(deadline, now_, last_tick);
+        entry.deadline_ = std::clamp(deadline, elapsed_, last_tick);
     }
     return true;
 }
 
-// Lets now_ follow the clock, but not into a slot that still has to be opened: an entry filed
-// thereafter would be put on a lower level than its elders, and overtake them.
+// Moves elapsed_ towards the clock, but not into a slot that still has to be opened. An entry filed
+// after that would get a lower level than those in the slot, and overtake them.
 void wheel::catch_up(tick_t now) noexcept {
     tick_t limit = now;
     const tick_t next = earliest_.smallest();
     if (next != no_tick) {
         const unsigned low = shift(level_of(next));
         const tick_t begin = (next >> low) << low;
-        limit = std::min(now, begin - 1); // The slot begins after now_.
+        limit = std::min(now, begin - 1); // The slot begins after elapsed_.
     }
-    now_ = std::max(now_, limit);
+    elapsed_ = std::max(elapsed_, limit);
+    BOOST_ASSERT(elapsed_ <= now_);
 }
 
 // Puts an entry into one of a slot's lists.
@@ -218,10 +228,10 @@ inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front)
     algorithms::link_before(in_front ? next_of(list) : list, node_of(entry));
 }
 
-// Where the rule puts a deadline that is not before now_. Or-ing 1 makes one that is due now differ in
-// the lowest bit: both live on level 0.
+// Where the rule puts a deadline that is not before elapsed_. Or-ing 1 makes one that is due now
+// differ in the lowest bit: both live on level 0.
 std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
-    return level_of_bit_[std::bit_width((deadline ^ now_) | 1) - 1U];
+    return level_of_bit_[std::bit_width((deadline ^ elapsed_) | 1) - 1U];
 }
 
 std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
@@ -230,9 +240,10 @@ std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
     return static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
 }
 
-// Puts an entry, whose deadline is not before now_, where it belongs.
+// Puts an entry, whose deadline is not before elapsed_, where it belongs.
 void wheel::file(wheel_entry& entry) noexcept {
     const tick_t deadline = entry.deadline_;
+    BOOST_ASSERT(deadline >= elapsed_);
     const std::uint32_t number = slot_of(deadline);
     if (deadline < earliest_[number]) {
         // In front, where find_next_expiry() sees it; among entries of one deadline this changes no
@@ -244,7 +255,7 @@ void wheel::file(wheel_entry& entry) noexcept {
     }
 }
 
-// Notes that a list, of which we know where it lies, has become empty.
+// The list at this address has become empty.
 void wheel::emptied(const void* list) noexcept {
     const std::size_t offset =
         reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_);
@@ -255,7 +266,8 @@ void wheel::emptied(const void* list) noexcept {
     }
 }
 
-// Notes that a slot has become empty. Those that belong to no level have no earliest deadline.
+// A slot has become empty. (The opened slot and that of the held entries have no earliest
+// deadline.)
 void wheel::vacated(std::size_t number) noexcept {
     if (number < opened_) {
         earliest_.forget(number);

@@ -9,14 +9,14 @@
 // level is a hashed wheel whose slots are as wide as one whole turn of the level below.
 //
 // The rule. An entry is filed on the level of the highest group of bits in which its deadline
-// differs from now(), in the slot which that group of the deadline names. So everything on a level
-// is due before anything on the level above it, and, below the top level, a slot before the slots
-// after it. The top level has no level above: deadlines beyond its reach are hashed into it and
-// wait there for their round.
+// differs from elapsed(), in the slot which that group of the deadline names. So everything on a
+// level is due before anything on the level above it, and, below the top level, a slot before the
+// slots after it. The top level has no level above: deadlines beyond its reach are hashed into it
+// and wait there for their round.
 //
 // The reason. Time jumps from one occupied slot to the next: an idle stretch costs nothing, however
-// long, and a lone entry is looked at once, when it is due, whatever its distance. Which slot is next
-// is known at any time, by a tree of the slots' earliest deadlines.
+// long, and a lone entry is looked at once, when it is due, whatever its distance. Which slot is
+// next is known at any time, by a tree of the slots' earliest deadlines.
 //
 // The price. When time enters a slot of a higher level its entries are filed again, further down:
 // each entry at most levels - 1 times, and only if it lives that long.
@@ -27,14 +27,15 @@
 //    comes up.
 //  - A slot remembers the earliest deadline put into it; taking an entry out does not raise it.
 //    next_expiry() may therefore be too early, never too late, and advance() puts it right.
-//  - now() stays behind the slot that is next to be opened, so that the rule always holds.
+//  - elapsed() stays behind the slot that is next to be opened, so that the rule always holds.
 //
 // A slot is not one list but sixteen, filled in turn and emptied in turn. One list would be walked
-// at the speed of one cache miss after the other; sixteen overlap theirs, and still hand out entries
-// much in the order in which they came: what was filed together lies together, more often than not.
+// at the speed of one cache miss after the other; sixteen overlap theirs, and still hand out
+// entries much in the order in which they came: what was filed together lies together, more often
+// than not.
 //
-// An empty list is nothing but a bit that is not set: its first entry makes it a list. So an empty wheel
-// is all zeros, and what is not used of its memory is never touched.
+// An empty list is nothing but a bit that is not set: its first entry makes it a list. So an empty
+// wheel is all zeros, and what is not used of its memory is never touched.
 
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
@@ -46,6 +47,7 @@
 #include <asio_wheel/detail/zero_memory.hpp>
 #include <asio_wheel/tick.hpp>
 
+#include <boost/assert.hpp>
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
@@ -101,8 +103,8 @@ private:
 /// for each entry that it expires or files again, and for each occupied slot the logarithm of how
 /// many slots there are, to the base eight, but nothing for empty ones; next_expiry() O(1);
 /// find_next_expiry() O(1) for each entry that it files again, and that logarithm for each slot. An
-/// entry that becomes the earliest of its slot, or that leaves it empty, costs up to that logarithm,
-/// but as a rule nothing.
+/// entry that becomes the earliest of its slot, or that leaves it empty, costs up to that
+/// logarithm, but as a rule nothing.
 ///
 ///     struct lease : asio_wheel::wheel_entry { int number = 0; };
 ///
@@ -113,27 +115,27 @@ private:
 ///     const auto [expired, more] = wheel.advance(1000, 64, due); // 1, false: due[0] is &a
 class wheel {
 public:
-    /// Tells a wheel what an entry's deadline is now. See the second constructor.
-    using look_function = tick_t (*)(void* context, wheel_entry& entry) noexcept;
+    /// Returns an entry's present deadline. See the second constructor.
+    using deadline_query = tick_t (*)(void* context, wheel_entry& entry) noexcept;
 
     /// `slots` (rounded up to a power of two, at least 2) on each of `levels` >= 1 levels; both as
     /// validated by asio_wheel::validate().
     wheel(std::size_t slots, unsigned levels) : wheel(slots, levels, nullptr, nullptr) {}
 
-    /// A wheel whose entries may change their deadlines without telling it: to a later tick than the
-    /// one they were filed for, or to none at all. Before the wheel files an entry again, and before
-    /// find_next_expiry() counts on one, it takes the entry out and calls look(context, entry). If that
-    /// returns no_tick, the wheel does not touch the entry again; else it goes on with the deadline
-    /// that was returned. advance() hands out an entry without a call when the tick has come that the
-    /// entry was filed for. `look` must not use the wheel.
-    wheel(std::size_t slots, unsigned levels, look_function look, void* context);
+    /// A wheel whose entries may change their deadlines without telling it: to a later tick than
+    /// the one they were filed for, or to none at all. Before the wheel files an entry again, and
+    /// before find_next_expiry() returns its deadline, the wheel takes the entry out and calls
+    /// query(context, entry), which returns the present deadline. If that is no_tick, the wheel
+    /// does not touch the entry again. advance() hands out an entry without a query when the tick
+    /// has come that the entry was filed for. `query` must not use the wheel.
+    wheel(std::size_t slots, unsigned levels, deadline_query query, void* context);
 
     wheel(const wheel&) = delete;
     wheel& operator=(const wheel&) = delete;
     ~wheel(); // Entries that are still filed are simply forgotten.
 
     /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
-    /// advance() to told() or later, after all others that are: whoever is filed in the past, time
+    /// advance() to now() or later, after all others that are: whoever is filed in the past, time
     /// and again, starves nobody.
     void insert(wheel_entry& entry, tick_t deadline) noexcept;
 
@@ -142,13 +144,15 @@ public:
 
     /// Moves the deadline of a filed `entry` later (or leaves it): one store.
     void postpone(wheel_entry& entry, tick_t deadline) noexcept {
+        BOOST_ASSERT(entry.filed());
         entry.deadline_ = deadline < last_tick ? deadline : last_tick;
     }
 
     /// Moves the deadline of a filed `entry` anywhere: one store if its slot comes up early enough,
     /// else it is moved.
     void reschedule(wheel_entry& entry, tick_t deadline) noexcept {
-        if (deadline >= entry.deadline_ || deadline >= looked_at(entry)) {
+        BOOST_ASSERT(entry.filed());
+        if (deadline >= entry.deadline_ || deadline >= next_visit(entry)) {
             postpone(entry, deadline);
         } else {
             erase(entry);
@@ -160,20 +164,20 @@ public:
     /// nothing if `old` is not.
     void replace(wheel_entry& old, wheel_entry& fresh) noexcept;
 
-    /// Files `entry`, which must not be filed, but keeps it back: its deadline is told(), and
-    /// advance() does not hand it out before release_held(), or before time goes on to a later tick.
-    /// For a caller that knows more than the tick: advance() handed out an entry whose tick has come,
-    /// but whose exact time inside this tick has not.
+    /// Files `entry`, which must not be filed, but keeps it back: its deadline is now(), and
+    /// advance() does not hand it out before release_held(), or before time goes on to a later
+    /// tick. For a caller that knows more than the tick: advance() handed out an entry whose tick
+    /// has come, but whose exact time inside this tick has not.
     ///
     /// A held entry is filed like any other: it is counted by size(), and can be erased, replaced,
-    /// postponed and rescheduled. Rescheduled to a later tick, it expires then; to told(), it stays
-    /// held; to an earlier tick, it is due at the next advance(). As an entry may stay held that was
-    /// rescheduled within its tick, release_held() begins each pass.
+    /// postponed and rescheduled. Rescheduled to a later tick, it expires then; to now(), it stays
+    /// held; to an earlier tick, it is due at the next advance(). As an entry may stay held that
+    /// was rescheduled within its tick, release_held() begins each pass.
     void hold(wheel_entry& entry) noexcept;
 
-    /// Makes all held entries due at the next advance() to told() or later, in O(1). Call it once,
-    /// at the beginning of a pass, not before each slice: what was held in one slice would be handed
-    /// out by the next one again.
+    /// Makes all held entries due at the next advance() to now() or later, in O(1). Call it once,
+    /// at the beginning of a pass, not before each slice: what was held in one slice would be
+    /// handed out by the next one again.
     void release_held() noexcept;
 
     /// Whether an entry is held.
@@ -193,38 +197,38 @@ public:
     progress advance(tick_t now, std::size_t budget, std::span<wheel_entry*> due) noexcept;
 
     /// No entry is due before this tick; no_tick if the wheel is empty. It is exact but for entries
-    /// that were erased, or got a later deadline, since time last came by. It is not later than told() while
-    /// something is held, nor while advance() or find_next_expiry() has more to do.
+    /// that were erased, or got a later deadline, since time last came by. It is not later than
+    /// now() while something is held, nor while advance() or find_next_expiry() has more to do.
     [[nodiscard]] tick_t next_expiry() const noexcept {
         if (!opened_empty()) {
-            return now_;
+            return elapsed_;
         }
-        return holds() ? std::min(earliest_.smallest(), told_) : earliest_.smallest();
+        return holds() ? std::min(earliest_.smallest(), now_) : earliest_.smallest();
     }
 
     /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. While
-    /// something is held, it is a tick that is not later than told().
+    /// something is held, it is a tick that is not later than now().
     ///
-    /// It files again what an advance() that ran out of budget has left over, and what was postponed,
-    /// as far as it is in the way, but no more than `budget` >= 1 entries. It returns nothing if that
-    /// was not enough: call again, and it goes on from there. Entries may change meanwhile. Neither
-    /// now() nor told() changes.
+    /// It files again what an advance() that ran out of budget has left over, and what was
+    /// postponed, as far as it is in the way, but no more than `budget` >= 1 entries. It returns
+    /// nothing if that was not enough: call again, and it goes on from there. Entries may change
+    /// meanwhile. Neither elapsed() nor now() changes.
     [[nodiscard]] std::optional<tick_t> find_next_expiry(std::size_t budget) noexcept;
 
     /// The same, whatever it takes.
     [[nodiscard]] tick_t find_next_expiry() noexcept {
-        return find_next_expiry(std::numeric_limits<std::size_t>::max()).value_or(now_);
+        return find_next_expiry(std::numeric_limits<std::size_t>::max()).value_or(elapsed_);
     }
 
     /// The number of entries that are filed.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// How far time has come; it may be behind told(), never ahead.
-    [[nodiscard]] tick_t now() const noexcept { return now_; }
+    /// Up to which tick the wheel has been emptied. It may be behind now(), but never ahead of it.
+    [[nodiscard]] tick_t elapsed() const noexcept { return elapsed_; }
 
-    /// The latest time that advance() was told. Deadlines before it are due already.
-    [[nodiscard]] tick_t told() const noexcept { return told_; }
+    /// The latest time that was given to advance(). Deadlines before it are due already.
+    [[nodiscard]] tick_t now() const noexcept { return now_; }
 
     /// How many times an entry was filed again because time reached its slot.
     [[nodiscard]] std::uint64_t cascaded() const noexcept { return cascaded_; }
@@ -260,9 +264,9 @@ private:
     void vacated(std::size_t number) noexcept;
     void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
-    [[nodiscard]] bool look_at(wheel_entry& entry) noexcept;
+    [[nodiscard]] bool refresh(wheel_entry& entry) noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
-    [[nodiscard]] wheel_entry* shown(std::uint32_t number, tick_t deadline) const noexcept;
+    [[nodiscard]] wheel_entry* first_at(std::uint32_t number, tick_t deadline) const noexcept;
     [[nodiscard]] unsigned shift(std::uint32_t level) const noexcept { return level * bits_; }
     void catch_up(tick_t now) noexcept;
 
@@ -276,9 +280,9 @@ private:
         return algorithms::node_traits::get_next(n);
     }
 
-    // Until then, nobody looks at an entry where it is filed.
-    [[nodiscard]] tick_t looked_at(const wheel_entry& entry) const noexcept {
-        return entry.slot_ == held_ ? told_ : earliest_[entry.slot_];
+    // The tick at which the slot is opened where the entry is filed.
+    [[nodiscard]] tick_t next_visit(const wheel_entry& entry) const noexcept {
+        return entry.slot_ == held_ ? now_ : earliest_[entry.slot_];
     }
 
     // Slot s of level l has the number l * slots() + s. Two more slots belong to no level: number
@@ -286,15 +290,15 @@ private:
     // budget goes on, and number held_ what hold() filed.
     //
     // Invariants, between calls:
-    //  - earliest_[n] <= the deadline of each entry in slot n, and now_ <= earliest_[n]; no_tick if
-    //    n is empty. The opened slot and that of the held have none: the deadlines there are now_ or
-    //    later, and told_ or later.
+    //  - earliest_[n] <= the deadline of each entry in slot n, and elapsed_ <= earliest_[n];
+    //    no_tick if n is empty. The opened slot and that of the held have none: the deadlines there
+    //    are elapsed_ or later, and now_ or later.
     //  - an entry that is as early as earliest_[n] says is the first of a list of slot n, unless
     //    such entries were erased or postponed.
     //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
     //    where it was).
-    //  - below the top level, an occupied slot's index is greater than that of now_ (on level 0, or
-    //    equal).
+    //  - below the top level, an occupied slot's index is greater than that of elapsed_ (on level
+    //    0, or equal).
     //  - bit i of filled_[n] is set if and only if list i of slot n is a list, which is not empty.
     std::uint32_t levels_;
     std::uint32_t bits_; // log2 of the slots on a level
@@ -303,12 +307,12 @@ private:
     std::uint32_t held_;
     unsigned stripe_ = 0; // where the next entry is filed
     unsigned turn_ = 0;   // which list the next entry is taken from
-    tick_t now_ = 0;      // <= told_
-    tick_t told_ = 0;
+    tick_t elapsed_ = 0;  // <= now_
+    tick_t now_ = 0;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;
-    const look_function look_; // Null if deadlines change by our functions only.
-    void* const context_;      // What it is called with.
+    const deadline_query query_; // Null if deadlines change by the wheel's functions only.
+    void* const context_;        // Its first argument.
     detail::earliest_ticks earliest_;
     detail::zero_memory memory_; // All of earliest_ and of these arrays:
     slot* slots_;

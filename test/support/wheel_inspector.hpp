@@ -20,8 +20,8 @@ namespace asio_wheel {
 struct wheel_inspector {
     /// The first invariant that does not hold, in words; empty if all do.
     [[nodiscard]] static std::string audit(const wheel& w) {
-        if (w.now_ > w.told_ || w.told_ > last_tick) {
-            return words("it is ", w.now_, ", but only ", w.told_, " was told");
+        if (w.elapsed_ > w.now_ || w.now_ > last_tick) {
+            return words("it is ", w.elapsed_, ", but only ", w.now_, " was told");
         }
         std::size_t entries = 0;
         tick_t smallest = no_tick;
@@ -170,8 +170,8 @@ private:
                        ? std::string()
                        : words("slot ", slot, ": is empty, but remembers ", earliest);
         }
-        return earliest < w.now_ ? words("slot ", slot, ": should have been opened at ", earliest,
-                                         ", but it is ", w.now_)
+        return earliest < w.elapsed_ ? words("slot ", slot, ": should have been opened at ", earliest,
+                                         ", but it is ", w.elapsed_)
                                  : audit_place(w, slot, earliest);
     }
 
@@ -181,12 +181,12 @@ private:
                                                  tick_t earliest) {
         const auto level = static_cast<unsigned>(number >> w.bits_);
         const tick_t turn = earliest >> w.shift(level); // counts the slots of this level
-        const tick_t now_turn = w.now_ >> w.shift(level);
+        const tick_t now_turn = w.elapsed_ >> w.shift(level);
         const tick_t index = number & w.mask_;
         const bool top = level + 1 == w.levels_;
         const auto place = [&](const char* what) {
             return words("slot ", number, " (level ", level, ", index ", index, ", earliest ",
-                         earliest, ", now ", w.now_, "): ", what);
+                         earliest, ", now ", w.elapsed_, "): ", what);
         };
         if ((turn & w.mask_) != index) {
             return place("the deadline belongs into another slot");
@@ -208,8 +208,8 @@ private:
             if (entry.slot_ == w.opened_ || entry.slot_ > w.held_) {
                 return words("opened slot: an entry says it came from slot ", entry.slot_);
             }
-            if (entry.deadline_ < w.now_ || entry.deadline_ > last_tick) {
-                return words("opened slot: it is ", w.now_, ", but an entry is due at ",
+            if (entry.deadline_ < w.elapsed_ || entry.deadline_ > last_tick) {
+                return words("opened slot: it is ", w.elapsed_, ", but an entry is due at ",
                              entry.deadline_);
             }
             return std::string();
@@ -221,8 +221,8 @@ private:
             if (entry.slot_ != w.held_) {
                 return words("held: an entry says it is in slot ", entry.slot_);
             }
-            if (entry.deadline_ < w.told_ || entry.deadline_ > last_tick) {
-                return words("held: an entry is due at ", entry.deadline_, ", but ", w.told_,
+            if (entry.deadline_ < w.now_ || entry.deadline_ > last_tick) {
+                return words("held: an entry is due at ", entry.deadline_, ", but ", w.now_,
                              " was told");
             }
             return std::string();

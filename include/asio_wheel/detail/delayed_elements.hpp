@@ -165,13 +165,13 @@ public:
     /// When the next element can be taken; it may be too early if elements were erased or moved
     /// since. None without elements.
     [[nodiscard]] std::optional<count_t> next() noexcept {
-        gather(wheel_.told());
+        gather(wheel_.now());
         return heap_.empty() ? time_of(wheel_.next_expiry()) : heap_.front()->time_;
     }
 
     /// The same, exactly.
     [[nodiscard]] std::optional<count_t> exactly_next() noexcept {
-        gather(wheel_.told());
+        gather(wheel_.now());
         return heap_.empty() ? time_of(wheel_.find_next_expiry()) : heap_.front()->time_;
     }
 
@@ -235,7 +235,7 @@ private:
         e.time_ = time;
         e.number_ = pushed_++;
         const tick_t tick = tick_of(time);
-        if (tick <= wheel_.told()) {
+        if (tick <= wheel_.now()) {
             enter_heap(e);
         } else {
             wheel_.insert(e, tick);

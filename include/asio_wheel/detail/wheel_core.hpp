@@ -403,13 +403,13 @@ private:
     bool in_pass_ = false;     // The last slice did not finish its pass over what is due.
     bool stopped_ = false;     // drain() was called.
     bool closing_ = false;     // The context ends.
-    tick_t seen_ = 0;          // What the clock showed when it was last looked at.
-    time_point pass_time_ = time_point::min(); // And when it was looked at for what is due.
+    tick_t seen_ = 0;          // The last reading of the clock.
+    time_point pass_time_ = time_point::min(); // And the reading by the last slice.
     operation_batch ready_;                    // What is to go into the context's queue.
     timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
     std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
-    std::size_t unseen_ = 0; // How many waits have started since the peak was looked at.
+    std::size_t unseen_ = 0; // Waits that started since the peak was compared.
     wheel_stats stats_;      // But for what `counts_` counts, and:
     std::optional<lateness_histogram> handler_delay_;
     driver<Clock, WaitTraits> driver_;

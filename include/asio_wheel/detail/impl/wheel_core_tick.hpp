@@ -154,7 +154,7 @@ bool wheel_core<Clock, WaitTraits>::becomes_due(state& s, time_point now) noexce
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::file_again(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
-    if (deadline > wheel_.told()) {
+    if (deadline > wheel_.now()) {
         wheel_.insert(s, deadline);
         ++stats_.cascaded;
         return false;
@@ -214,7 +214,7 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
 // must not sleep longer than what is filed from now on allows. True if the clock was set back.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
-    if (stopped_ || clock_.paused() || !clock_.follow_set_back(now, wheel_.told())) {
+    if (stopped_ || clock_.paused() || !clock_.follow_set_back(now, wheel_.now())) {
         return false;
     }
     driver_.disarm();
@@ -231,7 +231,7 @@ void wheel_core<Clock, WaitTraits>::arm() {
     }
     // What is held back is visited again when its tick has begun, not at once.
     const tick_t next =
-        wheel_.holds() ? std::max(wheel_.next_expiry(), wheel_.told()) : wheel_.next_expiry();
+        wheel_.holds() ? std::max(wheel_.next_expiry(), wheel_.now()) : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
         // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
         // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way
