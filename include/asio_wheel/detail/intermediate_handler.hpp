@@ -4,11 +4,11 @@
 #ifndef ASIO_WHEEL_DETAIL_INTERMEDIATE_HANDLER_HPP
 #define ASIO_WHEEL_DETAIL_INTERMEDIATE_HANDLER_HPP
 
+#include <asio_wheel/detail/handler_wrapper.hpp>
 #include <asio_wheel/detail/kept_memory.hpp>
 #include <asio_wheel/detail/op_memory.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
-#include <boost/asio/associator.hpp>
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -26,6 +26,7 @@ class intermediate_handler {
     using memory = kept_memory<boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
 
 public:
+    using wrapped_handler = Handler;
     using allocator_type =
         keeping_allocator<void,
                           boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
@@ -68,19 +69,5 @@ void go_on_with(Operation& op, Wait wait, const Args&... args) {
 }
 
 } // namespace asio_wheel::detail
-
-template <template <class, class> class Associator, class Handler, class Step,
-          class DefaultCandidate>
-struct boost::asio::associator<Associator, asio_wheel::detail::intermediate_handler<Handler, Step>,
-                               DefaultCandidate> : Associator<Handler, DefaultCandidate> {
-    using intermediate = asio_wheel::detail::intermediate_handler<Handler, Step>;
-
-    static auto get(const intermediate& h) noexcept {
-        return Associator<Handler, DefaultCandidate>::get(h.inner());
-    }
-    static auto get(const intermediate& h, const DefaultCandidate& otherwise) noexcept {
-        return Associator<Handler, DefaultCandidate>::get(h.inner(), otherwise);
-    }
-};
 
 #endif

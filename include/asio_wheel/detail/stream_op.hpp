@@ -7,11 +7,11 @@
 #ifndef ASIO_WHEEL_DETAIL_STREAM_OP_HPP
 #define ASIO_WHEEL_DETAIL_STREAM_OP_HPP
 
+#include <asio_wheel/detail/handler_wrapper.hpp>
 #include <asio_wheel/detail/stream_deadlines.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/append.hpp>
-#include <boost/asio/associator.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -26,6 +26,8 @@ namespace asio_wheel::detail {
 template <class Impl, class Handler>
 class stream_op {
 public:
+    using wrapped_handler = Handler;
+
     stream_op(transfer what, Handler&& handler) : handler_(std::move(handler)), what_(what) {}
     stream_op(stream_op&&) = default;
     stream_op& operator=(stream_op&&) = delete;
@@ -109,20 +111,5 @@ void start_stream_op(Impl& impl, transfer what, Handler&& handler, Start start,
 }
 
 } // namespace asio_wheel::detail
-
-// Executor, allocator and so on are those of the user's handler.
-template <template <class, class> class Associator, class Impl, class Handler,
-          class DefaultCandidate>
-struct boost::asio::associator<Associator, asio_wheel::detail::stream_op<Impl, Handler>,
-                               DefaultCandidate> : Associator<Handler, DefaultCandidate> {
-    using op = asio_wheel::detail::stream_op<Impl, Handler>;
-
-    static auto get(const op& h) noexcept {
-        return Associator<Handler, DefaultCandidate>::get(h.inner());
-    }
-    static auto get(const op& h, const DefaultCandidate& otherwise) noexcept {
-        return Associator<Handler, DefaultCandidate>::get(h.inner(), otherwise);
-    }
-};
 
 #endif

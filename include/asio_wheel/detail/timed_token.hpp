@@ -13,13 +13,13 @@
 #include <asio_wheel/detail/asio_compat.hpp>
 #include <asio_wheel/detail/deadline.hpp>
 #include <asio_wheel/detail/executors.hpp>
+#include <asio_wheel/detail/handler_wrapper.hpp>
 #include <asio_wheel/detail/start_wait.hpp>
 #include <asio_wheel/detail/wheel_clock.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
-#include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -82,6 +82,7 @@ struct time_terms {
 template <class Core, class Handler, class Result>
 class timed_handler {
 public:
+    using wrapped_handler = Handler;
     using cancellation_slot_type = boost::asio::cancellation_slot;
 
     timed_handler(Handler&& handler, deadline_ptr<Core> d, const Result& result)
@@ -333,22 +334,6 @@ public:
         return async_initiate<const full<Initiation>, Signatures...>(
             std::forward<Initiation>(initiation), token(default_token<Initiation>()),
             std::forward<Args>(args)...);
-    }
-};
-
-// A timed handler's executor, allocator and so on are those of the handler it wraps; but for the
-// cancellation slot.
-template <template <class, class> class Associator, class Core, class Handler, class Result,
-          class DefaultCandidate>
-struct boost::asio::associator<Associator, asio_wheel::detail::timed_handler<Core, Handler, Result>,
-                               DefaultCandidate> : Associator<Handler, DefaultCandidate> {
-    using timed = asio_wheel::detail::timed_handler<Core, Handler, Result>;
-
-    static auto get(const timed& h) noexcept {
-        return Associator<Handler, DefaultCandidate>::get(h.inner());
-    }
-    static auto get(const timed& h, const DefaultCandidate& otherwise) noexcept {
-        return Associator<Handler, DefaultCandidate>::get(h.inner(), otherwise);
     }
 };
 
