@@ -29,8 +29,8 @@
 
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <memory>
+#include <vector>
 
 namespace {
 
@@ -174,7 +174,8 @@ void touch(benchmark::State& state, std::size_t n) {
     bench::splitmix64 random;
     const auto order = bench::random_order(n, random);
     asio::io_context context;
-    std::deque<asio_wheel::idle_timer> timers; // They cannot be moved.
+    std::vector<asio_wheel::idle_timer> timers;
+    timers.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
         timers.emplace_back(context, bench::timeout_of(n));
         timers.back().async_wait(

@@ -17,28 +17,26 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/basic_waitable_timer.hpp>
-#include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/initiation_of.hpp>
-#include <asio_wheel/detail/intermediate_handler.hpp>
-#include <asio_wheel/detail/positive.hpp>
-#include <asio_wheel/detail/valve.hpp>
-#include <asio_wheel/detail/wait_anew.hpp>
-#include <asio_wheel/detail/wheel_clock.hpp>
-#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace asio_wheel {
+
+namespace detail {
+template <class Clock, class Executor>
+class idle_timer_impl;
+template <class Clock, class Executor>
+class heartbeat_impl;
+} // namespace detail
 
 /// Tells when something has been idle for a period: nothing called touch().
 ///
@@ -54,16 +52,19 @@ namespace asio_wheel {
 /// with each touch: if the clock is set back, the next touch begins a period there; without a
 /// touch, the period ends when the clock shows its end.
 ///
-/// Neither copyable nor movable. Thread safety: touch() and idle_for() may be called from any
-/// thread at any time, until the execution context ends, whose wheel tells the time; everything
-/// else as with a timer.
+/// Movable at any time, also while a wait is pending. An idle timer that was moved from may be
+/// destroyed and assigned to, and nothing else. Constructing one takes one allocation.
+///
+/// Thread safety: touch() and idle_for() may be called from any thread, until the execution context
+/// ends, whose wheel tells the time, but not while this same object is moved or assigned to;
+/// everything else as with a timer.
 ///
 /// A period of zero or less, and one that is not a number, throws std::invalid_argument. In an
 /// overloaded server, wheel_service::scale() shortens the periods of all idle timers at once.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
-    using initiate_async_wait = detail::initiation_of<basic_idle_timer>;
-    friend initiate_async_wait;
+    using impl = detail::idle_timer_impl<Clock, Executor>;
+    using initiate_async_wait = detail::initiation_of<impl>;
 
 public:
     using clock_type = Clock;
@@ -79,42 +80,28 @@ public:
     /// It counts as touched now.
     template <class Rep, class Period>
     basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
-        : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex),
-          watch_(detail::core_access::of(wheel_), detail::core_access::state_of(timer_),
-                 checked(period)) {
-        valve().add(watch_);
-    }
+        : impl_(std::make_unique<impl>(ex, period)) {}
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
     basic_idle_timer(Context& context, const std::chrono::duration<Rep, Period>& period)
         : basic_idle_timer(executor_type(context.get_executor()), period) {}
 
-    basic_idle_timer(const basic_idle_timer&) = delete;
-    basic_idle_timer& operator=(const basic_idle_timer&) = delete;
+    /// Takes over `other`'s period, its last touch and the pending wait.
+    basic_idle_timer(basic_idle_timer&& other) noexcept = default;
+    /// The same. A wait that was pending here before is aborted.
+    basic_idle_timer& operator=(basic_idle_timer&& other) noexcept = default;
     /// Aborts a wait that is pending. Safe after the context's end.
-    ~basic_idle_timer() {
-        if (watch_.listed) {
-            valve().remove(watch_);
-        }
-    }
+    ~basic_idle_timer() = default;
 
-    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
 
     /// Something has happened: a period begins anew. Not to be called when the execution context
     /// has ended, not even if nobody waits: the time is its wheel's.
-    void touch() {
-        watch_.touched.touch();
-        if constexpr (!Clock::is_steady) {
-            waits_until_.no_later_than(detail::core_access::of(wheel_), watch_.timer, end());
-        }
-    }
+    void touch() { impl_->touch(); }
 
     /// How long it has been idle. Not to be called when the execution context has ended.
-    [[nodiscard]] duration idle_for() const {
-        return std::max(detail::until_saturating(watch_.touched.last(), wheel_.now()),
-                        duration::zero());
-    }
+    [[nodiscard]] duration idle_for() const { return impl_->idle_for(); }
 
     /// Waits until it has been idle for a period; if it has already, until the context's next turn.
     ///
@@ -126,7 +113,8 @@ public:
     /// async_wait() aborts the one before; if it throws, that one goes on.
     ///
     /// The last touch is looked at on the handler's executor: the idle timer is used there, once a
-    /// period, and must live until the handler is called, unless that is with an error.
+    /// period, and must live until the handler is called, unless that is with an error. It may be
+    /// moved meanwhile.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
@@ -134,78 +122,24 @@ public:
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code)>(
             std::declval<initiate_async_wait>(), token)) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_async_wait(this), token);
+            initiate_async_wait(impl_.get()), token);
     }
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
-    std::size_t cancel() { return timer_.cancel(); }
+    std::size_t cancel() { return impl_->cancel(); }
 
     /// As it was given: wheel_service::scale() does not change it.
-    [[nodiscard]] duration period() const noexcept { return watch_.period; }
+    [[nodiscard]] duration period() const noexcept { return impl_->period(); }
 
     /// Changes the period; it began when it was last touched. What is waited for goes on being
     /// waited for.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        valve().set_period(watch_, checked(period));
-        const double scale = valve().scale();
-        const time_point end = watch_.end(scale);
-        waits_until_.set(end);
-        timer_.postpone_until(end);
-        valve().waits_by(scale);
+        impl_->period(period);
     }
 
 private:
-    // What the wait for the end of a period calls.
-    struct look {
-        basic_idle_timer* self;
-
-        template <class Operation>
-        void operator()(Operation& op, const boost::system::error_code& ec) const {
-            if (!ec && self->wheel_.now() < self->end()) { // It was touched meanwhile.
-                detail::go_on_with(op, [this, &op] { self->wait(std::move(op)); });
-            } else {
-                op.complete(ec);
-            }
-        }
-    };
-
-    using core_type = detail::wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-    using valve_type = detail::valve<core_type>;
-
-    [[nodiscard]] valve_type& valve() const noexcept {
-        return detail::core_access::valve_of(wheel_);
-    }
-
-    template <class Handler>
-    void start(Handler&& handler) {
-        wait(detail::intermediate_handler<Handler, look>(std::forward<Handler>(handler),
-                                                         look{this}));
-    }
-
-    template <class Operation>
-    void wait(Operation&& op) {
-        valve_type& v = valve(); // The idle timer may be gone when its wait has started.
-        const double scale = v.scale();
-        const time_point end = watch_.end(scale);
-        detail::wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
-            waits_until_.set(end);
-            timer_.expires_at(end);
-        });
-        v.waits_by(scale);
-    }
-
-    [[nodiscard]] time_point end() const noexcept { return watch_.end(valve().scale()); }
-
-    template <class Rep, class Period>
-    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
-        return detail::positive<duration>("the period of an idle timer", period);
-    }
-
-    wheel_service<Clock>& wheel_;
-    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
-    detail::idle_watch<core_type> watch_;
-    [[no_unique_address]] detail::waiting_until<core_type> waits_until_;
+    std::unique_ptr<impl> impl_;
 };
 
 /// An idle timer on the steady clock.
@@ -230,12 +164,12 @@ enum class heartbeat_event {
 /// for `dead`; and a connection has one writer. docs/guide/idle_timer.md has all of such a
 /// connection.
 ///
-/// sent() and received() are touch()es, from any thread until the execution context ends.
-/// Everything else is as with an idle timer.
+/// sent() and received() are touch()es, from any thread until the execution context ends, but not
+/// while this same object is moved. Everything else is as with an idle timer.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_heartbeat {
-    using initiate_async_next = detail::initiation_of<basic_heartbeat>;
-    friend initiate_async_next;
+    using impl = detail::heartbeat_impl<Clock, Executor>;
+    using initiate_async_next = detail::initiation_of<impl>;
 
 public:
     using clock_type = Clock;
@@ -252,10 +186,7 @@ public:
     template <class Rep1, class Period1, class Rep2, class Period2>
     basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
                     const std::chrono::duration<Rep2, Period2>& dead_after)
-        : wheel_(use_wheel<Clock>(detail::context_of(ex))), timer_(ex),
-          send_every_(detail::positive<duration>("a heartbeat's send_every", send_every)),
-          dead_after_(detail::positive<duration>("a heartbeat's dead_after", dead_after)),
-          sent_(detail::core_access::of(wheel_)), received_(detail::core_access::of(wheel_)) {}
+        : impl_(std::make_unique<impl>(ex, send_every, dead_after)) {}
 
     template <class Context, class Rep1, class Period1, class Rep2, class Period2>
         requires detail::is_context<Context>
@@ -263,23 +194,19 @@ public:
                     const std::chrono::duration<Rep2, Period2>& dead_after)
         : basic_heartbeat(executor_type(context.get_executor()), send_every, dead_after) {}
 
-    basic_heartbeat(const basic_heartbeat&) = delete;
-    basic_heartbeat& operator=(const basic_heartbeat&) = delete;
+    /// Takes over what `other` knows and the pending wait.
+    basic_heartbeat(basic_heartbeat&& other) noexcept = default;
+    /// The same. A wait that was pending here before is aborted.
+    basic_heartbeat& operator=(basic_heartbeat&& other) noexcept = default;
     ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
 
-    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
 
     /// Something was sent.
-    void sent() {
-        sent_.touch();
-        keep_up();
-    }
+    void sent() { impl_->sent(); }
 
     /// Something was received.
-    void received() {
-        received_.touch();
-        keep_up();
-    }
+    void received() { impl_->received(); }
 
     /// Waits until there is something to do. If both are, it is too late to send.
     ///
@@ -295,83 +222,22 @@ public:
                                                 void(boost::system::error_code, heartbeat_event)>(
             std::declval<initiate_async_next>(), token)) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, heartbeat_event)>(
-            initiate_async_next(this), token);
+            initiate_async_next(impl_.get()), token);
     }
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
-    std::size_t cancel() { return timer_.cancel(); }
+    std::size_t cancel() { return impl_->cancel(); }
 
 private:
-    // What the wait for the first of both calls.
-    struct look {
-        basic_heartbeat* self;
-
-        template <class Operation>
-        void operator()(Operation& op, const boost::system::error_code& ec) const {
-            if (ec) {
-                return op.complete(ec, heartbeat_event::send);
-            }
-            const time_point now = self->wheel_.now();
-            if (now >= self->death()) {
-                op.complete(ec, heartbeat_event::dead);
-            } else if (now >= self->next_sending()) {
-                self->sent();
-                op.complete(ec, heartbeat_event::send);
-            } else {
-                detail::go_on_with(
-                    op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
-            }
-        }
-    };
-
-    template <class Handler>
-    void start(Handler&& handler) {
-        wait(detail::intermediate_handler<Handler, look>(std::forward<Handler>(handler),
-                                                         look{this}));
-    }
-
-    template <class Operation>
-    void wait(Operation&& op) {
-        const time_point next = next_event();
-        detail::wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
-            waits_until_.set(next);
-            timer_.expires_at(next);
-        });
-    }
-
-    // After a touch.
-    void keep_up() {
-        if constexpr (!Clock::is_steady) {
-            waits_until_.no_later_than(detail::core_access::of(wheel_),
-                                       detail::core_access::state_of(timer_), next_event());
-        }
-    }
-
-    [[nodiscard]] time_point next_event() const noexcept {
-        return std::min(next_sending(), death());
-    }
-
-    [[nodiscard]] time_point next_sending() const noexcept {
-        return detail::add_saturating(sent_.last(), send_every_);
-    }
-    [[nodiscard]] time_point death() const noexcept {
-        return detail::add_saturating(received_.last(), dead_after_);
-    }
-
-    using core_type = detail::wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-
-    wheel_service<Clock>& wheel_;
-    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
-    duration send_every_;
-    duration dead_after_;
-    detail::activity<core_type> sent_;
-    detail::activity<core_type> received_;
-    [[no_unique_address]] detail::waiting_until<core_type> waits_until_;
+    std::unique_ptr<impl> impl_;
 };
 
 /// A heartbeat on the steady clock.
 using heartbeat = basic_heartbeat<std::chrono::steady_clock>;
 
 } // namespace asio_wheel
+
+#include <asio_wheel/detail/heartbeat_impl.hpp>
+#include <asio_wheel/detail/idle_timer_impl.hpp>
 
 #endif

@@ -13,14 +13,10 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/positive.hpp>
+#include <asio_wheel/detail/scheduling.hpp>
 #include <asio_wheel/detail/sync.hpp>
-#include <asio_wheel/detail/task.hpp>
 #include <asio_wheel/detail/task_board.hpp>
 #include <asio_wheel/detail/task_handle.hpp>
-#include <asio_wheel/detail/task_of.hpp>
-#include <asio_wheel/detail/wheel_clock.hpp>
-#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -31,12 +27,8 @@
 #include <exception>
 #include <functional>
 #include <list>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -59,16 +51,18 @@ namespace asio_wheel {
 /// kind may allocate by itself for each wait. If that fails, on_error is told, and the task is
 /// over.)
 ///
-/// Thread safety. All functions may be called from any thread at any time; after close() or stop(),
-/// or with max_pending tasks, those that schedule throw boost::system::system_error with
-/// error::scheduler_stopped or error::too_many_pending. Empty functions, periods of zero or less,
-/// and durations that are not a number, throw std::invalid_argument.
+/// Movable at any time, also while there are tasks. A scheduler that was moved from may be
+/// destroyed and assigned to, and nothing else.
+///
+/// Thread safety. All functions may be called from any thread at any time, but not while this same
+/// scheduler is moved, assigned to or destroyed.
+///
+/// After close() or stop(), or with max_pending tasks, the functions that schedule throw
+/// boost::system::system_error with error::scheduler_stopped or error::too_many_pending. Empty
+/// functions, periods of zero or less, and durations that are not a number, throw
+/// std::invalid_argument.
 template <class Clock>
 class basic_scheduler {
-    using task = detail::task<Clock>;
-    using task_ptr = std::shared_ptr<task>;
-    using board_type = detail::task_board<Clock>;
-
 public:
     using clock_type = Clock;
     using duration = typename Clock::duration;
@@ -87,8 +81,7 @@ public:
     /// No more than `max_pending` tasks at once; 0 is no limit.
     explicit basic_scheduler(const executor_type& ex, std::size_t max_pending = 0,
                              error_handler on_error = nullptr)
-        : executor_(ex), wheel_(use_wheel<Clock>(detail::context_of(ex))),
-          board_(std::make_shared<board_type>(max_pending, std::move(on_error))) {}
+        : scheduling_(ex, max_pending, std::move(on_error)) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -97,23 +90,36 @@ public:
         : basic_scheduler(executor_type(context.get_executor()), max_pending, std::move(on_error)) {
     }
 
-    basic_scheduler(const basic_scheduler&) = delete;
-    basic_scheduler& operator=(const basic_scheduler&) = delete;
+    /// Takes over `other`'s tasks. They go on; handles and groups go on leading to them.
+    basic_scheduler(basic_scheduler&& other) noexcept = default;
+    /// The same. Tasks that were here before are cancelled, as by the destructor.
+    basic_scheduler& operator=(basic_scheduler&& other) noexcept {
+        // The tasks of before are cancelled last: what their functions own may use this scheduler.
+        basic_scheduler taken(std::move(other));
+        std::swap(scheduling_, taken.scheduling_);
+        return *this;
+    }
     /// Cancels all tasks. Calls that are under way go on.
-    ~basic_scheduler() { static_cast<void>(stop_all(false)); }
+    ~basic_scheduler() {
+        if (scheduling_.board()) {
+            static_cast<void>(scheduling_.stop(false));
+        }
+    }
 
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+    [[nodiscard]] const executor_type& get_executor() const noexcept {
+        return scheduling_.get_executor();
+    }
 
     /// Calls f after `d`.
     template <class Rep, class Period, class F>
     handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return schedule_at(after(d), std::forward<F>(f));
+        return scheduling_.schedule_after(d, std::forward<F>(f));
     }
 
     /// Calls f at `t`; if that has passed, on the context's next turn.
     template <class F>
     handle schedule_at(const time_point& t, F&& f) {
-        return arm(make(detail::not_nan("the time of a task", t), std::forward<F>(f), nullptr));
+        return scheduling_.schedule_at(t, std::forward<F>(f));
     }
 
     /// As schedule_after(), instead of what was scheduled under this key and was not called yet,
@@ -121,9 +127,7 @@ public:
     /// its key, although it is being called and has a place.)
     template <class Rep, class Period, class F>
     handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
-        t->key = std::move(key);
-        return arm(t);
+        return scheduling_.schedule_after(std::move(key), d, std::forward<F>(f));
     }
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
@@ -131,19 +135,13 @@ public:
     /// is a first call that was missed. (The JDK's Timer treats a first time that has passed so, too.)
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
-        return arm(make(after(initial), std::forward<F>(f),
-                        [period = checked(period)](time_point previous, time_point) {
-                            return std::optional(detail::add_saturating(previous, period));
-                        }));
+        return scheduling_.schedule_at_fixed_rate(initial, period, std::forward<F>(f));
     }
 
     /// Calls f after `initial`, and then `delay` after it has returned.
     template <class F>
     handle schedule_with_fixed_delay(const duration& initial, const duration& delay, F&& f) {
-        return arm(make(after(initial), std::forward<F>(f),
-                        [delay = checked(delay)](time_point, time_point now) {
-                            return std::optional(detail::add_saturating(now, delay));
-                        }));
+        return scheduling_.schedule_with_fixed_delay(initial, delay, std::forward<F>(f));
     }
 
     /// Calls f at next(now), and then at next(previous), as long as that gives a time. Returns a
@@ -151,28 +149,20 @@ public:
     template <class Next, class F>
         requires std::invocable<Next&, time_point>
     handle schedule(Next next, F&& f) {
-        refuse_empty(next);
-        const std::optional<time_point> first = next(wheel_.now());
-        if (!first) {
-            return handle();
-        }
-        return arm(make(*first, std::forward<F>(f),
-                        [next = std::move(next)](time_point previous, time_point) mutable {
-                            return std::optional<time_point>(next(previous));
-                        }));
+        return scheduling_.schedule(std::move(next), std::forward<F>(f));
     }
 
     /// How many tasks there are: those that wait, and those that are being called, until the call
     /// has returned and the function is destroyed, also if they were cancelled or stopped
     /// meanwhile. If a scheduler is closed() and has none, nothing is being called, and nothing
     /// will be.
-    [[nodiscard]] std::size_t pending() const noexcept { return board_->size(); }
+    [[nodiscard]] std::size_t pending() const noexcept { return board().size(); }
 
     /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
-    void close() noexcept { board_->close(); }
+    void close() noexcept { board().close(); }
 
     /// Whether it was closed, or stopped.
-    [[nodiscard]] bool closed() const noexcept { return board_->closed(); }
+    [[nodiscard]] bool closed() const noexcept { return board().closed(); }
 
     /// Takes no more tasks, and no task is called any more. Calls that are under way go on; this
     /// does not wait for them: pending() says how many there are. Returns the tasks that were never
@@ -181,50 +171,48 @@ public:
     /// The function of an orphan lives until the orphan is adopted and over, or cancelled, or no
     /// handle leads to it. So an orphan that holds its own handle, and is not adopted, has to be
     /// cancelled.
-    orphans stop() noexcept { return stop_all(true); } // NOLINT(modernize-use-nodiscard)
+    orphans stop() noexcept { return scheduling_.stop(true); } // NOLINT(modernize-use-nodiscard)
 
     /// Takes over what another scheduler's stop() returned: for the times they were scheduled for,
     /// or at once; under their keys, if they had any. Their handles go on leading to them. What is
     /// no orphan (any more), or was cancelled, is left where it is; so if this throws, it may be
     /// called again.
-    void adopt(const orphans& tasks) {
-        for (const handle& h : tasks) {
-            if (h.task_) {
-                arm(h.task_);
-            }
-        }
-    }
+    void adopt(const orphans& tasks) { scheduling_.adopt(tasks); }
 
     /// What is scheduled through a group is cancelled with it, also if another scheduler has
-    /// adopted it meanwhile. Must not outlive its scheduler.
+    /// adopted it meanwhile.
+    ///
+    /// A group goes on working when its scheduler is moved. It may outlive its scheduler. When that
+    /// has ended, or was assigned to, the group's functions throw as those of a scheduler that was
+    /// stopped. As a scheduler, it may outlive the context, if its executor may (a strand may not).
     class group {
     public:
-        explicit group(basic_scheduler& s) noexcept : scheduler_(s) {}
+        explicit group(basic_scheduler& s) noexcept : scheduling_(s.scheduling_) {}
         group(const group&) = delete;
         group& operator=(const group&) = delete;
         ~group() { static_cast<void>(cancel()); }
 
         template <class... Args>
         handle schedule_after(Args&&... args) {
-            return add([&] { return scheduler_.schedule_after(std::forward<Args>(args)...); });
+            return add([&] { return scheduling_.schedule_after(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_at(Args&&... args) {
-            return add([&] { return scheduler_.schedule_at(std::forward<Args>(args)...); });
+            return add([&] { return scheduling_.schedule_at(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_at_fixed_rate(Args&&... args) {
             return add(
-                [&] { return scheduler_.schedule_at_fixed_rate(std::forward<Args>(args)...); });
+                [&] { return scheduling_.schedule_at_fixed_rate(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_with_fixed_delay(Args&&... args) {
             return add(
-                [&] { return scheduler_.schedule_with_fixed_delay(std::forward<Args>(args)...); });
+                [&] { return scheduling_.schedule_with_fixed_delay(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule(Args&&... args) {
-            return add([&] { return scheduler_.schedule(std::forward<Args>(args)...); });
+            return add([&] { return scheduling_.schedule(std::forward<Args>(args)...); });
         }
 
         /// Cancels all. Returns how many it has cancelled. Needs no memory, and never fails.
@@ -266,65 +254,15 @@ public:
             }
         }
 
-        basic_scheduler& scheduler_;
-        detail::mutex mutex_; // Guards:
+        detail::scheduling<Clock> scheduling_; // A copy, so that the scheduler may be moved.
+        detail::mutex mutex_;                  // Guards:
         std::list<handle> handles_;
     };
 
 private:
-    template <class F, class Repeat>
-    [[nodiscard]] task_ptr make(const time_point& first, F&& f, Repeat repeat) {
-        using function = std::decay_t<F>;
-        static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
-                      "a task is called as f(handle) or as f()");
-        refuse_empty(f);
-        return std::make_shared<detail::task_of<Clock, function, Repeat>>(
-            first, function(std::forward<F>(f)), std::move(repeat));
-    }
+    [[nodiscard]] detail::task_board<Clock>& board() const noexcept { return *scheduling_.board(); }
 
-    template <class F>
-    static void refuse_empty(const F& f) {
-        if constexpr (requires { static_cast<bool>(f == nullptr); } && !std::is_function_v<F>) {
-            if (f == nullptr) {
-                throw std::invalid_argument("asio_wheel: the function of a task is empty");
-            }
-        }
-    }
-
-    handle arm(const task_ptr& t) {
-        t->arm(board_, executor_);
-        return handle(t);
-    }
-
-    // In case of `may_be_orphans`, returns those that were never called.
-    //
-    // What is let go meanwhile may own this scheduler: only the board is used.
-    orphans stop_all(bool may_be_orphans) noexcept {
-        const std::shared_ptr<board_type> board = board_;
-        orphans found;
-        if (board->stop(found)) {
-            while (const task_ptr t = board->next_to_stop()) {
-                if (t->stop(may_be_orphans)) {
-                    found.push_back(handle(t)); // There is room: see task_board::enter().
-                }
-            }
-        }
-        return found;
-    }
-
-    template <class Rep, class Period>
-    [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& d) const {
-        detail::refuse_nan("the delay of a task", d);
-        return detail::add_saturating(wheel_.now(), detail::ceil_saturating<duration>(d));
-    }
-
-    [[nodiscard]] static duration checked(const duration& period) {
-        return detail::positive<duration>("the period of a task", period);
-    }
-
-    executor_type executor_;
-    wheel_service<Clock>& wheel_;
-    const std::shared_ptr<board_type> board_; // Its tasks need it, too.
+    detail::scheduling<Clock> scheduling_;
 };
 
 /// A scheduler on the steady clock, and its handles.

@@ -10,7 +10,8 @@
 namespace asio_wheel::detail {
 
 /// Begins the asynchronous operation of an object that has one: by its start(handler). Asio's
-/// adaptors, such as default tokens and deferred, ask it for the object's executor.
+/// adaptors, such as default tokens and deferred, ask it for the object's executor. The object must
+/// not move: of a utility that users may move, it is the state that stays in place.
 template <class Object>
 class initiation_of {
 public:

@@ -26,6 +26,8 @@ enum class cancel_result {
 namespace detail {
 template <class Clock>
 class task;
+template <class Clock>
+class scheduling;
 } // namespace detail
 
 /// A task of a scheduler: a reference that is cheap to copy. It may outlive the task, the scheduler
@@ -76,6 +78,7 @@ public:
 
 private:
     friend class detail::task<Clock>;
+    friend class detail::scheduling<Clock>;
     friend class basic_scheduler<Clock>;
     friend struct std::hash<basic_task_handle>;
 
