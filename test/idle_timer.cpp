@@ -2,23 +2,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Idle timers and heartbeats.
+// Idle timers.
 
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/refusals.hpp"
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -30,7 +27,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -42,23 +38,6 @@ using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
 using asio_wheel::idle_timer;
 using boost::system::error_code;
-
-struct beating : virtual_world {
-    std::optional<heartbeat> pulse;
-    std::string story;
-
-    void next() {
-        pulse->async_next([this](error_code ec, heartbeat_event event) {
-            story += ec ? "!" : event == heartbeat_event::send ? "s" : "d";
-        });
-    }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
-
-    ~beating() {
-        pulse.reset();
-        poll();
-    }
-};
 
 } // namespace
 
@@ -321,92 +300,12 @@ BOOST_AUTO_TEST_CASE(the_coarse_clock_is_not_behind) {
 BOOST_FIXTURE_TEST_CASE(bad_periods_are_named, virtual_world) {
     BOOST_TEST(message_of([&] { idle_timer(ctx, 0s); }) ==
                "asio_wheel: the period of an idle timer is 0 ns, but must be greater than 0 ns");
-    BOOST_TEST(message_of([&] { heartbeat(ctx, -1us, 1s); }) ==
-               "asio_wheel: a heartbeat's send_every is -1000 ns, but must be greater than 0 ns");
-    BOOST_TEST(message_of([&] { heartbeat(ctx, 1s, 0ns); }) ==
-               "asio_wheel: a heartbeat's dead_after is 0 ns, but must be greater than 0 ns");
     journal log;
     idle_timer idle(ctx, 1s);
     idle.async_wait(log.note(1));
     BOOST_TEST(message_of([&] { idle.period(-1s); }) != "nothing");
     pass(1s);
     BOOST_TEST(log.take() == "1"); // Nothing is lost.
-}
-
-BOOST_FIXTURE_TEST_CASE(a_heartbeat_is_sent_when_nothing_else_was, beating) {
-    pulse.emplace(ctx, 10s, 1h);
-    next();
-    pass(9s);
-    pulse->sent();
-    pass(9s);
-    BOOST_TEST(told() == "");
-    pass(1s);
-    BOOST_TEST(told() == "s");
-    next(); // That one counts as sent.
-    pass(10s - 1ns);
-    BOOST_TEST(told() == "");
-    pass(1ns);
-    BOOST_TEST(told() == "s");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
-    pulse.emplace(ctx, 10s, 35s);
-    next();
-    for (int i = 0; i < 3; ++i) {
-        pass(10s);
-        BOOST_TEST(told() == "s");
-        next();
-    }
-    pass(5s - 1ns);
-    BOOST_TEST(told() == "");
-    pass(1ns);
-    BOOST_TEST(told() == "d");
-    next();
-    poll();
-    BOOST_TEST(told() == "d"); // It is still.
-    pulse->received();
-    next();
-    pass(1ms);
-    BOOST_TEST(told() == "");
-    pass(5s);
-    BOOST_TEST(told() == "s");
-}
-
-BOOST_FIXTURE_TEST_CASE(death_comes_before_sending, beating) {
-    pulse.emplace(ctx, 10s, 10s);
-    next();
-    pass(10s);
-    BOOST_TEST(told() == "d");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_heartbeat_can_be_cancelled, beating) {
-    pulse.emplace(ctx, 10s, 35s);
-    next();
-    BOOST_TEST(pulse->cancel() == 1U);
-    poll();
-    BOOST_TEST(told() == "!");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_heartbeat_in_a_coroutine, virtual_world) {
-    int sent = 0;
-    bool dead = false;
-    const auto connection = [&]() -> asio::awaitable<void> {
-        heartbeat pulse(co_await asio::this_coro::executor, 10s, 35s);
-        for (;; ++sent) {
-            const heartbeat_event event = co_await pulse.async_next(asio::use_awaitable);
-            if (event == heartbeat_event::dead) {
-                break;
-            }
-        }
-        dead = true;
-    };
-    asio::co_spawn(ctx, connection, asio::detached);
-    poll();
-    for (int i = 0; i < 35; ++i) {
-        pass(1s);
-    }
-    BOOST_TEST(sent == 3);
-    BOOST_TEST(dead);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 // Idle timers and heartbeats on a clock that is set.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
 #include "support/context.hpp"

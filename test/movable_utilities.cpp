@@ -7,6 +7,7 @@
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/scheduler.hpp>

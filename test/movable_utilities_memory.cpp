@@ -8,6 +8,7 @@
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/scheduler.hpp>

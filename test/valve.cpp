@@ -4,6 +4,7 @@
 
 // The overload valve: wheel_service::scale().
 
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
 #include "support/context.hpp"

@@ -5,6 +5,7 @@
 // second, third … handler, with whatever they have under way.
 
 #include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/scheduler.hpp>

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What happens when nothing happens: idle timeouts and heartbeats of connections.
+// What happens when nothing happens: idle timeouts of connections.
 //
 //     asio_wheel::idle_timer idle(ctx, 30s);
 //     idle.async_wait([&](error_code ec) {
@@ -34,9 +34,7 @@ namespace asio_wheel {
 namespace detail {
 template <class Clock, class Executor>
 class idle_timer_impl;
-template <class Clock, class Executor>
-class heartbeat_impl;
-} // namespace detail
+}
 
 /// Tells when something has been idle for a period: nothing called touch().
 ///
@@ -145,99 +143,8 @@ private:
 /// An idle timer on the steady clock.
 using idle_timer = basic_idle_timer<std::chrono::steady_clock>;
 
-/// What a heartbeat wants its owner to do.
-enum class heartbeat_event {
-    send, ///< Nothing was sent for so long that the peer should hear that we live.
-    dead  ///< Nothing was received for so long that the peer does not.
-};
-
-/// Two idle timers of a connection in one: when to send a sign of life, and when to give the peer
-/// up.
-///
-///     asio_wheel::heartbeat pulse(ctx, 10s, 35s);
-///     while (co_await pulse.async_next(use_awaitable) != asio_wheel::heartbeat_event::dead) {
-///         outbox.push(ping); // For the one coroutine that writes.
-///     }
-///     socket.close(); // Aborts the read and the write that are pending.
-///
-/// Do not write here: a write hangs when the peer has stopped reading, and then nobody would wait
-/// for `dead`; and a connection has one writer. docs/guide/idle_timer.md has all of such a
-/// connection.
-///
-/// sent() and received() are touch()es, from any thread until the execution context ends, but not
-/// while this same object is moved. Everything else is as with an idle timer.
-template <class Clock, class Executor = boost::asio::any_io_executor>
-class basic_heartbeat {
-    using impl = detail::heartbeat_impl<Clock, Executor>;
-    using initiate_async_next = detail::initiation_of<impl>;
-
-public:
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = Executor;
-
-    template <class Executor1>
-    struct rebind_executor {
-        using other = basic_heartbeat<Clock, Executor1>;
-    };
-
-    /// Both count as done now.
-    template <class Rep1, class Period1, class Rep2, class Period2>
-    basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
-                    const std::chrono::duration<Rep2, Period2>& dead_after)
-        : impl_(std::make_unique<impl>(ex, send_every, dead_after)) {}
-
-    template <class Context, class Rep1, class Period1, class Rep2, class Period2>
-        requires detail::is_context<Context>
-    basic_heartbeat(Context& context, const std::chrono::duration<Rep1, Period1>& send_every,
-                    const std::chrono::duration<Rep2, Period2>& dead_after)
-        : basic_heartbeat(executor_type(context.get_executor()), send_every, dead_after) {}
-
-    /// Takes over what `other` knows and the pending wait.
-    basic_heartbeat(basic_heartbeat&& other) noexcept = default;
-    /// The same. A wait that was pending here before is aborted.
-    basic_heartbeat& operator=(basic_heartbeat&& other) noexcept = default;
-    ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
-
-    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
-
-    /// Something was sent.
-    void sent() { impl_->sent(); }
-
-    /// Something was received.
-    void received() { impl_->received(); }
-
-    /// Waits until there is something to do. If both are, it is too late to send.
-    ///
-    /// Completion signature: void(boost::system::error_code, heartbeat_event)
-    ///
-    /// What it wants to be sent counts as sent. With an error, the event means nothing. Everything
-    /// else is as with basic_idle_timer::async_wait().
-    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, heartbeat_event))
-                  Token = typename boost::asio::default_completion_token<executor_type>::type>
-    auto async_next(
-        Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
-        -> decltype(boost::asio::async_initiate<Token,
-                                                void(boost::system::error_code, heartbeat_event)>(
-            std::declval<initiate_async_next>(), token)) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code, heartbeat_event)>(
-            initiate_async_next(impl_.get()), token);
-    }
-
-    /// Aborts the pending wait. Returns how many these are, 0 or 1.
-    std::size_t cancel() { return impl_->cancel(); }
-
-private:
-    std::unique_ptr<impl> impl_;
-};
-
-/// A heartbeat on the steady clock.
-using heartbeat = basic_heartbeat<std::chrono::steady_clock>;
-
 } // namespace asio_wheel
 
-#include <asio_wheel/detail/heartbeat_impl.hpp>
 #include <asio_wheel/detail/idle_timer_impl.hpp>
 
 #endif

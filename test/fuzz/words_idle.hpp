@@ -6,6 +6,7 @@
 #ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_IDLE_HPP
 #define ASIO_WHEEL_TEST_FUZZ_WORDS_IDLE_HPP
 
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
 #include "one_wait_world.hpp"

@@ -8,6 +8,7 @@
 // Idle timers: they are touched, scaled, given other periods and destroyed while another thread lets
 // their periods end. None fires before it has been idle for its period, and none is forgotten.
 
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
 #include "interleave/support/explorer.hpp"

@@ -6,7 +6,7 @@
 // tried again, heartbeats and reconnects.
 
 #include <asio_wheel/backoff.hpp>
-#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/wheel_service.hpp>

@@ -4,6 +4,7 @@
 // What Netty gives its users: io.netty.util.HashedWheelTimer with Timeout and TimerTask, and the
 // handlers of io.netty.handler.timeout.
 
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/steady_timer.hpp>

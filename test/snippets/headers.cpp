@@ -128,6 +128,29 @@ BOOST_FIXTURE_TEST_CASE(delay_queue_gives_what_was_pushed_in_time, story) {
 
 } // namespace delay_queue
 
+namespace heartbeat {
+
+asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket,
+                                 std::queue<std::string>& outbox) {
+    const std::string ping = "ping";
+#include "include/asio_wheel/heartbeat.hpp/asio_wheel_heartbeat_pulse_ctx.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(heartbeat_asks_for_pings_and_closes, story) {
+    snippets::connection c(ctx);
+    std::queue<std::string> outbox;
+    begin(keep_alive(ctx, c.socket, outbox));
+    pass(10s + 20ms);
+    BOOST_TEST(outbox.size() == 1U);
+    while (!over && wheel.advance_to_next() != 0) {
+        poll();
+    }
+    BOOST_TEST(over);
+    BOOST_TEST(!c.socket.is_open());
+}
+
+} // namespace heartbeat
+
 namespace idle_timer {
 
 using boost::system::error_code;
@@ -141,25 +164,6 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_closes_a_socket, story) {
     BOOST_TEST(socket.is_open());
     pass(1s + 20ms);
     BOOST_TEST(!socket.is_open());
-}
-
-asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket,
-                                 std::queue<std::string>& outbox) {
-    const std::string ping = "ping";
-#include "include/asio_wheel/idle_timer.hpp/asio_wheel_heartbeat_pulse_ctx.inc"
-}
-
-BOOST_FIXTURE_TEST_CASE(idle_timer_a_heartbeat_asks_for_pings_and_closes, story) {
-    snippets::connection c(ctx);
-    std::queue<std::string> outbox;
-    begin(keep_alive(ctx, c.socket, outbox));
-    pass(10s + 20ms);
-    BOOST_TEST(outbox.size() == 1U);
-    while (!over && wheel.advance_to_next() != 0) {
-        poll();
-    }
-    BOOST_TEST(over);
-    BOOST_TEST(!c.socket.is_open());
 }
 
 } // namespace idle_timer

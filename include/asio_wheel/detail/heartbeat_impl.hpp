@@ -7,7 +7,7 @@
 #ifndef ASIO_WHEEL_DETAIL_HEARTBEAT_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_HEARTBEAT_IMPL_HPP
 
-#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/heartbeat.hpp>
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/activity.hpp>

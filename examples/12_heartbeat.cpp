@@ -3,7 +3,7 @@
 
 // A connection that pings while it has nothing to say, and gives its peer up after a while.
 
-#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/sleep.hpp>
 
 #include <boost/asio/as_tuple.hpp>
