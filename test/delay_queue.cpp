@@ -255,7 +255,7 @@ BOOST_FIXTURE_TEST_CASE(closing_an_empty_queue_ends_the_pops_that_wait, popping)
 }
 
 BOOST_FIXTURE_TEST_CASE(a_full_queue_refuses_and_loses_nothing, virtual_world) {
-    delay_queue<std::unique_ptr<int>> queue(ctx, 2);
+    delay_queue<std::unique_ptr<int>> queue(ctx, {.capacity = 2});
     const auto first = queue.push(std::make_unique<int>(1), 1s);
     queue.push(std::make_unique<int>(2), 2s);
     auto third = std::make_unique<int>(3);
@@ -266,6 +266,18 @@ BOOST_FIXTURE_TEST_CASE(a_full_queue_refuses_and_loses_nothing, virtual_world) {
     static_cast<void>(queue.erase(first));
     queue.push(std::move(third), 3s);
     BOOST_TEST(queue.size() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_capacity_of_zero_is_no_limit, virtual_world) {
+    for (const asio_wheel::delay_queue_options& options :
+         {asio_wheel::delay_queue_options{}, asio_wheel::delay_queue_options{.capacity = 0}}) {
+        delay_queue<int> queue(ctx, options);
+        BOOST_TEST(queue.capacity() == 0U);
+        for (int i = 0; i < 1000; ++i) {
+            queue.push(i, 1s);
+        }
+        BOOST_TEST(queue.size() == 1000U);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_pop_can_be_cancelled_in_each_way, popping) {
@@ -344,7 +356,7 @@ BOOST_FIXTURE_TEST_CASE(peek_shows_what_can_be_taken_and_takes_nothing, popping)
 
 BOOST_FIXTURE_TEST_CASE(for_each_shows_every_element_whatever_its_time, popping) {
     const auto start = now();
-    delay_queue<int> queue(ctx, 10);
+    delay_queue<int> queue(ctx, {.capacity = 10});
     BOOST_TEST(queue.capacity() == 10U);
     const auto gone = queue.push(0, 1s);
     queue.push(1, 1s);

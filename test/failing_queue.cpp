@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(erasing_and_moving) {
 
 BOOST_AUTO_TEST_CASE(a_push_that_is_refused) {
     each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx(), 1); });
+        queue q = w.call([&] { return queue(w.ctx(), {.capacity = 1}); });
         w.call([&] { return q.push(value(1), 1ms); });
         const auto refusal = [&] {
             return w.call([&]() -> error_code {

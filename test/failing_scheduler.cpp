@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(tasks_on_a_pool) {
 BOOST_AUTO_TEST_CASE(a_task_in_the_place_of_another) {
     each_failure([](world& w) {
         const std::string key = w.prepare([] { return std::string(100, 'k'); });
-        scheduler s = w.call([&] { return scheduler(w.ctx(), 1); });
+        scheduler s = w.call([&] { return scheduler(w.ctx(), {.max_pending = 1}); });
         const auto keyed = [&](auto f) { s.schedule_after(key, 3ms, std::move(f)); };
         outcome& first = begin(w, 1, keyed);
         if (begin(w, 1, keyed).accepted) {
@@ -330,8 +330,8 @@ BOOST_AUTO_TEST_CASE(tasks_that_throw) {
     each_failure([](world& w) {
         int told = 0;
         scheduler s = w.call([&] {
-            return scheduler(w.ctx(), 0,
-                             [&told](const task&, const std::exception_ptr&) { ++told; });
+            return scheduler(
+                w.ctx(), {.on_error = [&told](const task&, const std::exception_ptr&) { ++told; }});
         });
         outcome& o = w.expect();
         o.times = 3;
@@ -351,8 +351,8 @@ BOOST_AUTO_TEST_CASE(tasks_when_the_wheel_is_drained) {
     each_failure([](world& w) {
         int told = 0;
         scheduler s = w.call([&] {
-            return scheduler(w.ctx(), 0,
-                             [&told](const task&, const std::exception_ptr&) { ++told; });
+            return scheduler(
+                w.ctx(), {.on_error = [&told](const task&, const std::exception_ptr&) { ++told; }});
         });
         outcome& o = once(w, s, 30ms);
         w.pass(1);
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(tasks_when_the_wheel_is_drained) {
 BOOST_AUTO_TEST_CASE(refusing_tasks) {
     each_failure(
         [](world& w) {
-            scheduler s = w.call([&] { return scheduler(w.ctx(), 1); });
+            scheduler s = w.call([&] { return scheduler(w.ctx(), {.max_pending = 1}); });
             w.call([&] { return s.schedule_after(3ms, [] {}); });
             w.also_waits = [&] { return s.pending() != 0; };
             const auto refusal = [&](auto f) {

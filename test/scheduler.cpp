@@ -251,9 +251,9 @@ BOOST_FIXTURE_TEST_CASE(an_error_handler_that_throws_is_logged_and_disturbs_noth
     std::streambuf* const before = std::clog.rdbuf(log.rdbuf());
     int calls = 0;
     {
-        scheduler tasks(ctx, 0, [](const task_handle&, const std::exception_ptr& e) {
-            std::rethrow_exception(e);
-        });
+        scheduler tasks(ctx, {.on_error = [](const task_handle&, const std::exception_ptr& e) {
+                            std::rethrow_exception(e);
+                        }});
         const task_handle often = tasks.schedule_at_fixed_rate(0s, 1s, [&] {
             ++calls;
             throw std::runtime_error("oh.");
@@ -297,7 +297,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_replaces_what_was_scheduled_under_it, telling) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_key_needs_one_place_also_while_it_is_taken_over, virtual_world) {
-    scheduler tasks(ctx, 1);
+    scheduler tasks(ctx, {.max_pending = 1});
     int called = 0;
     const task_handle first = tasks.schedule_after("key", 1s, [&] { called += 1; });
     const task_handle second = tasks.schedule_after("key", 1s, [&] { called += 10; });
@@ -314,7 +314,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_needs_one_place_also_while_it_is_taken_over, virtu
 
 BOOST_FIXTURE_TEST_CASE(a_task_may_schedule_itself_again_under_its_key_though_all_places_are_taken,
                         virtual_world) {
-    scheduler tasks(ctx, 1);
+    scheduler tasks(ctx, {.max_pending = 1});
     int called = 0;
     std::function<void()> f = [&] {
         if (++called != 3) {
@@ -532,7 +532,7 @@ BOOST_FIXTURE_TEST_CASE(only_orphans_are_taken_over_and_only_once, telling) {
     tasks.schedule_after(0s, tell("b"));
     elapse(10s); // Both are due,
     const auto orphans = tasks.stop();
-    scheduler other(ctx), third(ctx, 1);
+    scheduler other(ctx), third(ctx, {.max_pending = 1});
     third.schedule_after(1h, [] {});
     BOOST_CHECK_THROW(third.adopt(orphans), boost::system::system_error);
     other.adopt(orphans);
@@ -551,7 +551,7 @@ BOOST_FIXTURE_TEST_CASE(only_orphans_are_taken_over_and_only_once, telling) {
 }
 
 BOOST_FIXTURE_TEST_CASE(too_many_tasks_are_refused, virtual_world) {
-    scheduler tasks(ctx, 2);
+    scheduler tasks(ctx, {.max_pending = 2});
     const task_handle a = tasks.schedule_after(1h, [] {});
     tasks.schedule_after(1h, [] {});
     const auto refused =
@@ -568,13 +568,13 @@ BOOST_AUTO_TEST_CASE(a_wheel_that_refuses_is_reported) {
     asio::io_context ctx;
     asio_wheel::make_wheel(ctx, {.max_pending = 1});
     std::vector<error_code> errors;
-    scheduler tasks(ctx, 0, [&](const task_handle&, const std::exception_ptr& e) {
-        try {
-            std::rethrow_exception(e);
-        } catch (const boost::system::system_error& failure) {
-            errors.push_back(failure.code());
-        }
-    });
+    scheduler tasks(ctx, {.on_error = [&](const task_handle&, const std::exception_ptr& e) {
+                        try {
+                            std::rethrow_exception(e);
+                        } catch (const boost::system::system_error& failure) {
+                            errors.push_back(failure.code());
+                        }
+                    }});
     const task_handle first = tasks.schedule_after(1h, [] {});
     const task_handle second = tasks.schedule_after(1h, [] {});
     ctx.poll();
@@ -608,12 +608,13 @@ BOOST_FIXTURE_TEST_CASE(what_cannot_wait_again_is_over_before_that_is_reported, 
     std::size_t pending = 0;
     bool expired = false;
     std::optional<scheduler> tasks;
-    tasks.emplace(unreliable_executor{&ctx, executor}, 0,
-                  [&](const task_handle& h, const std::exception_ptr&) {
-                      expired = h.is_expired();
-                      cancelled.push_back(h.cancel().result);
-                      pending = tasks->pending();
-                  });
+    const auto report = [&](const task_handle& h, const std::exception_ptr&) {
+        expired = h.is_expired();
+        cancelled.push_back(h.cancel().result);
+        pending = tasks->pending();
+    };
+    tasks.emplace(unreliable_executor{&ctx, executor},
+                  asio_wheel::scheduler_options{.on_error = report});
     int calls = 0;
     const task_handle h = tasks->schedule_at_fixed_rate(1s, 1s, [&, held] {
         ++calls;
@@ -642,7 +643,7 @@ BOOST_FIXTURE_TEST_CASE(what_cannot_wait_again_is_over_before_that_is_reported, 
 
 BOOST_FIXTURE_TEST_CASE(what_takes_a_key_over_and_fails_leaves_it_where_it_was, virtual_world) {
     const auto executor = std::make_shared<behaviour>();
-    scheduler tasks(unreliable_executor{&ctx, executor}, 1);
+    scheduler tasks(unreliable_executor{&ctx, executor}, {.max_pending = 1});
     int called = 0;
     const task_handle first = tasks.schedule_after("key", 1s, [&] { called += 1; });
     executor->fails = true;
@@ -983,7 +984,7 @@ BOOST_AUTO_TEST_CASE(threads_take_keys_over_from_each_other) {
     const auto alive = std::make_shared<int>();
     std::atomic<int> ended{0};
     {
-        scheduler tasks(pool, 4);
+        scheduler tasks(pool, {.max_pending = 4});
         std::vector<std::thread> threads;
         for (int t = 0; t < 3; ++t) {
             threads.emplace_back([&, alive] {

@@ -200,9 +200,9 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
         taken.push_back(std::make_unique<empty_pool>()); // Also what the wait has given back.
         none.emplace();
     };
-    scheduler tasks(ctx, 0, [](const task_handle&, const std::exception_ptr&) {
-        BOOST_TEST(false, "a task has no memory");
-    });
+    scheduler tasks(ctx, {.on_error = [](const task_handle&, const std::exception_ptr&) {
+                        BOOST_TEST(false, "a task has no memory");
+                    }});
     std::vector<task_handle> handles;
     handles.push_back(tasks.schedule_at_fixed_rate(1s, 1s, call));
     handles.push_back(tasks.schedule_with_fixed_delay(1500ms, 1s, call));

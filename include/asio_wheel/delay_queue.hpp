@@ -23,7 +23,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -34,6 +33,11 @@ namespace detail {
 template <class T, class Clock, class Executor>
 class delay_queue_impl;
 }
+
+struct delay_queue_options {
+    /// The queue holds no more elements than this; 0 is no limit.
+    std::size_t capacity = 0;
+};
 
 /// Values in the order of their times. An element can be taken if its time has come, which is
 /// compared exactly, and not before. The one whose time came first is taken first; among equal times,
@@ -86,16 +90,13 @@ public:
         using other = delay_queue<T, Clock, Executor1>;
     };
 
-    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-
-    /// Holds no more than `capacity` elements.
-    explicit delay_queue(const executor_type& ex, std::size_t capacity = unlimited)
-        : impl_(std::make_unique<impl>(ex, capacity)) {}
+    explicit delay_queue(const executor_type& ex, const delay_queue_options& options = {})
+        : impl_(std::make_unique<impl>(ex, options)) {}
 
     template <class Context>
         requires detail::is_context<Context>
-    explicit delay_queue(Context& context, std::size_t capacity = unlimited)
-        : delay_queue(executor_type(context.get_executor()), capacity) {}
+    explicit delay_queue(Context& context, const delay_queue_options& options = {})
+        : delay_queue(executor_type(context.get_executor()), options) {}
 
     /// Takes over `other`'s elements and the pops that wait. Keys go on leading to their elements.
     delay_queue(delay_queue&& other) noexcept = default;
@@ -107,6 +108,7 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return impl_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    /// As it was given: 0 is no limit.
     [[nodiscard]] std::size_t capacity() const noexcept { return impl_->capacity(); }
 
     /// Puts a value in, to be taken after `delay`. Throws boost::system::system_error with

@@ -34,11 +34,24 @@
 
 namespace asio_wheel {
 
+template <class Clock>
+struct basic_scheduler_options {
+    using error_handler = std::function<void(const basic_task_handle<Clock>&, std::exception_ptr)>;
+
+    /// There are no more tasks than this at once; 0 is no limit.
+    std::size_t max_pending = 0;
+
+    /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer.
+    /// By default that is written to std::clog, and so is what on_error itself throws. May be called
+    /// by several threads at once, if these run the context.
+    error_handler on_error = nullptr;
+};
+
 /// Calls functions later, once or again and again: on its executor, never from inside the call that
 /// schedules them, and each task by itself serially.
 ///
-/// A function is called as f(handle), if that is possible, else as f(). If it throws, on_error() is
-/// told, and a repeated task goes on. Whatever it returns is ignored.
+/// A function is called as f(handle), if that is possible, else as f(). If it throws,
+/// scheduler_options::on_error is told, and a repeated task goes on. Whatever it returns is ignored.
 ///
 /// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
 /// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
@@ -69,26 +82,19 @@ public:
     using time_point = typename Clock::time_point;
     using executor_type = boost::asio::any_io_executor;
     using handle = basic_task_handle<Clock>;
-
-    /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer.
-    /// By default that is written to std::clog, and so is what an error handler throws itself. May
-    /// be called by several threads at once, if these run the context.
-    using error_handler = std::function<void(const handle&, std::exception_ptr)>;
+    using options = basic_scheduler_options<Clock>;
+    using error_handler = typename options::error_handler;
 
     /// Tasks that were never called when their scheduler was stopped. For adopt().
     using orphans = std::vector<handle>;
 
-    /// No more than `max_pending` tasks at once; 0 is no limit.
-    explicit basic_scheduler(const executor_type& ex, std::size_t max_pending = 0,
-                             error_handler on_error = nullptr)
-        : scheduling_(ex, max_pending, std::move(on_error)) {}
+    explicit basic_scheduler(const executor_type& ex, options o = {})
+        : scheduling_(ex, o.max_pending, std::move(o.on_error)) {}
 
     template <class Context>
         requires detail::is_context<Context>
-    explicit basic_scheduler(Context& context, std::size_t max_pending = 0,
-                             error_handler on_error = nullptr)
-        : basic_scheduler(executor_type(context.get_executor()), max_pending, std::move(on_error)) {
-    }
+    explicit basic_scheduler(Context& context, options o = {})
+        : basic_scheduler(executor_type(context.get_executor()), std::move(o)) {}
 
     /// Takes over `other`'s tasks. They go on; handles and groups go on leading to them.
     basic_scheduler(basic_scheduler&& other) noexcept = default;
@@ -265,8 +271,9 @@ private:
     detail::scheduling<Clock> scheduling_;
 };
 
-/// A scheduler on the steady clock, and its handles.
+/// A scheduler on the steady clock, its options and its handles.
 using scheduler = basic_scheduler<std::chrono::steady_clock>;
+using scheduler_options = scheduler::options;
 using task_handle = scheduler::handle;
 
 } // namespace asio_wheel

@@ -42,8 +42,8 @@ class delay_queue_world : public paused_world {
 public:
     explicit delay_queue_world(bytes& in)
         : paused_world(in), strand_(boost::asio::make_strand(*context_)),
-          capacity_(in.below(3) == 0 ? 1 + in.below(8) : queue::unlimited) {
-        queue_.emplace(*context_, capacity_);
+          capacity_(in.below(3) == 0 ? 1 + in.below(8) : 0) {
+        queue_.emplace(*context_, delay_queue_options{.capacity = capacity_});
     }
 
     void step() {
@@ -181,7 +181,7 @@ private:
             require(v.number != nullptr, "a value that is refused is where it was");
         }
         const error_code expected = closed_ ? make_error_code(error::queue_closed)
-                                    : elements_.size() >= capacity_
+                                    : capacity_ != 0 && elements_.size() >= capacity_
                                         ? make_error_code(error::queue_full)
                                         : error_code();
         require(refused == expected, "a queue takes what there is room for, until it is closed");

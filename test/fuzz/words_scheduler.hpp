@@ -170,8 +170,8 @@ private:
         side& s = sides_[i];
         s.limit = once_in(3) ? 1 + pick(4) : 0;
         s.closed = false;
-        s.tasks.emplace(*context_, s.limit,
-                        [this](const task_handle& h, std::exception_ptr e) { reported(h, e); });
+        const auto report = [this](const task_handle& h, std::exception_ptr e) { reported(h, e); };
+        s.tasks.emplace(*context_, scheduler_options{.max_pending = s.limit, .on_error = report});
         s.group.emplace(*s.tasks);
     }
 

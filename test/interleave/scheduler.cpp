@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(a_limit_is_kept_by_threads_together) {
     };
     explore_all("limit", {.preemptions = 2}, {.schedules = 100, .outcomes = {"a", "b"}}, [=] {
         scene w;
-        w.s.emplace(w.ctx, 1);
+        w.s.emplace(w.ctx, scheduler::options{.max_pending = 1});
         story second;
         bool a = false;
         bool b = false;

@@ -117,7 +117,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_already_runs_at_once, dubbo_timer) {
 // maxPendingTimeouts, pendingTimeouts()
 
 BOOST_FIXTURE_TEST_CASE(the_limit_is_of_what_is_pending, dubbo_timer) {
-    scheduler two(ctx, 2);
+    scheduler two(ctx, {.max_pending = 2});
     const task_handle a = two.schedule_after(1h, [] {});
     two.schedule_after(1h, [] {});
     BOOST_TEST((refusal_of([&] { two.schedule_after(1h, [] {}); }) ==

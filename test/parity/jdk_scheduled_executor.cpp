@@ -263,11 +263,12 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_that_throws_goes_on_or_ends_as_you_say, 
         throw std::runtime_error("oh.");
     };
     int reported = 0;
-    scheduler goes_on(ctx, 0, [&](const task_handle&, const std::exception_ptr&) { ++reported; });
-    scheduler as_theirs(ctx, 0, [&](const task_handle& h, const std::exception_ptr&) {
-        ++reported;
-        h.cancel();
-    });
+    scheduler goes_on(
+        ctx, {.on_error = [&](const task_handle&, const std::exception_ptr&) { ++reported; }});
+    scheduler as_theirs(ctx, {.on_error = [&](const task_handle& h, const std::exception_ptr&) {
+                            ++reported;
+                            h.cancel();
+                        }});
     const task_handle h = goes_on.schedule_at_fixed_rate(1s, 1s, failing);
     for (int i = 0; i != 3; ++i) {
         pass(1s);
@@ -488,7 +489,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_task_is_always_removed_at_once, telling) {
 // RejectedExecutionHandler
 
 BOOST_FIXTURE_TEST_CASE(a_refused_task_can_be_run_by_the_caller_or_dropped, virtual_world) {
-    scheduler one(ctx, 1);
+    scheduler one(ctx, {.max_pending = 1});
     one.schedule_after(1h, [] {});
     int calls = 0;
     const auto f = [&] { ++calls; };

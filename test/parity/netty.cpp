@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(pending_timeouts_are_counted_exactly_at_each_step, hashe
 }
 
 BOOST_FIXTURE_TEST_CASE(too_many_timeouts_are_refused_until_one_is_over, hashed_wheel) {
-    scheduler two(ctx, 2);
+    scheduler two(ctx, {.max_pending = 2});
     const auto refusal = [&] { return refusal_of([&] { two.schedule_after(1s, [] {}); }); };
     const task_handle a = two.schedule_after(10ms, [] {});
     const task_handle b = two.schedule_after(1h, [] {});

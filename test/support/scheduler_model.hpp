@@ -193,9 +193,11 @@ private:
         const scheduler::error_handler report =
             [this](const handle& h, const std::exception_ptr& e) { reported(h, e); };
         if (s == 0) {
-            schedulers_[s].emplace(world_.ctx, limit, report);
+            schedulers_[s].emplace(world_.ctx,
+                                   scheduler_options{.max_pending = limit, .on_error = report});
         } else {
-            schedulers_[s].emplace(boost::asio::make_strand(world_.ctx), 0, report);
+            schedulers_[s].emplace(boost::asio::make_strand(world_.ctx),
+                                   scheduler_options{.on_error = report});
         }
         groups_[s].emplace(*schedulers_[s]);
         closed_[s] = false;

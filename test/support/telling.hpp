@@ -24,13 +24,13 @@ namespace asio_wheel::test {
 struct telling : virtual_world {
     std::string story;
     std::string errors;
-    scheduler tasks{ctx, 0, [this](const task_handle&, const std::exception_ptr& e) {
+    scheduler tasks{ctx, {.on_error = [this](const task_handle&, const std::exception_ptr& e) {
                         try {
                             std::rethrow_exception(e);
                         } catch (const std::exception& failure) {
                             errors += failure.what();
                         }
-                    }};
+                    }}};
 
     explicit telling(const wheel_options& options = {}) : virtual_world(options) {}
 

@@ -45,8 +45,8 @@ public:
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
 
-    delay_queue_impl(const executor_type& ex, std::size_t capacity)
-        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), capacity_(capacity),
+    delay_queue_impl(const executor_type& ex, const delay_queue_options& options)
+        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), capacity_(options.capacity),
           elements_(count_of(wheel_.now())), watch_(std::make_shared<watch>(*this, ex)) {}
 
     delay_queue_impl(const delay_queue_impl&) = delete;
@@ -73,7 +73,7 @@ public:
         if (closed_) {
             throw boost::system::system_error(error::queue_closed);
         }
-        if (size() >= capacity_) {
+        if (capacity_ != 0 && size() >= capacity_) {
             throw boost::system::system_error(error::queue_full);
         }
         const key k = elements_.push(std::move(value), count_of(t));
@@ -308,7 +308,7 @@ private:
 
     wheel_service<Clock>& wheel_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
-    std::size_t capacity_;
+    std::size_t capacity_; // 0 is no limit.
     elements elements_;
     // If any pop waits, there is a wait for the timer, or the watch is going on.
     pop_list pops_;
