@@ -35,7 +35,7 @@ public:
         if (it == entries_.end()) {
             return 0;
         }
-        expiries_.reset(it->second.key, lifetime);
+        expiries_.postpone(it->second.key, lifetime);
         return it->second.value;
     }
 

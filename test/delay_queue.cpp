@@ -142,9 +142,9 @@ BOOST_FIXTURE_TEST_CASE(elements_can_be_erased_and_moved, popping) {
     const auto c = queue.push("c", 30s);
     BOOST_TEST(queue.erase(a).value() == "a");
     BOOST_TEST(!queue.erase(a));
-    BOOST_TEST(!queue.reset(a, 1s));
-    BOOST_TEST(queue.reset(c, 5s)); // earlier,
-    BOOST_TEST(queue.reset(b, 1h)); // and later
+    BOOST_TEST(!queue.postpone(a, 1s));
+    BOOST_TEST(queue.postpone(c, 5s)); // earlier,
+    BOOST_TEST(queue.postpone(b, 1h)); // and later
     pass(5s);
     BOOST_TEST(queue.try_pop().value() == "c");
     pass(30s);
@@ -160,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_moved_away, popping) {
     queue.push(2, 1s);
     pass(1s);
     BOOST_TEST(queue.peek_expiry().has_value()); // Looked at, by then.
-    BOOST_TEST(queue.reset(one, 1s));
+    BOOST_TEST(queue.postpone(one, 1s));
     BOOST_TEST(queue.try_pop().value() == 2);
     BOOST_TEST(!queue.try_pop());
     pass(1s);
@@ -174,7 +174,7 @@ BOOST_FIXTURE_TEST_CASE(a_stale_key_never_touches_another_element, popping) {
     for (int i = 1; i <= 100'000; ++i) {
         const auto fresh = queue.push(i, 1h);
         BOOST_TEST_REQUIRE(!queue.erase(stale));
-        BOOST_TEST_REQUIRE(!queue.reset(stale, 1s));
+        BOOST_TEST_REQUIRE(!queue.postpone(stale, 1s));
         BOOST_TEST_REQUIRE(queue.erase(fresh).value() == i);
     }
     const auto cleared = queue.push(1, 1h);
@@ -232,7 +232,7 @@ BOOST_FIXTURE_TEST_CASE(pops_that_wait_when_the_queue_is_closed_get_what_is_left
     BOOST_TEST(told() == "");
     pass(1s);
     BOOST_TEST(told() == "1");
-    BOOST_TEST(queue.reset(two, 3s)); // Elements can still be moved,
+    BOOST_TEST(queue.postpone(two, 3s)); // Elements can still be moved,
     pass(2s);
     BOOST_TEST(told() == "");
     pass(1s);
@@ -406,7 +406,7 @@ BOOST_FIXTURE_TEST_CASE(a_waiting_pop_is_woken_by_an_element_that_is_moved_to_th
     const auto distant = queue.push(1, 1h);
     queue.async_pop(note());
     pass(1s);
-    BOOST_TEST(queue.reset(distant, -1h));
+    BOOST_TEST(queue.postpone(distant, -1h));
     BOOST_TEST(told() == ""); // not from inside
     poll();
     BOOST_TEST(told() == "1");
@@ -418,7 +418,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_of_a_closed_queue_is_told_when_nothing_is_left_to_
         [](auto& queue, auto k) { static_cast<void>(queue.erase(k)); },
         [](auto& queue, auto) { queue.clear(); },
         [](auto& queue, auto k) {
-            queue.reset(k, 0s);
+            queue.postpone(k, 0s);
             BOOST_TEST(queue.try_pop().value() == 1);
         }};
     for (const auto& empty : ways) {
@@ -500,11 +500,11 @@ BOOST_FIXTURE_TEST_CASE(a_delay_that_is_not_a_number_is_refused, virtual_world) 
     BOOST_TEST(queue.empty());
     const auto start = now();
     const auto one = queue.push(std::move(value), 1s);
-    BOOST_TEST(message_of([&] { queue.reset(one, nan); }) == text);
+    BOOST_TEST(message_of([&] { queue.postpone(one, nan); }) == text);
     BOOST_TEST((queue.peek_expiry().value() == start + 1s)); // It keeps its time.
     // Infinite is a number: such a time never comes, or has come long ago.
     queue.push(std::make_unique<int>(2), seconds(std::numeric_limits<double>::infinity()));
-    queue.reset(one, seconds(-std::numeric_limits<double>::infinity()));
+    queue.postpone(one, seconds(-std::numeric_limits<double>::infinity()));
     BOOST_TEST(*queue.try_pop().value() == 1);
     pass(24h * 365);
     BOOST_TEST(!queue.try_pop());
@@ -514,7 +514,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_that_was_not_given_out_leads_nowhere, popping) {
     delay_queue<int> queue(ctx);
     queue.push(1, 1h);
     BOOST_TEST(!queue.erase({}));
-    BOOST_TEST(!queue.reset({}, 1s));
+    BOOST_TEST(!queue.postpone({}, 1s));
     queue.clear();
     queue.push(2, 1h);
     BOOST_TEST(!queue.erase({}));

@@ -71,7 +71,7 @@ public:
         end_if_over();
         return true;
     }
-    bool reset(int value, time_point t) {
+    bool postpone(int value, time_point t) {
         const auto it = places_.find(value);
         if (it == places_.end()) {
             return false;
@@ -263,8 +263,8 @@ private:
             const int value = model_.some(random_(), number % 7);
             const time_point t = now + some_time();
             if (value < static_cast<int>(keys_.size())) {
-                const bool moved = queue_.reset_at(keys_[static_cast<std::size_t>(value)], t);
-                BOOST_TEST_REQUIRE(moved == model_.reset(value, t));
+                const bool moved = queue_.postpone_until(keys_[static_cast<std::size_t>(value)], t);
+                BOOST_TEST_REQUIRE(moved == model_.postpone(value, t));
             }
             break;
         }

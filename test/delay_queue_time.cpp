@@ -101,7 +101,7 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_is_exact_after_the_next_one_was_erased_or_mo
     queue.push(5, 24h);
     static_cast<void>(queue.erase(a));
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 1ns));
-    queue.reset(b, 24h + 1ns);
+    queue.postpone(b, 24h + 1ns);
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 2ns));
     elapse(10s); // In the tick of both, and before them.
     BOOST_TEST(!queue.try_pop());
@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_pushed_when_its_time_has_come_goes_to_a_waiting_
     BOOST_TEST((taken == std::vector{1, 2, 3}));
     const auto distant = queue.push(4, 1h);
     poll();
-    BOOST_TEST(queue.reset(distant, 0s));
+    BOOST_TEST(queue.postpone(distant, 0s));
     poll();
     BOOST_TEST((taken == std::vector{1, 2, 3, 4}));
 }

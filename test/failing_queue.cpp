@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(erasing_and_moving) {
             all.took(w.call([&] { return q.erase(all.key(4)); }));
         }
         if (all.is_in(5)) {
-            w.check(w.call([&] { return q.reset(all.key(5), -1ms); }), "a value is gone");
+            w.check(w.call([&] { return q.postpone(all.key(5), -1ms); }), "a value is gone");
             const value* const first = w.call([&] { return q.peek(); });
             w.check(first != nullptr && *first == 5, "peek() shows the wrong value");
         }
@@ -296,10 +296,10 @@ BOOST_AUTO_TEST_CASE(moving_what_is_waited_for) {
         all.push(q, 2, 9ms);
         w.pass(1);
         if (all.is_in(1)) {
-            w.check(w.call([&] { return q.reset(all.key(1), 20ms); }), "a value is gone");
+            w.check(w.call([&] { return q.postpone(all.key(1), 20ms); }), "a value is gone");
         }
         if (all.is_in(2)) {
-            w.check(w.call([&] { return q.reset(all.key(2), 1ms); }), "a value is gone");
+            w.check(w.call([&] { return q.postpone(all.key(2), 1ms); }), "a value is gone");
         }
         w.pass(30);
         all.give_up(aborted);

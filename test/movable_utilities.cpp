@@ -480,7 +480,7 @@ BOOST_FIXTURE_TEST_CASE(keys_go_on_leading_to_elements_of_a_queue_that_is_moved,
     const auto second = a.push(2, period);
     auto b = std::move(a);
     BOOST_TEST((b.erase(first) == 1));
-    BOOST_TEST(b.reset(second, 0s));
+    BOOST_TEST(b.postpone(second, 0s));
     BOOST_TEST((b.try_pop() == 2));
 }
 

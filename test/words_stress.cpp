@@ -332,7 +332,7 @@ private:
                 return;
             }
             // Not earlier than it says.
-            static_cast<void>(queue_.reset(key, 5ms));
+            static_cast<void>(queue_.postpone(key, 5ms));
         }
         void take(std::optional<element> e) {
             if (e) {

@@ -130,13 +130,13 @@ public:
     /// Takes an element out, whether or not its time has come. None if it is gone.
     std::optional<T> erase(const key& k) { return impl_->erase(k); }
 
-    /// Gives an element another time, from now. False if it is gone. Throws std::invalid_argument
-    /// if `delay` is not a number; then the element keeps its time.
+    /// Moves an element to another time, later or earlier: to `delay` from now. False if it is gone.
+    /// Throws std::invalid_argument if `delay` is not a number; then the element keeps its time.
     template <class Rep, class Period>
-    bool reset(const key& k, const std::chrono::duration<Rep, Period>& delay) {
-        return reset_at(k, impl_->after(delay));
+    bool postpone(const key& k, const std::chrono::duration<Rep, Period>& delay) {
+        return postpone_until(k, impl_->after(delay));
     }
-    bool reset_at(const key& k, const time_point& t) { return impl_->reset_at(k, t); }
+    bool postpone_until(const key& k, const time_point& t) { return impl_->postpone_until(k, t); }
 
     /// Takes the next element, if its time has come.
     std::optional<T> try_pop() { return impl_->try_pop(); }

@@ -144,7 +144,7 @@ private:
             return erase();
         case 8:
         case 9:
-            return reset();
+            return postpone();
         case 10:
             return try_pop();
         case 11:
@@ -215,16 +215,16 @@ private:
         }
     }
 
-    void reset() {
+    void postpone() {
         if (keys_.empty()) {
             return;
         }
         const std::size_t n = pick(keys_.size());
         const time_point t = any_time();
-        note("reset % to %", n, ns(t));
+        note("postpone % to %", n, ns(t));
         const auto it = find(n);
-        require(queue_->reset_at(keys_[n], t) == (it != elements_.end()),
-                "reset() finds what is there");
+        require(queue_->postpone_until(keys_[n], t) == (it != elements_.end()),
+                "postpone() finds what is there");
         if (it != elements_.end()) {
             elements_.erase(it);
             file(n, t);

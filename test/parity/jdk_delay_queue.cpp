@@ -264,12 +264,12 @@ BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // an
 BOOST_FIXTURE_TEST_CASE(a_delay_can_be_changed, queueing) {
     const auto a = queue.push("a", 1s);
     queue.push("b", 2s);
-    BOOST_TEST(queue.reset(a, 3s));
+    BOOST_TEST(queue.postpone(a, 3s));
     pass(2s);
     BOOST_TEST(queue.try_pop().value() == "b");
-    BOOST_TEST(queue.reset(a, 0s));
+    BOOST_TEST(queue.postpone(a, 0s));
     BOOST_TEST(queue.try_pop().value() == "a");
-    BOOST_TEST(!queue.reset(a, 1s));
+    BOOST_TEST(!queue.postpone(a, 1s));
 }
 
 // iterator(), toArray(), forEach(), stream()

@@ -87,8 +87,8 @@ public:
         return value;
     }
 
-    bool reset_at(const key& k, const time_point& t) {
-        if (!elements_.reset(k, count_of(t))) {
+    bool postpone_until(const key& k, const time_point& t) {
+        if (!elements_.postpone(k, count_of(t))) {
             return false;
         }
         note(t);

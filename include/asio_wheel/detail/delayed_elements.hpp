@@ -84,7 +84,7 @@ public:
     }
 
     /// Gives an element another time. False if it is gone.
-    bool reset(element_key key, count_t time) noexcept {
+    bool postpone(element_key key, count_t time) noexcept {
         element* const e = find(key);
         if (e == nullptr) {
             return false;
