@@ -445,6 +445,17 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_waits_while_what_it_waits_for_is_moved
     BOOST_TEST(done == 2);
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_constant_one_tells_its_executor_also_after_a_move, Kind, kinds) {
+    using utility = typename Kind::type;
+    static_assert(std::is_same_v<decltype(std::declval<const utility&>().get_executor()),
+                                 const typename utility::executor_type&>);
+    static_assert(noexcept(std::declval<const utility&>().get_executor()));
+    moving<Kind> world;
+    auto a = world.make();
+    const auto b = std::move(a);
+    BOOST_TEST((b.get_executor() == world.ctx.get_executor()));
+}
+
 // What keeps pace with an object before it is moved is still so after it.
 
 BOOST_FIXTURE_TEST_CASE(an_interval_keeps_its_rate_when_it_is_moved, moving<intervals>) {

@@ -104,7 +104,9 @@ public:
     delay_queue& operator=(delay_queue&& other) noexcept = default;
     ~delay_queue() = default; ///< Aborts pops that wait, and destroys all elements.
 
-    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
+    [[nodiscard]] const executor_type& get_executor() const noexcept {
+        return impl_->get_executor();
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return impl_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }

@@ -82,7 +82,9 @@ public:
     basic_heartbeat& operator=(basic_heartbeat&& other) noexcept = default;
     ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
 
-    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
+    [[nodiscard]] const executor_type& get_executor() const noexcept {
+        return impl_->get_executor();
+    }
 
     /// Something was sent.
     void sent() { impl_->sent(); }

@@ -92,7 +92,9 @@ public:
     /// Aborts a wait that is pending. Safe after the context's end.
     ~basic_idle_timer() = default;
 
-    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
+    [[nodiscard]] const executor_type& get_executor() const noexcept {
+        return impl_->get_executor();
+    }
 
     /// Something has happened: a period begins anew. Not to be called when the execution context
     /// has ended, not even if nobody waits: the time is its wheel's.

@@ -108,7 +108,9 @@ public:
     basic_interval& operator=(basic_interval&& other) noexcept = default;
     ~basic_interval() = default; ///< Aborts a tick that is waited for.
 
-    [[nodiscard]] const executor_type& get_executor() noexcept { return impl_->get_executor(); }
+    [[nodiscard]] const executor_type& get_executor() const noexcept {
+        return impl_->get_executor();
+    }
 
     /// Waits for the next tick.
     ///

@@ -157,7 +157,7 @@ public:
     /// Closes the stream. What is pending completes with operation_aborted.
     ~timeout_stream() { shut(); }
 
-    [[nodiscard]] executor_type get_executor() noexcept { return executor_; }
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
     /// The next layer, most often a socket; for options, sockets' own functions, and all that has no
     /// deadline. (It is not called next_layer(): Beast's get_lowest_layer() leads to the stream that has
