@@ -40,21 +40,21 @@ struct delay_queue_options {
 };
 
 /// Values in the order of their times. An element can be taken if its time has come, which is
-/// compared exactly, and not before. The one whose time came first is taken first; among equal times,
-/// the one that was pushed first.
+/// compared exactly, and not before. The one whose time came first is taken first; among equal
+/// times, the one that was pushed first.
 ///
 /// A pop that waits gets its value when the wheel says that the time has come: at most one tick of
-/// the wheel later than try_pop() would; in paused time, at the same time. A value that is pushed when
-/// its time has come goes to a waiting pop at once.
+/// the wheel later than try_pop() would; in paused time, at the same time. A value that is pushed
+/// when its time has come goes to a waiting pop at once.
 ///
-/// A key leads to the element it was given out for, and to no other: an element that was taken, erased
-/// or cleared is never mixed up with another one (except for a place that held 2³² elements). A
-/// default-constructed key leads nowhere.
+/// A key leads to the element it was given out for, and to no other: an element that was taken,
+/// erased or cleared is never mixed up with another one (except for a place that held 2³²
+/// elements). A default-constructed key leads nowhere.
 ///
 /// A queue takes about 130 kB, and 80 bytes and the value for each element; places of elements are
 /// used again, and freed by clear(). Pushing, erasing, moving and taking take constant time, but
-/// logarithmic time in the number of elements that have the same time, or that were pushed when their
-/// time had passed.
+/// logarithmic time in the number of elements that have the same time, or that were pushed when
+/// their time had passed.
 ///
 /// `T` is movable; for async_pop() also default constructible.
 ///
@@ -65,8 +65,8 @@ struct delay_queue_options {
 /// executor, when the time has come for a pop that waits. So if several threads run the context,
 /// give the queue a strand, and use it there only.
 ///
-/// When the context ends, pops that wait are destroyed without being completed. The queue may outlive
-/// the context, if its executor may (a strand may not).
+/// When the context ends, pops that wait are destroyed without being completed. The queue may
+/// outlive the context, if its executor may (a strand may not).
 template <class T, class Clock = std::chrono::steady_clock,
           class Executor = boost::asio::any_io_executor>
 class delay_queue {
@@ -132,8 +132,9 @@ public:
     /// Takes an element out, whether or not its time has come. None if it is gone.
     std::optional<T> erase(const key& k) { return impl_->erase(k); }
 
-    /// Moves an element to another time, later or earlier: to `delay` from now. False if it is gone.
-    /// Throws std::invalid_argument if `delay` is not a number; then the element keeps its time.
+    /// Moves an element to another time, later or earlier: to `delay` from now. False if it is
+    /// gone. Throws std::invalid_argument if `delay` is not a number; then the element keeps its
+    /// time.
     template <class Rep, class Period>
     bool postpone(const key& k, const std::chrono::duration<Rep, Period>& delay) {
         return postpone_until(k, impl_->after(delay));
@@ -157,7 +158,8 @@ public:
     /// When the next element can be taken: its time. None without elements.
     [[nodiscard]] std::optional<time_point> peek_expiry() { return impl_->peek_expiry(); }
 
-    /// Waits for the next element, and takes it. Pops are served in the order in which they started.
+    /// Waits for the next element, and takes it. Pops are served in the order in which they
+    /// started.
     ///
     /// Completion signature: void(boost::system::error_code, T)
     ///
@@ -175,16 +177,17 @@ public:
     /// Per-operation cancellation: terminal, partial and total, all with the same effect, until the
     /// value is handed out.
     ///
-    /// Allocation: one, by the handler's associated allocator, freed before the handler is called. For
-    /// the first pop that waits, the wait's memory, too, which the queue keeps; and, for a handler on
-    /// a strand or an executor unknown, what posting will need. If any of them throws, there is no pop.
-    /// Once started, a pop needs no further memory: not to be handed its value, not to be aborted in
-    /// whichever way, and not when the queue or the context ends. (An executor that allocates by
-    /// itself may lack memory; the pop is then posted again and again until there is some.)
+    /// Allocation: one, by the handler's associated allocator, freed before the handler is called.
+    /// For the first pop that waits, the wait's memory, too, which the queue keeps; and, for a
+    /// handler on a strand or an executor unknown, what posting will need. If any of them throws,
+    /// there is no pop. Once started, a pop needs no further memory: not to be handed its value,
+    /// not to be aborted in whichever way, and not when the queue or the context ends. (An executor
+    /// that allocates by itself may lack memory; the pop is then posted again and again until there
+    /// is some.)
     ///
-    /// Exceptions: a value moves twice, into the operation and, when the handler is called, out of it.
-    /// If the second move throws, the exception leaves the context's run() as if the handler had thrown
-    /// it; handler and value are destroyed, and other pops are not affected.
+    /// Exceptions: a value moves twice, into the operation and, when the handler is called, out of
+    /// it. If the second move throws, the exception leaves the context's run() as if the handler
+    /// had thrown it; handler and value are destroyed, and other pops are not affected.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, T))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto

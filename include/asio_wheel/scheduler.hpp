@@ -42,8 +42,8 @@ struct basic_scheduler_options {
     std::size_t max_pending = 0;
 
     /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer.
-    /// By default that is written to std::clog, and so is what on_error itself throws. May be called
-    /// by several threads at once, if these run the context.
+    /// By default that is written to std::clog, and so is what on_error itself throws. May be
+    /// called by several threads at once, if these run the context.
     error_handler on_error = nullptr;
 };
 
@@ -51,7 +51,8 @@ struct basic_scheduler_options {
 /// schedules them, and each task by itself serially.
 ///
 /// A function is called as f(handle), if that is possible, else as f(). If it throws,
-/// scheduler_options::on_error is told, and a repeated task goes on. Whatever it returns is ignored.
+/// scheduler_options::on_error is told, and a repeated task goes on. Whatever it returns is
+/// ignored.
 ///
 /// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
 /// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
@@ -138,7 +139,8 @@ public:
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
     /// a late call is followed by those that were missed, one after the other. A negative `initial`
-    /// is a first call that was missed. (The JDK's Timer treats a first time that has passed so, too.)
+    /// is a first call that was missed. (The JDK's Timer treats a first time that has passed so,
+    /// too.)
     template <class F>
     handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
         return scheduling_.schedule_at_fixed_rate(initial, period, std::forward<F>(f));
