@@ -485,6 +485,41 @@ BOOST_FIXTURE_TEST_CASE(an_idle_timer_knows_its_last_touch_and_its_scale_when_it
     BOOST_TEST(log.take() == "1");
 }
 
+BOOST_FIXTURE_TEST_CASE(touches_after_a_move_count_and_the_old_place_does_not, virtual_world) {
+    journal log;
+    auto old_idle = std::make_unique<idle_timer>(ctx, period);
+    auto old_pulse = std::make_unique<heartbeat>(ctx, period, period);
+    old_idle->async_wait(log.note("idle"));
+    old_pulse->async_next([&](error_code ec, auto) { log.add("pulse", ec); });
+    std::optional<idle_timer> idle(std::move(*old_idle));
+    heartbeat pulse(ctx, 1h, 1h);
+    pulse = std::move(*old_pulse);
+    old_idle.reset();
+    old_pulse.reset();
+    pass(4s);
+    idle->touch();
+    pulse.sent();
+    pulse.received();
+    pass(period - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.size() == 2U);
+    log.take();
+
+    idle->touch();
+    idle->async_wait(log.note("idle"));
+    idle_timer last(ctx, 1h);
+    last = std::move(*idle);
+    idle.reset();
+    elapse(1s);
+    last.touch();
+    wheel.scale(0.5);
+    pass(period / 2 - 1ns);
+    BOOST_TEST(log.take() == "");
+    pass(1ns);
+    BOOST_TEST(log.take() == "idle");
+}
+
 BOOST_FIXTURE_TEST_CASE(keys_go_on_leading_to_elements_of_a_queue_that_is_moved, moving<queues>) {
     auto a = make();
     const auto first = a.push(1, period);

@@ -8,11 +8,15 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/initiation_of.hpp>
+#include <asio_wheel/detail/wheel_core.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
@@ -25,7 +29,18 @@ namespace asio_wheel {
 namespace detail {
 template <class Clock, class Executor>
 class heartbeat_impl;
-}
+
+/// When something was last sent, and received.
+template <class Clock>
+struct heartbeat_activity {
+    using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+
+    explicit heartbeat_activity(const core_type& core) : sent(core), received(core) {}
+
+    activity<core_type> sent;
+    activity<core_type> received;
+};
+} // namespace detail
 
 /// What a heartbeat wants its owner to do.
 enum class heartbeat_event {
@@ -68,7 +83,8 @@ public:
     template <class Rep1, class Period1, class Rep2, class Period2>
     basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
                     const std::chrono::duration<Rep2, Period2>& dead_after)
-        : impl_(std::make_unique<impl>(ex, send_every, dead_after)) {}
+        : seen_(detail::core_access::of(use_wheel<Clock>(detail::context_of(ex)))),
+          impl_(std::make_unique<impl>(ex, send_every, dead_after, seen_)) {}
 
     template <class Context, class Rep1, class Period1, class Rep2, class Period2>
         requires detail::is_context<Context>
@@ -77,9 +93,17 @@ public:
         : basic_heartbeat(executor_type(context.get_executor()), send_every, dead_after) {}
 
     /// Takes over what `other` knows and the pending wait.
-    basic_heartbeat(basic_heartbeat&& other) noexcept = default;
+    basic_heartbeat(basic_heartbeat&& other) noexcept
+        : seen_(other.seen_), impl_(std::move(other.impl_)) {
+        tell_impl();
+    }
     /// The same. A wait that was pending here before is aborted.
-    basic_heartbeat& operator=(basic_heartbeat&& other) noexcept = default;
+    basic_heartbeat& operator=(basic_heartbeat&& other) noexcept {
+        impl_ = std::move(other.impl_);
+        seen_ = other.seen_;
+        tell_impl();
+        return *this;
+    }
     ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
 
     [[nodiscard]] const executor_type& get_executor() const noexcept {
@@ -87,10 +111,16 @@ public:
     }
 
     /// Something was sent.
-    void sent() { impl_->sent(); }
+    void sent() {
+        seen_.sent.touch();
+        touched();
+    }
 
     /// Something was received.
-    void received() { impl_->received(); }
+    void received() {
+        seen_.received.touch();
+        touched();
+    }
 
     /// Waits until there is something to do. If both are, it is too late to send.
     ///
@@ -113,6 +143,21 @@ public:
     std::size_t cancel() { return impl_->cancel(); }
 
 private:
+    // On a clock that can be set, what waits may have to be told.
+    void touched() {
+        if constexpr (!Clock::is_steady) {
+            impl_->was_touched();
+        }
+    }
+
+    // The state has to know where seen_ is.
+    void tell_impl() noexcept {
+        if (impl_) {
+            impl_->moved_to(seen_);
+        }
+    }
+
+    detail::heartbeat_activity<Clock> seen_; // Not a part of the state: see basic_idle_timer.
     std::unique_ptr<impl> impl_;
 };
 

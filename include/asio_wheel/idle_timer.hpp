@@ -17,11 +17,15 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/activity.hpp>
 #include <asio_wheel/detail/executors.hpp>
 #include <asio_wheel/detail/initiation_of.hpp>
+#include <asio_wheel/detail/wheel_core.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
@@ -34,7 +38,9 @@ namespace asio_wheel {
 namespace detail {
 template <class Clock, class Executor>
 class idle_timer_impl;
-}
+template <class Clock>
+using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>>>;
+} // namespace detail
 
 /// Tells when something has been idle for a period: nothing called touch().
 ///
@@ -78,7 +84,8 @@ public:
     /// It counts as touched now.
     template <class Rep, class Period>
     basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
-        : impl_(std::make_unique<impl>(ex, period)) {}
+        : touched_(detail::core_access::of(use_wheel<Clock>(detail::context_of(ex)))),
+          impl_(std::make_unique<impl>(ex, period, touched_)) {}
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
@@ -86,9 +93,17 @@ public:
         : basic_idle_timer(executor_type(context.get_executor()), period) {}
 
     /// Takes over `other`'s period, its last touch and the pending wait.
-    basic_idle_timer(basic_idle_timer&& other) noexcept = default;
+    basic_idle_timer(basic_idle_timer&& other) noexcept
+        : touched_(other.touched_), impl_(std::move(other.impl_)) {
+        tell_impl();
+    }
     /// The same. A wait that was pending here before is aborted.
-    basic_idle_timer& operator=(basic_idle_timer&& other) noexcept = default;
+    basic_idle_timer& operator=(basic_idle_timer&& other) noexcept {
+        impl_ = std::move(other.impl_);
+        touched_ = other.touched_;
+        tell_impl();
+        return *this;
+    }
     /// Aborts a wait that is pending. Safe after the context's end.
     ~basic_idle_timer() = default;
 
@@ -98,7 +113,12 @@ public:
 
     /// Something has happened: a period begins anew. Not to be called when the execution context
     /// has ended, not even if nobody waits: the time is its wheel's.
-    void touch() { impl_->touch(); }
+    void touch() {
+        touched_.touch();
+        if constexpr (!Clock::is_steady) {
+            impl_->was_touched();
+        }
+    }
 
     /// How long it has been idle. Not to be called when the execution context has ended.
     [[nodiscard]] duration idle_for() const { return impl_->idle_for(); }
@@ -139,6 +159,16 @@ public:
     }
 
 private:
+    // The state has to know where touched_ is.
+    void tell_impl() noexcept {
+        if (impl_) {
+            impl_->moved_to(touched_);
+        }
+    }
+
+    // Not a part of the state: a touch needs the memory that this object is in, which is often a
+    // session that is being used anyway, and no other.
+    detail::idle_activity<Clock> touched_;
     std::unique_ptr<impl> impl_;
 };
 

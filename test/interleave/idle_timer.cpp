@@ -185,6 +185,25 @@ BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_while_all_are_shortened) {
                 });
 }
 
+// What knows of touches moves with the object: the valve reads it at its old place or at its new one.
+BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
+    explore_all("move_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
+        scene s;
+        s.let_pass(period / 3);
+        s.idle->touch();
+        std::optional<idle_timer> elsewhere;
+        together(
+            [&] {
+                elsewhere.emplace(std::move(*s.idle));
+                s.idle.reset();
+            },
+            [&] { s.wheel.scale(0.5); });
+        s.poll();
+        s.fires_within(period / 2);
+        outcome("fires");
+    });
+}
+
 // In slices of one: what is left goes on by way of the context's queue, on a third thread.
 BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_between_the_slices_of_the_valve) {
     explore_all(

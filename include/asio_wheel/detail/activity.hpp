@@ -12,12 +12,22 @@
 namespace asio_wheel::detail {
 
 /// When something was last seen to happen, by a wheel's time; never before it did.
+///
+/// A copy knows the same. No thread touches one that is being copied or assigned to.
 template <class Core>
 class activity {
 public:
     using time_point = typename Core::time_point;
 
-    explicit activity(const Core& core) : core_(core), last_(count_of(core.now())) {}
+    explicit activity(const Core& core) : core_(&core), last_(count_of(core.now())) {}
+
+    activity(const activity& other) noexcept : core_(other.core_), last_(other.count()) {}
+    activity& operator=(const activity& other) noexcept {
+        core_ = other.core_;
+        last_.store(other.count(), std::memory_order_relaxed);
+        return *this;
+    }
+    ~activity() = default;
 
     /// Any thread may say so at any time.
     void touch() {
@@ -43,21 +53,24 @@ public:
     }
 
     [[nodiscard]] time_point last() const noexcept {
-        return time_point(typename time_point::duration(last_.load(std::memory_order_relaxed)));
+        return time_point(typename time_point::duration(count()));
     }
 
 private:
     using rep = typename time_point::rep;
 
     [[nodiscard]] rep read() const {
-        return count_of(core_.corrected(coarse_now<typename time_point::clock>()));
+        return count_of(core_->corrected(coarse_now<typename time_point::clock>()));
     }
 
     [[nodiscard]] static rep count_of(time_point t) noexcept {
         return t.time_since_epoch().count();
     }
 
-    const Core& core_;
+    // The order of reads and writes is of importance to touch() only.
+    [[nodiscard]] rep count() const noexcept { return last_.load(std::memory_order_relaxed); }
+
+    const Core* core_;
     atomic<rep> last_;
 };
 

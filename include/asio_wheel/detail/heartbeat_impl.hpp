@@ -34,28 +34,29 @@ public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
+    using activity_type = heartbeat_activity<Clock>;
 
     template <class Rep1, class Period1, class Rep2, class Period2>
     heartbeat_impl(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
-                   const std::chrono::duration<Rep2, Period2>& dead_after)
+                   const std::chrono::duration<Rep2, Period2>& dead_after, activity_type& seen)
         : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
           send_every_(positive<duration>("a heartbeat's send_every", send_every)),
-          dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)),
-          sent_(core_access::of(wheel_)), received_(core_access::of(wheel_)) {}
+          dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)), seen_(&seen) {}
 
     heartbeat_impl(const heartbeat_impl&) = delete;
     heartbeat_impl& operator=(const heartbeat_impl&) = delete;
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    void sent() {
-        sent_.touch();
-        keep_up();
-    }
+    /// The owner has moved, and what it knows of touches with it.
+    void moved_to(activity_type& seen) noexcept { seen_ = &seen; }
 
-    void received() {
-        received_.touch();
-        keep_up();
+    /// Something was sent or received. On a clock that can be set, what waits may have to be told.
+    void was_touched() {
+        if constexpr (!Clock::is_steady) {
+            waits_until_.no_later_than(core_access::of(wheel_), core_access::state_of(timer_),
+                                       next_event());
+        }
     }
 
     template <class Handler>
@@ -79,7 +80,8 @@ private:
             if (now >= self->death()) {
                 op.complete(ec, heartbeat_event::dead);
             } else if (now >= self->next_sending()) {
-                self->sent();
+                self->seen_->sent.touch();
+                self->was_touched();
                 op.complete(ec, heartbeat_event::send);
             } else {
                 go_on_with(op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
@@ -96,23 +98,15 @@ private:
         });
     }
 
-    // After a touch.
-    void keep_up() {
-        if constexpr (!Clock::is_steady) {
-            waits_until_.no_later_than(core_access::of(wheel_), core_access::state_of(timer_),
-                                       next_event());
-        }
-    }
-
     [[nodiscard]] time_point next_event() const noexcept {
         return std::min(next_sending(), death());
     }
 
     [[nodiscard]] time_point next_sending() const noexcept {
-        return add_saturating(sent_.last(), send_every_);
+        return add_saturating(seen_->sent.last(), send_every_);
     }
     [[nodiscard]] time_point death() const noexcept {
-        return add_saturating(received_.last(), dead_after_);
+        return add_saturating(seen_->received.last(), dead_after_);
     }
 
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
@@ -121,8 +115,7 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration send_every_;
     duration dead_after_;
-    activity<core_type> sent_;
-    activity<core_type> received_;
+    activity_type* seen_; // The owner's.
     [[no_unique_address]] waiting_until<core_type> waits_until_;
 };
 

@@ -35,11 +35,13 @@ public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
+    using activity_type = idle_activity<Clock>;
 
     template <class Rep, class Period>
-    idle_timer_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
+    idle_timer_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
+                    const activity_type& touched)
         : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
-          watch_(core_access::of(wheel_), core_access::state_of(timer_), checked(period)) {
+          watch_(touched, core_access::state_of(timer_), checked(period)) {
         valve().add(watch_);
     }
 
@@ -53,15 +55,24 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    void touch() {
-        watch_.touched.touch();
+    /// The owner has moved, and what it knows of touches with it.
+    void moved_to(const activity_type& touched) noexcept {
+        if (watch_.listed) {
+            valve().move(watch_, touched);
+        } else {
+            watch_.touched = &touched;
+        }
+    }
+
+    /// It was touched. On a clock that can be set, what waits may have to be told.
+    void was_touched() {
         if constexpr (!Clock::is_steady) {
             waits_until_.no_later_than(core_access::of(wheel_), watch_.timer, end());
         }
     }
 
     [[nodiscard]] duration idle_for() const {
-        return std::max(until_saturating(watch_.touched.last(), wheel_.now()), duration::zero());
+        return std::max(until_saturating(watch_.touched->last(), wheel_.now()), duration::zero());
     }
 
     template <class Handler>

@@ -37,15 +37,15 @@ struct idle_watch : boost::intrusive::list_base_hook<> {
     using duration = typename Core::duration;
     using time_point = typename Core::time_point;
 
-    idle_watch(Core& core, typename Core::state& s, duration p)
-        : touched(core), timer(s), period(p) {}
+    idle_watch(const activity<Core>& a, typename Core::state& s, duration p)
+        : touched(&a), timer(s), period(p) {}
 
     /// When the period is over, as short as it is now.
     [[nodiscard]] time_point end(double scale) const noexcept {
-        return add_saturating(touched.last(), scale == 1 ? period : shortened(scale));
+        return add_saturating(touched->last(), scale == 1 ? period : shortened(scale));
     }
 
-    activity<Core> touched;
+    const activity<Core>* touched; ///< Its owner's. Written by the owner under the valve's lock.
     typename Core::state& timer;
     duration period;     ///< Written by the owner under the valve's lock.
     bool listed = false; ///< Its owner's, until the context ends.
@@ -105,6 +105,12 @@ public:
     void set_period(watch& w, typename Core::duration period) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         w.period = period;
+    }
+
+    /// The owner of a watch has moved. If the watch is listed; else there may be no valve any more.
+    void move(watch& w, const activity<Core>& touched) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        w.touched = &touched;
     }
 
     /// The context ends: no idle timer asks for the valve from now on.
