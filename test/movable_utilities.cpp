@@ -305,6 +305,16 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_moved_from_may_be_assigned_to, Kind, kind
     BOOST_TEST(world.log.size() == 2U);
 }
 
+// As the destructor of a connection does, also if the connection was moved.
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_moved_from_may_be_cancelled, Kind, kinds_with_tokens) {
+    moving<Kind> world;
+    auto from = world.started(1);
+    const auto to = std::move(from);
+    BOOST_TEST(from.cancel() == 0U); // NOLINT(bugprone-use-after-move)
+    world.pass(period);
+    BOOST_TEST(world.log.take() == "1");
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(one_may_be_moved_by_its_own_handler, Kind, kinds) {
     moving<Kind> world;
     auto a = world.make();

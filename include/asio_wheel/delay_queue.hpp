@@ -58,8 +58,8 @@ struct delay_queue_options {
 ///
 /// `T` is movable; for async_pop() also default constructible.
 ///
-/// Movable at any time, also while pops wait. A queue that was moved from may be destroyed and
-/// assigned to, and nothing else.
+/// Movable at any time, also while pops wait. A queue that was moved from may be destroyed,
+/// assigned to and cancelled, and nothing else.
 ///
 /// Thread safety. Distinct queues: safe. One queue: unsafe; and the queue is also used on its
 /// executor, when the time has come for a pop that waits. So if several threads run the context,
@@ -201,7 +201,7 @@ public:
     }
 
     /// Aborts all pops that wait. Returns how many these are.
-    std::size_t cancel() { return impl_->cancel(); }
+    std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
     /// Destroys all elements. Pops go on waiting, unless the queue is closed.
     void clear() noexcept { impl_->clear(); }

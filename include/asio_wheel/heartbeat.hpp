@@ -140,7 +140,7 @@ public:
     }
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
-    std::size_t cancel() { return impl_->cancel(); }
+    std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
 private:
     // On a clock that can be set, what waits may have to be told.

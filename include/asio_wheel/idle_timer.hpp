@@ -57,7 +57,7 @@ using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>
 /// touch, the period ends when the clock shows its end.
 ///
 /// Movable at any time, also while a wait is pending. An idle timer that was moved from may be
-/// destroyed and assigned to, and nothing else. Constructing one takes one allocation.
+/// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
 ///
 /// Thread safety: touch() and idle_for() may be called from any thread, until the execution context
 /// ends, whose wheel tells the time, but not while this same object is moved or assigned to;
@@ -146,7 +146,7 @@ public:
     }
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
-    std::size_t cancel() { return impl_->cancel(); }
+    std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
     /// As it was given: wheel_service::scale() does not change it.
     [[nodiscard]] duration period() const noexcept { return impl_->period(); }

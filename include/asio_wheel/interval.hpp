@@ -69,7 +69,7 @@ struct interval_options {
 /// period finds ticks that were missed: see missed_tick.
 ///
 /// Movable at any time, also while a tick is waited for. An interval that was moved from may be
-/// destroyed and assigned to, and nothing else. Constructing one takes one allocation.
+/// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
 ///
 /// Thread safety. Distinct intervals: safe. One interval: unsafe.
 ///
@@ -139,7 +139,7 @@ public:
     }
 
     /// Aborts the tick that is waited for. Returns how many these are, 0 or 1.
-    std::size_t cancel() { return impl_->cancel(); }
+    std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
     /// When the next tick is due, but for jitter. (With fixed_delay, a pending one, or the last.)
     [[nodiscard]] time_point expiry() const noexcept { return impl_->expiry(); }

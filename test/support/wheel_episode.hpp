@@ -453,7 +453,8 @@ private:
             // Left over, where it was when it was postponed, where something earlier was: an entry
             // is filed again for no other reason, and for none of these twice.
             expect(++slices <= 1 + 3 * filed() / budget, "a search comes to an end");
-            expect(wheel_.now() == latest_ && wheel_.elapsed() == reached_, "a search moves no time");
+            expect(wheel_.now() == latest_ && wheel_.elapsed() == reached_,
+                   "a search moves no time");
             expect(wheel_.cascaded() == cascaded, "a search is no cascade");
         } while (!found && to_the_end);
         if (!found) {
