@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#include <asio_wheel/detail/earliest_ticks.hpp>
+#include <asio_wheel/detail/wheel/earliest_ticks.hpp>
 
 #include <algorithm>
 #include <utility>

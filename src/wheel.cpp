@@ -3,7 +3,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
-#include <asio_wheel/detail/prefetch.hpp>
+#include <asio_wheel/detail/memory/prefetch.hpp>
 
 #include <boost/assert.hpp>
 

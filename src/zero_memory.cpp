@@ -4,9 +4,9 @@
 // calloc() has the pages of zeros, too, but only for blocks that are larger than those that the
 // program has freed before: smaller ones it fills with zeros, and so touches all of them.
 
-#include <asio_wheel/detail/zero_memory.hpp>
+#include <asio_wheel/detail/memory/zero_memory.hpp>
 
-#include <asio_wheel/detail/address_sanitizer.hpp>
+#include <asio_wheel/detail/memory/address_sanitizer.hpp>
 
 #include <cstring>
 #include <new>

@@ -4,7 +4,7 @@
 
 // Threads that have and free blocks of memory for operations, their own and each other's.
 
-#include <asio_wheel/detail/block_pool.hpp>
+#include <asio_wheel/detail/memory/block_pool.hpp>
 
 #include "support/seed.hpp"
 

@@ -3,7 +3,7 @@
 
 // The tree of the slots' earliest deadlines, beside a vector that is searched.
 
-#include <asio_wheel/detail/earliest_ticks.hpp>
+#include <asio_wheel/detail/wheel/earliest_ticks.hpp>
 
 #include "support/seed.hpp"
 

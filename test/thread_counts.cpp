@@ -4,7 +4,7 @@
 
 // What threads count of a wheel's waits: each for itself, and all together.
 
-#include <asio_wheel/detail/thread_counts.hpp>
+#include <asio_wheel/detail/service/thread_counts.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,7 +4,7 @@
 // The wheel as a service of its context: how it comes into being, how it is configured, and how it
 // ends.
 
-#include <asio_wheel/detail/asio_compat.hpp>
+#include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>

@@ -3,7 +3,7 @@
 
 // The memory of a wheel. How much of it is there is a matter of wheel_cost.
 
-#include <asio_wheel/detail/zero_memory.hpp>
+#include <asio_wheel/detail/memory/zero_memory.hpp>
 
 #include "support/only_if.hpp"
 #include "support/sanitizers.hpp"

@@ -13,7 +13,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/jitter.hpp>
+#include <asio_wheel/detail/time/random_time.hpp>
 
 #include <chrono>
 #include <cstddef>

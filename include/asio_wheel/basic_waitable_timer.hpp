@@ -6,10 +6,10 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/asio_compat.hpp>
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/prefetch.hpp>
-#include <asio_wheel/detail/start_wait.hpp>
+#include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/memory/prefetch.hpp>
+#include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

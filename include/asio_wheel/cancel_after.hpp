@@ -10,8 +10,8 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/positive.hpp>
-#include <asio_wheel/detail/timed_token.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/timeout/timed_token.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 

@@ -12,9 +12,9 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/delayed_elements.hpp>
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/initiation_of.hpp>
+#include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/initiation_of.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -217,6 +217,6 @@ private:
 
 } // namespace asio_wheel
 
-#include <asio_wheel/detail/delay_queue_impl.hpp>
+#include <asio_wheel/detail/delay_queue/impl.hpp>
 
 #endif

@@ -8,10 +8,10 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/activity.hpp>
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/initiation_of.hpp>
-#include <asio_wheel/detail/wheel_core.hpp>
+#include <asio_wheel/detail/idle_timer/activity.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -166,6 +166,6 @@ using heartbeat = basic_heartbeat<std::chrono::steady_clock>;
 
 } // namespace asio_wheel
 
-#include <asio_wheel/detail/heartbeat_impl.hpp>
+#include <asio_wheel/detail/heartbeat/impl.hpp>
 
 #endif

@@ -17,10 +17,10 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/activity.hpp>
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/initiation_of.hpp>
-#include <asio_wheel/detail/wheel_core.hpp>
+#include <asio_wheel/detail/idle_timer/activity.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -177,6 +177,6 @@ using idle_timer = basic_idle_timer<std::chrono::steady_clock>;
 
 } // namespace asio_wheel
 
-#include <asio_wheel/detail/idle_timer_impl.hpp>
+#include <asio_wheel/detail/idle_timer/impl.hpp>
 
 #endif

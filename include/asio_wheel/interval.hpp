@@ -13,9 +13,9 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/initiation_of.hpp>
-#include <asio_wheel/detail/jitter.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/time/random_time.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -169,6 +169,6 @@ using interval = basic_interval<std::chrono::steady_clock>;
 
 } // namespace asio_wheel
 
-#include <asio_wheel/detail/interval_impl.hpp>
+#include <asio_wheel/detail/interval/impl.hpp>
 
 #endif

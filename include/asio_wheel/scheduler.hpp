@@ -12,11 +12,11 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/scheduling.hpp>
-#include <asio_wheel/detail/sync.hpp>
-#include <asio_wheel/detail/task_board.hpp>
-#include <asio_wheel/detail/task_handle.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/scheduler/scheduling.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/detail/scheduler/task_handle.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -11,10 +11,10 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/executors.hpp>
-#include <asio_wheel/detail/positive.hpp>
-#include <asio_wheel/detail/timed_out.hpp>
-#include <asio_wheel/detail/timed_token.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/timeout/timed_out.hpp>
+#include <asio_wheel/detail/timeout/timed_token.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/awaitable.hpp>

@@ -13,11 +13,11 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/positive.hpp>
-#include <asio_wheel/detail/stream_deadlines.hpp>
-#include <asio_wheel/detail/stream_impl.hpp>
-#include <asio_wheel/detail/stream_op.hpp>
-#include <asio_wheel/detail/wheel_clock.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/timeout_stream/deadlines.hpp>
+#include <asio_wheel/detail/timeout_stream/impl.hpp>
+#include <asio_wheel/detail/timeout_stream/op.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
@@ -400,6 +400,6 @@ timeout_stream(NextLayer) -> timeout_stream<NextLayer>;
 
 } // namespace asio_wheel
 
-#include <asio_wheel/detail/impl/timeout_stream_initiations.hpp>
+#include <asio_wheel/detail/timeout_stream/initiations.hpp>
 
 #endif

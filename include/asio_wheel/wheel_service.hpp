@@ -6,9 +6,9 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/asio_compat.hpp>
-#include <asio_wheel/detail/valve.hpp>
-#include <asio_wheel/detail/wheel_core.hpp>
+#include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/idle_timer/idle_scale.hpp>
+#include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
 

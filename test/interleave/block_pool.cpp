@@ -4,11 +4,11 @@
 // timeout: 900
 // pch: off
 
-// The pool of blocks for operations (detail/block_pool.hpp) in all interleavings: threads that
+// The pool of blocks for operations (detail/memory/block_pool.hpp) in all interleavings: threads that
 // allocate, free what others have allocated, and end.
 
-#include <asio_wheel/detail/block_pool.hpp>
-#include <asio_wheel/detail/sync.hpp>
+#include <asio_wheel/detail/memory/block_pool.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
 
 #include "interleave/support/explorer.hpp"
 #include "support/sanitizers.hpp"

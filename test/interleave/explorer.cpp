@@ -8,7 +8,7 @@
 // The explorer itself: it goes through all interleavings there are, and finds what is wrong in one
 // of them. Each of the seeded faults is one that code with atomics easily has.
 
-#include <asio_wheel/detail/sync.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
 
 #include "interleave/support/explorer.hpp"
 #include "interleave/support/world.hpp"

@@ -5,11 +5,11 @@
 // unity: interleave
 // pch: off
 
-// The deadlines of a stream (detail/stream_deadlines.hpp) that is handed on: the handler of an
+// The deadlines of a stream (detail/timeout_stream/deadlines.hpp) that is handed on: the handler of an
 // operation has woken another thread, which begins the next one, before settle() has its turn; and
 // meanwhile the wait that lingers ends.
 
-#include <asio_wheel/detail/stream_deadlines.hpp>
+#include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
 #include "interleave/support/explorer.hpp"
 #include "interleave/support/world.hpp"

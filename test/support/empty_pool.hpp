@@ -6,7 +6,7 @@
 
 #include "operator_new.hpp"
 
-#include <asio_wheel/detail/block_pool.hpp>
+#include <asio_wheel/detail/memory/block_pool.hpp>
 
 #include <cstddef>
 #include <new>

@@ -19,7 +19,7 @@
 // Asio before 1.83 asks for this where handlers are allocated.
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
 
-// In place of detail/block_pool.hpp.
+// In place of detail/memory/block_pool.hpp.
 #ifdef ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
 #error "support/failing.hpp has to come before asio-wheel"
 #endif

@@ -1,0 +1,150 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Differences between versions of Asio that several headers have to know. Which version has what is
+// decided in detail/requirements.hpp.
+
+#ifndef ASIO_WHEEL_DETAIL_ASIO_ASIO_COMPAT_HPP
+#define ASIO_WHEEL_DETAIL_ASIO_ASIO_COMPAT_HPP
+
+#include <asio_wheel/detail/requirements.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+
+// Boost.Asio is not meant to be used by parts of its detail namespace; this header is, by way of
+// the documented BOOST_ASIO_CUSTOM_HANDLER_TRACKING: its macros expand to nothing unless handler
+// tracking is enabled.
+#include <boost/asio/detail/handler_tracking.hpp>
+
+#if ASIO_WHEEL_HAS_ASIO_CONFIG
+#include <boost/asio/config.hpp>
+#endif
+
+#include <chrono>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace asio_wheel::detail {
+
+#if ASIO_WHEEL_HAS_ASIO_CONFIG
+
+/// Section "wheel" of the context's configuration (tick_us, slots, levels, max_pending, locking,
+/// budget), where each missing key is as in `otherwise`. Unless it says otherwise, a context that
+/// does not lock has a wheel that does not.
+inline wheel_options configured_options(boost::asio::execution_context& context,
+                                        const wheel_options& otherwise) {
+    const boost::asio::config config(context);
+    wheel_options options = otherwise;
+    const auto tick = std::chrono::duration_cast<std::chrono::microseconds>(otherwise.tick).count();
+    const auto tick_us = config.get("wheel", "tick_us", static_cast<std::int64_t>(tick));
+    if (tick_us != tick) {
+        constexpr std::int64_t longest =
+            std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds::max())
+                .count();
+        if (tick_us > longest) {
+            throw std::invalid_argument("asio_wheel: wheel.tick_us is " + std::to_string(tick_us) +
+                                        ", but must be 1 to " + std::to_string(longest));
+        }
+        options.tick = std::chrono::microseconds(tick_us);
+    }
+    options.slots = config.get("wheel", "slots", otherwise.slots);
+    options.levels = config.get("wheel", "levels", otherwise.levels);
+    options.max_pending = config.get("wheel", "max_pending", otherwise.max_pending);
+    options.budget = config.get("wheel", "budget", otherwise.budget);
+    options.locking = config.get("wheel", "locking", otherwise.locking);
+    return options;
+}
+
+/// `options`, unless the context's configuration says something else: two ways to configure one
+/// wheel must not disagree.
+inline wheel_options agreed_options(boost::asio::execution_context& context,
+                                    const wheel_options& options) {
+    const wheel_options other = configured_options(context, options);
+    const auto compare = [](const char* name, auto given, auto configured) {
+        if (given != configured) {
+            throw std::invalid_argument(
+                std::string("asio_wheel: wheel_options::") + name + " is " + std::to_string(given) +
+                ", but the context's section \"wheel\" says " + std::to_string(configured));
+        }
+    };
+    compare("tick", options.tick.count(), other.tick.count());
+    compare("slots", options.slots, other.slots);
+    compare("levels", options.levels, other.levels);
+    compare("max_pending", options.max_pending, other.max_pending);
+    compare("budget", options.budget, other.budget);
+    compare("locking", options.locking, other.locking);
+    return options;
+}
+
+/// The options of a wheel that was not made explicitly.
+inline wheel_options default_options(boost::asio::execution_context& context) {
+    wheel_options options;
+    options.locking = boost::asio::config(context).get("scheduler", "locking", true);
+    return configured_options(context, options);
+}
+
+/// Whether the context promises that one thread runs it. Asio's scheduler then keeps what a handler
+/// posts in a list of the thread.
+template <class Scheduler>
+[[nodiscard]] bool has_one_thread(boost::asio::execution_context& context, const Scheduler&) {
+    return boost::asio::config(context).get("scheduler", "concurrency_hint", 0) == 1;
+}
+
+#else
+
+inline wheel_options agreed_options(boost::asio::execution_context&, const wheel_options& options) {
+    return options;
+}
+
+/// The options of a wheel that was not made explicitly: a context that does not lock has a wheel
+/// that does not.
+inline wheel_options default_options(boost::asio::execution_context& context) {
+    const int hint =
+        boost::asio::use_service<boost::asio::detail::io_context_impl>(context).concurrency_hint();
+    wheel_options options;
+    options.locking = BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);
+    return options;
+}
+
+template <class Scheduler>
+[[nodiscard]] bool has_one_thread(boost::asio::execution_context&, const Scheduler& scheduler) {
+    const int hint = scheduler.concurrency_hint();
+    return hint == 1 || !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint) ||
+           !BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(REACTOR_IO, hint);
+}
+
+#endif
+
+/// The initiation that was there before Asio's adaptors of tokens (as_tuple, append, ...) wrapped
+/// it: until Boost 1.82 a wrapped one does not tell its executor, and until 1.83 redirect_error's
+/// has it among its arguments.
+template <class Initiation, class... Args>
+[[nodiscard]] const auto& innermost_initiation(const Initiation& initiation,
+                                               const Args&... args) noexcept {
+    constexpr bool tells = requires { initiation.get_executor(); };
+    if constexpr (!tells && requires { initiation.initiation_; }) {
+        return innermost_initiation(initiation.initiation_, args...);
+    } else if constexpr (!tells && sizeof...(args) != 0) {
+        return innermost_initiation(args...);
+    } else {
+        return initiation;
+    }
+}
+
+/// Whether `Initiation` is what Asio's concepts "start" to see whether something is a completion
+/// token: never run, and without an executor. Boost 1.83 compiles even its body.
+template <class Initiation>
+constexpr bool only_checks_token = false;
+
+#ifdef BOOST_ASIO_HAS_CONCEPTS
+template <class... Signatures>
+constexpr bool only_checks_token<boost::asio::detail::initiation_archetype<Signatures...>> = true;
+#endif
+
+} // namespace asio_wheel::detail
+
+#endif

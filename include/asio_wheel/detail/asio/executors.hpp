@@ -1,0 +1,188 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What has to be known of executors, of whichever kind.
+
+#ifndef ASIO_WHEEL_DETAIL_ASIO_EXECUTORS_HPP
+#define ASIO_WHEEL_DETAIL_ASIO_EXECUTORS_HPP
+
+#include <asio_wheel/detail/asio/context_queue.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/executor.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/is_executor.hpp>
+#include <boost/asio/prefer.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// An executor of the Networking TS. It has other members than a standard one, and no properties.
+template <class Executor>
+inline constexpr bool is_ts_executor = !boost::asio::execution::is_executor<Executor>::value;
+
+template <class T>
+concept is_executor =
+    boost::asio::execution::is_executor<T>::value || boost::asio::is_executor<T>::value;
+
+template <class T>
+concept is_context = std::convertible_to<T&, boost::asio::execution_context&>;
+
+/// The default token of a context's operations; of `void`, as of executors without one, there is no
+/// value.
+template <class Context>
+using default_token_of_context = typename boost::asio::default_completion_token<
+    typename std::decay_t<Context>::executor_type>::type;
+
+/// Whether executors of a type have a context_of(). An any_completion_executor has none.
+template <class Executor>
+inline constexpr bool tells_context =
+    is_ts_executor<Executor> ||
+    boost::asio::can_query<const Executor&, boost::asio::execution::context_t>::value;
+
+template <class Executor>
+[[nodiscard]] boost::asio::execution_context& context_of(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return ex.context();
+    } else {
+        return boost::asio::query(ex, boost::asio::execution::context);
+    }
+}
+
+/// Keeps the context of an executor running, and leads to it.
+template <class Executor>
+[[nodiscard]] auto track_work(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return boost::asio::make_work_guard(ex);
+    } else {
+        return boost::asio::prefer(ex, boost::asio::execution::outstanding_work.tracked);
+    }
+}
+template <class Executor>
+using work_on = decltype(track_work(std::declval<const Executor&>()));
+
+/// The executor that `work` leads to.
+template <class Executor>
+[[nodiscard]] auto executor_of(const work_on<Executor>& work) {
+    if constexpr (is_ts_executor<Executor>) {
+        return work.get_executor();
+    } else {
+        return work;
+    }
+}
+
+template <class Executor>
+inline constexpr bool is_io_context_executor = false;
+template <class Allocator, std::uintptr_t Bits>
+inline constexpr bool
+    is_io_context_executor<boost::asio::io_context::basic_executor_type<Allocator, Bits>> = true;
+
+template <class Executor>
+inline constexpr bool is_pool_executor = std::is_same_v<Executor, boost::asio::system_executor>;
+template <class Allocator, unsigned int Bits>
+inline constexpr bool
+    is_pool_executor<boost::asio::thread_pool::basic_executor_type<Allocator, Bits>> = true;
+
+/// Whether all executors of a type are native: see visit_native().
+template <class Executor>
+inline constexpr bool is_native_type =
+    is_io_context_executor<Executor> ||
+    (is_pool_executor<Executor> && context_queue::is_that_of_pools);
+
+/// Calls f(executor) with the native executor that `ex` is or hides, if there is one, and returns
+/// what that returns; else a default-constructed result.
+///
+/// An executor is native if it is the executor of its context itself: it runs what it is given on
+/// the threads that empty the context's queue, in no particular order, and has nothing to add where
+/// that is what happens anyway. A strand is not native, and neither is an executor of an unknown
+/// kind. Executors that hide another one, such as any_io_executor, are looked into.
+template <class Executor, class Function>
+auto visit_native(const Executor& ex, Function f) noexcept {
+    namespace asio = boost::asio;
+    using result = decltype(f(std::declval<const asio::io_context::executor_type&>()));
+    if constexpr (is_native_type<Executor>) {
+        return f(ex);
+    } else if constexpr (requires { ex.template target<asio::io_context::executor_type>(); }) {
+        if (const auto* io = ex.template target<asio::io_context::executor_type>()) {
+            return f(*io);
+        }
+        if constexpr (context_queue::is_that_of_pools) {
+            if (const auto* pool = ex.template target<asio::thread_pool::executor_type>()) {
+                return f(*pool);
+            }
+            if (const auto* system = ex.template target<asio::system_executor>()) {
+                return f(*system);
+            }
+        }
+        return result();
+    } else {
+        return result();
+    }
+}
+
+/// Whether `ex` is, or hides, a native executor.
+template <class Executor>
+[[nodiscard]] bool is_native(const Executor& ex) noexcept {
+    return visit_native(ex, [](const auto&) { return true; });
+}
+
+/// The context of a native executor; null for any other.
+template <class Executor>
+[[nodiscard]] boost::asio::execution_context* native_context(const Executor& ex) noexcept {
+    if constexpr (tells_context<Executor>) {
+        // Not of what it hides: else each program had all that belongs to Asio's system_context.
+        return is_native(ex) ? &context_of(ex) : nullptr;
+    } else {
+        return visit_native(ex, [](const auto& native) { return &context_of(native); });
+    }
+}
+
+/// Whether an executor may call what it is given before it returns.
+template <class Executor>
+[[nodiscard]] bool may_block(const Executor& ex) noexcept {
+    namespace execution = boost::asio::execution;
+    return boost::asio::query(ex, execution::blocking) != execution::blocking.never;
+}
+
+/// How a native executor runs what it is given.
+enum class reach {
+    none,    ///< The executor is not native.
+    here,    ///< At once, on the calling thread.
+    by_queue ///< In its turn in the queue of the context.
+};
+
+template <class Executor>
+[[nodiscard]] reach native_reach(const Executor& ex) noexcept {
+    return visit_native(ex, [](const auto& native) {
+        bool here = may_block(native);
+        if constexpr (requires { native.running_in_this_thread(); }) {
+            here = here && native.running_in_this_thread();
+        } // Else any thread is one of the system executor's.
+        return here ? reach::here : reach::by_queue;
+    });
+}
+
+/// The executor that `work` leads to, without the work.
+template <class Executor>
+[[nodiscard]] auto without_work(const work_on<Executor>& work) {
+    if constexpr (is_ts_executor<Executor>) {
+        return work.get_executor();
+    } else {
+        return boost::asio::prefer(work, boost::asio::execution::outstanding_work.untracked);
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif

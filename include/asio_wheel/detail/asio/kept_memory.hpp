@@ -1,0 +1,113 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The memory of an operation that is made of several waits, one after the other.
+//
+// A wait's memory is given back before its handler is called. If the operation is not over then,
+// its next wait needs as much again, and that must not fail: the operation was accepted long ago.
+// So the handler keeps what the wait gives back, and the next wait takes it.
+
+#ifndef ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
+#define ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// A member of such a handler, for at most one block of `Allocator`, which is the handler's own.
+///
+/// The handler's associated allocator is keeping_allocator. It leads to this member where the
+/// handler is now; so it must not be used any more when the handler has been moved elsewhere.
+template <class Allocator>
+class kept_memory {
+public:
+    explicit kept_memory(const Allocator& allocator) noexcept : allocator_(allocator) {}
+    kept_memory(kept_memory&& other) noexcept
+        : allocator_(other.allocator_), block_(std::exchange(other.block_, nullptr)),
+          free_(other.free_) {}
+    kept_memory& operator=(kept_memory&&) = delete;
+    ~kept_memory() { release(); }
+
+    /// The allocator that the block comes from.
+    [[nodiscard]] const Allocator& upstream() const noexcept { return allocator_; }
+
+    /// Gives the block back, if there is one: to be called when the operation is over.
+    void release() noexcept {
+        if (block_ != nullptr) {
+            free_(*this);
+        }
+    }
+
+    template <class T>
+    [[nodiscard]] T* allocate(std::size_t n) {
+        if (n == 1 && holds<T>()) {
+            return static_cast<T*>(std::exchange(block_, nullptr));
+        }
+        auto rebound = allocator_for<T>();
+        return traits<T>::allocate(rebound, n);
+    }
+
+    template <class T>
+    void deallocate(T* p, std::size_t n) noexcept {
+        if (n == 1 && block_ == nullptr) {
+            block_ = p;
+            free_ = &kept_memory::free_as<T>;
+            return;
+        }
+        auto rebound = allocator_for<T>();
+        traits<T>::deallocate(rebound, p, n);
+    }
+
+private:
+    template <class T>
+    using traits = typename std::allocator_traits<Allocator>::template rebind_traits<T>;
+
+    template <class T>
+    [[nodiscard]] auto allocator_for() const noexcept {
+        return typename traits<T>::allocator_type(allocator_);
+    }
+
+    template <class T>
+    [[nodiscard]] bool holds() const noexcept {
+        return block_ != nullptr && free_ == &kept_memory::free_as<T>;
+    }
+
+    template <class T>
+    static void free_as(kept_memory& self) noexcept {
+        auto rebound = self.template allocator_for<T>();
+        traits<T>::deallocate(rebound, static_cast<T*>(std::exchange(self.block_, nullptr)), 1);
+    }
+
+    [[no_unique_address]] Allocator allocator_;
+    void* block_ = nullptr;
+    void (*free_)(kept_memory&) noexcept = nullptr; // Knows what the block was allocated as.
+};
+
+/// Allocates from a kept_memory.
+template <class T, class Allocator>
+class keeping_allocator {
+    template <class, class>
+    friend class keeping_allocator;
+
+public:
+    using value_type = T;
+
+    explicit keeping_allocator(kept_memory<Allocator>& memory) noexcept : memory_(&memory) {}
+    template <class U>
+    keeping_allocator(const keeping_allocator<U, Allocator>& other) noexcept
+        : memory_(other.memory_) {}
+
+    [[nodiscard]] T* allocate(std::size_t n) { return memory_->template allocate<T>(n); }
+    void deallocate(T* p, std::size_t n) noexcept { memory_->template deallocate<T>(p, n); }
+
+    friend bool operator==(const keeping_allocator&, const keeping_allocator&) noexcept = default;
+
+private:
+    kept_memory<Allocator>* memory_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,124 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How a heartbeat works. This is the state that its owner keeps in one place, wherever the owner
+// moves: the pending wait points here.
+
+#ifndef ASIO_WHEEL_DETAIL_HEARTBEAT_IMPL_HPP
+#define ASIO_WHEEL_DETAIL_HEARTBEAT_IMPL_HPP
+
+#include <asio_wheel/heartbeat.hpp>
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/intermediate_handler.hpp>
+#include <asio_wheel/detail/idle_timer/activity.hpp>
+#include <asio_wheel/detail/service/wait_anew.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+template <class Clock, class Executor>
+class heartbeat_impl {
+public:
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = Executor;
+    using activity_type = heartbeat_activity<Clock>;
+
+    template <class Rep1, class Period1, class Rep2, class Period2>
+    heartbeat_impl(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
+                   const std::chrono::duration<Rep2, Period2>& dead_after, activity_type& seen)
+        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
+          send_every_(positive<duration>("a heartbeat's send_every", send_every)),
+          dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)), seen_(&seen) {}
+
+    heartbeat_impl(const heartbeat_impl&) = delete;
+    heartbeat_impl& operator=(const heartbeat_impl&) = delete;
+
+    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+
+    /// The owner has moved, and what it knows of touches with it.
+    void moved_to(activity_type& seen) noexcept { seen_ = &seen; }
+
+    /// Something was sent or received. On a clock that can be set, what waits may have to be told.
+    void was_touched() {
+        if constexpr (!Clock::is_steady) {
+            waits_until_.no_later_than(core_access::of(wheel_), core_access::state_of(timer_),
+                                       next_event());
+        }
+    }
+
+    template <class Handler>
+    void start(Handler&& handler) {
+        wait(intermediate_handler<Handler, look>(std::forward<Handler>(handler), look{this}));
+    }
+
+    std::size_t cancel() { return timer_.cancel(); }
+
+private:
+    // The handler of the wait for the first of both.
+    struct look {
+        heartbeat_impl* self;
+
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
+            if (ec) {
+                return op.complete(ec, heartbeat_event::send);
+            }
+            const time_point now = self->wheel_.now();
+            if (now >= self->death()) {
+                op.complete(ec, heartbeat_event::dead);
+            } else if (now >= self->next_sending()) {
+                self->seen_->sent.touch();
+                self->was_touched();
+                op.complete(ec, heartbeat_event::send);
+            } else {
+                go_on_with(op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
+            }
+        }
+    };
+
+    template <class Operation>
+    void wait(Operation&& op) {
+        const time_point next = next_event();
+        wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            waits_until_.set(next);
+            timer_.expires_at(next);
+        });
+    }
+
+    [[nodiscard]] time_point next_event() const noexcept {
+        return std::min(next_sending(), death());
+    }
+
+    [[nodiscard]] time_point next_sending() const noexcept {
+        return add_saturating(seen_->sent.last(), send_every_);
+    }
+    [[nodiscard]] time_point death() const noexcept {
+        return add_saturating(seen_->received.last(), dead_after_);
+    }
+
+    using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+
+    wheel_service<Clock>& wheel_;
+    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
+    duration send_every_;
+    duration dead_after_;
+    activity_type* seen_; // The owner's.
+    [[no_unique_address]] waiting_until<core_type> waits_until_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,144 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How an idle timer works. This is the state that its owner keeps in one place, wherever the owner
+// moves: the pending wait, the overload valve and the wheel point here.
+
+#ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IMPL_HPP
+#define ASIO_WHEEL_DETAIL_IDLE_TIMER_IMPL_HPP
+
+#include <asio_wheel/idle_timer.hpp>
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/intermediate_handler.hpp>
+#include <asio_wheel/detail/idle_timer/activity.hpp>
+#include <asio_wheel/detail/idle_timer/idle_scale.hpp>
+#include <asio_wheel/detail/service/wait_anew.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+template <class Clock, class Executor>
+class idle_timer_impl {
+public:
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = Executor;
+    using activity_type = idle_activity<Clock>;
+
+    template <class Rep, class Period>
+    idle_timer_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
+                    const activity_type& touched)
+        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
+          watch_(touched, core_access::state_of(timer_), checked(period)) {
+        valve().add(watch_);
+    }
+
+    idle_timer_impl(const idle_timer_impl&) = delete;
+    idle_timer_impl& operator=(const idle_timer_impl&) = delete;
+    ~idle_timer_impl() {
+        if (watch_.listed) {
+            valve().remove(watch_);
+        }
+    }
+
+    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+
+    /// The owner has moved, and what it knows of touches with it.
+    void moved_to(const activity_type& touched) noexcept {
+        if (watch_.listed) {
+            valve().move(watch_, touched);
+        } else {
+            watch_.touched = &touched;
+        }
+    }
+
+    /// It was touched. On a clock that can be set, what waits may have to be told.
+    void was_touched() {
+        if constexpr (!Clock::is_steady) {
+            waits_until_.no_later_than(core_access::of(wheel_), watch_.timer, end());
+        }
+    }
+
+    [[nodiscard]] duration idle_for() const {
+        return std::max(until_saturating(watch_.touched->last(), wheel_.now()), duration::zero());
+    }
+
+    template <class Handler>
+    void start(Handler&& handler) {
+        wait(intermediate_handler<Handler, look>(std::forward<Handler>(handler), look{this}));
+    }
+
+    std::size_t cancel() { return timer_.cancel(); }
+
+    [[nodiscard]] duration period() const noexcept { return watch_.period; }
+
+    template <class Rep, class Period>
+    void period(const std::chrono::duration<Rep, Period>& period) {
+        valve().set_period(watch_, checked(period));
+        const double scale = valve().scale();
+        const time_point end = watch_.end(scale);
+        waits_until_.set(end);
+        timer_.postpone_until(end);
+        valve().waits_by(scale);
+    }
+
+private:
+    using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+    using valve_type = detail::valve<core_type>;
+
+    [[nodiscard]] valve_type& valve() const noexcept { return core_access::valve_of(wheel_); }
+
+    // The handler of the wait for the end of a period.
+    struct look {
+        idle_timer_impl* self;
+
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
+            if (!ec && self->wheel_.now() < self->end()) { // It was touched meanwhile.
+                go_on_with(op, [this, &op] { self->wait(std::move(op)); });
+            } else {
+                op.complete(ec);
+            }
+        }
+    };
+
+    template <class Operation>
+    void wait(Operation&& op) {
+        valve_type& v = valve(); // The idle timer may be gone when its wait has started.
+        const double scale = v.scale();
+        const time_point end = watch_.end(scale);
+        wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            waits_until_.set(end);
+            timer_.expires_at(end);
+        });
+        v.waits_by(scale);
+    }
+
+    [[nodiscard]] time_point end() const noexcept { return watch_.end(valve().scale()); }
+
+    template <class Rep, class Period>
+    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
+        return positive<duration>("the period of an idle timer", period);
+    }
+
+    wheel_service<Clock>& wheel_;
+    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
+    idle_watch<core_type> watch_;
+    [[no_unique_address]] waiting_until<core_type> waits_until_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,170 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How an interval works. This is the state that its owner keeps in one place, wherever the owner
+// moves: the operation that waits for a tick points here.
+
+#ifndef ASIO_WHEEL_DETAIL_INTERVAL_IMPL_HPP
+#define ASIO_WHEEL_DETAIL_INTERVAL_IMPL_HPP
+
+#include <asio_wheel/interval.hpp>
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/intermediate_handler.hpp>
+#include <asio_wheel/detail/service/wait_anew.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/random_time.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+template <class Clock, class Executor>
+class interval_impl {
+public:
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = Executor;
+
+    template <class Rep, class Period>
+    interval_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
+                  const interval_options& options)
+        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), period_(checked(period)),
+          options_(checked(options, period_)), from_(wheel_.now()),
+          next_(add_saturating(from_, options.first ? ceil_saturating<duration>(*options.first)
+                                                    : period_)),
+          given_(options.first.has_value()) {}
+
+    interval_impl(const interval_impl&) = delete;
+    interval_impl& operator=(const interval_impl&) = delete;
+
+    [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
+
+    template <class Handler>
+    void start(Handler&& handler) {
+        const bool begins = options_.fixed_delay && !given_;
+        const time_point from = begins ? wheel_.now() : from_;
+        const time_point next = begins ? add_saturating(from, period_) : next_;
+        const time_point expiry = jittered(next);
+        wait_anew(wheel_, timer_,
+                  intermediate_handler<Handler, take_tick>(std::forward<Handler>(handler),
+                                                           take_tick{this}),
+                  [&] {
+                      from_ = from;
+                      next_ = next;
+                      timer_.expires_at(expiry);
+                  });
+    }
+
+    std::size_t cancel() { return timer_.cancel(); }
+
+    [[nodiscard]] time_point expiry() const noexcept { return next_; }
+
+    [[nodiscard]] duration period() const noexcept { return period_; }
+
+    template <class Rep, class Period>
+    void period(const std::chrono::duration<Rep, Period>& period) {
+        const duration fresh = checked(period);
+        static_cast<void>(checked(options_, fresh));
+        period_ = fresh;
+        if (!given_) {
+            move_to(add_saturating(from_, period_));
+        }
+    }
+
+    void reset() {
+        given_ = false;
+        from_ = wheel_.now();
+        move_to(add_saturating(from_, period_));
+    }
+
+    void reset_at(const time_point& t) {
+        given_ = true;
+        move_to(t);
+    }
+
+private:
+    // The handler of the wait for a tick.
+    struct take_tick {
+        interval_impl* self;
+
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
+            op.complete(ec, ec ? std::size_t(0) : self->take());
+        }
+    };
+
+    // The tick at next_ has come. Returns how many periods it stands for.
+    std::size_t take() {
+        given_ = false;
+        if (options_.fixed_delay) {
+            return 1;
+        }
+        const time_point now = wheel_.now();
+        std::size_t periods = 1;
+        if (options_.missed != missed_tick::burst && now > next_) {
+            const auto more = until_saturating(next_, now) / period_;
+            periods += static_cast<std::size_t>(more);
+            next_ += period_ * static_cast<typename duration::rep>(periods - 1);
+        }
+        from_ = options_.missed == missed_tick::delay && periods != 1 ? now : next_;
+        next_ = add_saturating(from_, period_);
+        return periods;
+    }
+
+    void move_to(const time_point& t) {
+        next_ = t;
+        timer_.postpone_until(jittered(t));
+    }
+
+    [[nodiscard]] time_point jittered(const time_point& t) const {
+        const auto more = random_time(options_.jitter);
+        return add_saturating(t, ceil_saturating<duration>(more));
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
+        return positive<duration>("the period of an interval", period);
+    }
+
+    [[nodiscard]] static interval_options checked(const interval_options& options,
+                                                  duration period) {
+        if (options.first && options.first->count() < 0) {
+            refuse("interval_options::first", *options.first, "0 ns or more");
+        }
+        const auto most = to_nanoseconds(period);
+        if (options.jitter.count() < 0 || options.jitter > most) {
+            refuse("interval_options::jitter", options.jitter,
+                   "0 to " + std::to_string(most.count()) + " ns, the period");
+        }
+        return options;
+    }
+
+    [[noreturn]] static void refuse(const std::string& what, std::chrono::nanoseconds value,
+                                    const std::string& allowed) {
+        throw std::invalid_argument("asio_wheel: " + what + " is " + std::to_string(value.count()) +
+                                    " ns, but must be " + allowed);
+    }
+
+    wheel_service<Clock>& wheel_;
+    basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
+    duration period_;
+    interval_options options_;
+    time_point from_; // When the period began that ends at next_, unless that is
+    time_point next_;
+    bool given_; // a time of its own.
+};
+
+} // namespace asio_wheel::detail
+
+#endif

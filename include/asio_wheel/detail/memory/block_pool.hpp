@@ -1,0 +1,297 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Memory for operations: many small blocks of few sizes, which come and go in any order, on any
+// thread. A general allocator spends more time on merging a million of them than the wheel does on
+// expiring them.
+//
+// A thread keeps some free blocks of each size at hand, without a lock. More it gets from, and too
+// many it gives to, a depot that all threads share, dozens at a time. A depot cuts blocks of one
+// size out of slabs, and gives a slab back to operator new's heap as soon as all of it is free.
+
+#ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
+#define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
+
+#include <asio_wheel/detail/memory/address_sanitizer.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+
+#include <boost/intrusive/link_mode.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
+#include <boost/intrusive/options.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#if defined(__unix__) || defined(__APPLE__)
+#define ASIO_WHEEL_HAS_FORK 1
+#include <pthread.h>
+#endif
+
+#ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace asio_wheel::detail {
+
+struct free_block {
+    free_block* next;
+};
+
+// AddressSanitizer is to see that nobody uses a block that is free.
+inline void hide([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_t size) noexcept {
+#ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
+    ASAN_POISON_MEMORY_REGION(block + 1, size - sizeof(free_block));
+#endif
+}
+inline void show([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_t size) noexcept {
+#ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
+    ASAN_UNPOISON_MEMORY_REGION(block, size);
+#endif
+}
+
+/// Blocks of one size, shared by all threads.
+class block_depot {
+public:
+    explicit block_depot(std::size_t block_size) noexcept
+        : block_size_(block_size), capacity_((slab_size - header_size) / block_size) {}
+
+    block_depot(const block_depot&) = delete;
+    block_depot& operator=(const block_depot&) = delete;
+
+    /// A list of at most `most` blocks, at least one. May throw std::bad_alloc.
+    [[nodiscard, gnu::noinline]] free_block* take(std::size_t most) {
+        const std::lock_guard<mutex> guard(mutex_);
+        if (with_room_.empty()) {
+            with_room_.push_back(*::new (::operator new(slab_size, alignment)) slab);
+        }
+        slab& s = with_room_.front();
+        free_block* list = nullptr;
+        for (; most != 0 && s.used < capacity_; --most, ++s.used) {
+            free_block* const block = s.free != nullptr ? std::exchange(s.free, s.free->next)
+                                                        : ::new (s.at(s.cut++ * block_size_))
+                                                              free_block;
+            block->next = std::exchange(list, block);
+        }
+        if (s.used == capacity_) {
+            with_room_.pop_front();
+        }
+        return list;
+    }
+
+    // For fork() alone.
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
+    /// Takes a list of blocks back.
+    [[gnu::noinline]] void put(free_block* list) noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        while (list != nullptr) {
+            free_block* const block = std::exchange(list, list->next);
+            slab& s = slab_of(block);
+            if (s.used == capacity_) {
+                with_room_.push_back(s);
+            }
+            block->next = std::exchange(s.free, block);
+            // One that is empty is kept, for whoever waits and stops waiting in turn.
+            if (--s.used == 0 && &with_room_.front() != &with_room_.back()) {
+                with_room_.erase(with_room_.iterator_to(s));
+                s.~slab();
+                ::operator delete(&s, alignment);
+            }
+        }
+    }
+
+private:
+    // A slab is found by rounding down a block's address. With what a heap puts before it, it is as
+    // long as it is aligned: so slabs follow one another without gaps.
+    static constexpr std::size_t slab_length = 65536;
+    static constexpr std::size_t slab_size = slab_length - 2 * sizeof(void*);
+    static constexpr std::size_t header_size = 64;
+    static constexpr std::align_val_t alignment{slab_length};
+
+    struct slab : boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+        free_block* free = nullptr; // Blocks that have been used before.
+        std::size_t cut = 0;        // How many were ever cut out,
+        std::size_t used = 0;       // and how many of them are not here.
+
+        [[nodiscard]] void* at(std::size_t offset) noexcept {
+            return reinterpret_cast<std::byte*>(this) + header_size + offset;
+        }
+    };
+    static_assert(sizeof(slab) <= header_size);
+
+    [[nodiscard]] static slab& slab_of(free_block* block) noexcept {
+        const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(block) % slab_length;
+        return *reinterpret_cast<slab*>(reinterpret_cast<std::byte*>(block) - offset);
+    }
+
+    const std::size_t block_size_;
+    const std::size_t capacity_;
+    mutex mutex_;
+    boost::intrusive::list<slab, boost::intrusive::constant_time_size<false>> with_room_;
+};
+
+/// The free blocks of this thread, by size: a multiple of `grain`, up to `largest`. What is larger
+/// comes from operator new.
+///
+/// A block may be freed by another thread than the one that allocated it. What a thread keeps goes to
+/// the depots when it ends; whoever allocates thereafter, such as objects of static lifetime, is
+/// served by the depots.
+class block_pool {
+public:
+    [[nodiscard]] static void* allocate(std::size_t size) {
+        const std::size_t n = index_of(size);
+        if (n >= sizes) {
+            return ::operator new(size);
+        }
+        shelf& s = here_.shelves[n];
+        if (s.first == nullptr) {
+            refill(n, watched() ? batch : 1);
+        }
+        --s.count;
+        free_block* const block = std::exchange(s.first, s.first->next);
+        show(block, size_of(n));
+        return block;
+    }
+
+    /// Makes sure that this thread can allocate `count` blocks of a size without fail. False without
+    /// memory, and at the end of a thread, which keeps no blocks any more.
+    [[nodiscard, gnu::noinline]] static bool prepare(std::size_t size, std::size_t count) noexcept {
+        const std::size_t n = index_of(size);
+        const shelf& s = here_.shelves[n];
+        if (!watched()) {
+            return false;
+        }
+        try {
+            while (s.count < count) {
+                refill(n, batch);
+            }
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        return true;
+    }
+
+    static void deallocate(void* memory, std::size_t size) noexcept {
+        const std::size_t n = index_of(size);
+        if (n >= sizes) {
+            return ::operator delete(memory);
+        }
+        shelf& s = here_.shelves[n];
+        s.first = ::new (memory) free_block{s.first};
+        hide(s.first, size_of(n));
+        if (++s.count > (watched() ? most : 0)) {
+            give_back(n, watched() ? batch : s.count);
+        }
+    }
+
+private:
+    static constexpr std::size_t grain = 16;
+    static constexpr std::size_t largest = 256;
+    static constexpr std::size_t sizes = largest / grain;
+    static constexpr std::size_t batch = 64;
+    static constexpr std::size_t most = 4 * batch;
+
+    struct shelf {
+        free_block* first;
+        std::size_t count;
+    };
+
+    // Trivial, so that it can be used until the very end of the thread.
+    struct state {
+        shelf shelves[sizes];
+        enum : std::uint8_t { fresh, watched, ended } phase;
+    };
+
+    struct at_end_of_thread {
+        at_end_of_thread() = default;
+        at_end_of_thread(const at_end_of_thread&) = delete;
+        at_end_of_thread& operator=(const at_end_of_thread&) = delete;
+        ~at_end_of_thread() {
+            here_.phase = state::ended;
+            for (std::size_t n = 0; n < sizes; ++n) {
+                give_back(n, here_.shelves[n].count);
+            }
+        }
+    };
+
+    [[nodiscard]] static constexpr std::size_t index_of(std::size_t size) noexcept {
+        return (size - 1) / grain;
+    }
+    [[nodiscard]] static constexpr std::size_t size_of(std::size_t index) noexcept {
+        return (index + 1) * grain;
+    }
+
+    // Whether the end of this thread will be noticed.
+    [[nodiscard, gnu::noinline]] static bool watched() noexcept {
+        if (here_.phase == state::fresh) {
+            here_.phase = state::watched;
+            static thread_local const at_end_of_thread watch;
+        }
+        return here_.phase == state::watched;
+    }
+
+    // May throw std::bad_alloc.
+    [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
+        shelf& s = here_.shelves[n];
+        free_block* list = depot(n).take(count);
+        while (list != nullptr) {
+            free_block* const block = std::exchange(list, list->next);
+            block->next = std::exchange(s.first, block);
+            ++s.count;
+        }
+    }
+
+    [[gnu::noinline]] static void give_back(std::size_t n, std::size_t count) noexcept {
+        shelf& s = here_.shelves[n];
+        free_block* list = nullptr;
+        for (; count != 0; --count, --s.count) {
+            free_block* const block = std::exchange(s.first, s.first->next);
+            block->next = std::exchange(list, block);
+        }
+        if (list != nullptr) {
+            depot(n).put(list);
+        }
+    }
+
+    // Never destroyed: there is no end after which nobody gives a block back.
+    [[nodiscard, gnu::noinline]] static block_depot* depots() {
+        static auto* const all = [] {
+            auto* const memory =
+                static_cast<block_depot*>(::operator new(sizes * sizeof(block_depot)));
+            for (std::size_t i = 0; i < sizes; ++i) {
+                ::new (memory + i) block_depot(size_of(i));
+            }
+            return memory;
+        }();
+        [[maybe_unused]] static const bool survives_fork = outlive_fork();
+        return all;
+    }
+    [[nodiscard]] static block_depot& depot(std::size_t n) { return depots()[n]; }
+
+    // The child of a fork has one thread. A depot that another thread was changing would stay
+    // locked there. So fork() waits until no thread changes one.
+    static bool outlive_fork() noexcept {
+#ifdef ASIO_WHEEL_HAS_FORK
+        return ::pthread_atfork(
+                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.lock(); }); },
+                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.unlock(); }); },
+                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.unlock(); }); }) ==
+               0;
+#else
+        return true;
+#endif
+    }
+
+    static inline thread_local constinit state here_{};
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,172 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What scheduling needs: an executor, the wheel that tells the time, and the board of the tasks.
+//
+// A scheduler has it, and so has each of its groups, as a copy. So a group needs no scheduler at a
+// fixed place, and a scheduler can be moved.
+
+#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_SCHEDULING_HPP
+#define ASIO_WHEEL_DETAIL_SCHEDULER_SCHEDULING_HPP
+
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/scheduler/task.hpp>
+#include <asio_wheel/detail/scheduler/task_handle.hpp>
+#include <asio_wheel/detail/scheduler/task_of.hpp>
+#include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// The functions are documented in scheduler.hpp. A copy schedules on the same board.
+template <class Clock>
+class scheduling {
+    using task_type = task<Clock>;
+    using task_ptr = std::shared_ptr<task_type>;
+
+public:
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+    using executor_type = boost::asio::any_io_executor;
+    using handle = basic_task_handle<Clock>;
+    using board_type = task_board<Clock>;
+    using error_handler = typename board_type::error_handler;
+    using orphans = typename board_type::orphans;
+
+    scheduling(const executor_type& ex, std::size_t max_pending, error_handler on_error)
+        : executor_(ex), wheel_(&use_wheel<Clock>(context_of(ex))),
+          board_(std::make_shared<board_type>(max_pending, std::move(on_error))) {}
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+
+    /// Null if this was moved from.
+    [[nodiscard]] const std::shared_ptr<board_type>& board() const noexcept { return board_; }
+
+    template <class Rep, class Period, class F>
+    handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
+        return schedule_at(after(d), std::forward<F>(f));
+    }
+
+    template <class F>
+    handle schedule_at(const time_point& t, F&& f) {
+        return arm(make(not_nan("the time of a task", t), std::forward<F>(f), nullptr));
+    }
+
+    template <class Rep, class Period, class F>
+    handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
+        const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
+        t->key = std::move(key);
+        return arm(t);
+    }
+
+    template <class F>
+    handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
+        return arm(make(after(initial), std::forward<F>(f),
+                        [period = checked(period)](time_point previous, time_point) {
+                            return std::optional(add_saturating(previous, period));
+                        }));
+    }
+
+    template <class F>
+    handle schedule_with_fixed_delay(const duration& initial, const duration& delay, F&& f) {
+        return arm(make(after(initial), std::forward<F>(f),
+                        [delay = checked(delay)](time_point, time_point now) {
+                            return std::optional(add_saturating(now, delay));
+                        }));
+    }
+
+    template <class Next, class F>
+        requires std::invocable<Next&, time_point>
+    handle schedule(Next next, F&& f) {
+        refuse_empty(next);
+        const std::optional<time_point> first = next(wheel_->now());
+        if (!first) {
+            return handle();
+        }
+        return arm(make(*first, std::forward<F>(f),
+                        [next = std::move(next)](time_point previous, time_point) mutable {
+                            return std::optional<time_point>(next(previous));
+                        }));
+    }
+
+    void adopt(const orphans& tasks) {
+        for (const handle& h : tasks) {
+            if (h.task_) {
+                arm(h.task_);
+            }
+        }
+    }
+
+    /// Ends all tasks. In case of `may_be_orphans`, returns those that were never called.
+    ///
+    /// What is let go meanwhile may own the scheduler: only the board is used.
+    orphans stop(bool may_be_orphans) noexcept {
+        const std::shared_ptr<board_type> board = board_;
+        orphans found;
+        if (board->stop(found)) {
+            while (const task_ptr t = board->next_to_stop()) {
+                if (t->stop(may_be_orphans)) {
+                    found.push_back(handle(t)); // There is room: see task_board::enter().
+                }
+            }
+        }
+        return found;
+    }
+
+private:
+    template <class F, class Repeat>
+    [[nodiscard]] task_ptr make(const time_point& first, F&& f, Repeat repeat) {
+        using function = std::decay_t<F>;
+        static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
+                      "a task is called as f(handle) or as f()");
+        refuse_empty(f);
+        return std::make_shared<task_of<Clock, function, Repeat>>(
+            first, function(std::forward<F>(f)), std::move(repeat));
+    }
+
+    template <class F>
+    static void refuse_empty(const F& f) {
+        if constexpr (requires { static_cast<bool>(f == nullptr); } && !std::is_function_v<F>) {
+            if (f == nullptr) {
+                throw std::invalid_argument("asio_wheel: the function of a task is empty");
+            }
+        }
+    }
+
+    handle arm(const task_ptr& t) {
+        t->arm(board_, executor_);
+        return handle(t);
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& d) const {
+        refuse_nan("the delay of a task", d);
+        return add_saturating(wheel_->now(), ceil_saturating<duration>(d));
+    }
+
+    [[nodiscard]] static duration checked(const duration& period) {
+        return positive<duration>("the period of a task", period);
+    }
+
+    executor_type executor_;
+    wheel_service<Clock>* wheel_;
+    std::shared_ptr<board_type> board_; // Its tasks need it, too.
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,264 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What a scheduler knows of its tasks.
+//
+// stop(), cancel() and the end of a call need no memory, and never fail: what they need is there
+// since the task was scheduled. So the list of tasks and the table of keys link the tasks
+// themselves, and there is always room for as many orphans as there are tasks.
+
+#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
+#define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
+
+#include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/error.hpp>
+
+#include <boost/assert.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
+#include <boost/intrusive/options.hpp>
+#include <boost/intrusive/unordered_set.hpp>
+#include <boost/intrusive/unordered_set_hook.hpp>
+#include <boost/system/system_error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel {
+
+template <class Clock>
+class basic_task_handle;
+
+namespace detail {
+
+template <class Clock>
+class task;
+
+struct in_list;
+struct in_table;
+
+/// What a board keeps in a task. Its lock guards the hooks; the key never changes.
+struct board_member : boost::intrusive::list_base_hook<boost::intrusive::tag<in_list>>,
+                      boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<in_table>> {
+    using list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<in_list>>;
+    using table_hook = boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<in_table>>;
+
+    std::optional<std::string> key;
+};
+
+/// The members that have keys, by their keys. To take one needs no memory: without it there are too
+/// few buckets, which makes it slower, not wrong.
+class key_table {
+public:
+    key_table() noexcept : table_(traits(first_.data(), first_.size())) {}
+    key_table(const key_table&) = delete;
+    key_table& operator=(const key_table&) = delete;
+    ~key_table() { table_.clear(); }
+
+    /// Null if no member has this key.
+    [[nodiscard]] board_member* find(const std::string& key) noexcept {
+        const auto it = table_.find(key);
+        return it != table_.end() ? &*it : nullptr;
+    }
+
+    /// Its key is free.
+    void insert(board_member& m) noexcept {
+        if (table_.size() >= table_.bucket_count()) {
+            grow();
+        }
+        table_.insert(m);
+    }
+
+    void erase(board_member& m) noexcept { table_.erase(table_.iterator_to(m)); }
+
+    [[nodiscard]] static bool holds(const board_member& m) noexcept {
+        return m.board_member::table_hook::is_linked();
+    }
+
+private:
+    struct key_of {
+        using type = std::string;
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): members without a key are not here.
+        const type& operator()(const board_member& m) const noexcept { return *m.key; }
+    };
+    using table = boost::intrusive::unordered_set<
+        board_member, boost::intrusive::base_hook<board_member::table_hook>,
+        boost::intrusive::key_of_value<key_of>, boost::intrusive::hash<std::hash<std::string>>,
+        boost::intrusive::power_2_buckets<true>>;
+    using traits = table::bucket_traits;
+    using bucket = table::bucket_type;
+
+    void grow() noexcept {
+        try {
+            std::vector<bucket> more(std::max<std::size_t>(2 * table_.bucket_count(), 16));
+            table_.rehash(traits(more.data(), more.size()));
+            more_.swap(more);
+        } catch (const std::bad_alloc&) {
+        }
+    }
+
+    std::array<bucket, 1> first_; // Most schedulers have no keys.
+    std::vector<bucket> more_;
+    table table_;
+};
+
+/// The tasks of a scheduler, from when they begin to wait until they are let go. Its lock may be
+/// taken while a task's is held, not the other way round.
+///
+/// It does not own them: the wait that each has begun does, and the call. So tasks end with their
+/// context, also those that own their scheduler.
+template <class Clock>
+class task_board {
+public:
+    using handle = basic_task_handle<Clock>;
+    using error_handler = std::function<void(const handle&, std::exception_ptr)>;
+    using task_ptr = std::shared_ptr<task<Clock>>;
+    using orphans = std::vector<handle>;
+
+    task_board(std::size_t max_pending, error_handler on_error)
+        : max_pending_(max_pending), on_error_(std::move(on_error)) {}
+    task_board(const task_board&) = delete;
+    task_board& operator=(const task_board&) = delete;
+    ~task_board() { BOOST_ASSERT(members_.empty()); }
+
+    /// Takes `t`. If another member has its key, it will have that one's place. Throws if there is
+    /// no place, or the board is closed.
+    void enter(task<Clock>& t) {
+        const std::lock_guard<mutex> guard(mutex_);
+        if (closed_) {
+            throw boost::system::system_error(error::scheduler_stopped);
+        }
+        const bool in_place = t.key && keyed_.find(*t.key) != nullptr;
+        if (max_pending_ != 0 && size_ - (in_place ? 1 : 0) >= max_pending_) {
+            throw boost::system::system_error(error::too_many_pending);
+        }
+        if (room_.capacity() <= size_) {
+            room_.reserve(std::max<std::size_t>(2 * size_, 16));
+        }
+        members_.push_back(t);
+        ++size_;
+    }
+
+    /// Gives `t` its key, if it wants one. Returns the member that had it, and is to be cancelled.
+    [[nodiscard]] task_ptr take_key(task<Clock>& t) noexcept {
+        if (!t.key) {
+            return nullptr;
+        }
+        const std::lock_guard<mutex> guard(mutex_);
+        board_member* const former = keyed_.find(*t.key);
+        if (former != nullptr) {
+            keyed_.erase(*former);
+        }
+        keyed_.insert(t);
+        return former != nullptr ? shared(*former) : nullptr;
+    }
+
+    void leave(task<Clock>& t) noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        const auto it = members_.iterator_to(t);
+        if (next_to_stop_ == it) {
+            ++next_to_stop_;
+        }
+        members_.erase(it);
+        --size_;
+        if (key_table::holds(t)) {
+            keyed_.erase(t);
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        return size_;
+    }
+
+    /// Takes no more.
+    void close() noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        closed_ = true;
+    }
+    [[nodiscard]] bool closed() const noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        return closed_;
+    }
+
+    /// Takes no more. The first time, returns true, and makes room for as many orphans as there may
+    /// be; next_to_stop() then gives one member after the other, and at last null.
+    [[nodiscard]] bool stop(orphans& room) noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        closed_ = true;
+        if (std::exchange(stopped_, true)) {
+            return false;
+        }
+        room.swap(room_);
+        next_to_stop_ = members_.begin();
+        return true;
+    }
+    [[nodiscard]] task_ptr next_to_stop() noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        return next_to_stop_ != members_.end() ? shared(*next_to_stop_++) : nullptr;
+    }
+
+    /// Tells on_error what a task has thrown, or std::clog if there is none. What on_error throws
+    /// is told std::clog, and what that throws is nobody's.
+    void report(const handle& h, const std::exception_ptr& e) const noexcept {
+        try {
+            if (!on_error_) {
+                return log("a task", e);
+            }
+            try {
+                on_error_(h, e);
+            } catch (...) {
+                log("on_error", std::current_exception());
+            }
+        } catch (...) { // NOLINT(bugprone-empty-catch)
+        }
+    }
+
+private:
+    using list =
+        boost::intrusive::list<board_member, boost::intrusive::base_hook<board_member::list_hook>,
+                               boost::intrusive::constant_time_size<false>>;
+
+    static void log(const char* who, const std::exception_ptr& e) {
+        try {
+            std::rethrow_exception(e);
+        } catch (const std::exception& failure) {
+            std::clog << "asio_wheel: " << who << " has thrown: " << failure.what() << '\n';
+        } catch (...) {
+            std::clog << "asio_wheel: " << who << " has thrown something\n";
+        }
+    }
+
+    // A member has an owner that does not go before the member has left.
+    [[nodiscard]] static task_ptr shared(board_member& m) noexcept {
+        return static_cast<task<Clock>&>(m).shared_from_this();
+    }
+
+    const std::size_t max_pending_;
+    const error_handler on_error_; // May be called by several threads at once.
+    mutable mutex mutex_;          // Guards all that follows.
+    list members_;
+    std::size_t size_ = 0;
+    key_table keyed_; // Some of the members.
+    orphans room_;    // Empty, with a capacity for all members.
+    bool closed_ = false;
+    bool stopped_ = false;
+    typename list::iterator next_to_stop_ = members_.end();
+};
+
+} // namespace detail
+
+} // namespace asio_wheel
+
+#endif

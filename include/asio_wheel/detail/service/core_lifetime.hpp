@@ -1,0 +1,67 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The lock of a wheel's core, and whether the core is still there.
+//
+// An operation whose handler belongs on another context waits in that context's queue, and may be
+// there when the wheel's own context has ended. So it does not refer to the core, but to this,
+// which it owns together with others.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
+
+#include <asio_wheel/detail/service/hop_reserve.hpp>
+#include <asio_wheel/detail/threads/optional_mutex.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+template <class Core>
+struct core_lifetime {
+    core_lifetime(Core& c, bool locking) : mutex(locking), core(&c) {}
+
+    optional_mutex mutex;
+    Core* core; ///< Null when it has ended. Guarded by the mutex.
+    hop_reserve::owner reserve = hop_reserve::make(); ///< For operations that leave the context.
+    /// How many own it. Dropping the last one acquires what the others released.
+    atomic<std::size_t> owners{1};
+};
+
+/// Owns a lifetime together with others.
+template <class Core>
+class lifetime_ptr {
+public:
+    /// Takes over the first share.
+    explicit lifetime_ptr(core_lifetime<Core>* l) noexcept : lifetime_(l) {}
+    lifetime_ptr(const lifetime_ptr& other) noexcept : lifetime_(other.lifetime_) {
+        lifetime_->owners.fetch_add(1, std::memory_order_relaxed);
+    }
+    lifetime_ptr(lifetime_ptr&& other) noexcept
+        : lifetime_(std::exchange(other.lifetime_, nullptr)) {}
+    lifetime_ptr& operator=(const lifetime_ptr&) = delete;
+    ~lifetime_ptr() {
+        if (lifetime_ != nullptr &&
+            lifetime_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            destroy(lifetime_);
+        }
+    }
+
+    [[nodiscard]] core_lifetime<Core>* operator->() const noexcept { return lifetime_; }
+    [[nodiscard]] core_lifetime<Core>& operator*() const noexcept { return *lifetime_; }
+
+    friend bool operator==(const lifetime_ptr&, const lifetime_ptr&) noexcept = default;
+
+private:
+    // Not inlined: g++ 12 cannot see that only the last owner comes here, and warns of the others.
+    [[gnu::noinline]] static void destroy(core_lifetime<Core>* l) noexcept { delete l; }
+
+    core_lifetime<Core>* lifetime_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

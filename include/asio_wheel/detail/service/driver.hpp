@@ -1,0 +1,106 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_DRIVER_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_DRIVER_HPP
+
+#include <asio_wheel/tick.hpp>
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/execution/blocking.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// Runs functions where it is called. It leads an I/O object to its context and adds nothing:
+/// neither a strand nor work.
+class context_executor {
+public:
+    explicit context_executor(boost::asio::execution_context& context) noexcept
+        : context_(&context) {}
+
+    template <class Function>
+    void execute(Function&& function) const {
+        std::forward<Function>(function)();
+    }
+
+    [[nodiscard]] boost::asio::execution_context&
+    query(boost::asio::execution::context_t) const noexcept {
+        return *context_;
+    }
+    [[nodiscard]] static constexpr boost::asio::execution::blocking_t
+    query(boost::asio::execution::blocking_t) noexcept {
+        return boost::asio::execution::blocking.always;
+    }
+
+    friend bool operator==(const context_executor&, const context_executor&) noexcept = default;
+
+private:
+    boost::asio::execution_context* context_;
+};
+
+/// The one Asio timer behind a wheel. Two objects take turns: the new wait is started before the
+/// old one is cancelled, so that a failure leaves the old one in place.
+///
+/// Its handlers run on the context itself, whatever executors the wheel's users have. Guarded by
+/// the wheel's lock.
+template <class Clock, class WaitTraits>
+class driver {
+public:
+    using time_point = typename Clock::time_point;
+    using timer = boost::asio::basic_waitable_timer<Clock, WaitTraits, context_executor>;
+
+    explicit driver(boost::asio::execution_context& context)
+        : timers_{timer(context_executor(context)), timer(context_executor(context))} {}
+
+    /// The tick it will wake up for, or no_tick.
+    [[nodiscard]] tick_t armed_for() const noexcept { return armed_for_; }
+    [[nodiscard]] bool armed() const noexcept { return armed_for_ != no_tick; }
+
+    /// Wakes up at `time` (and no more at what was set before): calls wake_up(turn), where
+    /// fired(turn) will tell whether that is still wanted. May throw, and then has no effect.
+    template <class WakeUp>
+    void arm(tick_t tick, time_point time, WakeUp wake_up) {
+        timer& next = timers_[(turn_ + 1) % timers_.size()];
+        next.expires_at(time);
+        next.async_wait([wake_up, turn = turn_ + 1](const boost::system::error_code&) mutable {
+            wake_up(turn);
+        });
+        disarm();
+        armed_for_ = tick;
+        ++turn_;
+    }
+
+    /// Wakes up no more. Its handler still runs, soon, as an aborted one.
+    void disarm() noexcept {
+        if (armed()) {
+            timers_[turn_ % timers_.size()].cancel();
+            armed_for_ = no_tick;
+        }
+    }
+
+    /// To be called when a wake-up has come: true if it is the one that was armed last and not
+    /// disarmed since.
+    [[nodiscard]] bool fired(std::uint64_t turn) noexcept {
+        if (turn != turn_ || !armed()) {
+            return false;
+        }
+        armed_for_ = no_tick;
+        return true;
+    }
+
+private:
+    std::array<timer, 2> timers_;
+    std::uint64_t turn_ = 0;
+    tick_t armed_for_ = no_tick;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,195 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The two kinds of operation, which differ in how their handler is reached once the context has
+// taken them out of its queue.
+//
+// direct_op: its handler is bound to the context's own executor, if to any. It is called at once.
+//
+// dispatched_op: its handler belongs on a strand or on another context. The operation is sent
+// through that executor. Until it arrives there, the wait can still be cancelled or postponed.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_HANDLER_OPS_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_HANDLER_OPS_HPP
+
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/service/core_lifetime.hpp>
+#include <asio_wheel/detail/service/executor_hop.hpp>
+#include <asio_wheel/detail/service/wait_op.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <cstddef>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// Stands for whatever a handler may have of its own where only the question is asked whether it
+/// does.
+struct nothing {};
+
+template <class Handler>
+inline constexpr bool has_own_slot =
+    !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, nothing>, nothing>;
+
+/// `Timer` is what an operation carries of a timer: nothing, or the state of one that is its alone.
+template <class Core, class Handler, class Timer = nothing>
+class direct_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
+    using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
+    using memory = op_memory<direct_op, Handler>;
+
+public:
+    direct_op(Handler&& handler, Core& core)
+        : base(&direct_op::run), core_(core), handler_(std::move(handler)) {}
+
+    [[nodiscard]] Handler& handler() noexcept { return handler_; }
+    [[nodiscard]] Timer& timer() noexcept { return timer_; }
+
+private:
+    static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
+        auto* const op = static_cast<direct_op*>(self);
+        Core& core = op->core_;
+        if (queue == nullptr) {
+            if (core.prepare_destroy(*op)) {
+                BOOST_ASIO_HANDLER_COMPLETION((*op));
+                memory::destroy(*op);
+            }
+            return;
+        }
+        const typename Core::delivery delivery(core, *op);
+        if (delivery.claimed()) {
+            BOOST_ASIO_HANDLER_COMPLETION((*op));
+            const boost::system::error_code result = op->error();
+            // The memory is free before the upcall, so that a wait started there can have it.
+            Handler handler(memory::take_handler(*op));
+            BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
+            std::move(handler)(result);
+            BOOST_ASIO_HANDLER_INVOCATION_END;
+        }
+    }
+
+    [[no_unique_address]] Timer timer_;
+    Core& core_;
+    Handler handler_;
+};
+
+struct no_work {};
+
+/// The part of a dispatched_op that does not know its handler: so its code is shared by all handlers
+/// of an executor.
+///
+/// `Work` is what keeps the timer's own executor working where the handler has another one. It is
+/// let go when the operation is sent: from then on the timer's context may end.
+template <class Base, class Core, class Executor, class Work>
+class hopping_op : public Base {
+    using untracked = decltype(without_work<Executor>(std::declval<const work_on<Executor>&>()));
+
+protected:
+    using arrival = typename Core::arrival;
+
+    hopping_op(wait_op::func_type function, Core& core, const Executor& ex, Work work)
+        : Base(function), lifetime_(core.lifetime()), executor_(track_work(ex)),
+          work_(std::move(work)) {}
+    ~hopping_op() = default;
+
+    // What a queue does with the operation: whether it is to be completed or destroyed now.
+    [[nodiscard, gnu::noinline]] arrival turn(bool runs) {
+        if (this->where() == wait_op::location::executor) {
+            return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
+        }
+        if (runs) {
+            send();
+            return arrival::waits;
+        }
+        return forget();
+    }
+
+private:
+    // Its turn in the queue of the timer's context.
+    void send() {
+        Core& core = *lifetime_->core;
+        const typename Core::handler_scope scope(core);
+        if (core.dispatch(*this) && !send_to_executor()) {
+            core.send_later(*this);
+        }
+    }
+
+    // As hop_to().
+    [[nodiscard]] bool send_to_executor() {
+        // Copies: the operation may be gone when hop_to() returns.
+        std::optional<untracked> ex;
+        try {
+            ex.emplace(without_work<Executor>(executor_));
+        } catch (const std::bad_alloc&) { // Executors that hide a large one allocate for that.
+            return false;
+        }
+        const lifetime_ptr<Core> lifetime(lifetime_);
+        [[maybe_unused]] const Work work(std::move(work_));
+        return hop_to(*ex, *this, lifetime);
+    }
+
+    // The handler's executor has dropped it.
+    [[nodiscard]] arrival drop() noexcept {
+        if (hop_attempt::give_back(*this)) {
+            return arrival::waits;
+        }
+        Core::abandon(lifetime_ptr<Core>(lifetime_), *this);
+        return arrival::dropped;
+    }
+
+    // It is to be destroyed where nobody has sent it.
+    [[nodiscard]] arrival forget() noexcept {
+        const bool ours = this->where() == wait_op::location::queue_final ||
+                          lifetime_->core->prepare_destroy(*this);
+        return ours ? arrival::dropped : arrival::waits;
+    }
+
+    lifetime_ptr<Core> lifetime_;
+    work_on<Executor> executor_;
+    [[no_unique_address]] Work work_;
+};
+
+template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
+class dispatched_op final
+    : public hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
+                        Executor, Work> {
+    using base = hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
+                            Executor, Work>;
+    using memory = op_memory<dispatched_op, Handler>;
+
+public:
+    dispatched_op(Handler&& handler, Core& core, const Executor& ex, Work work)
+        : base(&dispatched_op::run, core, ex, std::move(work)), handler_(std::move(handler)) {}
+
+    [[nodiscard]] Handler& handler() noexcept { return handler_; }
+    [[nodiscard]] Timer& timer() noexcept { return timer_; }
+
+private:
+    static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
+        auto& op = *static_cast<dispatched_op*>(self);
+        const auto how = op.turn(queue != nullptr);
+        if (how == base::arrival::dropped) {
+            BOOST_ASIO_HANDLER_COMPLETION((op));
+            memory::destroy(op);
+        } else if (how == base::arrival::claimed) {
+            BOOST_ASIO_HANDLER_COMPLETION((op));
+            const boost::system::error_code result = op.error();
+            Handler handler(memory::take_handler(op));
+            BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
+            std::move(handler)(result);
+            BOOST_ASIO_HANDLER_INVOCATION_END;
+        }
+    }
+
+    [[no_unique_address]] Timer timer_;
+    Handler handler_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,170 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_START_WAIT_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_START_WAIT_HPP
+
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/service/handler_ops.hpp>
+#include <asio_wheel/detail/service/wheel_core.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <atomic>
+#include <concepts>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// What a cancellation slot holds for a wait.
+template <class Core>
+class wait_canceller : public cancel_link {
+public:
+    explicit wait_canceller(Core& core) noexcept : core_(&core) {}
+    wait_canceller(const wait_canceller&) = delete;
+    wait_canceller& operator=(const wait_canceller&) = delete;
+    ~wait_canceller() { core_->unbind(*this); }
+
+    void operator()(boost::asio::cancellation_type type) noexcept {
+        using boost::asio::cancellation_type;
+        constexpr auto any =
+            cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
+        if ((type & any) != cancellation_type::none) {
+            core_->cancel(*this);
+        }
+    }
+
+private:
+    Core* core_; // Not used once the link is null: the service may be gone then.
+};
+
+/// Frees an operation that could not be scheduled.
+struct unscheduled {
+    void operator()(wait_op* op) const noexcept { op->destroy(); }
+};
+
+/// A wait on a timer that somebody holds.
+template <class Core>
+class held_timer {
+public:
+    using part = nothing; ///< What the operation carries of it.
+
+    explicit held_timer(typename Core::state& s) noexcept : state_(s) {}
+
+    [[nodiscard]] bool native() const noexcept { return state_.native; }
+    [[nodiscard]] typename Core::state& state_in(nothing&) const noexcept { return state_; }
+    void accepted() const noexcept {} ///< Nothing fails from now on.
+
+private:
+    typename Core::state& state_;
+};
+
+/// Sets a timer of the library's own on which nothing waits. `native`: see timer_entry.
+template <class Core>
+void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_point expiry,
+                    bool native) noexcept {
+    s.native = native;
+    if (s.life() == timer_life::unknown) {
+        s.expiry.set(expiry);
+    } else {
+        core.set_expiry(s, expiry);
+    }
+}
+
+/// A wait that is all there is of its timer: the operation is what the wheel holds. The state goes
+/// with the operation, which nobody frees before it has left the wheel.
+template <class Core>
+class own_timer {
+public:
+    using part = typename Core::state;
+
+    own_timer(typename Core::time_point expiry, bool native) noexcept
+        : expiry_(expiry), native_(native) {}
+
+    [[nodiscard]] bool native() const noexcept { return native_; }
+    [[nodiscard]] part& state_in(part& state) const noexcept {
+        state.expiry.set(expiry_);
+        state.native = native_;
+        return state;
+    }
+    void accepted() const noexcept {}
+
+private:
+    typename Core::time_point expiry_;
+    bool native_;
+};
+
+template <class Op, class Core, class Timer, class Executor, class Handler, class... Arguments>
+void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor& ex,
+                 Handler&& handler, Arguments&&... arguments) {
+    Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler), core,
+                                                  std::forward<Arguments>(arguments)...);
+    std::unique_ptr<wait_op, unscheduled> guard(op);
+    typename Core::state& s = timer.state_in(op->timer());
+    BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "deadline_timer", &s, 0, "async_wait"));
+    if constexpr (std::is_base_of_v<slotted_op, Op>) {
+        if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
+            slot.is_connected()) {
+            core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
+        }
+    }
+    timer.accepted();
+    core.schedule(s, *guard.release());
+}
+
+/// Starts a wait on `timer`, which is used through executor `ex`, and moves `handler` away: chooses
+/// the kind of operation that reaches it.
+template <class Core, class Timer, class Executor, class Handler>
+void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler& handler) {
+    namespace asio = boost::asio;
+    static_assert(std::invocable<Handler, boost::system::error_code>,
+                  "the handler of a wait must be callable with a boost::system::error_code");
+    constexpr bool unbound = std::is_same_v<asio::associated_executor_t<Handler, nothing>, nothing>;
+    using part = typename Timer::part;
+    using direct = direct_op<Core, Handler, part>;
+
+    // What never runs is not instantiated: it would be larger than what does.
+    constexpr bool always_native = is_native_type<Executor>;
+    if constexpr (unbound && always_native) {
+        schedule_op<direct>(core, timer, ex, std::move(handler));
+    } else if constexpr (unbound) {
+        if (timer.native()) {
+            schedule_op<direct>(core, timer, ex, std::move(handler));
+        } else {
+            schedule_op<dispatched_op<Core, Handler, Executor, no_work, part>>(
+                core, timer, ex, std::move(handler), ex, no_work());
+        }
+    } else {
+        const auto bound = asio::get_associated_executor(handler, ex);
+        using bound_executor = std::decay_t<decltype(bound)>;
+        if (timer.native() && native_context(bound) == native_context(ex)) {
+            schedule_op<direct>(core, timer, ex, std::move(handler));
+        } else if (always_native || timer.native()) {
+            schedule_op<dispatched_op<Core, Handler, bound_executor, no_work, part>>(
+                core, timer, ex, std::move(handler), bound, no_work());
+        } else if constexpr (!always_native) {
+            schedule_op<dispatched_op<Core, Handler, bound_executor, work_on<Executor>, part>>(
+                core, timer, ex, std::move(handler), bound, track_work(ex));
+        }
+    }
+}
+
+/// As above; copies a handler only if it is not given away.
+template <class Core, class Timer, class Executor, class Handler>
+void start_wait(Core& core, const Timer& timer, const Executor& ex, Handler&& handler) {
+    if constexpr (std::is_same_v<Handler, std::decay_t<Handler>>) {
+        start_wait_with(core, timer, ex, handler);
+    } else {
+        std::decay_t<Handler> copy(std::forward<Handler>(handler));
+        start_wait_with(core, timer, ex, copy);
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif

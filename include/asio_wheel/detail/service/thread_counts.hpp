@@ -1,0 +1,250 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What threads have done to the timers of one wheel: counted without a lock, and without a cache line
+// that they share.
+//
+// Each thread has a block of its own, which it alone writes. The sum of all blocks is what the wheel's
+// threads have done together. A thread remembers where its block is. It recognises the counts by their
+// address and by the time when they were made, since other counts may later lie at the same address.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
+
+#include <asio_wheel/detail/service/spare_timers.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// One number of a block. Not a detail::atomic: to change it is one step for every other thread, so
+/// that tests that explore interleavings need not look between.
+class thread_count {
+public:
+    [[nodiscard]] std::uint64_t value() const noexcept {
+        return value_.load(std::memory_order_relaxed);
+    }
+
+    /// For a thread that has told others before, by a sequentially consistent store, that it looks.
+    /// Pairs with add_in_order().
+    [[nodiscard]] std::uint64_t value_in_order() const noexcept {
+        return value_.load(std::memory_order_seq_cst);
+    }
+
+    /// By the one thread that has the block.
+    void add(std::uint64_t n) noexcept { set(n, std::memory_order_relaxed); }
+
+    /// As add(). After it the thread changes something by a sequentially consistent
+    /// read-modify-write, and then looks whether it was told: either it was, or value_in_order() has
+    /// the new count.
+    void add_in_order(std::uint64_t n) noexcept {
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+        add(n); // That read-modify-write keeps all stores before it before all loads after it.
+#else
+        set(n, std::memory_order_seq_cst);
+#endif
+    }
+
+    /// By any thread.
+    void add_shared(std::uint64_t n) noexcept { value_.fetch_add(n, std::memory_order_seq_cst); }
+
+private:
+    void set(std::uint64_t n, std::memory_order order) noexcept {
+        value_.store(value_.load(std::memory_order_relaxed) + n, order);
+    }
+
+    std::atomic<std::uint64_t> value_{0};
+};
+
+/// What was counted.
+struct wait_counts {
+    std::uint64_t scheduled = 0; ///< Waits accepted.
+    std::uint64_t cancelled = 0; ///< Waits aborted.
+    std::uint64_t fired = 0;     ///< Waits delivered because their time had come.
+    std::uint64_t forgotten = 0; ///< Waits destroyed with their context or executor.
+    std::uint64_t postponed = 0; ///< Waits that got another deadline.
+
+    [[nodiscard]] std::uint64_t pending() const noexcept {
+        return scheduled - cancelled - fired - forgotten;
+    }
+};
+
+/// What one thread has counted, and keeps for the wheel.
+class alignas(64) thread_block {
+public:
+    void scheduled() noexcept { shared_ ? scheduled_.add_shared(1) : scheduled_.add_in_order(1); }
+    void not_scheduled() noexcept { count(scheduled_, std::uint64_t{0} - 1); } ///< After all.
+    void cancelled(std::uint64_t n = 1) noexcept { count(cancelled_, n); }
+    void fired() noexcept { count(fired_, 1); }
+    void forgotten() noexcept { count(forgotten_, 1); }
+    void postponed(std::uint64_t n) noexcept { count(postponed_, n); }
+
+    [[nodiscard]] std::uint64_t cancelled_so_far() const noexcept { return cancelled_.value(); }
+
+    /// Waits that this thread has started, less those that it has ended.
+    [[nodiscard]] std::uint64_t balance() const noexcept {
+        return scheduled_.value_in_order() - cancelled_.value() - fired_.value() -
+               forgotten_.value();
+    }
+
+    /// Null if several threads have this block together.
+    [[nodiscard]] spare_timers* spares() noexcept { return shared_ ? nullptr : &spares_; }
+
+private:
+    friend class thread_counts;
+
+    void count(thread_count& what, std::uint64_t n) noexcept {
+        shared_ ? what.add_shared(n) : what.add(n);
+    }
+
+    thread_count scheduled_;
+    thread_count cancelled_;
+    thread_count fired_;
+    thread_count forgotten_;
+    thread_count postponed_;
+    bool shared_ = false;
+    spare_timers spares_;
+    std::thread::id owner_;
+    thread_block* next_ = nullptr;
+};
+
+class thread_counts {
+public:
+    /// `several`: more than one thread will come by.
+    explicit thread_counts(bool several) noexcept
+        : several_(several), born_(std::chrono::steady_clock::now()) {
+        spare_.shared_ = true;
+    }
+    thread_counts(const thread_counts&) = delete;
+    thread_counts& operator=(const thread_counts&) = delete;
+    ~thread_counts() {
+        for (thread_block* block = newest(); block != &first_;) {
+            thread_block* const ended = std::exchange(block, block->next_);
+            if (ended != &spare_) {
+                delete ended;
+            }
+        }
+    }
+
+    /// The calling thread's.
+    [[nodiscard]] thread_block& here() noexcept {
+        if (!several_) {
+            return first_;
+        }
+        const found& last = found_[place()];
+        return last.counts == this && last.born == born_ ? *last.block : find();
+    }
+
+    /// All together. What other threads count meanwhile may be missing.
+    [[nodiscard]] wait_counts sum() const noexcept {
+        wait_counts total;
+        for_each([&total](const thread_block& b) {
+            total.scheduled += b.scheduled_.value();
+            total.cancelled += b.cancelled_.value();
+            total.fired += b.fired_.value();
+            total.forgotten += b.forgotten_.value();
+            total.postponed += b.postponed_.value();
+        });
+        return total;
+    }
+
+    /// How many waits are pending. A wait that is started meanwhile counts, unless the thread that
+    /// starts it sees what this thread has told before: see thread_count.
+    [[nodiscard]] std::uint64_t pending() const noexcept {
+        std::uint64_t total = 0;
+        for_each([&total](const thread_block& b) { total += b.balance(); });
+        return total;
+    }
+
+    /// How many blocks there are to look at.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_.load(std::memory_order_relaxed);
+    }
+
+private:
+    using time = std::chrono::steady_clock::time_point;
+
+    struct found {
+        const thread_counts* counts;
+        time born;
+        thread_block* block;
+    };
+    // Few, so that a thread that uses the wheels of several contexts, or clocks, finds each at once.
+    static constexpr std::size_t places = 4;
+    static inline thread_local constinit std::array<found, places> found_{};
+
+    [[nodiscard]] std::size_t place() const noexcept {
+        return reinterpret_cast<std::uintptr_t>(this) / sizeof(thread_block) % places;
+    }
+
+    [[gnu::noinline]] thread_block& find() noexcept {
+        const std::thread::id here = std::this_thread::get_id();
+        const std::lock_guard<mutex> guard(mutex_);
+        thread_block* const block = find_or_make(here);
+        found_[place()] = {this, born_, block};
+        return *block;
+    }
+
+    [[nodiscard]] thread_block* find_or_make(std::thread::id here) noexcept {
+        if (first_.owner_ == std::thread::id()) {
+            first_.owner_ = here;
+        }
+        if (first_.owner_ == here) {
+            return &first_;
+        }
+        for (thread_block* b = newest(); b != &first_; b = b->next_) {
+            if (b->owner_ == here) {
+                return b;
+            }
+        }
+        auto* const fresh = new (std::nothrow) thread_block;
+        if (fresh == nullptr) {
+            if (!std::exchange(spare_used_, true)) {
+                publish(spare_);
+            }
+            return &spare_;
+        }
+        fresh->owner_ = here;
+        publish(*fresh);
+        return fresh;
+    }
+
+    void publish(thread_block& block) noexcept {
+        block.next_ = newest();
+        newest_.store(&block, std::memory_order_seq_cst); // As add_in_order().
+        size_.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] thread_block* newest() const noexcept {
+        return newest_.load(std::memory_order_seq_cst);
+    }
+
+    template <class Function>
+    void for_each(Function f) const noexcept {
+        for (const thread_block* b = newest(); b != nullptr; b = b->next_) {
+            f(*b);
+        }
+    }
+
+    const bool several_;
+    const time born_;
+    mutex mutex_;        // Guards the owners, and what publish() changes. The innermost lock.
+    thread_block first_; // Of the first thread.
+    thread_block spare_; // Of all threads that found no memory for a block of their own.
+    bool spare_used_ = false;
+    std::atomic<thread_block*> newest_{&first_}; // A list, which only grows: see publish().
+    std::atomic<std::size_t> size_{1};
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,219 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The life of a timer as its wheel sees it: one state, in one byte.
+//
+//   state      is filed  its waits                             is changed
+//   unknown    no        none                                  by the owner, with the wheel's lock
+//   tombstone  yes       none                                  by the owner, without the lock; or
+//   waiting    yes       one, which only the owner can cancel      by anybody with it
+//   guarded    yes       some: several, or with a              with the lock
+//                        cancellation slot, or postponed late
+//   due        no        some, in the context's queue or on    with the lock
+//                        their way to other executors
+//
+//   from       to         when
+//   unknown    waiting    a wait starts, and the timer is filed
+//              guarded    the same, for a wait with a cancellation slot
+//   tombstone  waiting    a wait starts, for the last expiry or a later one: without the lock
+//              guarded    a wait with a slot starts
+//              unknown    its tick comes; or the timer ends, is moved, or expires earlier
+//   waiting    tombstone  the wait is cancelled: without the lock
+//              guarded    another wait starts; or the wheel is drained, or ends
+//              due        its time has come
+//              unknown    the timer ends, or is moved
+//   guarded    tombstone  the owner cancels the last wait
+//              due        its time has come
+//              unknown    the last wait is cancelled by its slot; the timer ends, or is moved
+//   due        guarded    the wait is postponed before its handler was called
+//              unknown    the last wait is delivered or cancelled; the timer is moved
+//
+// The owner of a timer is the thread that uses it. There is one owner at a time. A timer that is
+// `unknown` needs neither the lock nor the service, which may have ended. A thread of the context
+// that makes a timer `unknown` does not touch it again.
+//
+// A visit is a slice of work by a thread that holds the lock and changes timers of other threads.
+// An owner without the lock may meet a visit. So each visit is counted when it begins and when it
+// ends. The owner reads that count before and after it changes the state. If no visit was under
+// way, the next visit sees the change. Otherwise the owner takes the lock, and looks what the visit
+// has made of the timer: the visit may have overwritten a change that it has not seen. Therefore a
+// visit, which changes many timers, needs no read-modify-write for any of them.
+//
+// A timer can be re-armed without changing the wheel, because it is filed for a tick that is not
+// later than its expiry. When that tick comes, the wheel asks for the expiry, and files the timer
+// again if the expiry is later. An expiry before the end of that tick needs the lock.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
+
+#include <asio_wheel/detail/service/op_list.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/wheel.hpp>
+
+#include <boost/assert.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due };
+
+/// The table above.
+[[nodiscard]] constexpr bool may_follow(timer_life from, timer_life to) noexcept {
+    using enum timer_life;
+    switch (from) {
+    case unknown:
+        return to == waiting || to == guarded;
+    case tombstone:
+        return to == waiting || to == guarded || to == unknown;
+    case waiting:
+        return to != waiting;
+    case guarded:
+        return to == tombstone || to == due || to == unknown;
+    case due:
+        return to == guarded || to == unknown;
+    }
+    return false;
+}
+
+/// What the service knows of a timer. Guarded by the wheel's lock, but for `life` and, while that
+/// says `tombstone` or `waiting`, the list of operations, which is the owner's.
+class timer_entry : public wheel_entry {
+    atomic<timer_life> life_{timer_life::unknown}; // First: an entry's last word has room for it.
+
+public:
+    bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
+    /// It is in the core's list of timers whose operations are on their way to other executors. It
+    /// is not filed then: the list uses the wheel's links.
+    bool listed = false;
+    op_list ops;
+
+    /// Acquires what the thread has released that was the last to change it.
+    [[nodiscard]] timer_life life() const noexcept { return life_.load(std::memory_order_acquire); }
+
+    /// What a visit sees. Pairs with change_life().
+    [[nodiscard]] timer_life life_in_visit() const noexcept {
+        return life_.load(std::memory_order_seq_cst);
+    }
+
+    /// By a visit that has seen `from`.
+    void overwrite_life([[maybe_unused]] timer_life from, timer_life to) noexcept {
+        BOOST_ASSERT(may_follow(from, to));
+        life_.store(to, std::memory_order_release);
+    }
+
+    /// Where nobody else can change it.
+    void set_life(timer_life to) noexcept {
+        const timer_life from = life_.load(std::memory_order_relaxed);
+        if (from != to) {
+            BOOST_ASSERT(may_follow(from, to));
+            life_.store(to, std::memory_order_release);
+        }
+    }
+
+    /// With the lock, for a timer that takes the place of another.
+    void take_life(timer_entry& from) noexcept {
+        life_.store(from.life(), std::memory_order_release);
+        from.life_.store(timer_life::unknown, std::memory_order_release);
+    }
+
+    /// By the owner without the lock, before it looks for a visit. False if a visit was faster.
+    /// `concurrent`: there is more than one thread.
+    [[nodiscard]] bool change_life(timer_life from, timer_life to, bool concurrent) noexcept {
+        BOOST_ASSERT(may_follow(from, to));
+        if (!concurrent) {
+            life_.store(to, std::memory_order_relaxed);
+            return true;
+        }
+        return life_.compare_exchange_strong(from, to, std::memory_order_seq_cst,
+                                             std::memory_order_relaxed);
+    }
+
+    /// As life_in_visit(), for a timer that the visit has taken out of the wheel. A tombstone
+    /// becomes unknown: then the visit must not touch the timer any more.
+    [[nodiscard]] timer_life visit_life() noexcept {
+        timer_life life = life_in_visit();
+        if (life == timer_life::tombstone) {
+            overwrite_life(std::exchange(life, timer_life::unknown), timer_life::unknown);
+        }
+        return life;
+    }
+};
+
+/// A point of time that its owner may change while the wheel reads it; if such points are too large
+/// for that, it is guarded by the wheel's lock.
+template <class TimePoint>
+class expiry_cell {
+    [[nodiscard]] static constexpr bool fits() noexcept {
+        if constexpr (std::is_trivially_copyable_v<TimePoint>) {
+            return std::atomic<TimePoint>::is_always_lock_free;
+        } else {
+            return false;
+        }
+    }
+
+public:
+    static constexpr bool is_atomic = fits();
+
+    [[nodiscard]] TimePoint get() const noexcept {
+        if constexpr (is_atomic) {
+            return value_.load(std::memory_order_relaxed);
+        } else {
+            return value_;
+        }
+    }
+
+    /// What a visit sees. Pairs with set_then_look().
+    [[nodiscard]] TimePoint get_in_visit() const noexcept {
+        if constexpr (is_atomic) {
+            return value_.load(std::memory_order_seq_cst);
+        } else {
+            return value_;
+        }
+    }
+
+    void set(TimePoint t) noexcept {
+        if constexpr (is_atomic) {
+            value_.store(t, std::memory_order_relaxed);
+        } else {
+            value_ = t;
+        }
+    }
+
+    /// As set(), before the owner looks for a visit. `concurrent`: there is more than one thread.
+    void set_then_look(TimePoint t, bool concurrent) noexcept {
+        if constexpr (is_atomic) {
+            if (concurrent) {
+                value_.store(t, std::memory_order_seq_cst);
+                return;
+            }
+        }
+        set(t);
+    }
+
+    /// By another thread than the owner's: only if it is `expected` still.
+    [[nodiscard]] bool change(TimePoint expected, TimePoint t) noexcept {
+        if constexpr (is_atomic) {
+            return value_.compare_exchange_strong(expected, t, std::memory_order_relaxed);
+        } else {
+            value_ = t;
+            return true;
+        }
+    }
+
+private:
+    std::conditional_t<is_atomic, atomic<TimePoint>, TimePoint> value_{};
+};
+
+/// What the service keeps in a timer.
+template <class Clock>
+struct timer_state : timer_entry {
+    expiry_cell<typename Clock::time_point> expiry;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

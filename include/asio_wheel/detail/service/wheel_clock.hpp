@@ -1,0 +1,204 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CLOCK_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CLOCK_HPP
+
+#include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/tick.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <ratio>
+#include <type_traits>
+
+namespace asio_wheel::detail {
+
+/// `time + d`, or the end of the clock's range that it would pass.
+template <class TimePoint>
+[[nodiscard]] constexpr TimePoint add_saturating(TimePoint time,
+                                                 typename TimePoint::duration d) noexcept {
+    using duration = typename TimePoint::duration;
+    constexpr TimePoint epoch{};
+    if (d > duration::zero() && time > epoch && TimePoint::max() - time < d) {
+        return TimePoint::max();
+    }
+    if (d < duration::zero() && time < epoch && TimePoint::min() - time > d) {
+        return TimePoint::min();
+    }
+    return time + d;
+}
+
+/// `to - from`, or the end of the range of durations that it would pass.
+template <class TimePoint>
+[[nodiscard]] constexpr typename TimePoint::duration until_saturating(TimePoint from,
+                                                                      TimePoint to) noexcept {
+    using duration = typename TimePoint::duration;
+    const duration a = from.time_since_epoch();
+    const duration b = to.time_since_epoch();
+    if (a < duration::zero() && b > duration::max() + a) {
+        return duration::max();
+    }
+    if (a > duration::zero() && b < duration::min() + a) {
+        return duration::min();
+    }
+    return b - a;
+}
+
+/// `d` in another unit, rounded up, or the end of the range that it would pass.
+template <class To, class Rep, class Period>
+[[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+    if constexpr (std::is_same_v<decltype(d), To>) {
+        return d;
+    }
+    using wide = std::chrono::duration<long double, typename To::period>;
+    return wide(d) >= wide(To::max())   ? To::max()
+           : wide(d) <= wide(To::min()) ? To::min()
+                                        : std::chrono::ceil<To>(d);
+}
+
+/// `d` in nanoseconds, rounded up, or the most of them there can be.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::chrono::nanoseconds
+to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
+    return ceil_saturating<std::chrono::nanoseconds>(d);
+}
+
+/// The time a wheel lives by: a clock's, or one that is moved by hand, and its ticks.
+///
+/// now() may be called by any thread; everything else is guarded by the wheel's lock.
+template <class Clock>
+class wheel_clock {
+public:
+    using time_point = typename Clock::time_point;
+    using duration = typename Clock::duration;
+
+    explicit wheel_clock(std::chrono::nanoseconds tick)
+        : length_(units_of(tick)), scale_(count_of(Clock::now()), length_) {}
+
+    [[nodiscard]] time_point now() const { return corrected(Clock::now()); }
+
+    /// What now() is when Clock::now() is `real`.
+    [[nodiscard]] time_point corrected(time_point real) const {
+        switch (mode_.load(
+            std::memory_order_acquire)) { // Pairs with the stores in pause() and resume().
+        case mode::real:
+            break;
+        case mode::frozen:
+            return at(frozen_at_.load(std::memory_order_relaxed));
+        case mode::shifted:
+            return add_saturating(real, span(shift_.load(std::memory_order_relaxed)));
+        }
+        return real;
+    }
+
+    [[nodiscard]] tick_t round_up(time_point t) const noexcept {
+        return scale_.round_up(count_of(t));
+    }
+    [[nodiscard]] tick_t round_down(time_point t) const noexcept {
+        return scale_.round_down(count_of(t));
+    }
+
+    /// When `tick` begins, by the real clock: the time to arm an Asio timer for.
+    [[nodiscard]] time_point real_begin_of(tick_t tick) const noexcept {
+        const time_point begin = at(scale_.begin_of(tick));
+        return begin == time_point::max()
+                   ? begin
+                   : add_saturating(begin, -span(shift_.load(std::memory_order_relaxed)));
+    }
+
+    /// When `tick` begins, by now().
+    [[nodiscard]] time_point begin_of(tick_t tick) const noexcept {
+        return at(scale_.begin_of(tick));
+    }
+
+    /// If `now` lies before tick `passed`, because the clock was set back, makes that tick begin
+    /// now. Ticks that were taken before then mean an earlier time than they did: whoever took them
+    /// must look at their deadlines again.
+    [[nodiscard]] bool follow_set_back(time_point now, tick_t passed) noexcept {
+        if constexpr (!Clock::is_steady) {
+            const std::int64_t begin = scale_.begin_of(passed);
+            if (count_of(now) < begin) {
+                scale_.shift_origin(begin - count_of(now));
+                return true;
+            }
+        }
+        return false;
+    }
+
+    [[nodiscard]] bool paused() const noexcept {
+        return mode_.load(std::memory_order_relaxed) == mode::frozen;
+    }
+
+    void pause() {
+        frozen_at_.store(count_of(now()), std::memory_order_relaxed);
+        mode_.store(mode::frozen, std::memory_order_release);
+    }
+
+    /// Goes on from where time stands, so that no deadline jumps.
+    void resume() {
+        const time_point frozen_at = at(frozen_at_.load(std::memory_order_relaxed));
+        shift_.store(count_of(frozen_at) - count_of(Clock::now()), std::memory_order_relaxed);
+        mode_.store(mode::shifted, std::memory_order_release);
+    }
+
+    /// Sets paused time forward to `t`; it never goes back.
+    void set(time_point t) noexcept {
+        const std::int64_t current = frozen_at_.load(std::memory_order_relaxed);
+        frozen_at_.store(std::max(current, count_of(t)), std::memory_order_relaxed);
+    }
+
+private:
+    enum class mode { real, frozen, shifted };
+
+    // A clock that counts in fractions is counted in nanoseconds.
+    using unit = std::conditional_t<std::chrono::treat_as_floating_point_v<typename duration::rep>,
+                                    std::chrono::nanoseconds, duration>;
+
+    [[nodiscard]] static constexpr std::int64_t count_of(time_point t) noexcept {
+        if constexpr (std::is_same_v<unit, duration>) {
+            return static_cast<std::int64_t>(t.time_since_epoch().count());
+        } else {
+            using limits = std::numeric_limits<std::int64_t>;
+            const auto ns =
+                std::chrono::duration<long double, std::nano>(t.time_since_epoch()).count();
+            if (ns >= static_cast<long double>(limits::max())) {
+                return limits::max();
+            }
+            return ns <= static_cast<long double>(limits::min()) ? limits::min()
+                                                                 : static_cast<std::int64_t>(ns);
+        }
+    }
+
+    [[nodiscard]] static constexpr duration span(std::int64_t count) noexcept {
+        if constexpr (std::is_same_v<unit, duration>) {
+            return duration(static_cast<typename duration::rep>(count));
+        } else {
+            return std::chrono::duration_cast<duration>(unit(count));
+        }
+    }
+
+    [[nodiscard]] static constexpr time_point at(std::int64_t count) noexcept {
+        return count == std::numeric_limits<std::int64_t>::max() ? time_point::max()
+                                                                 : time_point(span(count));
+    }
+
+    // A clock coarser than the tick makes the tick coarser.
+    [[nodiscard]] static constexpr std::int64_t units_of(std::chrono::nanoseconds tick) noexcept {
+        return std::max<std::int64_t>(
+            static_cast<std::int64_t>(std::chrono::ceil<unit>(tick).count()), 1);
+    }
+
+    std::int64_t length_;
+    tick_scale scale_;
+    atomic<mode> mode_{mode::real};
+    atomic<std::int64_t> frozen_at_{0};
+    atomic<std::int64_t> shift_{0};
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,427 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The core of a wheel's service: one wheel, one driver timer, one lock, and the way of a wait from
+// its timer to its handler.
+//
+// Ground rules.
+//
+//  1. The lock guards the wheel, the driver, and the waits that are due. It is held for O(1) work,
+//     or for one slice of `budget` entries. The owner of a timer does not need the lock for a
+//     change that leaves the wheel as it is. So it can start a wait on a timer that is filed early
+//     enough. And it can cancel and postpone a wait that nobody else can cancel. timer_entry.hpp
+//     has the states.
+//  2. No code of the user runs under the lock: no handler, no constructor or destructor of one, no
+//     allocator, no executor. Under the lock, the core only collects what goes into the context's
+//     queue. ~locked puts it there after releasing the lock.
+//  3. A wait that is due or aborted goes into the context's queue itself. So n waits are n handlers
+//     of the context for stop(), run_one(), exceptions and other threads.
+//  4. Until claim(), a wait that is due belongs to the core. It can still be aborted, or be
+//     postponed and wait again. claim() and the result are one step under the lock. So handlers see
+//     exactly what cancel() has counted. A wait in location::queue_final is out of everybody's
+//     reach, and needs no lock.
+//  5. A wait counts as work of the context, as Asio's waits do: from its start until it has
+//     returned from the context's queue. On its way through another executor it does not count,
+//     because that executor counts it. The driver's wait and the rest of a tick do not count: waits
+//     that do are pending as long as these are needed.
+//  6. While any wait is pending, the driver is armed for the next expiry or earlier. It is moved
+//     earlier at once. It is never moved later: it wakes up, and is armed anew. When no wait is
+//     pending, the driver is disarmed and `idle_` is set. A wait that then starts without the lock
+//     takes the lock to arm the driver. No wait is pending if as many have ended as were started. A
+//     thread checks that when it has ended as many as it has started, and each wake-up checks it.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_HPP
+
+#include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/service/core_lifetime.hpp>
+#include <asio_wheel/detail/service/driver.hpp>
+#include <asio_wheel/detail/service/handler_ops.hpp>
+#include <asio_wheel/detail/service/op_list.hpp>
+#include <asio_wheel/detail/service/spare_timers.hpp>
+#include <asio_wheel/detail/service/thread_counts.hpp>
+#include <asio_wheel/detail/service/timer_entry.hpp>
+#include <asio_wheel/detail/service/wait_op.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/threads/optional_mutex.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wheel.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/intrusive/list.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel::detail {
+
+template <class Clock, class WaitTraits>
+class wheel_core {
+public:
+    using time_point = typename Clock::time_point;
+    using duration = typename Clock::duration;
+    using state = timer_state<Clock>;
+
+    wheel_core(boost::asio::execution_context& context, const wheel_options& options)
+        : options_(options), lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
+          lock_free_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
+          clock_(options.tick), queue_(context), counts_(options.locking),
+          wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
+          due_(options.budget), order_(options.budget), driver_(context), rest_of_tick_(*this) {
+        if (options.measure_handlers) {
+            handler_delay_.emplace();
+        }
+    }
+
+    wheel_core(const wheel_core&) = delete;
+    wheel_core& operator=(const wheel_core&) = delete;
+
+    ~wheel_core() {
+        destroy_all(); // What handlers started while shutdown() destroyed them.
+        const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+        lifetime_->core = nullptr;
+    }
+
+    [[nodiscard]] time_point now() const { return clock_.now(); }
+    [[nodiscard]] time_point corrected(time_point real) const { return clock_.corrected(real); }
+    [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
+
+    // For timers. One thread at a time may use a timer; several threads may use different timers.
+    void schedule(state& s, wait_op& op) noexcept;
+    std::size_t cancel(state& s) noexcept;
+    std::size_t cancel_one(state& s) noexcept;
+    std::size_t set_expiry(state& s, time_point expiry) noexcept;
+    std::size_t postpone(state& s, time_point expiry) noexcept;
+    void bring_forward(state& s, time_point expiry) noexcept; // By any thread; never later.
+    void move(state& from, state& to) noexcept;
+    void remove(state& s) noexcept; // Before its end.
+
+    // Removes the one wait on the timer of an operation that has ended. Returns the wait, which the
+    // caller destroys. Returns null if the wait was delivered, or will be delivered as aborted.
+    [[nodiscard]] wait_op* withdraw(state& s) noexcept;
+
+    // A timer that another operation of the calling thread has used. Null if there is none.
+    [[nodiscard]] spare_timer* take_spare() noexcept;
+    // Keeps the timer of an operation that has ended. False if there are enough.
+    [[nodiscard]] bool keep_spare(spare_timer& t) noexcept;
+
+    // For cancellation slots.
+    void bind(cancel_link& link, slotted_op& op) noexcept;
+    void unbind(cancel_link& link) noexcept;
+    void cancel(cancel_link& link) noexcept;
+
+    // For operations that the context runs or destroys.
+    [[nodiscard]] bool dispatch(wait_op& op) noexcept;
+    void send_later(wait_op& op) noexcept;
+    [[nodiscard]] bool prepare_destroy(wait_op& op) noexcept;
+
+    // For operations that arrive at their handler's executor. The core may have ended.
+    enum class arrival {
+        waits,   ///< The caller must not touch it: it waits again, or is on its way.
+        claimed, ///< The caller completes it.
+        dropped  ///< The caller destroys it.
+    };
+    [[nodiscard]] static arrival arrive(const lifetime_ptr<wheel_core>& lifetime,
+                                        wait_op& op) noexcept;
+    static void abandon(const lifetime_ptr<wheel_core>& lifetime, wait_op& op) noexcept;
+    [[nodiscard]] const lifetime_ptr<wheel_core>& lifetime() const noexcept { return lifetime_; }
+
+    // For the service.
+    [[nodiscard]] wheel_stats stats() const;
+    [[nodiscard]] std::size_t pending() const;
+    [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
+    void pause() noexcept;
+    void resume() noexcept;
+    std::size_t advance_to(time_point t);
+    std::size_t advance_to_next();
+    std::vector<time_point> drain();
+    void destroy_all() noexcept;
+
+    // Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver
+    // if no wait is pending any more. If the handler has cancelled waits, these are in the queue,
+    // and the turn of the last one does it.
+    class handler_scope {
+    public:
+        explicit handler_scope(wheel_core& core) noexcept
+            : core_(core), counts_(core.counts_.here()), cancelled_(counts_.cancelled_so_far()) {
+            core.lifetime_->mutex.enter("running handlers");
+        }
+        handler_scope(const handler_scope&) = delete;
+        handler_scope& operator=(const handler_scope&) = delete;
+        ~handler_scope() {
+            if (!core_.idle_.load(std::memory_order_relaxed) && counts_.balance() == 0 &&
+                counts_.cancelled_so_far() == cancelled_) {
+                const locked guard(core_, "running handlers");
+                static_cast<void>(core_.become_idle());
+            }
+            core_.lifetime_->mutex.leave();
+        }
+
+        [[nodiscard]] thread_block& counts() const noexcept { return counts_; }
+
+    private:
+        wheel_core& core_;
+        thread_block& counts_;
+        const std::uint64_t cancelled_;
+    };
+
+    // A wait's turn in the context's queue. If it is claimed(), the caller completes it. Else the
+    // caller must not touch it.
+    class delivery {
+    public:
+        delivery(wheel_core& core, wait_op& op) noexcept
+            : scope_(core), claimed_(op.where() == wait_op::location::queue_final ||
+                                     core.claim_in_queue(op, scope_.counts())) {}
+        [[nodiscard]] bool claimed() const noexcept { return claimed_; }
+
+    private:
+        const handler_scope scope_;
+        const bool claimed_;
+    };
+
+private:
+    // The result of one slice of a tick.
+    struct slice {
+        std::size_t due; // Waits that became due.
+        bool more;       // Whether the budget ended before the work did.
+    };
+
+    using timer_list =
+        boost::intrusive::list<timer_entry, boost::intrusive::constant_time_size<false>>;
+
+    struct due_timer {
+        time_point expiry;
+        state* timer;
+    };
+
+    // Holds the lock. After releasing it, puts into the context's queue what became ready
+    // meanwhile.
+    class locked {
+    public:
+        // `purpose` is for the message if a wheel without a lock is used by two threads at a time.
+        locked(wheel_core& core, const char* purpose)
+            : core_(core), lock_(core.lifetime_->mutex, std::defer_lock) {
+            core.lifetime_->mutex.lock(purpose);
+            lock_ = std::unique_lock(core.lifetime_->mutex, std::adopt_lock);
+        }
+        locked(const locked&) = delete;
+        locked& operator=(const locked&) = delete;
+        ~locked() {
+            if (lock_.owns_lock()) {
+                release();
+            }
+        }
+        void release() noexcept {
+            if (core_.ready_.empty()) {
+                lock_.unlock();
+                return;
+            }
+            operation_batch ready(std::move(core_.ready_));
+            lock_.unlock();
+            core_.queue_.post(ready);
+        }
+
+    private:
+        wheel_core& core_;
+        std::unique_lock<optional_mutex> lock_;
+    };
+
+    // Lives, under the lock, while the core changes timers that belong to other threads: see
+    // timer_entry.hpp.
+    class visit {
+    public:
+        explicit visit(wheel_core& core) noexcept : core_(core) {
+            count(std::memory_order_seq_cst);
+        }
+        visit(const visit&) = delete;
+        visit& operator=(const visit&) = delete;
+        ~visit() { count(std::memory_order_release); }
+
+    private:
+        void count(std::memory_order order) noexcept {
+            core_.visits_.store(core_.visits_.load(std::memory_order_relaxed) + 1, order);
+        }
+
+        wheel_core& core_;
+    };
+
+    // Made by a timer's owner before it uses the timer without the lock.
+    class no_visit {
+    public:
+        explicit no_visit(const wheel_core& core) noexcept
+            : core_(core), before_(core.visits_.load(std::memory_order_acquire)) {}
+
+        // Asked after the change. True if no visit was under way: then the next one sees the
+        // change.
+        [[nodiscard]] bool since() const noexcept {
+            return before_ % 2 == 0 && core_.visits_.load(std::memory_order_seq_cst) == before_;
+        }
+
+    private:
+        const wheel_core& core_;
+        const std::uint32_t before_;
+    };
+
+    // Lives while a timer is used without the lock. On a wheel for one thread it asserts that there
+    // is one.
+    class sole_use {
+    public:
+        sole_use(wheel_core& core, const char* purpose) noexcept : core_(core) {
+            if (!core.options_.locking) {
+                core.lifetime_->mutex.enter(purpose);
+            }
+        }
+        sole_use(const sole_use&) = delete;
+        sole_use& operator=(const sole_use&) = delete;
+        ~sole_use() {
+            if (!core_.options_.locking) {
+                core_.lifetime_->mutex.leave();
+            }
+        }
+
+    private:
+        wheel_core& core_;
+    };
+
+    // The turn in the context's queue for the next slice of a tick.
+    class rest_of_tick : public operation {
+    public:
+        explicit rest_of_tick(wheel_core& core) noexcept
+            : operation(&rest_of_tick::run), core_(core) {}
+
+    private:
+        static void run(void* queue, operation* self, const boost::system::error_code&,
+                        std::size_t) {
+            if (queue != nullptr) {
+                static_cast<rest_of_tick*>(self)->core_.on_rest_of_tick();
+            }
+        }
+
+        wheel_core& core_;
+    };
+
+    // Without the lock, by the timer's owner:
+    [[nodiscard]] bool start_unlocked(state& s, wait_op& op) noexcept;
+    [[nodiscard]] wait_op* end_unlocked(state& s) noexcept;
+    [[nodiscard]] bool abort_unlocked(state& s) noexcept;
+    [[nodiscard]] operation& aborted(wait_op& op) noexcept;
+    [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
+    void recheck(state& s) noexcept;
+
+    template <class Finish>
+    std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
+    void on_wake_up(std::uint64_t turn);
+    void on_rest_of_tick();
+
+    // With the lock. run_first() releases it.
+    void file(state& s) noexcept;
+    void add_dispatched(timer_entry& entry) noexcept;
+    void remove_dispatched(timer_entry& entry) noexcept;
+    void settle_life(timer_entry& entry) noexcept;
+    void set_idle_expiry(state& s, time_point expiry) noexcept;
+    void attach(state& s, wait_op& op) noexcept;
+    void detach(wait_op& op) noexcept;
+    static void disconnect_slot(wait_op& op) noexcept;
+    void detach_and_unfile(wait_op& op) noexcept;
+    void abort(wait_op& op) noexcept;
+    std::size_t abort_some(timer_entry& entry, std::size_t most) noexcept;
+    std::size_t refile(state& s) noexcept;
+    void unfile(timer_entry& entry) noexcept;
+    [[nodiscard]] static tick_t query_deadline(void* core, wheel_entry& entry) noexcept;
+    [[nodiscard]] bool take_over(state& s) noexcept;
+    [[nodiscard]] bool becomes_due(state& s, time_point now) noexcept;
+    bool file_again(state& s) noexcept;
+    std::size_t tick() noexcept;
+    slice collect(time_point now) noexcept;
+    std::size_t expire(state& s, time_point now) noexcept;
+    [[nodiscard]] static bool is_due(time_point expiry, time_point now) noexcept;
+    bool find_first(tick_t tick, std::optional<time_point>& first) noexcept;
+    void begin_pass() noexcept;
+    [[nodiscard]] tick_t tick_at(time_point now) const noexcept;
+    bool follow_set_back(time_point now) noexcept;
+    void make_ready(wait_op& op, wait_op::result_state how) noexcept;
+    void take_back(wait_op& op) noexcept;
+    void refuse(wait_op& op, wait_op::result_state why) noexcept;
+    void run_first(locked& guard, bool counts);
+    [[nodiscard]] bool claim_in_queue(wait_op& op, thread_block& counts) noexcept;
+    [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
+    void queue_final(wait_op& op) noexcept;
+    void claim(wait_op& op, thread_block& counts) noexcept;
+    void note_lateness(const state& s) noexcept;
+    void arm();
+    void keep_armed() noexcept;
+    void go_on_ticking() noexcept;
+    [[nodiscard]] bool become_idle() noexcept;
+    [[nodiscard]] bool any_wait_pending() const noexcept;
+    void note_crowd() noexcept;
+    void note_peak(const thread_block& counts) noexcept;
+    void release_work() noexcept;
+    void require_paused() const;
+    bool detach_some(op_list& doomed) noexcept;
+    std::size_t detach(state& s, op_list& doomed, std::size_t most) noexcept;
+
+    static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
+    static constexpr std::uint8_t max_queue_refs = std::numeric_limits<std::uint8_t>::max();
+
+    // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache
+    // line of its own; the clock changes when it is paused or set back.
+    const wheel_options options_;
+    const lifetime_ptr<wheel_core> lifetime_;
+    const bool lock_free_; // Whether timers can be used without the lock.
+    wheel_clock<Clock> clock_;
+    context_queue queue_;
+    thread_counts counts_;
+
+    // Read without the lock, and written under it.
+    //
+    // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp.
+    alignas(64) atomic<std::uint32_t> visits_{0};
+    // True if the driver is not armed because no wait is pending, or if drain() was called. A
+    // thread that starts a wait without the lock must then take it. Either this thread sees the
+    // flag, or the thread that sets the flag sees the new wait counted: see thread_count.
+    atomic<bool> idle_{true};
+    // True if there are more timers than caches are likely to hold.
+    atomic<bool> crowded_{false};
+
+    // Guarded by the lock.
+    alignas(64) wheel wheel_;
+    std::vector<wheel_entry*> due_; // Where a slice's expired entries are put,
+    std::vector<due_timer> order_;  // and in which order they complete.
+    bool ticking_ = false; // The rest of a tick is in the context's queue, or ready to go there.
+    bool rest_counts_ = false; // And counts as work by itself. Without, it needs waits that do.
+    bool in_pass_ = false;     // The last slice did not finish its pass over what is due.
+    bool stopped_ = false;     // drain() was called.
+    bool closing_ = false;     // The context ends.
+    tick_t seen_ = 0;          // The last reading of the clock.
+    time_point pass_time_ = time_point::min(); // And the reading by the last slice.
+    operation_batch ready_;                    // What is to go into the context's queue.
+    timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
+    std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
+    op_list unwanted_; // Operations started after the end. They are destroyed with the service.
+    std::size_t unseen_ = 0; // Waits that started since the peak was compared.
+    wheel_stats stats_;      // But for what `counts_` counts, and:
+    std::optional<lateness_histogram> handler_delay_;
+    driver<Clock, WaitTraits> driver_;
+    rest_of_tick rest_of_tick_;
+};
+
+} // namespace asio_wheel::detail
+
+#include <asio_wheel/detail/service/wheel_core_delivery.hpp>
+#include <asio_wheel/detail/service/wheel_core_service.hpp>
+#include <asio_wheel/detail/service/wheel_core_tick.hpp>
+#include <asio_wheel/detail/service/wheel_core_timers.hpp>
+#include <asio_wheel/detail/service/wheel_core_waits.hpp>
+
+#endif

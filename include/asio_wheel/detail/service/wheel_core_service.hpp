@@ -1,0 +1,260 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What concerns a wheel as a whole: statistics, virtual time, drain(), and the end of its context.
+// See wheel_core.hpp for the ground rules.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_SERVICE_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_SERVICE_HPP
+
+#include <asio_wheel/detail/service/wheel_core.hpp>
+
+#include <optional>
+#include <stdexcept>
+
+namespace asio_wheel::detail {
+
+template <class Clock, class WaitTraits>
+wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const wait_counts counts = counts_.sum();
+    wheel_stats result = stats_;
+    result.pending = counts.pending();
+    result.peak_pending = std::max(result.peak_pending, result.pending);
+    result.scheduled = counts.scheduled;
+    result.fired = counts.fired;
+    result.cancelled = counts.cancelled;
+    result.postponed = counts.postponed;
+    result.cascaded += wheel_.cascaded();
+    result.handler_delay = handler_delay_.value_or(lateness_histogram());
+    return result;
+}
+
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::pending() const {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    return counts_.pending();
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::pause() noexcept {
+    const locked guard(*this, "pause()");
+    if (!clock_.paused()) {
+        static_cast<void>(follow_set_back(clock_.now()));
+        clock_.pause();
+        driver_.disarm();
+        if (wheel_.next_expiry() <= tick_at(clock_.now())) {
+            go_on_ticking(); // It is overdue, and the driver will not look again.
+        }
+        keep_armed();
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::resume() noexcept {
+    const locked guard(*this, "resume()");
+    if (clock_.paused()) {
+        clock_.resume();
+        driver_.disarm();
+        keep_armed();
+    }
+}
+
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
+    std::size_t due = 0;
+    for (bool first = true, more = true; more; first = false) {
+        const locked guard(*this, "advance()");
+        require_paused();
+        clock_.set(t);
+        in_pass_ = in_pass_ && !first; // What the pass has held back may be due now.
+        const slice found = collect(clock_.now());
+        due += found.due;
+        more = found.more;
+    }
+    return due;
+}
+
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
+    for (;;) {
+        std::optional<tick_t> next;
+        {
+            const locked guard(*this, "advance_to_next()");
+            require_paused();
+            in_pass_ = false; // What the pass has held back may be next.
+            const visit others(*this);
+            next = wheel_.find_next_expiry(options_.budget);
+        }
+        if (!next) {
+            continue; // That was one slice.
+        }
+        if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
+            return 0;
+        }
+        // The wheel knows the tick, its timers know the exact time. They are gone if another thread
+        // was faster.
+        std::optional<time_point> first;
+        while (find_first(*next, first)) {
+        }
+        if (first == time_point::max()) {
+            return 0;
+        }
+        if (first) {
+            if (const std::size_t due = advance_to(*first)) {
+                return due;
+            }
+        }
+    }
+}
+
+// One slice of a search for the earliest expiry among what is due by `tick`, which becomes `first`.
+// Holds these timers back. Files those that were held back before and have a later expiry now. True
+// if there is another slice.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
+                                               std::optional<time_point>& first) noexcept {
+    const locked guard(*this, "advance_to_next()");
+    const visit others(*this);
+    begin_pass();
+    const wheel::progress passed = wheel_.advance(tick, options_.budget, due_);
+    in_pass_ = passed.more;
+    for (std::size_t i = 0; i < passed.expired; ++i) {
+        auto& s = static_cast<state&>(*due_[i]);
+        if (s.visit_life() == timer_life::unknown) {
+            continue;
+        }
+        const time_point expiry = s.expiry.get_in_visit();
+        if (file_again(s)) {
+            first = first ? std::min(*first, expiry) : expiry;
+        }
+    }
+    return passed.more;
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::require_paused() const {
+    if (!clock_.paused()) {
+        throw std::logic_error("asio_wheel: only paused time can be advanced; pause() comes first");
+    }
+}
+
+template <class Clock, class WaitTraits>
+std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
+    std::vector<time_point> expiries;
+    std::size_t room = 0;
+    {
+        const locked guard(*this, "drain()");
+        stopped_ = true; // No wait starts from now on,
+        idle_.store(true,
+                    std::memory_order_seq_cst); // nor without the lock, unless it is counted here.
+        room = counts_.pending();
+    }
+    expiries.reserve(room);
+    for (bool more = true; more;) {
+        const locked guard(*this, "drain()");
+        const visit others(*this);
+        begin_pass();
+        const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
+        in_pass_ = more = passed.more;
+        std::size_t aborted = 0;
+        for (std::size_t i = 0; i < passed.expired; ++i) {
+            auto& s = static_cast<state&>(*due_[i]);
+            if (!take_over(s)) {
+                continue;
+            }
+            const std::size_t some = abort_some(s, options_.budget - aborted);
+            expiries.insert(expiries.end(), some, s.expiry.get());
+            aborted += some;
+            if (!s.ops.empty()) { // It has more waits than a slice takes.
+                wheel_.insert(s, last_tick);
+                more = true;
+            }
+            settle_life(s);
+        }
+    }
+    std::sort(expiries.begin(), expiries.end());
+    return expiries;
+}
+
+// May be called more than once. Waits that handlers start while they are destroyed are destroyed,
+// too.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
+    op_list doomed;
+    while (detach_some(doomed)) {
+        while (!doomed.empty()) {
+            wait_op& op = doomed.front();
+            doomed.erase(op);
+            op.destroy();
+        }
+    }
+}
+
+// One slice of the end of the context: detaches waits from their timers. Those at a timer go into
+// `doomed`. The context destroys those in its queue. Those on the way to another executor go on,
+// and that executor calls their handlers. False if there was nothing to do.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    closing_ = true;
+    const visit others(*this);
+    begin_pass();
+    const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
+    in_pass_ = passed.more;
+    std::size_t left = options_.budget;
+    for (std::size_t i = 0; i < passed.expired; ++i) {
+        auto& s = static_cast<state&>(*due_[i]);
+        if (!take_over(s)) {
+            continue;
+        }
+        left -= detach(s, doomed, left);
+        if (!s.ops.empty()) { // A timer may have very many waits.
+            wheel_.insert(s, last_tick);
+        }
+        settle_life(s);
+    }
+    while (left != 0 && !dispatched_.empty()) {
+        auto& s = static_cast<state&>(dispatched_.front());
+        left -= detach(s, doomed, left);
+        settle_life(s); // Removes it from the list with its last wait.
+    }
+    for (; left != 0 && !unwanted_.empty(); --left) {
+        wait_op& op = unwanted_.front();
+        unwanted_.erase(op);
+        doomed.push_back(op);
+    }
+    return passed.expired != 0 || passed.more || left != options_.budget;
+}
+
+// Detaches no more than `most` waits. Returns how many.
+template <class Clock, class WaitTraits>
+std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
+                                                  std::size_t most) noexcept {
+    std::size_t detached = 0;
+    for (; !s.ops.empty() && detached < most; ++detached) {
+        wait_op& op = s.ops.front();
+        detach(op);
+        counts_.here().forgotten();
+        switch (op.where()) {
+        case wait_op::location::timer:
+            doomed.push_back(op);
+            break;
+        case wait_op::location::queue:
+            op.result = wait_op::result_state::aborted;
+            break;
+        case wait_op::location::executor:
+            if (op.result == wait_op::result_state::waiting) {
+                op.result = wait_op::result_state::dropped;
+            }
+            break;
+        case wait_op::location::queue_final:
+            break;
+        }
+    }
+    return detached;
+}
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,340 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Completion tokens that give an operation a deadline. A token wraps another one, as Asio's
+// adaptors do: what it does to an operation, it does to its initiation and to its handler.
+//
+// A result, here, is a class that says what a passed deadline makes of what the operation ended
+// with: own_result leaves it alone.
+
+#ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
+#define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
+
+#include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/handler_wrapper.hpp>
+#include <asio_wheel/detail/service/start_wait.hpp>
+#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/timeout/deadline.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/wait_traits.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// A duration that begins when the operation does, or a time point.
+template <class Clock>
+class time_limit {
+public:
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
+
+    template <class Rep, class Period>
+    constexpr explicit time_limit(std::chrono::duration<Rep, Period> d) noexcept
+        : span_(ceil_saturating<duration>(d)), from_now_(true) {}
+    template <class Duration>
+    constexpr explicit time_limit(std::chrono::time_point<Clock, Duration> t) noexcept
+        : span_(ceil_saturating<duration>(t.time_since_epoch())), from_now_(false) {}
+
+    [[nodiscard]] time_point expiry(const wheel_service<Clock>& wheel) const {
+        return from_now_ ? add_saturating(wheel.now(), span_) : time_point(span_);
+    }
+
+private:
+    duration span_;
+    bool from_now_;
+};
+
+/// Does nothing to what an operation ended with.
+struct own_result {
+    template <class... Signatures>
+    static constexpr bool fits = true;
+    template <class... Signatures>
+    static constexpr bool is_in_tuple = false;
+
+    template <class Handler, class... Args>
+    void deliver(const boost::system::error_code*, Handler&& handler, Args&&... args) const {
+        std::forward<Handler>(handler)(std::forward<Args>(args)...);
+    }
+};
+
+/// What a token says beside the token that it wraps.
+template <class Clock, class Result>
+struct time_terms {
+    time_limit<Clock> limit;
+    boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal;
+    [[no_unique_address]] Result result{};
+};
+
+/// The handler of an operation that has a deadline.
+template <class Core, class Handler, class Result>
+class timed_handler {
+public:
+    using wrapped_handler = Handler;
+    using cancellation_slot_type = boost::asio::cancellation_slot;
+
+    timed_handler(Handler&& handler, deadline_ptr<Core> d, const Result& result)
+        : handler_(std::move(handler)), deadline_(std::move(d)), result_(result) {}
+    timed_handler(timed_handler&&) = default;
+    timed_handler& operator=(timed_handler&&) = delete;
+    ~timed_handler() {
+        if (deadline_) {
+            deadline_->close();
+        }
+    }
+
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
+        return deadline_->slot();
+    }
+
+    [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
+
+    template <class... Args>
+    void operator()(Args&&... args) {
+        const deadline_ptr<Core> d(std::move(deadline_));
+        d->close();
+        const boost::system::error_code* const why = d->passed() ? &d->why() : nullptr;
+        result_.deliver(why, std::move(handler_), std::forward<Args>(args)...);
+    }
+
+private:
+    Handler handler_;
+    deadline_ptr<Core> deadline_;
+    [[no_unique_address]] Result result_;
+};
+
+/// The executor of an initiation, as Asio's adaptors want to have it.
+template <class Initiation>
+struct executor_of_initiation {};
+
+template <class Initiation>
+    requires requires { typename Initiation::executor_type; }
+struct executor_of_initiation<Initiation> {
+    using executor_type = typename Initiation::executor_type;
+};
+
+/// Starts an operation together with its deadline.
+template <class Initiation, class Clock, class Result>
+class timed_initiation : public executor_of_initiation<Initiation> {
+    using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+
+public:
+    template <class I>
+    timed_initiation(I&& initiation, const time_terms<Clock, Result>& terms)
+        : initiation_(std::forward<I>(initiation)), terms_(terms) {}
+
+    [[nodiscard]] auto get_executor() const noexcept
+        requires requires(const Initiation& i) { i.get_executor(); }
+    {
+        return initiation_.get_executor();
+    }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) && {
+        start(std::move(initiation_), terms_, std::forward<Handler>(handler),
+              std::forward<Args>(args)...);
+    }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) const& {
+        start(Initiation(initiation_), terms_, std::forward<Handler>(handler),
+              std::forward<Args>(args)...);
+    }
+
+private:
+    template <class Handler, class... Args>
+    static void start(Initiation&& initiation, const time_terms<Clock, Result>& terms,
+                      Handler&& handler, Args&&... args) {
+        using decayed = std::decay_t<Handler>;
+        using bound = boost::asio::associated_executor_t<decayed, nothing>;
+        const auto& innermost = innermost_initiation(initiation, args...);
+        if constexpr (requires { innermost.get_executor(); }) {
+            const auto ex = innermost.get_executor();
+            if constexpr (std::is_same_v<bound, nothing>) {
+                start_on(ex, nullptr, std::move(initiation), terms,
+                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+            } else {
+                const auto of_handler = boost::asio::get_associated_executor(handler, ex);
+                start_on(ex, &of_handler, std::move(initiation), terms,
+                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+            }
+        } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
+            constexpr bool has_executor = !std::is_same_v<bound, nothing>;
+            static_assert(
+                has_executor,
+                "neither the operation nor its handler says on which executor a deadline may "
+                "cancel it: put boost::asio::bind_executor inside, round the handler, as in "
+                "cancel_after(d, bind_executor(executor, handler)). Round the deadline itself it "
+                "comes too late");
+            if constexpr (has_executor) {
+                const auto ex = boost::asio::get_associated_executor(handler);
+                start_on(ex, &ex, std::move(initiation), terms,
+                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+            }
+        }
+    }
+
+    // The wait is on the wheel of `ex`; the operation is cancelled on `bound`, or on `ex` if that is
+    // null.
+    template <class Executor, class Bound, class Handler, class... Args>
+    static void start_on(const Executor& ex, const Bound& bound, Initiation&& initiation,
+                         const time_terms<Clock, Result>& terms, Handler&& handler,
+                         Args&&... args) {
+        auto& wheel = use_wheel<Clock>(context_of(ex));
+        core_type& core = core_access::of(wheel);
+        const auto expiry = terms.limit.expiry(wheel);
+        auto [d, handlers, waits] = deadline<core_type>::make(core, terms.type);
+        if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
+            slot.is_connected()) {
+            slot.template emplace<cancel_before_deadline<core_type>>(d);
+        }
+        std::move(initiation)(
+            timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
+                                                      std::move(handlers), terms.result),
+            std::forward<Args>(args)...);
+        d->arm([&](typename core_type::state& state) {
+            set_idle_timer(core, state, expiry, native_context(ex) != nullptr);
+            const held_timer<core_type> timer(state);
+            if constexpr (std::is_null_pointer_v<Bound>) {
+                start_wait(core, timer, ex, pass_deadline<core_type>(std::move(waits)));
+            } else {
+                using bound_executor = std::remove_cvref_t<decltype(*bound)>;
+                start_wait(core, timer, ex,
+                           pass_deadline_on<core_type, bound_executor>(std::move(waits), *bound));
+            }
+        });
+    }
+
+    Initiation initiation_;
+    time_terms<Clock, Result> terms_;
+};
+
+/// A completion token that gives the operation a deadline, and completes as `Token` does.
+template <class Token, class Clock, class Result>
+class timed_token {
+public:
+    constexpr timed_token(const Token& token, const time_terms<Clock, Result>& terms)
+        : token_(token), terms_(terms) {}
+    constexpr timed_token(Token&& token, const time_terms<Clock, Result>& terms)
+        : token_(std::move(token)), terms_(terms) {}
+
+    // For boost::asio::async_result.
+    Token token_;
+    time_terms<Clock, Result> terms_;
+};
+
+/// A deadline without a token yet. As a token it stands for the default one of the operation's
+/// executor; where that has none, for boost::asio::deferred.
+template <class Clock, class Result>
+class partial_timed_token {
+public:
+    constexpr explicit partial_timed_token(const time_terms<Clock, Result>& terms)
+        : terms_(terms) {}
+
+    template <class Token>
+    [[nodiscard]] constexpr timed_token<std::decay_t<Token>, Clock, Result>
+    operator()(Token&& token) const {
+        return {std::forward<Token>(token), terms_};
+    }
+
+    // For boost::asio::async_result.
+    time_terms<Clock, Result> terms_;
+};
+
+/// What some of Asio's adaptors want to know of the token they wrap, before Boost 1.83.
+template <class AsyncResult>
+struct return_type_of {};
+
+template <class AsyncResult>
+    requires requires { typename AsyncResult::return_type; }
+struct return_type_of<AsyncResult> {
+    using return_type = typename AsyncResult::return_type;
+};
+
+template <class Initiation>
+struct default_token_of {
+    using type = boost::asio::deferred_t;
+};
+
+template <class Initiation>
+    requires requires { typename Initiation::executor_type; } &&
+             (!std::is_void_v<typename boost::asio::default_completion_token<
+                  typename Initiation::executor_type>::type>)
+struct default_token_of<Initiation> {
+    using type =
+        typename boost::asio::default_completion_token<typename Initiation::executor_type>::type;
+};
+
+} // namespace asio_wheel::detail
+
+template <class Token, class Clock, class Result, class... Signatures>
+class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Result>,
+                                Signatures...>
+    : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
+    // An operation that as_tuple wraps has a tuple for its only result.
+    static constexpr bool in_tuple = Result::template is_in_tuple<Signatures...>;
+    static_assert(
+        !in_tuple,
+        "as_tuple belongs inside, round the token: write timeout(d, as_tuple(token)), not "
+        "as_tuple(timeout(d, token)), and likewise with deadline()");
+    static_assert(
+        in_tuple || Result::template fits<Signatures...>,
+        "timeout() and deadline() report error::timed_out as the operation's first result, which "
+        "must be an error_code or a std::exception_ptr. If an adaptor such as redirect_error hides "
+        "it, put the adaptor inside, round the token: timeout(d, redirect_error(token, ec)). If "
+        "the operation has no error, use cancel_after() or cancel_at()");
+
+    template <class Initiation>
+    using timed = asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Clock, Result>;
+
+    // Whether the wrapped token is given away is as it is with the one that wraps it.
+    template <class RawToken>
+    using wrapped =
+        std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;
+
+public:
+    template <class Initiation, class RawToken, class... Args>
+    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
+        -> decltype(async_initiate<wrapped<RawToken>, Signatures...>(
+            std::declval<timed<Initiation>>(), token.token_, std::forward<Args>(args)...)) {
+        return async_initiate<wrapped<RawToken>, Signatures...>(
+            timed<Initiation>(std::forward<Initiation>(initiation), token.terms_), token.token_,
+            std::forward<Args>(args)...);
+    }
+};
+
+template <class Clock, class Result, class... Signatures>
+class boost::asio::async_result<asio_wheel::detail::partial_timed_token<Clock, Result>,
+                                Signatures...> {
+    template <class Initiation>
+    using default_token =
+        typename asio_wheel::detail::default_token_of<std::decay_t<Initiation>>::type;
+
+    template <class Initiation>
+    using full = asio_wheel::detail::timed_token<default_token<Initiation>, Clock, Result>;
+
+public:
+    template <class Initiation, class RawToken, class... Args>
+    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
+        -> decltype(async_initiate<const full<Initiation>, Signatures...>(
+            std::forward<Initiation>(initiation), token(default_token<Initiation>()),
+            std::forward<Args>(args)...)) {
+        return async_initiate<const full<Initiation>, Signatures...>(
+            std::forward<Initiation>(initiation), token(default_token<Initiation>()),
+            std::forward<Args>(args)...);
+    }
+};
+
+#endif

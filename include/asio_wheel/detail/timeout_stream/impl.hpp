@@ -1,0 +1,180 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What a timeout_stream owns together with its pending operations: the next layer, and its
+// deadlines. The wait for a deadline does not own it; it looks whether it is still there.
+
+#ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
+#define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
+
+#include <asio_wheel/detail/asio/kept_memory.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/service/handler_ops.hpp>
+#include <asio_wheel/detail/timeout_stream/deadlines.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/system/errc.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// The layer at the bottom of `layer`, which is what can be closed.
+template <class Layer>
+[[nodiscard]] decltype(auto) lowest_layer_of(Layer& layer) noexcept {
+    if constexpr (requires { layer.lowest_layer(); }) {
+        return layer.lowest_layer();
+    } else {
+        return (layer);
+    }
+}
+
+/// What a stream with deadlines can be made of; its operations are looked at when they are used.
+template <class Layer>
+concept closable_layer = requires(Layer& layer, boost::system::error_code& ec) {
+    layer.get_executor();
+    requires requires { lowest_layer_of(layer).close(ec); } ||
+                 requires { lowest_layer_of(layer).close(); };
+};
+
+/// Makes all that is pending on `layer` complete. Errors are of no interest: it is closed then.
+template <class Layer>
+void close_layer(Layer& layer) noexcept {
+    auto& lowest = lowest_layer_of(layer);
+    if constexpr (boost::system::error_code ignored; requires { lowest.close(ignored); }) {
+        lowest.close(ignored);
+    } else {
+        lowest.close();
+    }
+}
+
+/// Has the executor `Executor`, or none if that is `nothing`.
+template <class Executor>
+struct bound_to {
+    using executor_type = Executor;
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
+
+    Executor executor;
+};
+
+template <>
+struct bound_to<nothing> {};
+
+/// The handler of the wait for a stream's deadlines. It keeps the wait's memory for the next one,
+/// which begins when a deadline was put off.
+template <class Impl, class Executor>
+class stream_watch : public bound_to<Executor> {
+    using upstream = block_allocator<void>;
+
+public:
+    using allocator_type = keeping_allocator<void, upstream>;
+
+    stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex)
+        : bound_to<Executor>(std::move(ex)), impl_(impl), memory_(upstream()) {}
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
+    [[nodiscard]] upstream upstream_allocator() const noexcept { return memory_.upstream(); }
+
+    void operator()(const boost::system::error_code& ec) {
+        if (const std::shared_ptr<Impl> impl = impl_.lock()) {
+            impl->on_time(*this, ec);
+        }
+    }
+
+    std::uint64_t turn = 0; ///< Of the deadlines.
+
+private:
+    std::weak_ptr<Impl> impl_;
+    mutable kept_memory<upstream> memory_; // Allocators ask for nothing but a const handler.
+};
+
+template <class Layer>
+class stream_impl : public std::enable_shared_from_this<stream_impl<Layer>> {
+public:
+    using executor_type = std::decay_t<decltype(std::declval<Layer&>().get_executor())>;
+    using deadlines_type = stream_deadlines<executor_type>;
+
+    template <class... Args>
+    explicit stream_impl(const stream_terms& t, Args&&... args)
+        : layer(std::forward<Args>(args)...), deadlines(layer.get_executor(), t) {}
+
+    /// Begins an operation that completes by `handler`. False if it is too late for it. If it
+    /// throws, nothing has begun.
+    template <class Handler>
+    [[nodiscard]] bool begin(transfer what, const Handler& handler) {
+        switch (deadlines.begin(what)) {
+        case deadlines_type::start::at_once:
+            break;
+        case deadlines_type::start::with_wait:
+            try {
+                deadlines.wait(watch_for(handler));
+            } catch (...) {
+                deadlines.take_back(what);
+                throw;
+            }
+            break;
+        case deadlines_type::start::too_late:
+            close();
+            return false;
+        }
+        return true;
+    }
+
+    /// An operation has ended without completing.
+    void abandon(transfer what) noexcept {
+        static_cast<void>(deadlines.end(what, false));
+        deadlines.settle();
+    }
+
+    template <class Watch>
+    void on_time(Watch& watch, const boost::system::error_code& ec) noexcept {
+        switch (deadlines.on_time(watch.turn, ec)) {
+        case deadlines_type::verdict::nothing:
+            break;
+        case deadlines_type::verdict::wait:
+            try {
+                deadlines.wait(std::move(watch));
+            } catch (...) {
+                // The executor may need memory. Better a stream that is closed than one that never
+                // is.
+                namespace errc = boost::system::errc;
+                if (deadlines.refuse(errc::make_error_code(errc::not_enough_memory))) {
+                    close();
+                }
+            }
+            break;
+        case deadlines_type::verdict::close:
+            close();
+            break;
+        }
+    }
+
+    void close() noexcept { close_layer(layer); }
+
+    Layer layer;
+    deadlines_type deadlines;
+
+private:
+    // The wait is to end where the handler will be called: on the stream's strand.
+    template <class Handler>
+    [[nodiscard]] auto watch_for(const Handler& handler) {
+        namespace asio = boost::asio;
+        using bound = asio::associated_executor_t<Handler, nothing>;
+        const auto self = this->shared_from_this();
+        if constexpr (std::is_same_v<bound, nothing>) {
+            return stream_watch<stream_impl, nothing>(self, {});
+        } else {
+            const auto ex = asio::get_associated_executor(handler, layer.get_executor());
+            return stream_watch<stream_impl, std::decay_t<decltype(ex)>>(self, {ex});
+        }
+    }
+};
+
+} // namespace asio_wheel::detail
+
+#endif
