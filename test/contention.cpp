@@ -34,7 +34,7 @@ using namespace asio_wheel::test;
 using life = timer_life<asio_wheel::steady_timer>;
 
 // How often a step takes the wheel's lock, and how often one that is part of the object alone, such
-// as a stream's. None takes another one: neither the block pool's nor the valve's.
+// as a stream's. None takes another one: neither the block pool's nor the idle timers' scale's.
 struct promise {
     const char* step;
     std::size_t wheels = 0;
@@ -71,7 +71,8 @@ void each_step(Check check) {
     boost::asio::io_context ctx;
     life timers(ctx);
     sync_tally tally;
-    tally.name_first_lock("valve", [&] { asio_wheel::use_wheel(ctx).scale(1); });
+    tally.name_first_lock("idle_scale",
+                          [&] { asio_wheel::scale_idle_timers(asio_wheel::use_wheel(ctx), 1); });
     for (const auto& step : life::steps()) {
         for (int i = 0; i < 8; ++i) {
             step.does(timers, tally);
@@ -161,7 +162,7 @@ BOOST_AUTO_TEST_CASE(each_step_of_a_timers_life_takes_the_locks_that_are_promise
         BOOST_TEST(c.locks_of(wheels_name) == p->wheels * times);
         BOOST_TEST(c.locks_of("timer") + c.locks_of("stream") == p->own * times);
         BOOST_TEST(c.locks_of("pool") == 0U);
-        BOOST_TEST(c.locks_of("valve") == 0U);
+        BOOST_TEST(c.locks_of("idle_scale") == 0U);
     });
     BOOST_TEST(done.size() == std::size(promises), "a step that is promised is not done");
 }

@@ -559,12 +559,12 @@ BOOST_AUTO_TEST_CASE(scaling) {
             wait(w, *t);
         }
         w.pass(1);
-        w.call([&] { wheel.scale(0.25); });
+        w.call([&] { asio_wheel::scale_idle_timers(wheel, 0.25); });
         w.pass(2);
         all[0]->touch();
         w.call([&] { all[1]->period(20ms); });
         w.run();
-        w.call([&] { wheel.scale(1); });
+        w.call([&] { asio_wheel::scale_idle_timers(wheel, 1); });
         wait(w, *all[0]);
         w.run();
     });
@@ -693,7 +693,9 @@ BOOST_AUTO_TEST_CASE(refusing_bad_arguments) {
             refuses(w, [&] { idle_timer(w.ctx(), 0ns); });
             refuses(w, [&] { heartbeat(w.ctx(), 0ns, 1ns); });
             refuses(w, [&] { asio_wheel::make_wheel<world_clock>(w.other(), {.slots = 0}); });
-            refuses(w, [&] { asio_wheel::use_wheel<world_clock>(w.ctx()).scale(2); });
+            refuses(w, [&] {
+                asio_wheel::scale_idle_timers(asio_wheel::use_wheel<world_clock>(w.ctx()), 2);
+            });
             asio_wheel::backoff pauses = w.call([] { return asio_wheel::backoff(); });
             w.check(w.call([&] { return pauses.next(); }) > 0ns, "a pause is none");
             pauses.reset();

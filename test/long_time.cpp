@@ -7,7 +7,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/delay_queue.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/scheduler.hpp>

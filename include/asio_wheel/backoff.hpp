@@ -13,6 +13,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/time/random_time.hpp>
 
 #include <chrono>
@@ -75,14 +76,12 @@ private:
     }
 
     [[nodiscard]] static backoff_options checked(const backoff_options& options) {
-        const auto ns = [](std::chrono::nanoseconds d) {
-            return std::to_string(d.count()) + " ns";
-        };
         if (options.initial.count() <= 0) {
-            refuse("initial", ns(options.initial), "greater than 0 ns");
+            refuse("initial", detail::in_ns(options.initial), "greater than 0 ns");
         }
         if (options.max < options.initial) {
-            refuse("max", ns(options.max), "at least initial, " + ns(options.initial));
+            refuse("max", detail::in_ns(options.max),
+                   "at least initial, " + detail::in_ns(options.initial));
         }
         if (!(options.factor >= 1)) {
             refuse("factor", std::to_string(options.factor), "1 or more");
@@ -96,8 +95,7 @@ private:
 
     [[noreturn]] static void refuse(const std::string& option, const std::string& value,
                                     const std::string& allowed) {
-        throw std::invalid_argument("asio_wheel: backoff_options::" + option + " is " + value +
-                                    ", but must be " + allowed);
+        detail::bad_argument("backoff_options::" + option, value, allowed);
     }
 
     backoff_options options_;

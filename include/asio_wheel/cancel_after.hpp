@@ -10,7 +10,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 
 #include <boost/asio/cancellation_type.hpp>

@@ -17,20 +17,23 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/bad_argument.hpp>
+#include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace asio_wheel {
@@ -38,6 +41,8 @@ namespace asio_wheel {
 namespace detail {
 template <class Clock, class Executor>
 class idle_timer_impl;
+template <class Clock>
+class idle_scale;
 template <class Clock>
 using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>>>;
 } // namespace detail
@@ -64,7 +69,7 @@ using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>
 /// everything else as with a timer.
 ///
 /// A period of zero or less, and one that is not a number, throws std::invalid_argument. In an
-/// overloaded server, wheel_service::scale() shortens the periods of all idle timers at once.
+/// overloaded server, scale_idle_timers() shortens the periods of all idle timers at once.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
     using impl = detail::idle_timer_impl<Clock, Executor>;
@@ -148,7 +153,7 @@ public:
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
-    /// As it was given: wheel_service::scale() does not change it.
+    /// As it was given: scale_idle_timers() does not change it.
     [[nodiscard]] duration period() const noexcept { return impl_->period(); }
 
     /// Changes the period; it began when it was last touched. What is waited for goes on being
@@ -171,6 +176,44 @@ private:
     detail::idle_activity<Clock> touched_;
     std::unique_ptr<impl> impl_;
 };
+
+/// Multiplies the periods of all idle timers of a wheel by `factor`, also of those that wait: for a
+/// server that is overloaded. What has been idle for longer completes. Heartbeats stay as they are,
+/// because their periods are agreed upon with the peer. So do all other deadlines.
+///
+/// A smaller factor moves each pending wait, in slices of wheel_options::budget: the first slice in
+/// this function, the others by way of the context's queue. Throws std::invalid_argument unless
+/// 0 < factor <= 1. Thread safety: may be called from any thread.
+///
+///     if (memory_is_short()) scale_idle_timers(ctx, 0.25); // 2 min of silence are 30 s now
+template <class Clock>
+void scale_idle_timers(wheel_service<Clock>& wheel, double factor) {
+    const bool usable = factor > 0 && factor <= 1; // NaN is not.
+    if (!usable) {
+        detail::bad_argument("the scale of idle timers", std::to_string(factor),
+                             "greater than 0 and at most 1");
+    }
+    boost::asio::use_service<detail::idle_scale<Clock>>(wheel.context()).scale(factor);
+}
+
+/// The same for the idle timers of a context on the steady clock.
+template <class Context>
+    requires detail::is_context<Context>
+void scale_idle_timers(Context& context, double factor) {
+    scale_idle_timers(use_wheel(context), factor);
+}
+
+/// The last factor that was given to scale_idle_timers(); 1 if there was none.
+template <class Clock>
+[[nodiscard]] double idle_timer_scale(wheel_service<Clock>& wheel) {
+    return boost::asio::use_service<detail::idle_scale<Clock>>(wheel.context()).scale();
+}
+
+template <class Context>
+    requires detail::is_context<Context>
+[[nodiscard]] double idle_timer_scale(Context& context) {
+    return idle_timer_scale(use_wheel(context));
+}
 
 /// An idle timer on the steady clock.
 using idle_timer = basic_idle_timer<std::chrono::steady_clock>;

@@ -14,9 +14,9 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/scheduler/scheduling.hpp>
-#include <asio_wheel/detail/threads/sync.hpp>
-#include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
+#include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 

@@ -11,9 +11,9 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/time/positive.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/async_result.hpp>

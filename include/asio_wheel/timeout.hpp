@@ -12,7 +12,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/timeout/timed_out.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 #include <asio_wheel/error.hpp>

@@ -13,11 +13,11 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 #include <asio_wheel/detail/timeout_stream/impl.hpp>
 #include <asio_wheel/detail/timeout_stream/op.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>

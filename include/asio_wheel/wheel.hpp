@@ -42,9 +42,9 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/wheel/earliest_ticks.hpp>
-#include <asio_wheel/detail/threads/relaxed.hpp>
 #include <asio_wheel/detail/memory/zero_memory.hpp>
+#include <asio_wheel/detail/threads/relaxed.hpp>
+#include <asio_wheel/detail/wheel/earliest_ticks.hpp>
 #include <asio_wheel/tick.hpp>
 
 #include <boost/assert.hpp>

@@ -7,7 +7,6 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
-#include <asio_wheel/detail/idle_timer/idle_scale.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -126,27 +125,6 @@ public:
     /// ever be. Throws as advance() does.
     std::size_t advance_to_next() { return core_.advance_to_next(); }
 
-    /// The overload valve: each idle timer of the wheel, also one that is waited for, takes its period
-    /// for `factor` times as long from now on. What has been idle for longer completes. Heartbeats
-    /// stay as they are, for their periods are agreed upon with the peer; so do all other deadlines.
-    ///
-    /// A smaller factor has each pending wait moved, in slices of `budget`: the first by this function,
-    /// the others by the context. Throws std::invalid_argument unless 0 < factor <= 1.
-    ///
-    ///     if (memory_is_short()) wheel.scale(0.25); // What was idle for 30 s of 2 min is closed.
-    void scale(double factor) {
-        const bool usable = factor > 0 && factor <= 1; // NaN is not.
-        if (!usable) {
-            throw std::invalid_argument("asio_wheel: the scale of idle timers is " +
-                                        std::to_string(factor) +
-                                        ", but must be greater than 0 and at most 1");
-        }
-        valve_.scale(factor);
-    }
-
-    /// By which the periods of idle timers are multiplied: 1, unless it was changed.
-    [[nodiscard]] double scale() const noexcept { return valve_.scale(); }
-
     /// Stops the wheel. Every wait that is not due yet completes with operation_aborted, and its
     /// expiry is among those returned, earliest first; waits that are due already complete as such.
     /// From now on each new wait completes with error::wheel_stopped. May be called again, and from
@@ -159,18 +137,14 @@ private:
     struct checked {};
 
     wheel_service(checked, boost::asio::execution_context& context, const wheel_options& options)
-        : service(context), core_((validate(options), context), options), valve_(context, core_) {}
+        : service(context), core_((validate(options), context), options) {}
 
     // Called by the context before it ends, in some versions twice.
-    void shutdown() noexcept override {
-        valve_.close();
-        core_.destroy_all();
-    }
+    void shutdown() noexcept override { core_.destroy_all(); }
 
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
     core_type core_;
-    detail::valve<core_type> valve_;
 };
 
 /// The wheel of `context` for a clock; makes one if there is none. Takes the lock of the context's
@@ -214,12 +188,6 @@ struct core_access {
     [[nodiscard]] static wheel_core<Clock, WaitTraits>&
     of(wheel_service<Clock, WaitTraits>& service) noexcept {
         return service.core_;
-    }
-
-    template <class Clock, class WaitTraits>
-    [[nodiscard]] static valve<wheel_core<Clock, WaitTraits>>&
-    valve_of(wheel_service<Clock, WaitTraits>& service) noexcept {
-        return service.valve_;
     }
 
     template <class Timer>

@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(a_million_idle_timers_are_given_less_time) {
                                    idle.emplace_back(ctx, 4h).async_wait(
                                        [&](const error_code& ec) { ended += ec ? 0 : 1; });
                                }
-                               wheel.scale(0.25);
+                               asio_wheel::scale_idle_timers(wheel, 0.25);
                                ctx.poll();
                                const bool none = ended == 0;
                                wheel.advance(1h);

@@ -113,7 +113,7 @@ private:
         constexpr std::array<double, 4> factors{1, 0.5, 0.25, 0.0009765625};
         scale_ = factors[pick(factors.size())];
         note("scale by 1/%", 1 / scale_);
-        wheel_.scale(scale_);
+        asio_wheel::scale_idle_timers(wheel_, scale_);
     }
 
     void cancel() {

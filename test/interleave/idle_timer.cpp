@@ -99,13 +99,14 @@ BOOST_AUTO_TEST_CASE(the_latest_of_several_touches_counts) {
     });
 }
 
-// The valve goes through its list while the wait begins: one of them sees the other one.
+// The walk goes through the list while the wait begins: one of them sees the other one.
 BOOST_AUTO_TEST_CASE(a_wait_that_begins_while_periods_are_shortened_ends_by_the_shorter_one) {
     explore_all("begin_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
         world w;
         idle_timer idle(w.ctx, period);
         fate f;
-        together([&] { idle.async_wait(f.watch()); }, [&] { w.wheel.scale(0.5); });
+        together([&] { idle.async_wait(f.watch()); },
+                 [&] { asio_wheel::scale_idle_timers(w.wheel, 0.5); });
         w.poll();
         check(f.calls() == 0, "it is not early");
         w.pass(period / 2);
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_begins_while_periods_are_shortened_ends_by_the_
                             idle.emplace(w.ctx, period);
                             idle->async_wait(f.watch());
                         },
-                        [&] { w.wheel.scale(0.5); });
+                        [&] { asio_wheel::scale_idle_timers(w.wheel, 0.5); });
                     w.pass(period / 2);
                     f.check_counted(0);
                     outcome("fires");
@@ -134,7 +135,8 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_looked_at_while_periods_are_shortened_ends_b
         scene s;
         s.pass(period / 2);
         s.idle->touch();
-        together([&] { s.let_pass(period / 2); }, [&] { s.wheel.scale(0.5); });
+        together([&] { s.let_pass(period / 2); },
+                 [&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); });
         s.fires_within(0s);
         outcome("fires");
     });
@@ -144,8 +146,9 @@ BOOST_AUTO_TEST_CASE(the_last_scale_counts) {
     explore_all("scale_scale", {.preemptions = 3},
                 {.schedules = 50, .outcomes = {"a half", "a quarter"}}, [] {
                     scene s;
-                    together([&] { s.wheel.scale(0.5); }, [&] { s.wheel.scale(0.25); });
-                    const bool quarter = s.wheel.scale() == 0.25;
+                    together([&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); },
+                             [&] { asio_wheel::scale_idle_timers(s.wheel, 0.25); });
+                    const bool quarter = asio_wheel::idle_timer_scale(s.wheel) == 0.25;
                     s.pass(period / 4);
                     check(s.first.calls() == (quarter ? 1 : 0), "it fires by the scale there is");
                     s.fires_within(period / 4);
@@ -154,8 +157,9 @@ BOOST_AUTO_TEST_CASE(the_last_scale_counts) {
     explore_all("scale_to_and_fro", {.preemptions = 3},
                 {.schedules = 50, .outcomes = {"a half", "all"}}, [] {
                     scene s;
-                    together([&] { s.wheel.scale(0.5); }, [&] { s.wheel.scale(1); });
-                    const bool half = s.wheel.scale() == 0.5;
+                    together([&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); },
+                             [&] { asio_wheel::scale_idle_timers(s.wheel, 1); });
+                    const bool half = asio_wheel::idle_timer_scale(s.wheel) == 0.5;
                     s.pass(period / 2);
                     check(s.first.calls() == (half ? 1 : 0), "it fires by the scale there is");
                     s.fires_within(period / 2);
@@ -166,7 +170,7 @@ BOOST_AUTO_TEST_CASE(the_last_scale_counts) {
 BOOST_AUTO_TEST_CASE(a_period_that_changes_while_all_are_shortened_is_shortened) {
     explore_all("period_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
         scene s;
-        together([&] { s.idle->period(4s); }, [&] { s.wheel.scale(0.5); });
+        together([&] { s.idle->period(4s); }, [&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); });
         s.poll();
         check(s.first.calls() == 0, "it is not early");
         s.fires_within(2s);
@@ -175,17 +179,17 @@ BOOST_AUTO_TEST_CASE(a_period_that_changes_while_all_are_shortened_is_shortened)
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_while_all_are_shortened) {
-    explore_all("destroy_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"aborted"}},
-                [] {
-                    scene s;
-                    together([&] { s.idle.reset(); }, [&] { s.wheel.scale(0.5); });
-                    s.poll();
-                    s.first.check_counted(1);
-                    outcome("aborted");
-                });
+    explore_all(
+        "destroy_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"aborted"}}, [] {
+            scene s;
+            together([&] { s.idle.reset(); }, [&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); });
+            s.poll();
+            s.first.check_counted(1);
+            outcome("aborted");
+        });
 }
 
-// What knows of touches moves with the object: the valve reads it at its old place or at its new one.
+// What knows of touches moves with the object: the walk reads it at its old place or at its new one.
 BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
     explore_all("move_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
         scene s;
@@ -197,7 +201,7 @@ BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
                 elsewhere.emplace(std::move(*s.idle));
                 s.idle.reset();
             },
-            [&] { s.wheel.scale(0.5); });
+            [&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); });
         s.poll();
         s.fires_within(period / 2);
         outcome("fires");
@@ -205,32 +209,34 @@ BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
 }
 
 // In slices of one: what is left goes on by way of the context's queue, on a third thread.
-BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_between_the_slices_of_the_valve) {
-    explore_all(
-        "destroy_slices", {.preemptions = 2}, {.schedules = 100, .outcomes = {"fires"}}, [] {
-            scene s(1);
-            fate second, third;
-            std::optional<idle_timer> two(std::in_place, s.ctx, period);
-            idle_timer three(s.ctx, period);
-            two->async_wait(second.watch());
-            three.async_wait(third.watch());
-            together([&] { s.wheel.scale(0.5); }, [&] { two.reset(); }, [&] { s.ctx.poll(); });
-            s.poll();
-            second.check_counted(1);
-            s.fires_within(period / 2);
-            third.check_counted(0);
-            outcome("fires");
-        });
+BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_between_the_slices_of_the_walk) {
+    explore_all("destroy_slices", {.preemptions = 2}, {.schedules = 100, .outcomes = {"fires"}},
+                [] {
+                    scene s(1);
+                    fate second, third;
+                    std::optional<idle_timer> two(std::in_place, s.ctx, period);
+                    idle_timer three(s.ctx, period);
+                    two->async_wait(second.watch());
+                    three.async_wait(third.watch());
+                    together([&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); },
+                             [&] { two.reset(); }, [&] { s.ctx.poll(); });
+                    s.poll();
+                    second.check_counted(1);
+                    s.fires_within(period / 2);
+                    third.check_counted(0);
+                    outcome("fires");
+                });
     explore_all("scale_slices", {.preemptions = 2},
                 {.schedules = 100, .outcomes = {"a half", "a quarter"}}, [] {
                     scene s(1);
                     fate second;
                     idle_timer two(s.ctx, period);
                     two.async_wait(second.watch());
-                    together([&] { s.wheel.scale(0.5); }, [&] { s.wheel.scale(0.25); },
+                    together([&] { asio_wheel::scale_idle_timers(s.wheel, 0.5); },
+                             [&] { asio_wheel::scale_idle_timers(s.wheel, 0.25); },
                              [&] { s.ctx.poll(); });
                     s.poll();
-                    const double scale = s.wheel.scale();
+                    const double scale = asio_wheel::idle_timer_scale(s.wheel);
                     s.pass(std::chrono::duration_cast<scripted_clock::duration>(period * scale));
                     s.first.check_counted(0);
                     second.check_counted(0);

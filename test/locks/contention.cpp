@@ -78,7 +78,8 @@ public:
     counter(boost::asio::io_context& ctx, std::size_t offset) {
         const boost::asio::steady_timer with_asios_services(ctx);
         memory_.add_blocks_of(offset, [&] { asio_wheel::use_wheel(ctx); });
-        tally_.name_first_lock("valve", [&] { asio_wheel::use_wheel(ctx).scale(1); });
+        tally_.name_first_lock(
+            "idle_scale", [&] { asio_wheel::scale_idle_timers(asio_wheel::use_wheel(ctx), 1); });
         name("registry", [&] { boost::asio::has_service<nobodys_service>(ctx); });
         name("queue", [&] { boost::asio::post(ctx, [] {}); });
         ctx.poll();

@@ -110,7 +110,8 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, sto
 
 namespace idle_timer {
 
-BOOST_FIXTURE_TEST_CASE(idle_timer_the_overload_valve_closes_what_was_idle_for_longer, story) {
+BOOST_FIXTURE_TEST_CASE(idle_timer_shorter_periods_under_overload_close_what_was_idle_for_longer,
+                        story) {
     asio_wheel::idle_timer longer(ctx, 2min);
     asio_wheel::idle_timer shorter(ctx, 2min);
     asio_wheel::test::journal seen;
@@ -120,7 +121,7 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_the_overload_valve_closes_what_was_idle_for_l
     shorter.touch();
     pass(15s);
     const auto shown = [this] {
-#include "docs/guide/idle_timer.md/auto_wheel_asio_wheel_use_wheel.inc"
+#include "docs/guide/idle_timer.md/asio_wheel_scale_idle_timers_ctx_0.inc"
     };
     shown();
     pass(1ms);

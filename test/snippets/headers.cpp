@@ -391,7 +391,8 @@ bool memory_is_short() {
     return true;
 }
 
-BOOST_FIXTURE_TEST_CASE(wheel_service_closes_what_was_idle_for_longer, story) {
+BOOST_FIXTURE_TEST_CASE(idle_timer_closes_what_was_idle_for_longer, story) {
+    using asio_wheel::scale_idle_timers;
     asio_wheel::idle_timer idle(ctx, 2min);
     asio_wheel::idle_timer busy(ctx, 2min);
     bool closed = false;
@@ -402,7 +403,7 @@ BOOST_FIXTURE_TEST_CASE(wheel_service_closes_what_was_idle_for_longer, story) {
     busy.touch();
     pass(20s);
     BOOST_TEST(!closed);
-#include "include/asio_wheel/wheel_service.hpp/if_memory_is_short_wheel_scale.inc"
+#include "include/asio_wheel/idle_timer.hpp/if_memory_is_short_scale_idle_timers_ctx.inc"
     pass(1ms);
     BOOST_TEST(closed);
     BOOST_TEST(!too_much);

@@ -142,7 +142,7 @@ private:
             pair("core_lifetime", "the wheel's owners"),
             pair("wheel_clock", "the clock's mode"),
             pair("wheel_core", "the wheel's state"),
-            pair("valve", "the valve's factor"),
+            pair("idle_scale", "the scale of idle timers"),
         };
         const std::string stem = stem_of(b.file);
         const auto* const it = std::find_if(known.begin(), known.end(),

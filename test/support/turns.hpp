@@ -288,7 +288,7 @@ public:
             last = thread_time();
         };
         boost::asio::post(ctx_, std::ref(turn));
-        wheel_.scale(factor);
+        asio_wheel::scale_idle_timers(wheel_, factor);
         poll();
         return most;
     }

@@ -46,8 +46,8 @@ inline wheel_options configured_options(boost::asio::execution_context& context,
             std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds::max())
                 .count();
         if (tick_us > longest) {
-            throw std::invalid_argument("asio_wheel: wheel.tick_us is " + std::to_string(tick_us) +
-                                        ", but must be 1 to " + std::to_string(longest));
+            bad_argument("wheel.tick_us", std::to_string(tick_us),
+                         "1 to " + std::to_string(longest));
         }
         options.tick = std::chrono::microseconds(tick_us);
     }

@@ -14,8 +14,8 @@
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/delay_queue/pop_watch.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 

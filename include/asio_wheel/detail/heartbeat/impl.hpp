@@ -14,8 +14,8 @@
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/wait_traits.hpp>

@@ -1,26 +1,29 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The overload valve: one factor that shortens the periods of all idle timers of a wheel.
+// One factor that shortens the periods of all idle timers of a wheel.
 //
-// A smaller factor makes waits earlier, which a wheel can't know by itself; so the valve has a list of
-// the wheel's idle timers, and goes through it: in slices of `budget`, the first by whoever set the
-// factor and the others by way of the context's queue. A larger one needs nothing: waits that are due
-// too early by it are looked at, and wait on.
+// A smaller factor makes waits earlier. The wheel cannot know that by itself. So there is a list of the
+// wheel's idle timers, and setting the factor goes through it in slices of `budget`: the first slice at
+// once, the others by way of the context's queue. A larger factor needs no such walk: a wait that comes
+// too early waits for the rest.
 //
-// The valve's lock guards the list and what the valve reads of an idle watch. It is taken before the
-// wheel's.
+// The lock of the scale guards the list and what the scale reads of an idle watch. It is taken before
+// the wheel's lock.
 
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/wait_traits.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
@@ -31,7 +34,7 @@
 
 namespace asio_wheel::detail {
 
-/// What the valve knows of an idle timer: when it was touched, its period, and its timer.
+/// What the scale knows of an idle timer: when it was touched, its period, and its timer.
 template <class Core>
 struct idle_watch : boost::intrusive::list_base_hook<> {
     using duration = typename Core::duration;
@@ -45,9 +48,9 @@ struct idle_watch : boost::intrusive::list_base_hook<> {
         return add_saturating(touched->last(), scale == 1 ? period : shortened(scale));
     }
 
-    const activity<Core>* touched; ///< Its owner's. Written by the owner under the valve's lock.
+    const activity<Core>* touched; ///< Its owner's. Written by the owner under the scale's lock.
     typename Core::state& timer;
-    duration period;     ///< Written by the owner under the valve's lock.
+    duration period;     ///< Written by the owner under the scale's lock.
     bool listed = false; ///< Its owner's, until the context ends.
 
 private:
@@ -57,15 +60,19 @@ private:
     }
 };
 
-template <class Core>
-class valve {
-    using watch = idle_watch<Core>;
+/// A service of the context.
+template <class Clock>
+class idle_scale : public boost::asio::execution_context::service {
+    using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+    using watch = idle_watch<core_type>;
 
 public:
-    valve(boost::asio::execution_context& context, Core& core)
-        : mutex_(core.options().locking), core_(core), queue_(context) {}
-    valve(const valve&) = delete;
-    valve& operator=(const valve&) = delete;
+    using key_type = idle_scale;
+    static inline boost::asio::execution_context::id id;
+
+    explicit idle_scale(boost::asio::execution_context& context)
+        : service(context), core_(core_access::of(use_wheel<Clock>(context))),
+          mutex_(core_.options().locking), queue_(context) {}
 
     [[nodiscard]] double scale() const noexcept { return scale_.load(std::memory_order_relaxed); }
 
@@ -75,8 +82,9 @@ public:
         begin_walk(lock);
     }
 
-    /// What an idle timer does that now waits by what scale() was before. If it came to the wheel
-    /// after the valve had come by, it sees the new factor here, for both held the wheel's lock.
+    /// Called by an idle timer after it has started a wait by an earlier value of scale(). If the wait
+    /// started after the walk had passed its timer, the timer sees the new factor here, because both
+    /// held the wheel's lock.
     void waits_by(double factor) noexcept {
         if (scale() < factor) {
             std::unique_lock<optional_mutex> lock(mutex_);
@@ -92,7 +100,7 @@ public:
         }
     }
 
-    /// If it is listed; else there may be no valve any more.
+    /// If it is listed. Otherwise the scale may have ended.
     void remove(watch& w) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         const auto it = watches_.iterator_to(w);
@@ -102,42 +110,43 @@ public:
         watches_.erase(it);
     }
 
-    void set_period(watch& w, typename Core::duration period) noexcept {
+    void set_period(watch& w, typename core_type::duration period) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         w.period = period;
     }
 
-    /// The owner of a watch has moved. If the watch is listed; else there may be no valve any more.
-    void move(watch& w, const activity<Core>& touched) noexcept {
+    /// The owner of a watch has moved. If the watch is listed. Otherwise the scale may have ended.
+    void move(watch& w, const activity<core_type>& touched) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         w.touched = &touched;
     }
 
-    /// The context ends: no idle timer asks for the valve from now on.
-    void close() noexcept {
+private:
+    // The context ends. No idle timer uses the scale from now on.
+    void shutdown() noexcept override {
         while (forget_some()) {
         }
     }
 
-private:
     using list = boost::intrusive::list<watch, boost::intrusive::constant_time_size<false>>;
 
     // Goes on where the slice before has ended.
     class rest_of_walk : public operation {
     public:
-        explicit rest_of_walk(valve& self) noexcept : operation(&rest_of_walk::run), self_(self) {}
+        explicit rest_of_walk(idle_scale& self) noexcept
+            : operation(&rest_of_walk::run), self_(self) {}
 
     private:
         static void run(void* queue, operation* op, const boost::system::error_code&, std::size_t) {
             if (queue != nullptr) {
-                valve& self = static_cast<rest_of_walk*>(op)->self_;
+                idle_scale& self = static_cast<rest_of_walk*>(op)->self_;
                 std::unique_lock<optional_mutex> lock(self.mutex_);
                 self.queued_ = false;
                 self.walk(lock);
             }
         }
 
-        valve& self_;
+        idle_scale& self_;
     };
 
     // One slice of the end.
@@ -176,8 +185,8 @@ private:
         }
     }
 
+    core_type& core_;
     optional_mutex mutex_;
-    Core& core_;
     list watches_;
     typename list::iterator next_ = watches_.end(); // What is walked to next.
     bool closed_ = false;

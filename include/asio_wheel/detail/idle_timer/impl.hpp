@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // How an idle timer works. This is the state that its owner keeps in one place, wherever the owner
-// moves: the pending wait, the overload valve and the wheel point here.
+// moves: the pending wait, the scale and the wheel point here.
 
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_IMPL_HPP
@@ -15,8 +15,8 @@
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/idle_timer/idle_scale.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/wait_traits.hpp>
@@ -40,16 +40,17 @@ public:
     template <class Rep, class Period>
     idle_timer_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                     const activity_type& touched)
-        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
+        : wheel_(use_wheel<Clock>(context_of(ex))),
+          scale_(boost::asio::use_service<idle_scale<Clock>>(context_of(ex))), timer_(ex),
           watch_(touched, core_access::state_of(timer_), checked(period)) {
-        valve().add(watch_);
+        scale_.add(watch_);
     }
 
     idle_timer_impl(const idle_timer_impl&) = delete;
     idle_timer_impl& operator=(const idle_timer_impl&) = delete;
     ~idle_timer_impl() {
         if (watch_.listed) {
-            valve().remove(watch_);
+            scale_.remove(watch_);
         }
     }
 
@@ -58,7 +59,7 @@ public:
     /// The owner has moved, and what it knows of touches with it.
     void moved_to(const activity_type& touched) noexcept {
         if (watch_.listed) {
-            valve().move(watch_, touched);
+            scale_.move(watch_, touched);
         } else {
             watch_.touched = &touched;
         }
@@ -86,19 +87,16 @@ public:
 
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        valve().set_period(watch_, checked(period));
-        const double scale = valve().scale();
+        scale_.set_period(watch_, checked(period));
+        const double scale = scale_.scale();
         const time_point end = watch_.end(scale);
         waits_until_.set(end);
         timer_.postpone_until(end);
-        valve().waits_by(scale);
+        scale_.waits_by(scale);
     }
 
 private:
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-    using valve_type = detail::valve<core_type>;
-
-    [[nodiscard]] valve_type& valve() const noexcept { return core_access::valve_of(wheel_); }
 
     // The handler of the wait for the end of a period.
     struct look {
@@ -116,17 +114,17 @@ private:
 
     template <class Operation>
     void wait(Operation&& op) {
-        valve_type& v = valve(); // The idle timer may be gone when its wait has started.
-        const double scale = v.scale();
+        idle_scale<Clock>& s = scale_; // The idle timer may be gone when its wait has started.
+        const double scale = s.scale();
         const time_point end = watch_.end(scale);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
             waits_until_.set(end);
             timer_.expires_at(end);
         });
-        v.waits_by(scale);
+        s.waits_by(scale);
     }
 
-    [[nodiscard]] time_point end() const noexcept { return watch_.end(valve().scale()); }
+    [[nodiscard]] time_point end() const noexcept { return watch_.end(scale_.scale()); }
 
     template <class Rep, class Period>
     [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
@@ -134,6 +132,7 @@ private:
     }
 
     wheel_service<Clock>& wheel_;
+    idle_scale<Clock>& scale_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     idle_watch<core_type> watch_;
     [[no_unique_address]] waiting_until<core_type> waits_until_;

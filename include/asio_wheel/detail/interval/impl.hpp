@@ -13,9 +13,9 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/random_time.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/wait_traits.hpp>
@@ -140,20 +140,14 @@ private:
     [[nodiscard]] static interval_options checked(const interval_options& options,
                                                   duration period) {
         if (options.first && options.first->count() < 0) {
-            refuse("interval_options::first", *options.first, "0 ns or more");
+            bad_argument("interval_options::first", in_ns(*options.first), "0 ns or more");
         }
         const auto most = to_nanoseconds(period);
         if (options.jitter.count() < 0 || options.jitter > most) {
-            refuse("interval_options::jitter", options.jitter,
-                   "0 to " + std::to_string(most.count()) + " ns, the period");
+            bad_argument("interval_options::jitter", in_ns(options.jitter),
+                         "0 to " + in_ns(most) + ", the period");
         }
         return options;
-    }
-
-    [[noreturn]] static void refuse(const std::string& what, std::chrono::nanoseconds value,
-                                    const std::string& allowed) {
-        throw std::invalid_argument("asio_wheel: " + what + " is " + std::to_string(value.count()) +
-                                    " ns, but must be " + allowed);
     }
 
     wheel_service<Clock>& wheel_;

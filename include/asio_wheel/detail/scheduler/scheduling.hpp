@@ -14,8 +14,8 @@
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_of.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
-#include <asio_wheel/detail/time/positive.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

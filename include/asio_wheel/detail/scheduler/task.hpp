@@ -12,8 +12,8 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 

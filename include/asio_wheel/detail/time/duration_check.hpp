@@ -4,14 +4,16 @@
 #ifndef ASIO_WHEEL_DETAIL_TIME_DURATION_CHECK_HPP
 #define ASIO_WHEEL_DETAIL_TIME_DURATION_CHECK_HPP
 
+#include <asio_wheel/detail/bad_argument.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
+
 #include <chrono>
 #include <stdexcept>
 #include <string>
 
 namespace asio_wheel::detail {
 
-/// Throws std::invalid_argument if `d` is not a number: converting it to an integer would be
-/// undefined behaviour. `what` names the argument in the message. Does nothing for integers.
+/// Throws std::invalid_argument if `d` is not a number (NaN).
 template <class Rep, class Period>
 void refuse_nan([[maybe_unused]] const char* what,
                 [[maybe_unused]] std::chrono::duration<Rep, Period> d) {
@@ -22,6 +24,33 @@ void refuse_nan([[maybe_unused]] const char* what,
                                         " is not a number (NaN)");
         }
     }
+}
+
+/// `d`, unless it is not a number.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::chrono::duration<Rep, Period>
+not_nan([[maybe_unused]] const char* what, std::chrono::duration<Rep, Period> d) {
+    if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
+        refuse_nan(what, d);
+    }
+    return d;
+}
+
+/// The same for a point of time.
+template <class Clock, class Duration>
+[[nodiscard]] constexpr std::chrono::time_point<Clock, Duration>
+not_nan(const char* what, std::chrono::time_point<Clock, Duration> t) {
+    return std::chrono::time_point<Clock, Duration>(not_nan(what, t.time_since_epoch()));
+}
+
+/// `d` rounded up. Throws std::invalid_argument unless it is greater than zero.
+template <class Duration, class Rep, class Period>
+[[nodiscard]] Duration positive(const char* what, const std::chrono::duration<Rep, Period>& d) {
+    refuse_nan(what, d);
+    if (d <= d.zero()) {
+        bad_argument(what, in_ns(to_nanoseconds(d)), "greater than 0 ns");
+    }
+    return ceil_saturating<Duration>(d);
 }
 
 } // namespace asio_wheel::detail

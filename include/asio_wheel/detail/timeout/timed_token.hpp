@@ -14,7 +14,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 #include <asio_wheel/wheel_service.hpp>
 

@@ -27,8 +27,8 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
-#include <asio_wheel/detail/service/wheel_clock.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// The overload valve: wheel_service::scale().
+// One factor for the periods of all idle timers: scale_idle_timers().
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -42,7 +42,7 @@ using asio_wheel::heartbeat_event;
 using asio_wheel::idle_timer;
 using boost::system::error_code;
 
-/// Whose valve goes through ten idle timers at a time.
+/// A slice of whose walk are ten idle timers.
 struct slice_of_ten : virtual_time {
     std::list<idle_timer> idles;
     std::size_t completed = 0;
@@ -57,7 +57,7 @@ struct slice_of_ten : virtual_time {
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(valve, *boost::unit_test::timeout(60))
+BOOST_AUTO_TEST_SUITE(idle_scale, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(it_shortens_the_periods_of_all_idle_timers, virtual_world) {
     journal log;
@@ -65,9 +65,9 @@ BOOST_FIXTURE_TEST_CASE(it_shortens_the_periods_of_all_idle_timers, virtual_worl
     idle_timer b(ctx, 60s);
     a.async_wait(log.note("a"));
     b.async_wait(log.note("b"));
-    BOOST_TEST(wheel.scale() == 1.0);
-    wheel.scale(0.5);
-    BOOST_TEST(wheel.scale() == 0.5);
+    BOOST_TEST(asio_wheel::idle_timer_scale(wheel) == 1.0);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
+    BOOST_TEST(asio_wheel::idle_timer_scale(wheel) == 0.5);
     pass(15s - 1ns);
     BOOST_TEST(log.take() == "");
     pass(1ns);
@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(what_has_been_idle_for_longer_completes, virtual_world) 
     pass(10s);
     idle_timer young(ctx, 30s);
     young.async_wait(log.note("young"));
-    wheel.scale(0.25);
+    asio_wheel::scale_idle_timers(wheel, 0.25);
     BOOST_TEST(log.size() == 0U); // Not from inside scale().
     poll();
     BOOST_TEST(log.take() == "old");
@@ -97,7 +97,7 @@ BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_shortened_period_anew, virtual_world) {
     journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
-    wheel.scale(0.1);
+    asio_wheel::scale_idle_timers(wheel, 0.1);
     for (int i = 0; i < 100; ++i) {
         pass(3s - 1ns);
         idle.touch();
@@ -109,7 +109,7 @@ BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_shortened_period_anew, virtual_world) {
 
 BOOST_FIXTURE_TEST_CASE(waits_that_start_later_are_shortened_too, virtual_world) {
     journal log;
-    wheel.scale(0.5);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     pass(15s - 1ns);
@@ -122,8 +122,8 @@ BOOST_FIXTURE_TEST_CASE(opened_again_it_lets_waits_be_as_long_as_they_were, virt
     journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
-    wheel.scale(0.1);
-    wheel.scale(1);
+    asio_wheel::scale_idle_timers(wheel, 0.1);
+    asio_wheel::scale_idle_timers(wheel, 1);
     pass(30s - 1ns);
     BOOST_TEST(log.take() == "");
     pass(1ns);
@@ -133,7 +133,7 @@ BOOST_FIXTURE_TEST_CASE(opened_again_it_lets_waits_be_as_long_as_they_were, virt
 BOOST_FIXTURE_TEST_CASE(a_period_stays_as_it_was_given, virtual_world) {
     journal log;
     idle_timer idle(ctx, 30s);
-    wheel.scale(0.5);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
     BOOST_TEST((idle.period() == 30s));
     idle.async_wait(log.note(1));
     idle.period(10s);
@@ -156,7 +156,7 @@ BOOST_FIXTURE_TEST_CASE(heartbeats_and_other_timers_stay_as_they_are, virtual_wo
     t.async_wait(log.note("timer"));
     heartbeat pulse(ctx, 30s, 35s);
     pulse.async_next([&](error_code ec, heartbeat_event) { log.add("pulse", ec); });
-    wheel.scale(0.01);
+    asio_wheel::scale_idle_timers(wheel, 0.01);
     pass(30s - 1ns);
     BOOST_TEST(log.take() == "");
     pass(1ns);
@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(heartbeats_and_other_timers_stay_as_they_are, virtual_wo
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wheel_on_another_clock_stays_as_it_is, virtual_world) {
-    asio_wheel::use_wheel<std::chrono::system_clock>(ctx).scale(0.01);
+    asio_wheel::scale_idle_timers(asio_wheel::use_wheel<std::chrono::system_clock>(ctx), 0.01);
     journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
@@ -177,22 +177,23 @@ BOOST_FIXTURE_TEST_CASE(a_wheel_on_another_clock_stays_as_it_is, virtual_world) 
 BOOST_FIXTURE_TEST_CASE(a_factor_that_is_none_is_refused, virtual_world) {
     for (const double wrong : {0.0, -0.5, 1.0001, std::numeric_limits<double>::infinity(),
                                std::numeric_limits<double>::quiet_NaN()}) {
-        BOOST_CHECK_EXCEPTION(wheel.scale(wrong), std::invalid_argument, [&](const auto& e) {
-            const std::string what = e.what();
-            return what.find(std::to_string(wrong)) != what.npos &&
-                   what.find("greater than 0 and at most 1") != what.npos;
-        });
-        BOOST_TEST(wheel.scale() == 1.0);
+        BOOST_CHECK_EXCEPTION(asio_wheel::scale_idle_timers(wheel, wrong), std::invalid_argument,
+                              [&](const auto& e) {
+                                  const std::string what = e.what();
+                                  return what.find(std::to_string(wrong)) != what.npos &&
+                                         what.find("greater than 0 and at most 1") != what.npos;
+                              });
+        BOOST_TEST(asio_wheel::idle_timer_scale(wheel) == 1.0);
     }
-    wheel.scale(1);
-    wheel.scale(std::numeric_limits<double>::denorm_min());
+    asio_wheel::scale_idle_timers(wheel, 1);
+    asio_wheel::scale_idle_timers(wheel, std::numeric_limits<double>::denorm_min());
 }
 
 // A million idle timers must not keep the context from anything else.
 BOOST_FIXTURE_TEST_CASE(it_goes_through_them_in_slices, slice_of_ten) {
     pass(60s);
     const auto moved = [this] { return wheel.stats().postponed; };
-    wheel.scale(0.5);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
     BOOST_TEST(moved() == 10U);
     std::size_t slices = 1;
     for (std::size_t before = 10; before < 100; before = moved(), ++slices) {
@@ -210,15 +211,15 @@ BOOST_FIXTURE_TEST_CASE(it_goes_through_them_in_slices, slice_of_ten) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_factor_set_meanwhile_holds_for_all, slice_of_ten) {
-    wheel.scale(0.5);
-    wheel.scale(0.1);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
+    asio_wheel::scale_idle_timers(wheel, 0.1);
     pass(10s);
     BOOST_TEST(completed == 100U);
 }
 
 BOOST_FIXTURE_TEST_CASE(idle_timers_may_go_while_it_is_under_way, slice_of_ten) {
     pass(60s);
-    wheel.scale(0.5);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
     idles.erase(std::next(idles.begin(), 5), std::next(idles.begin(), 15)); // The next one's among.
     ctx.restart();
     ctx.run_one();
@@ -227,7 +228,7 @@ BOOST_FIXTURE_TEST_CASE(idle_timers_may_go_while_it_is_under_way, slice_of_ten) 
     poll();
     BOOST_TEST(completed == 89U);
     idles.clear();
-    wheel.scale(0.1);
+    asio_wheel::scale_idle_timers(wheel, 0.1);
 }
 
 BOOST_AUTO_TEST_CASE(idle_timers_may_outlive_it) {
@@ -239,7 +240,7 @@ BOOST_AUTO_TEST_CASE(idle_timers_may_outlive_it) {
         idle->async_wait(ignore);
         idle_timer another(ctx, 30s);
         another.async_wait(ignore);
-        wheel.scale(0.5); // The rest of it never comes to pass.
+        asio_wheel::scale_idle_timers(wheel, 0.5); // The rest of it never comes to pass.
     }
     idle.reset();
 }
@@ -249,7 +250,7 @@ BOOST_FIXTURE_TEST_CASE(a_drained_wheel_takes_nothing, virtual_world) {
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     wheel.drain();
-    wheel.scale(0.5);
+    asio_wheel::scale_idle_timers(wheel, 0.5);
     poll();
     BOOST_TEST(log.take() == "1!");
 }
@@ -276,10 +277,11 @@ BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
         for (int step = 0; step < 20'000; ++step) {
             switch (below(10)) {
             case 0:
-                wheel.scale(std::ldexp(1 + static_cast<double>(below(1000)), -10) / 2);
+                asio_wheel::scale_idle_timers(
+                    wheel, std::ldexp(1 + static_cast<double>(below(1000)), -10) / 2);
                 break;
             case 1:
-                wheel.scale(1);
+                asio_wheel::scale_idle_timers(wheel, 1);
                 break;
             case 2:
                 any().idle.period(std::chrono::nanoseconds(1 + below(3'000'000'000)));
@@ -296,7 +298,7 @@ BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
                         BOOST_TEST_REQUIRE(!ec);
                         BOOST_TEST_REQUIRE(static_cast<double>(o.idle.idle_for().count()) >=
                                            static_cast<double>(o.idle.period().count()) *
-                                               wheel.scale());
+                                               asio_wheel::idle_timer_scale(wheel));
                         o.waits = false;
                     });
                 }
@@ -307,7 +309,8 @@ BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
             }
             poll();
             for (one& o : all) {
-                const auto longest = static_cast<double>(o.idle.period().count()) * wheel.scale();
+                const auto longest = static_cast<double>(o.idle.period().count()) *
+                                     asio_wheel::idle_timer_scale(wheel);
                 BOOST_TEST_REQUIRE((!o.waits || static_cast<double>(o.idle.idle_for().count()) <
                                                     longest + 1'000'000));
             }
@@ -317,14 +320,14 @@ BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
     }
 }
 
-// A wait that begins while the valve is being closed is either found by it or sees the new factor.
+// A wait that begins while the factor is being set is either found by the walk or sees the new factor.
 BOOST_AUTO_TEST_CASE(waits_that_begin_just_then_are_not_missed) {
     constexpr int rounds = 200;
     constexpr int many = 50;
     asio::thread_pool pool(2);
     auto& wheel = asio_wheel::make_wheel(pool, {.budget = 7});
     for (int round = 0; round < rounds; ++round) {
-        wheel.scale(1);
+        asio_wheel::scale_idle_timers(wheel, 1);
         std::atomic<int> waiting{0};
         std::promise<void> all_completed;
         std::atomic<int> left{many};
@@ -343,7 +346,7 @@ BOOST_AUTO_TEST_CASE(waits_that_begin_just_then_are_not_missed) {
         while (waiting.load() < round % many) {
             std::this_thread::yield();
         }
-        wheel.scale(1e-9);
+        asio_wheel::scale_idle_timers(wheel, 1e-9);
         all_completed.get_future().get(); // Else it takes an hour.
     }
     pool.join();
@@ -377,8 +380,8 @@ BOOST_AUTO_TEST_CASE(any_thread_may_set_it) {
     }
     const auto set = [&](double low) {
         while (!stop) {
-            wheel.scale(low);
-            wheel.scale(1);
+            asio_wheel::scale_idle_timers(wheel, low);
+            asio_wheel::scale_idle_timers(wheel, 1);
         }
     };
     std::thread first(set, 0.25);

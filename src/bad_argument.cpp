@@ -1,0 +1,19 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#include <asio_wheel/detail/bad_argument.hpp>
+
+#include <stdexcept>
+
+namespace asio_wheel::detail {
+
+void bad_argument(const std::string& what, const std::string& value, const std::string& allowed) {
+    throw std::invalid_argument("asio_wheel: " + what + " is " + value + ", but must be " +
+                                allowed);
+}
+
+std::string in_ns(std::chrono::nanoseconds d) {
+    return std::to_string(d.count()) + " ns";
+}
+
+} // namespace asio_wheel::detail
