@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The coroutine that reads. Each line must be complete within a time, so a peer that sends a byte now
+// and then (a slow-loris) gains nothing.
+
+#ifndef CHAT_READ_LINES_HPP
+#define CHAT_READ_LINES_HPP
+
+#include "connection.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+namespace chat {
+
+/// Calls `said` with each line, except answers to pings, and empty lines, which say no more than that
+/// the peer's user is there.
+template <class Said>
+asio::awaitable<void> read_lines(connection& c, Said said) {
+    std::array<char, 1024> block;
+    for (std::string in;;) {
+        const auto end = in.find('\n');
+        if (std::min(end, in.size()) > c.set.longest_line) {
+            co_return c.close("long line");
+        }
+        if (end == in.npos) {
+            const auto n =
+                co_await c.stream.async_read_some(asio::buffer(block), asio::use_awaitable);
+            c.pulse.received();
+            if (in.empty()) { // The line begins now. Further bytes do not move its deadline.
+                c.stream.read_expires_after(c.set.line_time);
+            }
+            in.append(block.data(), n);
+            continue;
+        }
+        const std::string text = in.substr(0, end);
+        in.erase(0, end + 1);
+        c.stream.read_expires_never();
+        if (!in.empty()) { // The next line has begun already.
+            c.stream.read_expires_after(c.set.line_time);
+        }
+        if (text == "PONG") {
+            ++c.pongs;
+        } else if (c.ended_by.empty()) {
+            c.quiet.touch();
+            if (!text.empty()) {
+                said(text);
+            }
+        }
+    }
+}
+
+} // namespace chat
+
+#endif

@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Accepts connections until the server is shut down. One thread runs the server, or one strand.
+
+#ifndef CHAT_SERVER_HPP
+#define CHAT_SERVER_HPP
+
+#include "visit.hpp"
+
+#include <asio_wheel.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+namespace chat {
+
+class server {
+public:
+    server(asio::io_context& ctx, const settings& s)
+        : acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0)),
+          room(std::make_shared<chat::room>(ctx.get_executor(), s)) {}
+
+    /// Returns after shut_down(). When descriptors have run out, it tries again soon.
+    asio::awaitable<void> accept() {
+        for (int failures = 0; acceptor.is_open();) {
+            try {
+                if (failures != 0) {
+                    co_await asio_wheel::async_sleep_for(acceptor.get_executor(),
+                                                         std::chrono::milliseconds(10),
+                                                         asio::use_awaitable);
+                }
+                auto socket = co_await acceptor.async_accept(asio::use_awaitable);
+                if (acceptor.is_open()) {
+                    enter(room, std::move(socket));
+                }
+                failures = 0;
+            } catch (const std::exception& e) {
+                if (acceptor.is_open() && failures++ == 0) {
+                    std::cerr << "not accepted: " << e.what() << std::endl;
+                }
+            }
+        }
+    }
+
+    /// Accepts no more connections, tells all peers, sends what is in the outboxes, and waits until the
+    /// peers have left. After the time for this, closes the connections that are left. Returns how
+    /// many these were.
+    asio::awaitable<std::size_t> shut_down() {
+        acceptor.close();
+        room->finish("shutdown", line("BYE shutdown"));
+        co_await room->emptied();
+        co_return room->close("shutdown");
+    }
+
+    tcp::acceptor acceptor;
+    std::shared_ptr<chat::room> room;
+};
+
+} // namespace chat
+
+#endif
