@@ -6,19 +6,14 @@
 #ifndef CHAT_SERVER_HPP
 #define CHAT_SERVER_HPP
 
+#include "../support/accept.hpp"
 #include "visit.hpp"
-
-#include <asio_wheel.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
-#include <chrono>
 #include <cstddef>
-#include <exception>
-#include <iostream>
 #include <memory>
 #include <utility>
 
@@ -30,26 +25,10 @@ public:
         : acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0)),
           room(std::make_shared<chat::room>(ctx.get_executor(), s)) {}
 
-    /// Returns after shut_down(). When descriptors have run out, it tries again soon.
+    /// Returns after shut_down().
     asio::awaitable<void> accept() {
-        for (int failures = 0; acceptor.is_open();) {
-            try {
-                if (failures != 0) {
-                    co_await asio_wheel::async_sleep_for(acceptor.get_executor(),
-                                                         std::chrono::milliseconds(10),
-                                                         asio::use_awaitable);
-                }
-                auto socket = co_await acceptor.async_accept(asio::use_awaitable);
-                if (acceptor.is_open()) {
-                    enter(room, std::move(socket));
-                }
-                failures = 0;
-            } catch (const std::exception& e) {
-                if (acceptor.is_open() && failures++ == 0) {
-                    std::cerr << "not accepted: " << e.what() << std::endl;
-                }
-            }
-        }
+        return demo::accept_until_closed(
+            acceptor, [r = room](tcp::socket socket) { enter(r, std::move(socket)); });
     }
 
     /// Accepts no more connections, tells all peers, sends what is in the outboxes, and waits until the

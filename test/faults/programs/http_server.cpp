@@ -5,13 +5,12 @@
 
 #include "failing_memory.hpp"
 
-#define main example_main
-#include "../../../examples/15_http_server.cpp"
-#undef main
-
+#include "../../../examples/15_http_server/server.hpp"
 #include "host.hpp"
 
 #include <cstdio>
+
+using namespace http_server;
 
 int main(int argc, char** argv) {
     asio_wheel::test::let_memory_fail();

@@ -5,13 +5,15 @@
 
 #include "failing_memory.hpp"
 
-#define main example_main
-#include "../../../examples/16_websocket.cpp"
-#undef main
-
+#include "../../../examples/16_websocket/server.hpp"
 #include "host.hpp"
 
+#include <boost/beast/websocket/error.hpp>
+
 #include <cstdio>
+#include <system_error>
+
+using namespace websocket_server;
 
 int main(int argc, char** argv) {
     asio_wheel::test::let_memory_fail();

@@ -1,0 +1,57 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// One connection of the WebSocket server: what its two coroutines share.
+
+#ifndef WEBSOCKET_SERVER_CONNECTION_HPP
+#define WEBSOCKET_SERVER_CONNECTION_HPP
+
+#include <asio_wheel/beast.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/websocket/stream.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace websocket_server {
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+namespace websocket = boost::beast::websocket;
+using asio::ip::tcp;
+using stream = asio_wheel::timeout_stream<tcp::socket>;
+
+inline constexpr auto ping_after = 40ms;
+inline constexpr auto dead_after = 300ms;
+
+struct outcome { // Of a connection.
+    int pings = 0;
+    int messages = 0;
+    boost::system::error_code end;
+};
+
+// The coroutine that reads shares it with the one that pings.
+struct connection {
+    explicit connection(tcp::socket socket)
+        : ws(std::move(socket)), quiet(ws.get_executor(), ping_after) {}
+
+    // Something came in. Called between two reads of the stream, also if both are parts of one read of
+    // the WebSocket: that is when a read's deadline may be set.
+    void heard() {
+        boost::beast::get_lowest_layer(ws).read_expires_after(dead_after);
+        quiet.touch();
+    }
+
+    websocket::stream<stream> ws;
+    asio_wheel::idle_timer quiet;
+    outcome result;
+};
+
+} // namespace websocket_server
+
+#endif

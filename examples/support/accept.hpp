@@ -1,0 +1,47 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef DEMO_ACCEPT_HPP
+#define DEMO_ACCEPT_HPP
+
+#include <asio_wheel/sleep.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <exception>
+#include <iostream>
+#include <utility>
+
+namespace demo {
+
+/// Calls `enter` with each connection until the acceptor is closed. When descriptors or memory have run
+/// out, it says so, and tries again soon.
+template <class Enter>
+boost::asio::awaitable<void> accept_until_closed(boost::asio::ip::tcp::acceptor& acceptor,
+                                                 Enter enter) {
+    constexpr auto token = boost::asio::use_awaitable;
+    const auto ex = acceptor.get_executor();
+    for (int failures = 0; acceptor.is_open();) {
+        try {
+            if (failures != 0) {
+                co_await asio_wheel::async_sleep_for(ex, std::chrono::milliseconds(10), token);
+            }
+            auto socket = co_await acceptor.async_accept(token);
+            if (acceptor.is_open()) {
+                enter(std::move(socket));
+            }
+            failures = 0;
+        } catch (const std::exception& e) {
+            if (acceptor.is_open() && failures++ == 0) {
+                std::cerr << "not accepted: " << e.what() << std::endl;
+            }
+        }
+    }
+}
+
+} // namespace demo
+
+#endif
