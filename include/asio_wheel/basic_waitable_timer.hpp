@@ -8,6 +8,7 @@
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/memory/prefetch.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -266,6 +267,12 @@ public:
             initiate_async_wait(this), token);
     }
 
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::wait_token<Handler>)
+    detail::the_handler_must_be_callable_with_one_error_code async_wait(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
+
 #if ASIO_WHEEL_HAS_DEPRECATED_MEMBERS
     // What Boost before 1.87 has for code from before C++11.
     std::size_t cancel(boost::system::error_code& ec) { return ec.clear(), cancel(); }
@@ -300,6 +307,7 @@ private:
 
         template <class Handler>
         void operator()(Handler&& handler) const {
+            detail::expect_to_keep<Handler>();
             auto& core = self_->core();
             detail::start_wait(core, detail::held_timer<core_type>(self_->state_), self_->executor_,
                                std::forward<Handler>(handler));

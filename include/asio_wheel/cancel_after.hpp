@@ -10,6 +10,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 
@@ -67,6 +68,13 @@ struct cancel_after_function {
         boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
         return partial_cancel_after<>({limit_after(d), type});
     }
+
+    // What does not fit above: misuse.hpp.
+    template <class When, class... More>
+        requires(!duration_argument<When>)
+    constexpr auto operator()(const When&, More&&...) const {
+        expect_duration<When>();
+    }
 };
 
 struct cancel_at_function {
@@ -88,6 +96,12 @@ struct cancel_at_function {
         const std::chrono::time_point<Clock, Duration>& t,
         boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
         return partial_cancel_after<Clock>({limit_at(t), type});
+    }
+
+    template <class When, class... More>
+        requires(!time_point_argument<When>)
+    constexpr auto operator()(const When&, More&&...) const {
+        expect_time_point<When>();
     }
 };
 

@@ -11,6 +11,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -40,6 +41,7 @@ public:
 
     template <class Handler>
     void operator()(Handler&& handler) const {
+        expect_to_keep<Handler>();
         using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
         auto& wheel = use_wheel<Clock>(context_of(executor_));
         const own_timer<core> timer(expiry(wheel), native_context(executor_) != nullptr);
@@ -115,6 +117,7 @@ template <class Context, class Clock, class Duration,
     requires detail::is_context<Context>
 auto async_sleep_until(Context& where, const std::chrono::time_point<Clock, Duration>& t,
                        Token&& token = detail::default_token_of_context<Context>()) {
+    detail::expect_wait_token<Token>();
     return async_sleep_until(where.get_executor(), t, std::forward<Token>(token));
 }
 
@@ -143,7 +146,31 @@ template <class Context, class Rep, class Period,
     requires detail::is_context<Context>
 auto async_sleep_for(Context& where, const std::chrono::duration<Rep, Period>& d,
                      Token&& token = detail::default_token_of_context<Context>()) {
+    detail::expect_wait_token<Token>();
     return async_sleep_for(where.get_executor(), d, std::forward<Token>(token));
+}
+
+// What does not fit above: detail/misuse.hpp.
+template <class Where, class When, class... Token>
+    requires detail::sleeps_wrongly<Where, detail::duration_argument<When>, Token...>
+auto async_sleep_for(Where&&, const When&, Token&&...) {
+    detail::expect_where<Where>();
+    if constexpr (!detail::duration_argument<When>) {
+        detail::expect_duration<When>();
+    } else {
+        detail::expect_wait_token<Token...>();
+    }
+}
+
+template <class Where, class When, class... Token>
+    requires detail::sleeps_wrongly<Where, detail::time_point_argument<When>, Token...>
+auto async_sleep_until(Where&&, const When&, Token&&...) {
+    detail::expect_where<Where>();
+    if constexpr (!detail::time_point_argument<When>) {
+        detail::expect_time_point<When>();
+    } else {
+        detail::expect_wait_token<Token...>();
+    }
 }
 
 } // namespace asio_wheel

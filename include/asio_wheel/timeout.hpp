@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/timeout/timed_out.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
@@ -158,6 +159,19 @@ template <class Clock, class Duration>
 [[nodiscard]] partial_timeout<Clock> deadline(const std::chrono::time_point<Clock, Duration>& t,
                                               const boost::system::error_code& why) {
     return partial_timeout<Clock>({.limit = detail::time_out_at(t), .result = {why}});
+}
+
+// What does not fit above: detail/misuse.hpp.
+template <class When, class... More>
+    requires(!detail::duration_argument<When>)
+auto timeout(const When&, More&&...) {
+    detail::expect_duration<When>();
+}
+
+template <class When, class... More>
+    requires(!detail::time_point_argument<When>)
+auto deadline(const When&, More&&...) {
+    detail::expect_time_point<When>();
 }
 
 /// Runs a coroutine on `where`, an executor or a context, for no longer than `d`.

@@ -13,6 +13,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
@@ -243,6 +244,38 @@ public:
             detail::positive<duration>("the idle period of a timeout_stream", d));
     }
     void idle_never() { deadlines().idle_never(); }
+
+    // What does not fit above: detail/misuse.hpp.
+    template <class T>
+        requires(!detail::duration_argument<T>)
+    auto expires_after(const T&) {
+        detail::expect_duration<T>();
+    }
+    template <class T>
+        requires(!detail::steady_time_point_argument<T>)
+    auto expires_at(const T&) {
+        detail::expect_steady_time_point<T>();
+    }
+    template <class T>
+        requires(!detail::duration_argument<T>)
+    auto read_expires_after(const T&) {
+        detail::expect_duration<T>();
+    }
+    template <class T>
+        requires(!detail::steady_time_point_argument<T>)
+    auto read_expires_at(const T&) {
+        detail::expect_steady_time_point<T>();
+    }
+    template <class T>
+        requires(!detail::duration_argument<T>)
+    auto write_expires_after(const T&) {
+        detail::expect_duration<T>();
+    }
+    template <class T>
+        requires(!detail::steady_time_point_argument<T>)
+    auto write_expires_at(const T&) {
+        detail::expect_steady_time_point<T>();
+    }
 
     /// Reads something.
     ///

@@ -8,8 +8,13 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
 
-void never(boost::asio::io_context& ctx) {
+void cancel_after_inside_bind_executor(boost::asio::io_context& ctx) {
+#ifdef ASIO_WHEEL_TEST_MISTAKE
     auto token =
         boost::asio::bind_executor(ctx, asio_wheel::cancel_after(std::chrono::seconds(5), [] {}));
+#else
+    auto token =
+        asio_wheel::cancel_after(std::chrono::seconds(5), boost::asio::bind_executor(ctx, [] {}));
+#endif
     boost::asio::async_initiate<decltype(token), void()>([](auto handler) { handler(); }, token);
 }

@@ -5,8 +5,15 @@
 #include <asio_wheel/cancel_after.hpp>
 
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/io_context.hpp>
 
-void never() {
-    auto token = asio_wheel::cancel_after(std::chrono::seconds(5), [] {});
+void cancel_after_without_executor(boost::asio::io_context& ctx) {
+#ifdef ASIO_WHEEL_TEST_MISTAKE
+    auto handler = [] {};
+#else
+    auto handler = boost::asio::bind_executor(ctx, [] {});
+#endif
+    auto token = asio_wheel::cancel_after(std::chrono::seconds(5), handler);
     boost::asio::async_initiate<decltype(token), void()>([](auto handler) { handler(); }, token);
 }

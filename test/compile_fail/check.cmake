@@ -1,11 +1,11 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Builds ${target} in ${folder}, which must fail: the first error contains ${expect}, and there are
-# no more than ${errors} of them, if that is given.
+# Compiles with the command ${compile} (a list), which must fail: the first error contains ${expect},
+# and there are no more than ${errors} of them, if that is given. In names, _ stands for a space.
 
 execute_process(
-    COMMAND "${CMAKE_COMMAND}" --build "${folder}" --target "${target}"
+    COMMAND ${compile}
     OUTPUT_VARIABLE output
     ERROR_VARIABLE output
     RESULT_VARIABLE status)
@@ -14,10 +14,12 @@ if(status EQUAL 0)
     message(FATAL_ERROR "it compiles")
 endif()
 
-# g++ and clang say `file:line:column: error: ...`, also `fatal error`; MSVC `error C1234: ...`.
-set(error_line "[^\n]*[: ](error|error C[0-9]+): [^\n]*")
+# g++ and clang say `file:line:column: error: ...`, also `fatal error`.
+set(error_line "[^\n]*[: ]error: [^\n]*")
 string(REGEX MATCHALL "${error_line}" all "${output}")
 string(REGEX MATCH "${error_line}" first "${output}")
+string(REPLACE "_" " " first "${first}")
+string(REPLACE "_" " " expect "${expect}")
 string(FIND "${first}" "${expect}" found)
 if(found EQUAL -1)
     message(FATAL_ERROR "the first error does not say: ${expect}")

@@ -4,6 +4,14 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
-void misuse(asio_wheel::timeout_stream<int> stream) {
+#include <boost/asio/ip/tcp.hpp>
+
+#ifdef ASIO_WHEEL_TEST_MISTAKE
+using layer = int;
+#else
+using layer = boost::asio::ip::tcp::socket;
+#endif
+
+void timeout_stream_of_what_can_not_be_closed(asio_wheel::timeout_stream<layer> stream) {
     stream.expires_never();
 }

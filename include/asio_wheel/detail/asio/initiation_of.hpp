@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_DETAIL_ASIO_INITIATION_OF_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_INITIATION_OF_HPP
 
+#include <asio_wheel/detail/asio/misuse.hpp>
+
 #include <type_traits>
 #include <utility>
 
@@ -25,6 +27,7 @@ public:
 
     template <class Handler>
     void operator()(Handler&& handler) const {
+        expect_to_keep<Handler>();
         object_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
     }
 
