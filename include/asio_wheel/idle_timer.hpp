@@ -19,6 +19,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
@@ -149,6 +150,12 @@ public:
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
             initiate_async_wait(impl_.get()), token);
     }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::wait_token<Handler>)
+    detail::the_handler_must_be_callable_with_one_error_code async_wait(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }

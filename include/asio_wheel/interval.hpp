@@ -15,6 +15,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/random_time.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -137,6 +138,12 @@ public:
         return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
             initiate_async_tick(impl_.get()), token);
     }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::token_for<Handler, void(boost::system::error_code, std::size_t)>)
+    detail::the_handler_must_be_callable_with_an_error_code_and_a_size_t async_tick(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with an error_code and a size_t");
 
     /// Aborts the tick that is waited for. Returns how many these are, 0 or 1.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }

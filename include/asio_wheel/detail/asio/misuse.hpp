@@ -164,8 +164,9 @@ constexpr auto expect_to_keep() {
                   "std::move(handler)");
 }
 
-// The return type of a function that is deleted.
+// Return types of functions that are deleted.
 struct the_handler_must_be_callable_with_one_error_code;
+struct the_handler_must_be_callable_with_an_error_code_and_a_size_t;
 
 } // namespace asio_wheel::detail
 
