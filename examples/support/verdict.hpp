@@ -8,45 +8,14 @@
 #ifndef DEMO_VERDICT_HPP
 #define DEMO_VERDICT_HPP
 
-#include "record.hpp"
+#include "outcome.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace demo {
-
-/// What was seen of the machine, each as the longest of its kind, in milliseconds.
-struct machine_lateness {
-    double clients_ms = 0;   ///< The load generator, in looking at its sockets.
-    double bystander_ms = 0; ///< A process that does nothing but sleep: the demo itself.
-    double starved_ms = 0;   ///< A process waited for a processor so long in one second.
-
-    double worst() const { return std::max({clients_ms, bystander_ms, starved_ms}); }
-};
-
-/// How the two processes of a trial came to their end.
-enum class ending {
-    reported,    ///< Both said what they found.
-    out_of_time, ///< They were still running long after their time.
-    broken       ///< One of them crashed, or gave up.
-};
-
-/// One server and its load, after the end.
-struct outcome {
-    std::string timer; ///< Name of the timer type.
-    ending end = ending::broken;
-    record server;
-    record load;
-    machine_lateness machine;
-};
-
-inline double figure(const record& values, const std::string& name) {
-    const auto found = values.find(name);
-    return found == values.end() ? 0 : found->second;
-}
 
 /// What the demo exits with. 77 is the status by which test harnesses know a test that was skipped.
 enum class verdict { passed = 0, failed = 1, too_busy = 77 };
