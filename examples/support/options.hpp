@@ -6,6 +6,8 @@
 #ifndef DEMO_OPTIONS_HPP
 #define DEMO_OPTIONS_HPP
 
+#include "option.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,21 +17,6 @@
 #include <vector>
 
 namespace demo {
-
-struct option {
-    std::string name;
-    std::variant<bool*, int*, double*> value;
-    std::string meaning;
-    double min = 0;
-    double max = 0;
-};
-
-/// A number as a person would write it.
-inline std::string shown(double number) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", number);
-    return text;
-}
 
 class command_line {
 public:
@@ -89,20 +76,10 @@ private:
         }
     }
 
-    static std::string range(const option& o) {
-        const bool whole = std::holds_alternative<int*>(o.value);
-        return (whole ? "a whole number from " : "a number from ") + shown(o.min) + " to " +
-               shown(o.max);
-    }
-
     void help() const {
         std::printf("%s\n\nusage: %s [options]\n", purpose_.c_str(), program_.c_str());
         for (const option& o : options_) {
-            const bool flag = std::holds_alternative<bool*>(o.value);
-            std::printf("  %-18s %s\n", (o.name + (flag ? "" : " N")).c_str(), o.meaning.c_str());
-            if (!flag) {
-                std::printf("  %-18s %s\n", "", range(o).c_str());
-            }
+            explain(o);
         }
         std::printf("  %-18s show this text\n", "--help");
     }
