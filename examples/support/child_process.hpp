@@ -7,25 +7,22 @@
 #define DEMO_CHILD_PROCESS_HPP
 
 #include "coroutine.hpp"
+#include "start_process.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/read_until.hpp>
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
-
-extern char** environ;
 
 namespace demo {
 
@@ -34,32 +31,9 @@ public:
     child_process(asio::io_context& io, const std::filesystem::path& program,
                   std::vector<std::string> arguments)
         : output_(io) {
-        int ends[2];
-        if (::pipe(ends) != 0) {
-            throw std::system_error(errno, std::generic_category(), "pipe");
-        }
-        output_.assign(ends[0]);
-        ::fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-
-        arguments.insert(arguments.begin(), program.string());
-        std::vector<char*> argv;
-        argv.reserve(arguments.size() + 1);
-        for (std::string& argument : arguments) {
-            argv.push_back(argument.data());
-        }
-        argv.push_back(nullptr);
-
-        posix_spawn_file_actions_t actions;
-        ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        ::posix_spawn_file_actions_addclose(&actions, ends[1]);
-        const int error =
-            ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ);
-        ::posix_spawn_file_actions_destroy(&actions);
-        ::close(ends[1]);
-        if (error != 0) {
-            throw std::system_error(error, std::generic_category(), "start " + program.string());
-        }
+        int output = -1;
+        pid_ = start_process(program, std::move(arguments), output);
+        output_.assign(output);
     }
 
     ~child_process() {
@@ -106,13 +80,6 @@ private:
     pid_t pid_ = -1;
     std::optional<int> status_;
 };
-
-/// The folder this program lies in.
-inline std::filesystem::path own_folder(const char* argv0) {
-    std::error_code unknown;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-    return unknown ? std::filesystem::absolute(argv0).parent_path() : self.parent_path();
-}
 
 } // namespace demo
 
