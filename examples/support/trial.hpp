@@ -9,8 +9,9 @@
 #include "child_process.hpp"
 #include "coroutine.hpp"
 #include "machine.hpp"
-#include "record.hpp"
-#include "verdict.hpp"
+#include "outcome.hpp"
+#include "show_output.hpp"
+#include "trial_settings.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,32 +19,12 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace demo {
-
-/// A program beside this one, and its options.
-struct program {
-    std::string name;
-    std::vector<std::string> options;
-};
-
-struct trial_settings {
-    std::filesystem::path folder; ///< Where the two programs are.
-    std::string timer;            ///< What the outcome is called.
-    program server;               ///< Says `listening on ADDRESS:PORT`; ends at SIGTERM.
-    program load;                 ///< Gets `--port PORT` besides; ends by itself.
-    steady_clock::duration at_most{};
-};
-
-struct interrupted : std::runtime_error {
-    interrupted() : std::runtime_error("interrupted") {}
-};
 
 class trial {
 public:
@@ -97,29 +78,13 @@ private:
         clients_.emplace(io_, settings_.folder / settings_.load.name, how);
         machine_.add(clients_->id());
         asio::co_spawn(io_, watch_clients(), rethrow);
-        co_await relay(*server_, result_.server);
+        co_await show_output(*server_, result_.server);
         clients_->signal(SIGKILL); // does nothing but after a crash of the server
     }
 
     asio::awaitable<void> watch_clients() {
-        co_await relay(*clients_, result_.load);
+        co_await show_output(*clients_, result_.load);
         server_->signal(SIGTERM);
-    }
-
-    /// Passes lines on to the reader of the demo until the child ends, and keeps its result.
-    static asio::awaitable<void> relay(child_process& child, record& result) {
-        for (;;) {
-            const auto line = co_await child.next_line();
-            if (!line) {
-                co_return;
-            }
-            if (auto values = parse_result(*line)) {
-                result = std::move(*values);
-            } else {
-                std::printf("%s\n", line->c_str());
-                std::fflush(stdout);
-            }
-        }
     }
 
     trial_settings settings_;
