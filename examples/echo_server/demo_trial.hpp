@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// One trial of the demo: the options of its two programs, and what is checked at the end.
+
+#ifndef ECHO_DEMO_TRIAL_HPP
+#define ECHO_DEMO_TRIAL_HPP
+
+#include "../support/report.hpp"
+#include "../support/start_process.hpp"
+#include "../support/trial_settings.hpp"
+#include "../support/verdict.hpp"
+#include "promises.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace echo {
+
+struct demo_settings {
+    int connections = 10000;
+    double seconds = 24;
+    double idle = 0; // chosen below
+    int margin_ms = 250;
+};
+
+inline trial_settings plan(const demo_settings& s, const char* argv0, bool on_asio) {
+    std::vector<std::string> server{"--idle", std::to_string(s.idle)};
+    if (on_asio) {
+        server.emplace_back("--asio");
+    }
+    const std::vector<std::string> load{
+        "--connections", std::to_string(s.connections), "--seconds", std::to_string(s.seconds),
+        "--idle",        std::to_string(s.idle),        "--margin",  std::to_string(s.margin_ms),
+    };
+    return {.folder = own_folder(argv0),
+            .timer = on_asio ? "boost::asio::steady_timer" : "asio_wheel::steady_timer",
+            .server = {"echo_server", server},
+            .load = {"echo_load", load},
+            // Both end by themselves within three seconds, if they get the processor.
+            .at_most = from_seconds(s.seconds) + std::chrono::seconds(10)};
+}
+
+inline verdict check(const outcome& o, int margin_ms) {
+    print_checks(o, promises(o, margin_ms), margin_ms);
+    const double too_late = figure(o.load, "cut_off") - figure(o.load, "ignored");
+    if (too_late > 0) {
+        std::printf("  note    %.0f heartbeats of clients were sent too late\n", too_late);
+    }
+    const verdict v = judge(o, margin_ms);
+    if (v == verdict::too_busy) {
+        print_busy(o.machine, margin_ms, "--connections");
+    }
+    return v;
+}
+
+} // namespace echo
+
+#endif
