@@ -7,106 +7,27 @@
 #include "../support/coroutine.hpp"
 #include "../support/options.hpp"
 #include "../support/record.hpp"
-#include "client.hpp"
 #include "file_limit.hpp"
+#include "keep_connected.hpp"
 #include "load.hpp"
+#include "load_settings.hpp"
+#include "load_summary.hpp"
 #include "plan.hpp"
-#include "roles.hpp"
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <optional>
-#include <vector>
 
 namespace {
 
 using namespace echo;
 
-struct settings {
-    int port = 0;
-    int connections = 10000;
-    double seconds = 20;
-    double idle = 5;
-    int margin = 250;
-    double pause = -1;
-    bool talk = false;
-    bool loris = false;
-};
-
-/// Who plays what: the mixture that finds mistakes, or one that a benchmark asked for.
-role cast(const settings& s, int number) {
-    if (s.talk) {
-        return talk;
-    }
-    return s.loris ? (number % 10 == 3 ? dawdle : talk) : role_of(number);
-}
-
-/// Keeps one connection open all the time: when the server or the client has ended it, the next
-/// one starts, as long as there is time for its whole life.
-asio::awaitable<void> keep_connected(int number, role play, steady_clock::duration start,
-                                     load& plan) {
-    const auto executor = co_await asio::this_coro::executor;
-    const auto whole_life = // Who only talks may stop at any time.
-        play == talk ? plan.margin : plan.idle + 2 * plan.heartbeat() + plan.margin;
-    asio::steady_timer pause(executor, start);
-    co_await pause.async_wait(as_result);
-    while (steady_clock::now() + whole_life < plan.end) {
-        auto me = std::make_shared<client>(executor, plan, static_cast<std::uint64_t>(number));
-        const bool connected = co_await me->connect();
-        if (connected) {
-            co_await play(me, plan);
-            if (me->open()) {
-                co_await me->leave();
-            }
-        } else {
-            pause.expires_after(std::chrono::milliseconds(100));
-            co_await pause.async_wait(as_result);
-        }
-    }
-}
-
-double quantile(std::vector<double>& sorted, double q) {
-    const auto last = static_cast<double>(sorted.empty() ? 0 : sorted.size() - 1);
-    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(q * last)];
-}
-
-record summary(tally& seen, const own_delay& delay, double seconds) {
-    auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-    std::ranges::sort(seen.lateness_ms);
-    return {
-        {"replies_per_second", number(seen.replies) / seconds},
-        {"connected", number(seen.connected)},
-        {"not_connected", number(seen.not_connected)},
-        {"requests", number(seen.requests)},
-        {"replies", number(seen.replies)},
-        {"wrong_replies", number(seen.wrong_replies)},
-        {"cut_off", number(seen.cut_off)},
-        {"ignored", number(seen.ignored)},
-        {"left", number(seen.left)},
-        {"silent_closed", number(seen.silent_closed)},
-        {"loris_closed", number(seen.loris_closed)},
-        {"closes", number(seen.lateness_ms.size())},
-        {"early", number(seen.early)},
-        {"late", number(seen.late)},
-        {"left_open", number(seen.waiting)},
-        {"earliest_ms", seen.lateness_ms.empty() ? 0 : seen.earliest_ms},
-        {"latest_ms", seen.latest_ms},
-        {"own_delay_ms", milliseconds(delay.worst())},
-        {"seen_p50_ms", quantile(seen.lateness_ms, 0.50)},
-        {"seen_p99_ms", quantile(seen.lateness_ms, 0.99)},
-        {"seen_max_ms", quantile(seen.lateness_ms, 1)},
-    };
-}
-
-void run(const settings& s) {
+void run(const load_settings& s) {
     const auto loopback = asio::ip::address_v4::loopback();
     const auto started = steady_clock::now();
     asio::io_context io(1);
@@ -141,7 +62,7 @@ void run(const settings& s) {
 } // namespace
 
 int main(int argc, char** argv) {
-    settings s;
+    load_settings s;
     const command_line options(
         "echo_load", "Clients for echo_server, well-behaved and otherwise.",
         {{"--port", &s.port, "where the server listens", 1, 65535},

@@ -1,0 +1,34 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The options of the load generator, and which client plays which role.
+
+#ifndef ECHO_LOAD_SETTINGS_HPP
+#define ECHO_LOAD_SETTINGS_HPP
+
+#include "roles.hpp"
+
+namespace echo {
+
+struct load_settings {
+    int port = 0;
+    int connections = 10000;
+    double seconds = 20;
+    double idle = 5;
+    int margin = 250;
+    double pause = -1;
+    bool talk = false;
+    bool loris = false;
+};
+
+/// Who plays what: the mixture that finds mistakes, or one that a benchmark asked for.
+inline role cast(const load_settings& s, int number) {
+    if (s.talk) {
+        return talk;
+    }
+    return s.loris ? (number % 10 == 3 ? dawdle : talk) : role_of(number);
+}
+
+} // namespace echo
+
+#endif
