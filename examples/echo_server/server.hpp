@@ -1,0 +1,87 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The server: starts, runs until a signal comes, and ends.
+
+#ifndef ECHO_SERVER_HPP
+#define ECHO_SERVER_HPP
+
+#include "../support/coroutine.hpp"
+#include "../support/record.hpp"
+#include "listener.hpp"
+#include "meters.hpp"
+#include "other_deadlines.hpp"
+#include "progress.hpp"
+#include "server_summary.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <new>
+
+namespace echo {
+
+template <class Timer>
+class server {
+    using plain_timer = typename echo::plain_timer<Timer>::type;
+
+public:
+    server(int port, double idle)
+        : io_(1), listener_(io_, loopback(port), from_seconds(idle), meters_), ticker_(io_) {}
+
+    void run() {
+        asio::signal_set signals(io_, SIGINT, SIGTERM);
+        signals.async_wait([this](auto, int) { io_.stop(); });
+        std::printf("listening on 127.0.0.1:%d\n", listener_.port());
+        std::fflush(stdout);
+        asio::co_spawn(io_, listener_.accept(), asio::detached);
+        asio::co_spawn(io_, show_progress<Timer>(io_, ticker_, meters_), rethrow);
+        run_until_stopped();
+
+        // Take no more, and give what is under way a moment to end: with the last connection goes
+        // the last wait, and a context without waits runs out of work at once.
+        listener_.close();
+        ticker_.cancel();
+        io_.restart();
+        io_.run_for(std::chrono::seconds(1));
+        print_result(summary<Timer>(io_, meters_));
+    }
+
+private:
+    static tcp::endpoint loopback(int port) {
+        return {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)};
+    }
+
+    /// What a connection throws for want of memory leaves run(). The others go on.
+    void run_until_stopped() {
+        while (!io_.stopped()) {
+            try {
+                if (listener_.is_accepting()) {
+                    io_.run_one();
+                } else { // after a while, in which some memory may come back
+                    io_.run_for(std::chrono::milliseconds(10));
+                    asio::co_spawn(io_, listener_.accept(), asio::detached);
+                }
+            } catch (const std::bad_alloc&) {
+                ++meters_.given_up;
+            } catch (const asio::multiple_exceptions&) {
+                ++meters_.given_up;
+            }
+        }
+    }
+
+    meters meters_; // outlives the context, whose last connections count themselves out
+    asio::io_context io_;
+    listener<Timer> listener_;
+    plain_timer ticker_;
+};
+
+} // namespace echo
+
+#endif
