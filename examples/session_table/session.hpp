@@ -6,6 +6,7 @@
 #ifndef SESSIONS_SESSION_HPP
 #define SESSIONS_SESSION_HPP
 
+#include "idle_timeout.hpp"
 #include "requests.hpp"
 #include "timers.hpp"
 #include "udp_link.hpp"
