@@ -5,69 +5,23 @@
 // and every request ended when it should. Exits with 0 if so, with 1 if not, and with 77 if something
 // was not as it should be and this machine was too busy to tell whose fault that is.
 
-#include "../support/coroutine.hpp"
 #include "../support/options.hpp"
 #include "../support/report.hpp"
 #include "../support/trial.hpp"
 #include "../support/verdict.hpp"
+#include "demo_trial.hpp"
 #include "figures.hpp"
 #include "promises.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <exception>
-#include <string>
 #include <vector>
-
-namespace {
 
 using namespace sessions;
 
-struct settings {
-    int count = 1'000'000;
-    double seconds = 20;
-    double idle = 0; // chosen below
-    double deadline = 0;
-    int margin_ms = 250;
-    bool plain = false;
-};
-
-/// A kind of server: what its timers are called, and the option for them.
-struct variant {
-    std::string timer;
-    std::string option;
-};
-
-trial_settings plan(const settings& s, const char* argv0, const variant& v) {
-    std::vector<std::string> both{"--idle", std::to_string(s.idle), "--deadline",
-                                  std::to_string(s.deadline)};
-    if (s.plain) {
-        both.emplace_back("--plain");
-    }
-    std::vector<std::string> server = both;
-    server.insert(server.end(), {"--expected", std::to_string(s.count)});
-    if (!v.option.empty()) {
-        server.push_back(v.option);
-    }
-    // The talk that is measured begins when the first timeouts are over, so that all there is to do is
-    // done all the time.
-    std::vector<std::string> load = both;
-    load.insert(load.end(),
-                {"--sessions", std::to_string(s.count), "--seconds", std::to_string(s.seconds),
-                 "--warm-up", std::to_string(s.idle), "--margin", std::to_string(s.margin_ms)});
-    return {.folder = own_folder(argv0),
-            .timer = v.timer,
-            .server = {"session_server", server},
-            .load = {"session_load", load},
-            // To open so many and to let them end; the rest for a machine that is slow.
-            .at_most = from_seconds(s.seconds + 2 * s.idle + s.count / 10'000.0 + 30)};
-}
-
-} // namespace
-
 int main(int argc, char** argv) {
-    settings s;
+    demo_settings s;
     bool on_asio = false;
     bool postpone = false;
     bool compare = false;
