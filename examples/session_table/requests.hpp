@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <type_traits>
 #include <vector>
 
 namespace sessions {
@@ -64,6 +65,17 @@ public:
     void finish(request<Timer>& r) {
         r.of = nullptr;
         r.deadline.cancel(); // The handler gives the request back.
+    }
+
+    /// The session has ended, or asks something else.
+    void give_up(session<Timer>& s) {
+        if constexpr (!std::is_same_v<Timer, no_timer>) {
+            if (s.pending != nullptr) {
+                ++meters_.given_up;
+                finish(*s.pending);
+                s.pending = nullptr;
+            }
+        }
     }
 
 private:
