@@ -1,0 +1,73 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Sessions that have fallen silent: when each must be there still, and when it must be gone.
+
+#ifndef SESSIONS_SILENCE_HPP
+#define SESSIONS_SILENCE_HPP
+
+#include "../support/coroutine.hpp"
+#include "peers.hpp"
+#include "probes.hpp"
+#include "settings.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace sessions {
+
+/// How late an end may be seen here: the tick of a wheel is one millisecond.
+[[nodiscard]] inline steady_clock::duration margin(const load_settings& s) {
+    return std::chrono::milliseconds(s.margin + 1);
+}
+
+/// Of some sessions from `first` on: just before their end they must be there, and gone when it has passed.
+inline probes probes_of_silence(const peers& seen, const load_settings& s, std::uint32_t first) {
+    const auto count = static_cast<std::uint32_t>(s.sessions);
+    probes all;
+    const auto idle = from_seconds(s.idle);
+    for (std::uint32_t i = first; i < count; i += step(count - first)) {
+        const auto& heard = seen.heard(i);
+        const auto earliest = from_stamp(heard.sent) + idle;
+        const auto latest = from_stamp(heard.arrived) + idle + margin(s);
+        const auto ask_at = earliest - std::chrono::milliseconds(20);
+        if (steady_clock::now() < ask_at) {
+            all.push_back({ask_at, expect(i, expectation::there, earliest)});
+        }
+        all.push_back({latest, expect(i, expectation::gone, latest)});
+    }
+    // The last to end is one that was heard last.
+    all.push_back({steady_clock::now() + idle + margin(s), all.back().what});
+    return all;
+}
+
+/// Of some of the first sessions, which end together at `due`.
+inline probes probes_of_end(steady_clock::time_point due, steady_clock::time_point gone,
+                            std::uint32_t together) {
+    probes some;
+    for (std::uint32_t i = 0; i < together; i += step(together)) {
+        some.push_back({due - std::chrono::milliseconds(20), expect(i, expectation::there, due)});
+        some.push_back({gone, expect(i, expectation::gone, gone)});
+    }
+    return some;
+}
+
+inline asio::awaitable<void> ask_all(peers& peer, probes all) {
+    std::ranges::sort(all, {}, &probe::when);
+    asio::steady_timer until(co_await asio::this_coro::executor);
+    for (const probe& p : all) {
+        until.expires_at(p.when);
+        co_await until.async_wait(as_result);
+        peer.query(p.what);
+    }
+    until.expires_after(std::chrono::milliseconds(100)); // for the last reply
+    co_await until.async_wait(as_result);
+}
+
+} // namespace sessions
+
+#endif

@@ -1,0 +1,100 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// All that is done to the relay: its sessions open, talk, end together, and fall silent.
+
+#ifndef SESSIONS_TRIAL_OF_RELAY_HPP
+#define SESSIONS_TRIAL_OF_RELAY_HPP
+
+#include "../support/coroutine.hpp"
+#include "../support/record.hpp"
+#include "peers.hpp"
+#include "silence.hpp"
+#include "talk.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+
+namespace sessions {
+
+class trial_of_relay {
+    static constexpr std::uint32_t most_together = 100'000;
+
+public:
+    explicit trial_of_relay(const load_settings& s)
+        : s_(s), peers_(io_, s), together_(std::min(count() / 10, most_together)) {}
+
+    void run() {
+        asio::co_spawn(io_, play(), rethrow);
+        io_.run();
+        record values = peers_.seen.to_record();
+        values["together"] = together_;
+        values["own_delay_ms"] = milliseconds(peers_.own_delay());
+        print_result(values);
+    }
+
+private:
+    [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(s_.sessions); }
+
+    asio::awaitable<void> play() {
+        co_await peers_.introduce();
+        co_await peers_.mark(begun);
+        say("open");
+        co_await open_all(peers_, s_);
+        co_await peers_.mark(opened);
+        say("talk");
+        co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.warm_up));
+        co_await peers_.mark(warmed_up);
+        co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.seconds));
+        co_await peers_.mark(talked);
+        if (!s_.talk_only) {
+            co_await end_together();
+            say("fall silent");
+            co_await ask_all(peers_, probes_of_silence(peers_, s_, together_));
+            co_await peers_.mark(silent);
+        }
+        peers_.close();
+    }
+
+    /// The first sessions fall silent and end at one moment. The others talk on.
+    asio::awaitable<void> end_together() {
+        say("many end at one moment");
+        // Their requests are answered or time out before.
+        const auto grace = from_seconds(s_.deadline) + std::chrono::seconds(1);
+        const datagram reply =
+            co_await peers_.ask({.stamp = std::chrono::nanoseconds(grace).count(),
+                                 .number = together_,
+                                 .what = kind::together});
+        const auto due = from_stamp(reply.stamp);
+        // One expiry may take 10 µs, with all that the session holds.
+        const auto gone = due + margin(s_) + together_ * std::chrono::microseconds(10);
+        asio::co_spawn(io_, ask_all(peers_, probes_of_end(due, gone, together_)), rethrow);
+        peers_.seen.longest_answer = {};
+        co_await talk(peers_, together_, count() - 1, random_,
+                      gone - steady_clock::now() + std::chrono::milliseconds(100));
+        peers_.seen.longest_meanwhile = peers_.seen.longest_answer;
+        co_await peers_.mark(ended_together);
+    }
+
+    void say(const char* what) {
+        const auto now = std::chrono::duration<double>(steady_clock::now() - start_);
+        std::printf("%6.1f s  %s\n", now.count(), what);
+        std::fflush(stdout);
+    }
+
+    load_settings s_;
+    asio::io_context io_{1};
+    peers peers_;
+    std::uint32_t together_;
+    std::mt19937 random_{20260101};
+    steady_clock::time_point start_ = steady_clock::now();
+};
+
+} // namespace sessions
+
+#endif
