@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -199,6 +200,12 @@ public:
         return boost::asio::async_initiate<Token, void(boost::system::error_code, T)>(
             initiate_async_pop(impl_.get()), token);
     }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::token_for<Handler, void(boost::system::error_code, T)>)
+    detail::the_handler_must_be_callable_with_an_error_code_and_a_value async_pop(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with an error_code and a value");
 
     /// Aborts all pops that wait. Returns how many these are.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }

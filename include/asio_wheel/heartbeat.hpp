@@ -10,6 +10,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -138,6 +139,13 @@ public:
         return boost::asio::async_initiate<Token, void(boost::system::error_code, heartbeat_event)>(
             initiate_async_next(impl_.get()), token);
     }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::token_for<Handler, void(boost::system::error_code, heartbeat_event)>)
+    detail::the_handler_must_be_callable_with_an_error_code_and_a_heartbeat_event
+    async_next(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with an error_code and a heartbeat_event");
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }

@@ -167,6 +167,8 @@ constexpr auto expect_to_keep() {
 // Return types of functions that are deleted.
 struct the_handler_must_be_callable_with_one_error_code;
 struct the_handler_must_be_callable_with_an_error_code_and_a_size_t;
+struct the_handler_must_be_callable_with_an_error_code_and_a_heartbeat_event;
+struct the_handler_must_be_callable_with_an_error_code_and_a_value;
 
 } // namespace asio_wheel::detail
 
