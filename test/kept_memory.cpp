@@ -4,10 +4,10 @@
 // The memory that operations have in reserve: one block that goes from wait to wait, and what an
 // executor gets while an operation is on its way to it.
 
+#include <asio_wheel/detail/asio/kept_memory.hpp>
+#include <asio_wheel/detail/delay_queue/pop_hop.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/executor_hop.hpp>
-#include <asio_wheel/detail/delay_queue/pop_hop.hpp>
-#include <asio_wheel/detail/asio/kept_memory.hpp>
 
 #include "support/counting_allocator.hpp"
 

@@ -170,9 +170,9 @@ private:
                        ? std::string()
                        : words("slot ", slot, ": is empty, but remembers ", earliest);
         }
-        return earliest < w.elapsed_ ? words("slot ", slot, ": should have been opened at ", earliest,
-                                         ", but it is ", w.elapsed_)
-                                 : audit_place(w, slot, earliest);
+        return earliest < w.elapsed_ ? words("slot ", slot, ": should have been opened at ",
+                                             earliest, ", but it is ", w.elapsed_)
+                                     : audit_place(w, slot, earliest);
     }
 
     // The rule: the slot is on the level of the highest group of bits in which its deadlines differ
