@@ -7,6 +7,7 @@
 #ifndef ASIO_WHEEL_DETAIL_ASIO_ASIO_COMPAT_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_ASIO_COMPAT_HPP
 
+#include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/requirements.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
