@@ -165,7 +165,7 @@ function(asio_wheel_test name)
 endfunction()
 
 # Sets <result> to whether a test includes Asio. The precompiled header brings Asio: the tests of
-# floor 1 must not see it.
+# layer 1 must not see it.
 function(asio_wheel_uses_asio result file)
     file(STRINGS "${file}" uses_asio LIMIT_COUNT 1
         REGEX "#include <(boost/asio|asio_wheel/(wheel_service|[a-z_]*timer)\\.hpp)")

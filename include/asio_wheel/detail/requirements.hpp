@@ -5,7 +5,7 @@
 // a compiler or a Boost that is too old gives one readable error, not hundreds.
 //
 // All #ifs on the language version and on the version of Boost are here; .ci/check_layers proves it.
-// This header is on floor 1, so it does not include Asio: Boost's version is Asio's version too.
+// This header is in layer 1, so it does not include Asio: Boost's version is Asio's version too.
 
 #ifndef ASIO_WHEEL_DETAIL_REQUIREMENTS_HPP
 #define ASIO_WHEEL_DETAIL_REQUIREMENTS_HPP
