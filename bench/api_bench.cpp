@@ -5,10 +5,11 @@
 // program. Compare ratios: the table at the end gives them.
 //
 // Timers have the default executor and lie in one array; handlers capture a pointer; a timeout is
-// 30 s (five minutes for more than a million timers), or, in the workloads `varied`, a random one from
-// 30 to 90 s; random order is that of splitmix64 with seed 42; the io_context is the default one, and a second thread is alive, asleep. Time is the processor
-// time of the process, by the system's account; `op` is that of one operation, in nanoseconds.
-// Operations on timers happen in handlers, within run().
+// 30 s (five minutes for more than a million timers), or, in the workloads `varied`, a random one
+// from 30 to 90 s; random order is that of splitmix64 with seed 42; the io_context is the default
+// one, and a second thread is alive, asleep. Time is the processor time of the process, by the
+// system's account; `op` is that of one operation, in nanoseconds. Operations on timers happen in
+// handlers, within run().
 //
 //     bench_api_bench --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 
@@ -39,8 +40,8 @@ using bench::how_often;
 using bench::process_clock;
 using bench::seconds;
 
-// expires_after() and async_wait(), of timers nobody waits for, in the order of memory: a new context
-// fills up, and what memory it takes is part of the price.
+// expires_after() and async_wait(), of timers nobody waits for, in the order of memory: a new
+// context fills up, and what memory it takes is part of the price.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void arm(benchmark::State& state, std::size_t n) {
     using stream = bench::stream<Timer, bench::cancel_one, Timeouts>;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What it costs to expire waits: all of run(), in which nothing else happens. What api_bench.cpp says
-// about its workloads holds here too, but that waits are armed before.
+// What it costs to expire waits: all of run(), in which nothing else happens. What api_bench.cpp
+// says about its workloads holds here too, but that waits are armed before.
 
 #include "support/expiries.hpp"
 #include "support/measure.hpp"

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the first timers of a context cost: the wheel that they need, and the first waits. Many contexts
-// exist at once, none of them is used twice, and memory that nobody has used comes from the system, as
-// in a program that has just begun. What api_bench.cpp says about time and timers holds here too.
+// What the first timers of a context cost: the wheel that they need, and the first waits. Many
+// contexts exist at once, none of them is used twice, and memory that nobody has used comes from
+// the system, as in a program that has just begun. What api_bench.cpp says about time and timers
+// holds here too.
 
 #include "support/measure.hpp"
 #include "support/memory.hpp"

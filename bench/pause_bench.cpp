@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // What it means for everybody else when n waits expire at once, are filed again, or end with their
-// context: for another handler of the context, and for another thread that starts a wait. `pause_us`
-// is the longest, by the wall clock: on a busy machine look at the least of several repetitions, and
-// at `cpu_us`, which is what the process itself had to do in it. `op` of `context_end` is the
-// processor time, for each wait, of the thread that ends the context.
+// context: for another handler of the context, and for another thread that starts a wait.
+// `pause_us` is the longest, by the wall clock: on a busy machine look at the least of several
+// repetitions, and at `cpu_us`, which is what the process itself had to do in it. `op` of
+// `context_end` is the processor time, for each wait, of the thread that ends the context.
 
 #include "support/measure.hpp"
 #include "support/pairs.hpp"

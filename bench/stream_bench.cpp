@@ -1,16 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the deadlines of a stream cost: asio_wheel::timeout_stream beside Beast's tcp_stream, over the
-// bare socket.
+// What the deadlines of a stream cost: asio_wheel::timeout_stream beside Beast's tcp_stream, over
+// the bare socket.
 //
-// n pairs of sockets are connected on loopback. Both ends of each wait for a message of 16 bytes and
-// answer with one, so that n messages are under way at once. Before each read and each write the
-// stream is told that it has 30 s. An operation is one of both: a read that waits, and a write.
+// n pairs of sockets are connected on loopback. Both ends of each wait for a message of 16 bytes
+// and answer with one, so that n messages are under way at once. Before each read and each write
+// the stream is told that it has 30 s. An operation is one of both: a read that waits, and a write.
 //
-// Time is the processor time of the process; a second thread is alive, asleep. Pairs of bare sockets
-// and of streams have turns in the same run, 10 of each. `op` is what an operation costs with
-// deadlines less what it costs without, in nanoseconds; `bare_ns` is the latter.
+// Time is the processor time of the process; a second thread is alive, asleep. Pairs of bare
+// sockets and of streams have turns in the same run, 10 of each. `op` is what an operation costs
+// with deadlines less what it costs without, in nanoseconds; `bare_ns` is the latter.
 //
 // Most of an operation is the kernel's, whose price changes from turn to turn. So look at the least
 // and the most of several repetitions, too.

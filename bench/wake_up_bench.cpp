@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // How often a context wakes up, and how late its handlers are. A wake-up is the end of a wait for
-// events (of the process's sleep, where those cannot be counted). Lateness is from the expiry to the
-// beginning of the handler.
+// events (of the process's sleep, where those cannot be counted). Lateness is from the expiry to
+// the beginning of the handler.
 //
 // 1,000 timers wait for 50 … 150 ms at random, again and again: some 10,000 expiries a second. The
 // number at the end of the names is the wheel's tick in microseconds; Asio has none.

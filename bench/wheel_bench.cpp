@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel alone, without clock, lock or Asio, beside other queues of deadlines: the heap of Asio's
-// timers, std::multimap and, where they can be driven, libuv's and libevent's timers.
+// The wheel alone, without clock, lock or Asio, beside other queues of deadlines: the heap of
+// Asio's timers, std::multimap and, where they can be driven, libuv's and libevent's timers.
 //
 // Deadlines are uniform in 1 … 60,000 ticks unless said otherwise; random numbers come from
 // splitmix64 with seed 42; entries lie in one array and are filed in its order. Time is the
@@ -99,8 +99,9 @@ void re_arm(benchmark::State& state, std::size_t n) {
 }
 
 // n timeouts of 30 s, each of which is moved once a second, in random order, so that none ever
-// expires; tick by tick; ticking is included, the first second is not. A lazy queue does much of its
-// work when the old deadlines come up, so it goes on for long; the others do the same each second.
+// expires; tick by tick; ticking is included, the first second is not. A lazy queue does much of
+// its work when the old deadlines come up, so it goes on for long; the others do the same each
+// second.
 template <class Queue>
 void idle_re_arm(benchmark::State& state, std::size_t n) {
     constexpr tick_t timeout = 30 * second;

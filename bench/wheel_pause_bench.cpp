@@ -5,8 +5,8 @@
 // the longest slice of one, the longest search for the next expiry, and time that stood still for a
 // day. What wheel_bench.cpp says about its workloads holds here too.
 //
-// Time is that of the steady clock, which is the quickest to ask. What else happened on the machine is
-// kept out by doing the same work several times and taking the least of each piece of it.
+// Time is that of the steady clock, which is the quickest to ask. What else happened on the machine
+// is kept out by doing the same work several times and taking the least of each piece of it.
 
 #include "support/measure.hpp"
 #include "support/queue_fixture.hpp"

@@ -4,8 +4,8 @@
 // What users mean, and what it costs them: a timeout round an operation, beside Boost's own (since
 // 1.86), sleeps, beside a timer's waits, and a delay queue, beside the bare wheel.
 //
-// Time is the processor time of the process; a second thread is alive, asleep; `op` is one operation,
-// in nanoseconds.
+// Time is the processor time of the process; a second thread is alive, asleep; `op` is one
+// operation, in nanoseconds.
 //
 //  - cancel_after: requests, each of them one turn of the context's queue, with a deadline of 30 s,
 //    less what they cost without; one after the other, or (busy) 64 at once. A thousand waits are

@@ -6,8 +6,8 @@
 # Each file keeps its ctest entry. For daily work the default is better: one program for each file.
 #
 # The generated source includes all headers first, then each test file inside a test suite named
-# after it. A test suite is a namespace, so files cannot clash, and the #includes inside them have no
-# effect. Thus a file needs a tag only in these cases:
+# after it. A test suite is a namespace, so files cannot clash, and the #includes inside them have
+# no effect. Thus a file needs a tag only in these cases:
 #
 #   // unity: off               a program of its own, because the file specialises a template of
 #                               another namespace or replaces a function of the whole program
@@ -92,8 +92,8 @@ endfunction()
 # asio_wheel_tests(<group> NAMES <name>... [PREFIX <prefix>] [LABELS <label>...]
 #                  [LIBRARIES <target>...])
 #
-# The tests <name>.cpp of this folder, whose ctest entries are <prefix><name>, with _ for each /. The
-# prefix is test_ unless told. In a unity build, neighbours of one kind are built together, in
+# The tests <name>.cpp of this folder, whose ctest entries are <prefix><name>, with _ for each /.
+# The prefix is test_ unless told. In a unity build, neighbours of one kind are built together, in
 # sources of about equal size, called <group>_<kind>_<number>.
 function(asio_wheel_tests group)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "NAMES;LABELS;LIBRARIES")

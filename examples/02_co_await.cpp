@@ -22,7 +22,8 @@ namespace asio = boost::asio;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-// Five beats, 10 ms apart. Counting from the last expiry, not from now, keeps lateness from adding up.
+// Five beats, 10 ms apart. Counting from the last expiry, not from now, keeps lateness from adding
+// up.
 asio::awaitable<void> beat(int& beats) {
     asio_wheel::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_after(10ms);

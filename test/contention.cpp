@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
 
-// Which locks each step of a timer's life takes: what decides how timers scale with threads. Counted,
-// on one thread, when all is warmed up. tools/contention prints this, and more.
+// Which locks each step of a timer's life takes: what decides how timers scale with threads.
+// Counted, on one thread, when all is warmed up. tools/contention prints this, and more.
 //
 // real time: with paused time, a wheel may take other ways.
 

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random programs on a delay queue, in paused time, beside a std::multimap that says what must happen:
-// each value is handed out once, never early, in order, to the pop that has waited longest; each pop
-// completes once.
+// Random programs on a delay queue, in paused time, beside a std::multimap as the model. Each value
+// is handed out once, never early, in order, to the pop that has waited longest. Each pop completes
+// once.
 
 #include <asio_wheel/delay_queue.hpp>
 
@@ -39,8 +39,8 @@ using boost::system::error_code;
 using time_point = std::chrono::steady_clock::time_point;
 using std::chrono::nanoseconds;
 
-// How much longer than try_pop() a pop that waits may wait, while paused time comes to waits tick by
-// tick.
+// How much longer than try_pop() a pop that waits may wait, while paused time comes to waits tick
+// by tick.
 constexpr nanoseconds slack = 1ms;
 
 // What must happen.

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The times of a delay queue's elements are compared exactly, wherever in a tick they lie and whatever
-// the clock does.
+// The times of a delay queue's elements are compared exactly, wherever in a tick they lie and
+// whatever the clock does.
 
 #include <asio_wheel/delay_queue.hpp>
 

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How the demo of the echo server judges a trial: with numbers that are made up, of machines that are quiet or busy.
+// How the demo of the echo server judges a trial: with numbers that are made up, of machines that
+// are quiet or busy.
 
 #include "../examples/echo_server/promises.hpp"
 

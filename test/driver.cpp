@@ -380,8 +380,8 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_tick, drained
     BOOST_TEST(wheel.stats().wake_ups <= 2U);
 }
 
-// Waits that were postponed are filed again when their old slot comes up. That makes nothing due, and
-// yet each slice is a turn.
+// Waits that were postponed are filed again when their old slot comes up. That makes nothing due,
+// and yet each slice is a turn.
 BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drained_context) {
     constexpr std::size_t count = 50'000;
     constexpr std::size_t budget = 100;
@@ -412,10 +412,10 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drai
     BOOST_TEST(longest <= 2 * budget);
 }
 
-// A wait that is due when it begins has the wheel looked at by way of the queue. The wake-up that was
-// set before comes late: it is in the queue by then, before what is found due. It must not deliver
-// first what falls due later. In slices of two the look is not through when it comes, in slices of
-// four it is. The last time is that of the wake-up itself.
+// A wait that is due when it begins has the wheel looked at by way of the queue. The wake-up that
+// was set before comes late: it is in the queue by then, before what is found due. It must not
+// deliver first what falls due later. In slices of two the look is not through when it comes, in
+// slices of four it is. The last time is that of the wake-up itself.
 BOOST_AUTO_TEST_CASE(a_wake_up_that_comes_late_overtakes_nothing) {
     using clock = manual_clock<struct late_wake_up>;
     using timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;

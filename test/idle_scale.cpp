@@ -320,7 +320,8 @@ BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
     }
 }
 
-// A wait that begins while the factor is being set is either found by the walk or sees the new factor.
+// A wait that begins while the factor is being set is either found by the walk or sees the new
+// factor.
 BOOST_AUTO_TEST_CASE(waits_that_begin_just_then_are_not_missed) {
     constexpr int rounds = 200;
     constexpr int many = 50;

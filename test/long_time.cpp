@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // timeout: 900
 
-// Long time: years of mixed timers, millions of ticks of an interval, and clocks and wheels that start
-// just below the powers of two at which numbers are exhausted. Time is virtual.
+// Long time: years of mixed timers, millions of ticks of an interval, and clocks and wheels that
+// start just below the powers of two at which numbers are exhausted. Time is virtual.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/delay_queue.hpp>
@@ -218,7 +218,8 @@ constexpr std::int64_t plus(std::int64_t count, std::int64_t more) {
     return more > 0 && count > largest - more ? largest : count + more;
 }
 
-// Where numbers are exhausted: a count of nanoseconds since the epoch, or of ticks since the origin.
+// Where numbers are exhausted: a count of nanoseconds since the epoch, or of ticks since the
+// origin.
 struct edge {
     const char* name;
     std::int64_t origin; // Where the clock is when the wheel is made;
@@ -260,8 +261,8 @@ edge_clock::time_point at(std::int64_t count) {
     return edge_clock::time_point(nanoseconds(count));
 }
 
-// Waits for times around an edge, on a clock that goes over it in small steps: none is early, none is
-// more than a tick late, each is delivered once.
+// Waits for times around an edge, on a clock that goes over it in small steps: none is early, none
+// is more than a tick late, each is delivered once.
 void go_over(const edge& e, const shape& s, bool paused) {
     edge_clock::set(at(e.origin));
     drained_context world;

@@ -53,7 +53,8 @@ template <class Handler>
 constexpr bool is_bound =
     !std::is_same_v<asio::associated_executor_t<Handler, detail::nothing>, detail::nothing>;
 
-// All types of operation that a wait with this handler, on a timer with this executor, instantiates.
+// All types of operation that a wait with this handler, on a timer with this executor,
+// instantiates.
 template <class Handler, class Executor>
 constexpr bool fits() {
     constexpr std::size_t most = asios<Handler, Executor>;

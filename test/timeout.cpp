@@ -169,8 +169,8 @@ BOOST_FIXTURE_TEST_CASE(what_has_completed_when_it_is_cancelled_keeps_its_result
     }
 }
 
-// More operations at once than a thread keeps timers for, in several rounds: later ones get the timers
-// of earlier ones, which are filed for another time.
+// More operations at once than a thread keeps timers for, in several rounds: later ones get the
+// timers of earlier ones, which are filed for another time.
 BOOST_FIXTURE_TEST_CASE(each_operation_has_its_own_deadline_whichever_timer_it_gets,
                         virtual_world) {
     struct operation {

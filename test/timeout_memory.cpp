@@ -49,8 +49,8 @@ struct attempt {
     std::size_t pending = 0;
 };
 
-// Starts a sleep with a deadline on what `executor` makes of the context, and a handler that is larger
-// by `Padding`; allocation `n` fails, and there is no memory at hand.
+// Starts a sleep with a deadline on what `executor` makes of the context, and a handler that is
+// larger by `Padding`; allocation `n` fails, and there is no memory at hand.
 template <std::size_t Padding, class ExecutorOf>
 attempt try_with(std::size_t n, ExecutorOf executor) {
     attempt a;
@@ -89,8 +89,8 @@ attempt try_with(std::size_t n, ExecutorOf executor) {
     return a;
 }
 
-// Whether there was an operation without memory for its deadline. (Not if the deadline's wait is as large
-// as something else: then there is.)
+// Whether there was an operation without memory for its deadline. (Not if the deadline's wait is as
+// large as something else: then there is.)
 template <std::size_t Padding, class ExecutorOf>
 bool check_each_allocation(ExecutorOf executor) {
     std::size_t n = 0;

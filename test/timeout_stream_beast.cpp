@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // unity: off
 
-// Streams and Beast: HTTP and WebSocket on top of them; and whether they do what Beast's own stream does,
-// which is asked of both.
+// Streams and Beast: HTTP and WebSocket on top of them; and whether they do what Beast's own stream
+// does, which is asked of both.
 
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/timeout_stream.hpp>

@@ -56,8 +56,8 @@ struct attempt {
     std::size_t pending = 0;
 };
 
-// Starts a read on what `executor` makes of the context; allocation `n` fails, and there is no memory at
-// hand. With `later`, what happens at the deadline fails, which was put off meanwhile.
+// Starts a read on what `executor` makes of the context; allocation `n` fails, and there is no
+// memory at hand. With `later`, what happens at the deadline fails, which was put off meanwhile.
 template <class ExecutorOf>
 attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
     attempt a;

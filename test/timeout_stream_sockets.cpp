@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Streams over sockets: connecting, reading and writing with completion tokens of every kind. The time
-// is virtual, the bytes are real.
+// Streams over sockets: connecting, reading and writing with completion tokens of every kind. The
+// time is virtual, the bytes are real.
 
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Streams that are destroyed after their first, second, third … handler, with whatever they have under
-// way.
+// Streams that are destroyed after their first, second, third … handler, with whatever they have
+// under way.
 
 #include <asio_wheel/timeout_stream.hpp>
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Streams on several threads: many of them at once on strands, and one that is handed from thread to
-// thread by futures. Real time: for milliseconds, or hours.
+// Streams on several threads: many of them at once on strands, and one that is handed from thread
+// to thread by futures. Real time: for milliseconds, or hours.
 
 #include <asio_wheel/timeout_stream.hpp>
 

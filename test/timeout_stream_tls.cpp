@@ -3,7 +3,8 @@
 // unity: off
 // requires: openssl
 
-// Streams and TLS, one on top of the other in both orders. No certificates: both ends know a secret.
+// Streams and TLS, one on top of the other in both orders. No certificates: both ends know a
+// secret.
 
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/timeout.hpp>

@@ -173,8 +173,8 @@ BOOST_AUTO_TEST_CASE(delivering_through_another_executor_allocates_nothing) {
     BOOST_TEST(made_by(on_strand, to(world.ctx.get_executor())) == 0U);
 }
 
-// What waits is delivered, also if there is no memory at all by then: through a strand, one after the
-// other.
+// What waits is delivered, also if there is no memory at all by then: through a strand, one after
+// the other.
 BOOST_AUTO_TEST_CASE(delivering_through_another_executor_needs_no_memory) {
     virtual_world world;
     asio::io_context other;

@@ -3,10 +3,10 @@
 // timeout: 600
 // pch: off
 
-// A slice is a turn: work for the wheel is done in slices of `budget`, between which other handlers of
-// the context have their turns, and no lock is held for longer than one. Counted in waits, by a mutex
-// that is watched and by a handler that is always ready, for each shape of wheel that the documents
-// show. tools/locks prints how long it takes.
+// A slice is a turn: work for the wheel is done in slices of `budget`, between which other handlers
+// of the context have their turns, and no lock is held for longer than one. Counted in waits, by a
+// mutex that is watched and by a handler that is always ready, for each shape of wheel that the
+// documents show. tools/locks prints how long it takes.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/measured_sync.hpp"
 

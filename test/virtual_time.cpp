@@ -106,8 +106,8 @@ BOOST_FIXTURE_TEST_CASE(advance_moves_time_exactly_and_counts_what_is_due, virtu
     BOOST_TEST((now() == time_point::max()));
 }
 
-// Its tick has come when it is looked at, so the wheel holds it back; then its wait starts anew, for
-// later.
+// Its tick has come when it is looked at, so the wheel holds it back; then its wait starts anew,
+// for later.
 BOOST_AUTO_TEST_CASE(advance_to_next_passes_by_what_was_held_back_and_waits_for_later_now) {
     drained_context world;
     auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 7ms});

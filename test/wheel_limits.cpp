@@ -387,8 +387,8 @@ BOOST_AUTO_TEST_CASE(time_goes_on_after_drain) {
     BOOST_TEST(log.take() == "");
 }
 
-// A wait that is started when others of its timer are due; waits that are cancelled or postponed when
-// they are due; waits that end with a context.
+// A wait that is started when others of its timer are due; waits that are cancelled or postponed
+// when they are due; waits that end with a context.
 BOOST_AUTO_TEST_CASE(stats_have_one_lateness_for_each_wait_that_fired) {
     virtual_time world;
     const auto check = [&](std::uint64_t fired) {

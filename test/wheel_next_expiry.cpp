@@ -320,8 +320,8 @@ BOOST_AUTO_TEST_CASE(it_is_found_at_the_end_of_time) {
     }
 }
 
-// A wheel that is told nothing asks: before it files an entry again, and for the next expiry. What was
-// filed for a tick that has come is handed out without being asked for.
+// A wheel that is told nothing asks: before it files an entry again, and for the next expiry. What
+// was filed for a tick that has come is handed out without being asked for.
 BOOST_AUTO_TEST_CASE(a_wheel_asks_for_the_deadlines_of_what_it_files_again) {
     struct lease : entry {
         tick_t now_for = 0; // no_tick: not at all any more.

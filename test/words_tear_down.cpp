@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Intervals, idle timers, heartbeats, delay queues and schedulers that are destroyed after the first,
-// second, third … handler, with whatever they have under way.
+// Intervals, idle timers, heartbeats, delay queues and schedulers that are destroyed after the
+// first, second, third … handler, with whatever they have under way.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/heartbeat.hpp>

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Counts what a program asks of the heap and of the kernel, by putting functions of its own in the
-// place of the library's. To be included by one source file of a program. What the C library asks of
-// the kernel itself, such as futexes and memory, is not seen.
+// place of the library's. To be included by one source file of a program. What the C library asks
+// of the kernel itself, such as futexes and memory, is not seen.
 //
-// Allocations: operator new and, with glibc on Linux, aligned_alloc(), which Asio uses. System calls:
-// there, those of Asio's reactor; elsewhere they are not counted (`counts_system_calls`).
+// Allocations: operator new and, with glibc on Linux, aligned_alloc(), which Asio uses. System
+// calls: there, those of Asio's reactor; elsewhere they are not counted (`counts_system_calls`).
 
 #ifndef BENCH_COUNTED_CALLS_HPP
 #define BENCH_COUNTED_CALLS_HPP
@@ -62,7 +62,8 @@ inline call_counts operator-(const call_counts& a, const call_counts& b) noexcep
 
 } // namespace bench
 
-// Out of line, so that the compiler does not take malloc() and delete, or new and free(), for a pair.
+// Out of line, so that the compiler does not take malloc() and delete, or new and free(), for a
+// pair.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     bench::detail::count(bench::detail::allocations);
     if (void* const memory = std::malloc(size == 0 ? 1 : size)) {

@@ -113,9 +113,9 @@ private:
     steady::duration wall_{};
 };
 
-/// Some threads run one context. Each has n timers of its own that are waited for, and postpones them
-/// in one handler, in random order, `count` times in all. `wall` is the time from when all of them
-/// have begun until the last one is done; `cpu` is what their threads used in it.
+/// Some threads run one context. Each has n timers of its own that are waited for, and postpones
+/// them in one handler, in random order, `count` times in all. `wall` is the time from when all of
+/// them have begun until the last one is done; `cpu` is what their threads used in it.
 class postponers {
     using steady = std::chrono::steady_clock;
     using timer = asio_wheel::steady_timer;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a mass of waits means for everybody else: that expire, that are filed again, or whose context
-// ends.
+// What a mass of waits means for everybody else: that expire, that are filed again, or whose
+// context ends.
 
 #ifndef BENCH_PROBE_HPP
 #define BENCH_PROBE_HPP
@@ -94,12 +94,12 @@ private:
     std::atomic<bool> over_{false};
 };
 
-/// What a slot of the wheel's second level spans. Entries that are far from their deadline are filed
-/// there, and cascade when its time comes, so long before their deadline at most.
+/// What a slot of the wheel's second level spans. Entries that are far from their deadline are
+/// filed there, and cascade when its time comes, so long before their deadline at most.
 constexpr std::chrono::milliseconds second_level{256};
 
-/// How long another handler of the same thread, which posts itself again and again, does not get its
-/// turn meanwhile.
+/// How long another handler of the same thread, which posts itself again and again, does not get
+/// its turn meanwhile.
 template <class Timer>
 class posted_probe : mass_expiry<Timer> {
     using base = mass_expiry<Timer>;
@@ -219,8 +219,8 @@ private:
 };
 
 /// How long another thread is in async_wait() at most, by the wall clock, when it starts a wait of
-/// its own every 20 µs meanwhile. That it is not running at all is counted too: `cpu` is the processor
-/// time it used in the longest.
+/// its own every 20 µs meanwhile. That it is not running at all is counted too: `cpu` is the
+/// processor time it used in the longest.
 template <class Timer>
 class foreign_thread : mass_expiry<Timer> {
     using base = mass_expiry<Timer>;
@@ -267,8 +267,8 @@ private:
     thread_clock::duration cpu_{};
 };
 
-/// How long another thread is in async_wait() at most, as above, while the context of its timers ends,
-/// with n waits of others. `time` is the processor time of the thread that ends it.
+/// How long another thread is in async_wait() at most, as above, while the context of its timers
+/// ends, with n waits of others. `time` is the processor time of the thread that ends it.
 template <class Timer>
 class ending_context {
     using clock = std::chrono::steady_clock;
@@ -306,8 +306,8 @@ public:
     [[nodiscard]] double time() const noexcept { return time_.seconds(); }
 
 private:
-    // Joins a thread that uses the context. Services end in the reverse order in which they were made:
-    // timers do before it, the context's queue after it.
+    // Joins a thread that uses the context. Services end in the reverse order in which they were
+    // made: timers do before it, the context's queue after it.
     struct joined : asio::execution_context::service {
         static inline asio::execution_context::id id;
 

@@ -4,8 +4,8 @@
 // Queues of deadlines, all with one interface, so that each does the same work:
 //
 //     insert(entry, deadline), erase(entry), reschedule(entry, deadline)
-//     advance(now, expired, slice)   takes out what is due and calls expired(entry) for each; slice()
-//                                    whenever other work could have its turn. Returns how many.
+//     advance(now, expired, slice)   takes out what is due and calls expired(entry) for each;
+//                                    slice() when other work could have its turn. Returns how many.
 //     next_expiry()                  the tick of the first deadline; no_tick if there is none
 //     size()
 //

@@ -103,7 +103,8 @@ private:
         e.write();
     }
 
-    // Runs until one end of each pair would have to write, and may not; the other one waits for that.
+    // Runs until one end of each pair would have to write, and may not; the other one waits for
+    // that.
     void answer(end& e) {
         ++read_;
         if (left_ != 0) {

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The clients: one that behaves, one that sends in drops (a slow-loris), and one that sends nothing.
+// The clients: one that behaves, one that sends in drops (a slow-loris), and one that sends
+// nothing.
 
 #ifndef HTTP_SERVER_CLIENTS_HPP
 #define HTTP_SERVER_CLIENTS_HPP

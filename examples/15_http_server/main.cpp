@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// An HTTP server that no client can hold up. The clients here are one that behaves, one that sends its
-// header byte by byte (a slow-loris), one that does so with its body, and one that sends nothing.
+// An HTTP server that no client can hold up. The clients here are one that behaves, one that sends
+// its header byte by byte (a slow-loris), one that does so with its body, and one that sends
+// nothing.
 
 #include "clients.hpp"
 #include "server.hpp"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the HTTP server. It has so long to send a header, so long to send a body, so long to
-// take the response, and so long until the next request.
+// One connection of the HTTP server. It has so long to send a header, so long to send a body, so
+// long to take the response, and so long until the next request.
 
 #ifndef HTTP_SERVER_SESSION_HPP
 #define HTTP_SERVER_SESSION_HPP
@@ -40,8 +40,8 @@ inline constexpr auto header_time = 200ms;
 inline constexpr auto body_time = 250ms;
 inline constexpr auto response_time = 200ms;
 
-// What the server saw: how many requests it has answered, and what connections were waiting for when
-// they timed out.
+// What the server saw: how many requests it has answered, and what connections were waiting for
+// when they timed out.
 struct record {
     int answered = 0;
     std::map<std::string, int> late;

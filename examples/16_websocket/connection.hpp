@@ -40,8 +40,8 @@ struct connection {
     explicit connection(tcp::socket socket)
         : ws(std::move(socket)), quiet(ws.get_executor(), ping_after) {}
 
-    // Something came in. Called between two reads of the stream, also if both are parts of one read of
-    // the WebSocket: that is when a read's deadline may be set.
+    // Something came in. Called between two reads of the stream, also if both are parts of one read
+    // of the WebSocket: that is when a read's deadline may be set.
     void heard() {
         boost::beast::get_lowest_layer(ws).read_expires_after(dead_after);
         quiet.touch();

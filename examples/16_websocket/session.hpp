@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the WebSocket server. The server pings while its peer has nothing to say, and closes
-// the connection if the peer does not even answer that.
+// One connection of the WebSocket server. The server pings while its peer has nothing to say, and
+// closes the connection if the peer does not even answer that.
 
 #ifndef WEBSOCKET_SERVER_SESSION_HPP
 #define WEBSOCKET_SERVER_SESSION_HPP

@@ -40,8 +40,9 @@ struct connection {
         }
     }
 
-    /// Ends the connection now. Every operation that its coroutines wait for is aborted, a write that
-    /// hangs included, so all of them return. The first call of finish() or close() names the reason.
+    /// Ends the connection now. Every operation that its coroutines wait for is aborted, a write
+    /// that hangs included, so all of them return. The first call of finish() or close() names the
+    /// reason.
     void close(std::string_view why) {
         if (ended_by.empty()) {
             ended_by = why;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A peer of the chat server that behaves well, as long as it is told to: it sends one thing at a time,
-// and answers pings while it hears.
+// A peer of the chat server that behaves well, as long as it is told to: it sends one thing at a
+// time, and answers pings while it hears.
 
 #ifndef CHAT_PEER_HPP
 #define CHAT_PEER_HPP

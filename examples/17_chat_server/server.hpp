@@ -31,9 +31,9 @@ public:
             acceptor, [r = room](tcp::socket socket) { enter(r, std::move(socket)); });
     }
 
-    /// Accepts no more connections, tells all peers, sends what is in the outboxes, and waits until the
-    /// peers have left. After the time for this, closes the connections that are left. Returns how
-    /// many these were.
+    /// Accepts no more connections, tells all peers, sends what is in the outboxes, and waits until
+    /// the peers have left. After the time for this, closes the connections that are left. Returns
+    /// how many these were.
     asio::awaitable<std::size_t> shut_down() {
         acceptor.close();
         room->finish("shutdown", line("BYE shutdown"));

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The coroutines of a connection, beside the one that reads. One writes, and two wait for time to pass.
-// Only write_messages() writes: a write hangs if the peer has stopped reading, and the others must go
-// on.
+// The coroutines of a connection, beside the one that reads. One writes, and two wait for time to
+// pass. Only write_messages() writes: a write hangs if the peer has stopped reading, and the others
+// must go on.
 
 #ifndef CHAT_SESSION_HPP
 #define CHAT_SESSION_HPP

@@ -38,8 +38,8 @@ struct visit {
     connection c;
 };
 
-/// Runs one coroutine of a connection. If it fails, all of them end. `late` is the reason if what it
-/// waited for took too long.
+/// Runs one coroutine of a connection. If it fails, all of them end. `late` is the reason if what
+/// it waited for took too long.
 inline asio::awaitable<void> run_part(std::shared_ptr<visit> v, asio::awaitable<void> part,
                                       std::string_view late) {
     try {

@@ -40,8 +40,8 @@ struct connection {
     meters& meter;
 };
 
-/// Closes a connection when the coroutine that has this ends, or is destroyed for want of memory: so
-/// neither coroutine stays without the other.
+/// Closes a connection when the coroutine that has this ends, or is destroyed for want of memory:
+/// so neither coroutine stays without the other.
 template <class Timer>
 struct closer {
     ~closer() {
@@ -51,7 +51,8 @@ struct closer {
     connection<Timer>& c;
 };
 
-/// For `co_spawn`: the connection of what has thrown, for want of memory, is closed. The others go on.
+/// For `co_spawn`: the connection of what has thrown, for want of memory, is closed. The others go
+/// on.
 template <class Timer>
 auto or_given_up(const std::shared_ptr<connection<Timer>>& c) {
     return [&m = c->meter](std::exception_ptr thrown) { m.given_up += thrown ? 1 : 0; };

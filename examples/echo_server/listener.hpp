@@ -38,8 +38,8 @@ public:
         pause_.cancel();
     }
 
-    /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the coroutine
-    /// that waits for it: so this may end before, and is to be called again.
+    /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the
+    /// coroutine that waits for it: so this may end before, and is to be called again.
     asio::awaitable<void> accept() { return accept(presence(meters_.accepting)); }
 
     [[nodiscard]] bool is_accepting() const { return meters_.accepting; }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the server is compared with, beside itself on another timer: no deadlines at all, and deadlines
-// as they are often written.
+// What the server is compared with, beside itself on another timer: no deadlines at all, and
+// deadlines as they are often written.
 
 #ifndef ECHO_OTHER_DEADLINES_HPP
 #define ECHO_OTHER_DEADLINES_HPP

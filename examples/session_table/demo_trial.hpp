@@ -41,8 +41,8 @@ inline trial_settings plan(const demo_settings& s, const char* argv0, const vari
     if (!v.option.empty()) {
         server.push_back(v.option);
     }
-    // The talk that is measured begins when the first timeouts are over, so that all there is to do is
-    // done all the time.
+    // The talk that is measured begins when the first timeouts are over, so that all there is to do
+    // is done all the time.
     std::vector<std::string> load = both;
     load.insert(load.end(),
                 {"--sessions", std::to_string(s.count), "--seconds", std::to_string(s.seconds),

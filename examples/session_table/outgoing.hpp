@@ -4,7 +4,8 @@
 // Datagrams that wait to be sent together.
 //
 // Linux divides one large buffer into datagrams of equal size (UDP_SEGMENT), and joins those that
-// arrive together (UDP_GRO), as QUIC servers use it. A datagram costs some 70 ns then, instead of 3 µs.
+// arrive together (UDP_GRO), as QUIC servers use it. A datagram costs some 70 ns then, instead of 3
+// µs.
 
 #ifndef SESSIONS_OUTGOING_HPP
 #define SESSIONS_OUTGOING_HPP

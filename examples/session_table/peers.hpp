@@ -43,8 +43,8 @@ public:
         inside_.flush();
     }
 
-    /// Waits until there is room for another burst: what the relay has not forwarded is in its socket's
-    /// buffer, and more than a few hundred datagrams would be lost.
+    /// Waits until there is room for another burst: what the relay has not forwarded is in its
+    /// socket's buffer, and more than a few hundred datagrams would be lost.
     asio::awaitable<void> room(std::uint64_t burst) {
         while (under_way() + burst > window_) {
             const std::uint64_t before = arrived_;

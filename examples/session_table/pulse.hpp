@@ -17,8 +17,8 @@
 
 namespace sessions {
 
-/// A handler that posts itself again and again while something happens. It keeps a processor busy, so
-/// it runs only then.
+/// A handler that posts itself again and again while something happens. It keeps a processor busy,
+/// so it runs only then.
 class pulse {
 public:
     explicit pulse(asio::io_context& io) : io_(io) {}
@@ -31,7 +31,8 @@ public:
     void stop() { running_ = false; }
     [[nodiscard]] bool running() const { return running_; }
 
-    /// By the clock: what a datagram waits for, and what the machine did to other processes meanwhile.
+    /// By the clock: what a datagram waits for, and what the machine did to other processes
+    /// meanwhile.
     [[nodiscard]] double longest_ms() const { return milliseconds(longest_.wall); }
     /// The same in processor time of the loop.
     [[nodiscard]] double longest_cpu_ms() const { return milliseconds(longest_.cpu); }

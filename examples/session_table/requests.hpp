@@ -3,8 +3,8 @@
 
 // Requests that wait for an answer, each with a deadline.
 //
-// One datagram in ten is a request, so at any time most sessions have none: requests and their timers
-// are taken from a store, and a session holds a pointer.
+// One datagram in ten is a request, so at any time most sessions have none: requests and their
+// timers are taken from a store, and a session holds a pointer.
 
 #ifndef SESSIONS_REQUESTS_HPP
 #define SESSIONS_REQUESTS_HPP

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs session_server under session_load, each in a process of its own, and checks that every session
-// and every request ended when it should. Exits with 0 if so, with 1 if not, and with 77 if something
-// was not as it should be and this machine was too busy to tell whose fault that is.
+// Runs session_server under session_load, each in a process of its own, and checks that every
+// session and every request ended when it should. Exits with 0 if so, with 1 if not, and with 77 if
+// something was not as it should be and this machine was too busy to tell whose fault that is.
 
 #include "../support/options.hpp"
 #include "../support/report.hpp"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Load for session_server: the peers of up to a million sessions, and the upstream that answers them.
-// They open all sessions, talk, let many end at one moment, and fall silent.
+// Load for session_server: the peers of up to a million sessions, and the upstream that answers
+// them. They open all sessions, talk, let many end at one moment, and fall silent.
 
 #include "../support/options.hpp"
 #include "settings.hpp"

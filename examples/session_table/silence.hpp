@@ -25,7 +25,8 @@ namespace sessions {
     return std::chrono::milliseconds(s.margin + 1);
 }
 
-/// Of some sessions from `first` on: just before their end they must be there, and gone when it has passed.
+/// Of some sessions from `first` on: just before their end they must be there, and gone when it has
+/// passed.
 inline probes probes_of_silence(const peers& seen, const load_settings& s, std::uint32_t first) {
     const auto count = static_cast<std::uint32_t>(s.sessions);
     probes all;

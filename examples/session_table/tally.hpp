@@ -35,8 +35,8 @@ struct tally {
     steady_clock::duration
         longest_meanwhile{}; ///< The same while many sessions ended at one moment.
 
-    /// A request that got no answer, `after` it was sent. What this process was late itself in looking
-    /// is no fault of the relay's.
+    /// A request that got no answer, `after` it was sent. What this process was late itself in
+    /// looking is no fault of the relay's.
     void timed_out(steady_clock::duration after, steady_clock::duration own_delay,
                    steady_clock::duration deadline, steady_clock::duration margin) {
         ++timeouts;

@@ -50,8 +50,8 @@ public:
     }
 
     /// Takes what is there, but no more than is good for others, and calls `each(datagram, from)`.
-    /// What comes together has one time, received_at(). The clock is read after it has come: a time from
-    /// before would make timeouts end early.
+    /// What comes together has one time, received_at(). The clock is read after it has come: a time
+    /// from before would make timeouts end early.
     template <class Each>
     void receive(Each each) {
         udp::endpoint from;

@@ -17,8 +17,8 @@
 
 namespace demo {
 
-/// Calls `enter` with each connection until the acceptor is closed. When descriptors or memory have run
-/// out, it says so, and tries again soon.
+/// Calls `enter` with each connection until the acceptor is closed. When descriptors or memory have
+/// run out, it says so, and tries again soon.
 template <class Enter>
 boost::asio::awaitable<void> accept_until_closed(boost::asio::ip::tcp::acceptor& acceptor,
                                                  Enter enter) {

@@ -33,8 +33,8 @@ struct backoff_options {
     /// How many times as long as the one before each pause is; 1 or more.
     double factor = 2;
 
-    /// The share of each pause that is left to chance, 0 … 1: with 0.5, a pause of 10 s becomes 5 … 10 s.
-    /// So those who failed together do not try again together.
+    /// The share of each pause that is left to chance, 0 … 1: with 0.5, a pause of 10 s becomes 5 …
+    /// 10 s. So those who failed together do not try again together.
     double jitter = 0.5;
 };
 

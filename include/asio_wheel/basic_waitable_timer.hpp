@@ -49,9 +49,9 @@ namespace asio_wheel {
 /// Thread safety. Distinct timers: safe. One timer: unsafe, as with all I/O objects of Asio.
 ///
 /// Cost. Starting, moving and cancelling a wait take constant time. A pending wait is one
-/// allocation with the handler's associated allocator. A timer keeps its place on the wheel when its
-/// wait is cancelled or its expiry moved: to wait again for the same time, or a later one, takes no
-/// lock of the wheel. With postpone() nothing is allocated, freed or delivered at all.
+/// allocation with the handler's associated allocator. A timer keeps its place on the wheel when
+/// its wait is cancelled or its expiry moved: to wait again for the same time, or a later one,
+/// takes no lock of the wheel. With postpone() nothing is allocated, freed or delivered at all.
 ///
 ///     asio_wheel::steady_timer timer(co_await boost::asio::this_coro::executor);
 ///     timer.expires_after(30s);
@@ -193,8 +193,8 @@ public:
     /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
     /// means that nobody waits, or that it is too late.
     ///
-    /// This is what an idle timeout does on each message. Moving to a later time is a few stores, and
-    /// takes no lock if one wait is pending that has no cancellation slot.
+    /// This is what an idle timeout does on each message. Moving to a later time is a few stores,
+    /// and takes no lock if one wait is pending that has no cancellation slot.
     std::size_t postpone_until(const time_point& expiry) {
         if (linked()) {
             return core().postpone(state_, expiry);
@@ -250,8 +250,9 @@ public:
     ///
     /// Allocation: one, by the handler's associated allocator (by default from a pool of the
     /// library), freed before the handler is called. It is no larger than that of Asio's timers. If
-    /// it throws, the timer is as it was. Completion allocates nothing, but for what executors of an
-    /// unknown kind allocate themselves: if one has no memory, the wait is sent to it again later.
+    /// it throws, the timer is as it was. Completion allocates nothing, but for what executors of
+    /// an unknown kind allocate themselves: if one has no memory, the wait is sent to it again
+    /// later.
     ///
     /// Lifetimes: the timer may be moved or destroyed while the wait is pending, also from a
     /// handler. When the context ends, handlers of pending waits are destroyed without being

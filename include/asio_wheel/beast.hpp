@@ -19,8 +19,8 @@
 
 namespace asio_wheel {
 
-/// Ends a connection after the closing handshake: Beast calls it. As with Beast's tcp_stream it is done
-/// by the next layer, without deadlines but those of the WebSocket.
+/// Ends a connection after the closing handshake: Beast calls it. As with Beast's tcp_stream it is
+/// done by the next layer, without deadlines but those of the WebSocket.
 template <class NextLayer>
 void teardown(boost::beast::role_type role, timeout_stream<NextLayer>& stream,
               boost::system::error_code& ec) {

@@ -107,19 +107,19 @@ struct cancel_at_function {
 
 } // namespace detail
 
-/// cancel_after(d, token), cancel_after(d, type, token): a completion token. The operation is cancelled
-/// if it takes longer than `d`.
+/// cancel_after(d, token), cancel_after(d, type, token): a completion token. The operation is
+/// cancelled if it takes longer than `d`.
 ///
-/// cancel_after(d), cancel_after(d, type): the same without a token. May be given to an operation as it
-/// is, for the default token of the operation's executor, or boost::asio::deferred where that has none;
-/// or called with a token.
+/// cancel_after(d), cancel_after(d, type): the same without a token. May be given to an operation
+/// as it is, for the default token of the operation's executor, or boost::asio::deferred where that
+/// has none; or called with a token.
 ///
 /// (Function objects, so that a using-declaration means these, and not Asio's functions of the same
 /// names as well, in whose namespace the tokens are.)
 ///
 /// What boost::asio::cancel_after of Boost 1.86 means, on the wheel of the operation's context, and
-/// with any Boost. The operation may have any completion signature. It starts as ever; if it has not
-/// completed when `d` has passed since, it is sent a cancellation of type `type` (by default
+/// with any Boost. The operation may have any completion signature. It starts as ever; if it has
+/// not completed when `d` has passed since, it is sent a cancellation of type `type` (by default
 /// terminal), and completes as it then does: most with operation_aborted. Operations that cannot be
 /// cancelled, or not in this way, are not. To be told timeouts apart, see timeout().
 ///
@@ -138,11 +138,11 @@ struct cancel_at_function {
 ///
 /// Per-operation cancellation: what is sent to the handler's own cancellation slot reaches the
 /// operation, whatever the type, before and after the deadline. Nothing does when it has completed.
-/// (bind_cancellation_slot() belongs inside, round the handler. Outside it would put its slot in the
-/// place of the deadline's, as with Asio's cancel_after.)
+/// (bind_cancellation_slot() belongs inside, round the handler. Outside it would put its slot in
+/// the place of the deadline's, as with Asio's cancel_after.)
 ///
-/// Allocation: none by the handler's associated allocator besides the operation's own, whose handler
-/// has grown by a pointer. The deadline takes recycled memory of the library.
+/// Allocation: none by the handler's associated allocator besides the operation's own, whose
+/// handler has grown by a pointer. The deadline takes recycled memory of the library.
 ///
 /// Thread safety. The timer and the operation's end exclude each other: no cancellation is on its
 /// way in the operation once its handler is being called, and none begins thereafter. So what the
@@ -152,17 +152,19 @@ struct cancel_at_function {
 /// that the operation may be cancelled from the handler's executor:
 ///  - A composed operation (async_read(), async_connect() of a range, async_compose()) and a
 ///    coroutine (co_spawn()) change their cancellation slots as they go. They need a strand, on
-///    which both they and the handler are. So they do without a deadline, if anybody is to cancel them.
+///    which both they and the handler are. So they do without a deadline, if anybody is to cancel
+///    them.
 ///  - A single operation needs no strand, if its object allows cancelling from another thread:
-///    wheel timers do; Asio's sockets and timers do as long as nobody uses or destroys the object at
-///    the same time.
+///    wheel timers do; Asio's sockets and timers do as long as nobody uses or destroys the object
+///    at the same time.
 ///  - The handler's own slot must not be signalled concurrently with the operation's steps: that is
 ///    so with any operation. That the deadline passes at the same time does not matter.
 ///
 /// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
 /// so is the wait.
 ///
-/// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never passes.
+/// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never
+/// passes.
 ///
 ///     co_await socket.async_connect(peer, cancel_after(2s, use_awaitable));
 ///     co_await socket.async_connect(peer, cancel_after(2s)); // deferred, or the default token

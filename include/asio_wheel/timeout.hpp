@@ -77,7 +77,8 @@ template <class Clock, class Duration>
 /// If the wheel refuses the wait or is drained, the operation is cancelled at once, and reports
 /// error::too_many_pending, error::wheel_stopped or errc::not_enough_memory.
 ///
-/// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never passes.
+/// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never
+/// passes.
 ///
 /// Nested deadlines: the one that passes first wins. In a coroutine each sees what is its own: an
 /// operation whose own deadline has passed reports timed_out; one that is cancelled because a
@@ -176,12 +177,13 @@ auto deadline(const When&, More&&...) {
 
 /// Runs a coroutine on `where`, an executor or a context, for no longer than `d`.
 ///
-/// Completion signature: void(std::exception_ptr), or void(std::exception_ptr, T); as with co_spawn.
+/// Completion signature: void(std::exception_ptr), or void(std::exception_ptr, T); as with
+/// co_spawn.
 ///
 /// Completes when the coroutine has ended: with its result or its exception, at once; no timer is
 /// waited for. If it was cancelled by the deadline and ended with that, with
-/// system_error(error::timed_out). A coroutine is cancelled where it waits for an operation that can
-/// be; it goes on until then. It may do something about it (it sees operation_aborted), and its
+/// system_error(error::timed_out). A coroutine is cancelled where it waits for an operation that
+/// can be; it goes on until then. It may do something about it (it sees operation_aborted), and its
 /// result stands if it does.
 ///
 /// Per-operation cancellation: the coroutine's, as with co_spawn.

@@ -38,24 +38,25 @@ namespace asio_wheel {
 /// A stream whose operations have deadlines: Beast's tcp_stream, on the wheel, over any stream.
 ///
 /// Whoever misses a deadline loses the connection: the lowest layer (the socket) is closed, and the
-/// operation completes with error::timed_out, which equals std::errc::timed_out. What else is pending
-/// then completes with operation_aborted, or whatever the next layer makes of a closed socket.
+/// operation completes with error::timed_out, which equals std::errc::timed_out. What else is
+/// pending then completes with operation_aborted, or whatever the next layer makes of a closed
+/// socket.
 ///
 /// There are three deadlines:
-///  - that of reads: one point of time, for every read that is started until it is set anew. So it may
-///    bound a single async_read_some(), or all those that an async_read_until() is made of;
+///  - that of reads: one point of time, for every read that is started until it is set anew. So it
+///    may bound a single async_read_some(), or all those that an async_read_until() is made of;
 ///  - that of writes, likewise. A connect has it, too;
-///  - that of being idle: while operations are pending, something has to be read or written within a
-///    period, again and again.
+///  - that of being idle: while operations are pending, something has to be read or written within
+///    a period, again and again.
 /// The first two are set together by expires_after() and expires_at(), as with Beast, or each by
 /// itself. They may be set as long as none of the operations that they are for is pending.
 ///
 /// Which of both wins: an operation has completed in time if its handler is called before the wheel
 /// finds the deadline passed, which is not before it has, and at most a tick after (plus what the
 /// context takes). From then on it has timed out, also if what it waited for is there at last: the
-/// stream is closed. An operation that is started when its deadline has passed does nothing but close
-/// the stream and time out; so does each further one, until the deadline is set anew. A deadline whose
-/// operation has completed closes nothing.
+/// stream is closed. An operation that is started when its deadline has passed does nothing but
+/// close the stream and time out; so does each further one, until the deadline is set anew. A
+/// deadline whose operation has completed closes nothing.
 ///
 /// `NextLayer` is a socket most often. With TLS it is usual, and best, to have the deadlines below:
 /// ssl::stream<timeout_stream<tcp::socket>>. Then they hold for the handshake, too.
@@ -65,8 +66,8 @@ namespace asio_wheel {
 /// Executor: that of the next layer.
 ///
 /// Thread safety. Distinct streams: safe. One stream: unsafe; all calls, and all handlers of its
-/// operations, have to run on one strand, be it implicit. The deadlines are looked at there, too: where
-/// the handler of a pending operation would be called.
+/// operations, have to run on one strand, be it implicit. The deadlines are looked at there, too:
+/// where the handler of a pending operation would be called.
 ///
 /// Lifetimes: the next layer and the deadlines live as long as the stream or an operation that is
 /// pending. So a stream may be moved or destroyed at any time; in the latter case it is closed, and
@@ -74,11 +75,11 @@ namespace asio_wheel {
 /// still, and a next layer as if newly made from that, if it can be; if not, it may be destroyed or
 /// assigned to. Buffers are the caller's, until the operation completes.
 ///
-/// Cost. A stream is one allocation; an operation none beyond that of the next layer. All deadlines of a
-/// stream share one wait on the wheel, in memory of the library's that is used again, and never the
-/// handler's. An operation whose predecessor's handler has started it finds that wait there, and
-/// neither arms nor moves nor cancels anything, unless its deadline is earlier than any before. So
-/// a wait is looked at once for a period, as with idle_timer.
+/// Cost. A stream is one allocation; an operation none beyond that of the next layer. All deadlines
+/// of a stream share one wait on the wheel, in memory of the library's that is used again, and
+/// never the handler's. An operation whose predecessor's handler has started it finds that wait
+/// there, and neither arms nor moves nor cancels anything, unless its deadline is earlier than any
+/// before. So a wait is looked at once for a period, as with idle_timer.
 template <class NextLayer>
 class timeout_stream {
     static_assert(detail::closable_layer<NextLayer>,
@@ -120,16 +121,16 @@ public:
             timeout_stream<typename NextLayer::template rebind_executor<Executor1>::other>;
     };
 
-    /// A stream without deadlines. The arguments are the next layer's: an executor, a context, a socket
-    /// to take over ...
+    /// A stream without deadlines. The arguments are the next layer's: an executor, a context, a
+    /// socket to take over ...
     template <class... Args>
         requires std::constructible_from<NextLayer, Args...>
     explicit timeout_stream(Args&&... args)
         : impl_(std::make_shared<impl_type>(detail::stream_terms(), std::forward<Args>(args)...)),
           executor_(impl_->layer.get_executor()) {}
 
-    /// Takes over the next layer of a stream with another executor, and the deadlines. Nothing may be
-    /// pending.
+    /// Takes over the next layer of a stream with another executor, and the deadlines. Nothing may
+    /// be pending.
     template <class OtherLayer>
         requires(!std::same_as<OtherLayer, NextLayer> &&
                  std::constructible_from<NextLayer, OtherLayer>)
@@ -160,9 +161,9 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
-    /// The next layer, most often a socket; for options, sockets' own functions, and all that has no
-    /// deadline. (It is not called next_layer(): Beast's get_lowest_layer() leads to the stream that has
-    /// the deadlines, as it does with Beast's own.)
+    /// The next layer, most often a socket; for options, sockets' own functions, and all that has
+    /// no deadline. (It is not called next_layer(): Beast's get_lowest_layer() leads to the stream
+    /// that has the deadlines, as it does with Beast's own.)
     [[nodiscard]] NextLayer& socket() { return impl().layer; }
     [[nodiscard]] const NextLayer& socket() const { return impl().layer; }
 
@@ -175,8 +176,8 @@ public:
     }
 
     /// Cancels what is pending, and gives the next layer away: no deadline will ever close it. The
-    /// stream is then as one that was moved from. (While something is pending, a socket may be moved; a
-    /// TLS stream may not.)
+    /// stream is then as one that was moved from. (While something is pending, a socket may be
+    /// moved; a TLS stream may not.)
     [[nodiscard]] NextLayer release_socket() {
         cancel();
         NextLayer released(std::move(impl().layer));
@@ -184,8 +185,8 @@ public:
         return released;
     }
 
-    /// Makes what is pending complete with operation_aborted. Leaves the stream open, and the deadlines
-    /// as they are.
+    /// Makes what is pending complete with operation_aborted. Leaves the stream open, and the
+    /// deadlines as they are.
     void cancel() {
         if (impl_ != nullptr) { // Else it is as one that is new.
             boost::system::error_code ignored;
@@ -196,12 +197,12 @@ public:
     /// Closes the lowest layer. What is pending completes with operation_aborted.
     void close() { shut(); }
 
-    /// Sets the deadlines of reads and of writes to `d` from now; zero and less is now. Saturates. If `d`
-    /// is not a number (NaN), here and below, std::invalid_argument.
+    /// Sets the deadlines of reads and of writes to `d` from now; zero and less is now. Saturates.
+    /// If `d` is not a number (NaN), here and below, std::invalid_argument.
     ///
-    /// As with Beast: a read that is pending keeps its deadline, and so do the reads after it, such as
-    /// those that a composed operation will start; likewise with writes. If both are pending, or a
-    /// connect, there is nothing to be set: std::logic_error.
+    /// As with Beast: a read that is pending keeps its deadline, and so do the reads after it, such
+    /// as those that a composed operation will start; likewise with writes. If both are pending, or
+    /// a connect, there is nothing to be set: std::logic_error.
     ///
     ///     stream.expires_after(5s);
     ///     co_await http::async_read_header(stream, buffer, parser, use_awaitable);
@@ -215,7 +216,8 @@ public:
     /// As expires_after(), at a point of time.
     void expires_at(const time_point& t) { deadlines().expires(t); }
 
-    /// Reads and writes have no deadlines. Otherwise as expires_after(). (This is how a stream begins.)
+    /// Reads and writes have no deadlines. Otherwise as expires_after(). (This is how a stream
+    /// begins.)
     void expires_never() { deadlines().expires(deadlines_type::never); }
 
     /// Sets the deadline of reads. std::logic_error if a read or a connect is pending.
@@ -235,9 +237,9 @@ public:
     void write_expires_never() { deadlines().write_expires(deadlines_type::never); }
 
     /// While operations are pending, some byte must be read or written within `d`, again and again;
-    /// else all of them time out. Time in which nothing is pending does not count. May be called at any
-    /// time; begins to hold with the next operation that is started, then for all that are pending.
-    /// std::invalid_argument if `d` is not greater than zero.
+    /// else all of them time out. Time in which nothing is pending does not count. May be called at
+    /// any time; begins to hold with the next operation that is started, then for all that are
+    /// pending. std::invalid_argument if `d` is not greater than zero.
     template <class Rep, class Period>
     void idle_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().idle_after(
@@ -294,8 +296,8 @@ public:
     /// Per-operation cancellation: as the next layer's (sockets: terminal, partial and total); the
     /// stream stays open.
     ///
-    /// Allocation: the next layer's, with the handler's associated allocator. Without memory it throws
-    /// std::bad_alloc, and nothing has begun.
+    /// Allocation: the next layer's, with the handler's associated allocator. Without memory it
+    /// throws std::bad_alloc, and nothing has begun.
     ///
     /// Lifetimes, thread safety: see the class.
     template <class MutableBufferSequence,
@@ -329,8 +331,8 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code)
     ///
-    /// What is said of async_read_some() holds, with the deadline of writes. No other operation may be
-    /// pending, and no deadline be set meanwhile.
+    /// What is said of async_read_some() holds, with the deadline of writes. No other operation may
+    /// be pending, and no deadline be set meanwhile.
     template <class Layer = NextLayer,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>

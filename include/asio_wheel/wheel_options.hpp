@@ -39,8 +39,8 @@ struct wheel_options {
     /// the handler of an idle timeout closes unless its error is operation_aborted. 0 is no limit.
     std::size_t max_pending = 0;
 
-    /// False removes the lock, for a context that is used by one thread only. Where assertions are on
-    /// (see BOOST_ASSERT), a second thread that comes at the same time fails one. By default a
+    /// False removes the lock, for a context that is used by one thread only. Where assertions are
+    /// on (see BOOST_ASSERT), a second thread that comes at the same time fails one. By default a
     /// context that was made with BOOST_ASIO_CONCURRENCY_HINT_UNSAFE has a wheel without a lock.
     bool locking = true;
 

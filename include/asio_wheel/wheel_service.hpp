@@ -36,26 +36,26 @@ struct core_access;
 /// Behaviour that all of its timers share:
 ///  - A wait never completes early, and is due at most one tick after its deadline, plus what the
 ///    context is late itself.
-///  - The context is woken up for the next deadline only: once for a lone wait, and not at all while
-///    no wait is pending (but for one time at most, if several threads started and ended the waits).
-///    While some are, timers whose wait was cancelled or postponed cost one wake-up for each slot that
-///    has any, at most.
+///  - The context is woken up for the next deadline only: once for a lone wait, and not at all
+///    while no wait is pending (but for one time at most, if several threads started and ended the
+///    waits). While some are, timers whose wait was cancelled or postponed cost one wake-up for
+///    each slot that has any, at most.
 ///  - Each wait is one handler of the context, as seen by run_one(), stop(), exceptions and other
 ///    threads. Beyond these, run() and poll() count a handler of the wheel's own when a wake-up
 ///    finds nothing due, when the wake-up is moved earlier, at the next wait after the last one has
 ///    ended, and for each slice of what scale() does.
 ///  - A context that has no other work stops when the last wait has ended.
-///  - If one thread runs the context, waits complete in the order of their expiry. Those of one tick
-///    do so within each `budget` of them; a wait that is due when it begins may count as one of the
-///    tick before. Waits for the same expiry have no particular order (but for those on one timer,
-///    which are first come first served).
+///  - If one thread runs the context, waits complete in the order of their expiry. Those of one
+///    tick do so within each `budget` of them; a wait that is due when it begins may count as one
+///    of the tick before. Waits for the same expiry have no particular order (but for those on one
+///    timer, which are first come first served).
 ///
 /// Thread safety. All members may be called from any thread (with wheel_options::locking; without,
 /// from the one thread that uses the context). No lock is held while handlers, allocators or
 /// executors are called.
 ///
-/// `Clock` is a TrivialClock: now() throws nothing. It may be called while the wheel's lock is held,
-/// so it must not use timers.
+/// `Clock` is a TrivialClock: now() throws nothing. It may be called while the wheel's lock is
+/// held, so it must not use timers.
 ///
 ///     boost::asio::io_context ctx;
 ///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .max_pending = 1'000'000});

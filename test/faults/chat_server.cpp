@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The chat server of the examples with 2,000 connections. Their sockets are real, and all periods pass
-// in paused time. So no machine is too slow, and the last millisecond before a timeout can be seen.
+// The chat server of the examples with 2,000 connections. Their sockets are real, and all periods
+// pass in paused time. So no machine is too slow, and the last millisecond before a timeout can be
+// seen.
 
 #include "../examples/17_chat_server/peer.hpp"
 #include "../examples/17_chat_server/server.hpp"
@@ -243,7 +244,8 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     BOOST_TEST(t.until([&] { return t.here() == live + idle; }));
     BOOST_TEST(t.ended("stuck") == int{stuck});
 
-    // In the sixth minute the users of the live say that they are there. The others only answer pings.
+    // In the sixth minute the users of the live say that they are there. The others only answer
+    // pings.
     const auto pass_rounds = [&](int until_round) {
         t.pass(10s);
         next_round();

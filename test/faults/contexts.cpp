@@ -9,8 +9,8 @@
 // or destroyed, once.
 //
 // Three limits are Asio's own. A context has to outlive the waits that are bound to it and have not
-// expired, for they are work of its executor. A socket has to end before its context. An object that
-// has something pending must not be used while its context ends on another thread.
+// expired, for they are work of its executor. A socket has to end before its context. An object
+// that has something pending must not be used while its context ends on another thread.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -216,8 +216,8 @@ struct two_contexts {
     }
 };
 
-// Calls `fill` for two contexts, runs them for n = 0, 1, 2 … handlers, and ends them in both orders;
-// until there is nothing left to run.
+// Calls `fill` for two contexts, runs them for n = 0, 1, 2 … handlers, and ends them in both
+// orders; until there is nothing left to run.
 void end_at_every_step(const std::function<void(two_contexts&, const token&)>& fill) {
     for (const bool a_first : {true, false}) {
         bool over = false;

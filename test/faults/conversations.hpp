@@ -91,8 +91,8 @@ inline bool talk_to_websocket(peer& p) {
     return p.send(websocket_message(close_frame, "\x03\xe8")) && p.read_until(server_close);
 }
 
-/// Whether a server answers a peer that behaves. On a busy machine both may be so late that a timeout of
-/// the server's ends a conversation: so it is tried again.
+/// Whether a server answers a peer that behaves. On a busy machine both may be so late that a
+/// timeout of the server's ends a conversation: so it is tried again.
 inline bool answers(std::uint16_t port, conversation talk, int times = 50) {
     for (int i = 0; i < times; ++i) {
         peer p(port);

@@ -3,8 +3,8 @@
 // timeout: 900
 // unity: off
 
-// Descriptors and memory that run out in the servers of the examples, each in a process with limits of
-// its own: the server says so, lives on, and serves the next peers when there are some again.
+// Descriptors and memory that run out in the servers of the examples, each in a process with limits
+// of its own: the server says so, lives on, and serves the next peers when there are some again.
 //
 // Real time and real sockets. What has to happen has a minute for that.
 
@@ -77,7 +77,8 @@ rlim_t memory_for(const std::vector<std::string>& command, std::size_t kilobytes
 
 BOOST_AUTO_TEST_SUITE(fault_exhaustion)
 
-// Twice as many connections as there are descriptors: some wait to be accepted until others have gone.
+// Twice as many connections as there are descriptors: some wait to be accepted until others have
+// gone.
 BOOST_AUTO_TEST_CASE(a_server_without_descriptors_says_so_and_serves_the_others_later) {
     for (const tested_server& s : servers) {
         BOOST_TEST_CONTEXT(s.name) {
@@ -138,8 +139,9 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_does_not_spin) {
     BOOST_TEST(counted["connections_left"] == 0);
 }
 
-// Connections until there is no memory for them. A sanitizer's memory cannot be limited. With select(),
-// Asio allocates when an operation starts; without memory it ends the program in async_accept().
+// Connections until there is no memory for them. A sanitizer's memory cannot be limited. With
+// select(), Asio allocates when an operation starts; without memory it ends the program in
+// async_accept().
 BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
                      *only_if(!is_sanitized && !uses_select)) {
     const std::size_t most = connections_allowed(4000);
@@ -200,9 +202,10 @@ BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_
     check(servers[2], std::string(websocket_request) + websocket_message(text, large));
 }
 
-// While a server accepts, reads, writes, waits: each allocation may fail, alone or with many of the next,
-// but for small ones (programs/failing_memory.hpp says why). Since it has dispositions, Asio makes an
-// exception of an error in a function that is noexcept, though that may need memory for a long text.
+// While a server accepts, reads, writes, waits: each allocation may fail, alone or with many of the
+// next, but for small ones (programs/failing_memory.hpp says why). Since it has dispositions, Asio
+// makes an exception of an error in a function that is noexcept, though that may need memory for a
+// long text.
 BOOST_AUTO_TEST_CASE(servers_whose_allocations_fail_at_random_live_on,
                      *only_if(!asio_has_dispositions)) {
     for (const tested_server& s : servers) {

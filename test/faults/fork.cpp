@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // timeout: 600
 
-// fork() at any time, from any thread: the child goes on with contexts of its own, whatever the other
-// threads of the parent were in the middle of. A context that goes on in parent and child is told by
-// Asio's notify_fork(). What Asio's timers do is asked of them too.
+// fork() at any time, from any thread: the child goes on with contexts of its own, whatever the
+// other threads of the parent were in the middle of. A context that goes on in parent and child is
+// told by Asio's notify_fork(). What Asio's timers do is asked of them too.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -42,8 +42,8 @@ using boost::system::error_code;
 // More than a thread keeps memory for.
 constexpr std::size_t many = is_tracked ? 500 : 2000;
 
-// Waits that are aborted and waits that expire, more than a thread keeps memory for. True if each was
-// delivered.
+// Waits that are aborted and waits that expire, more than a thread keeps memory for. True if each
+// was delivered.
 template <class Timer>
 bool use_timers() {
     asio::io_context ctx;
@@ -149,8 +149,8 @@ private:
     int early_ = 0;
 };
 
-// Divides the process. Returns what both sides come to: 0 if this one, and all that came of the other
-// one, were as they should be.
+// Divides the process. Returns what both sides come to: 0 if this one, and all that came of the
+// other one, were as they should be.
 template <class Timer>
 int divide(mixture<Timer>& m, int generations) {
     if (generations == 0) {

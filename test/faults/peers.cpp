@@ -3,9 +3,9 @@
 // timeout: 600
 // unity: off
 
-// Peers that stop reading, send drops, flood, fall silent or are gone with a reset, against the servers
-// of the examples, each in a process of its own: the timeouts that these promise close such peers, none
-// before its time, and others are served meanwhile.
+// Peers that stop reading, send drops, flood, fall silent or are gone with a reset, against the
+// servers of the examples, each in a process of its own: the timeouts that these promise close such
+// peers, none before its time, and others are served meanwhile.
 //
 // Real time and real sockets. How long it takes is compared in one direction only.
 
@@ -54,8 +54,8 @@ std::vector<std::string> websocket_server() {
     return {ASIO_WHEEL_TEST_WEBSOCKET_SERVER};
 }
 
-// How a peer behaves: returns how long after it began to connect it was closed, or nothing if it was
-// not.
+// How a peer behaves: returns how long after it began to connect it was closed, or nothing if it
+// was not.
 using behaviour = std::function<std::optional<clock_type::duration>(std::uint16_t port)>;
 
 // Sends `at_once`, and then a byte now and then until it is closed.
@@ -159,8 +159,8 @@ void reset_many(std::uint16_t port, std::string_view what, conversation talk) {
     }
 }
 
-// Connections that send the same as fast as they can, and read what comes; others are served, and the
-// server does not grow.
+// Connections that send the same as fast as they can, and read what comes; others are served, and
+// the server does not grow.
 void flood(const server_process& server, const std::function<bool(peer&)>& begin, std::string what,
            conversation talk) {
     std::string much;

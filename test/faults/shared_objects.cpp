@@ -3,12 +3,12 @@
 // unity: off
 // pch: off
 
-// A program and a plugin that use timers on the same contexts. Each has a copy of the library of its
-// own, with static and thread-local variables of its own; they share the wheel of a context, which
-// Asio finds by the name of its type.
+// A program and a plugin that use timers on the same contexts. Each has a copy of the library of
+// its own, with static and thread-local variables of its own; they share the wheel of a context,
+// which Asio finds by the name of its type.
 //
-// The wheel's code is that of whichever of them has made it. So a plugin that is to be unloaded while
-// the context lives must not be the first: the program calls make_wheel() before.
+// The wheel's code is that of whichever of them has made it. So a plugin that is to be unloaded
+// while the context lives must not be the first: the program calls make_wheel() before.
 
 #include "plugin/plugin.hpp"
 #include "plugin/uses.hpp"

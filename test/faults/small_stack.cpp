@@ -101,8 +101,8 @@ public:
         }
     }
 
-    // Lets time go by, and runs the context one handler at a time until there is nothing to do. True
-    // if no turn did more than a slice of the wheel's work, or called more than one handler.
+    // Lets time go by, and runs the context one handler at a time until there is nothing to do.
+    // True if no turn did more than a slice of the wheel's work, or called more than one handler.
     bool pass(std::chrono::nanoseconds d, std::size_t turns_without_memory = 0) {
         clock_type::advance(d);
         std::optional<out_of_memory> no_memory;

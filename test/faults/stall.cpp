@@ -119,8 +119,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(after_ten_turns_everything_due_is_delivered_once_a
                 std::vector<duration> due;
                 std::size_t later = 0;
                 for (int i = 0; i < 3000; ++i) {
-                    // From the next tick to two turns after the end of the stall, whole ticks: those
-                    // of one tick are in order within a slice only.
+                    // From the next tick to two turns after the end of the stall, whole ticks:
+                    // those of one tick are in order within a slice only.
                     const auto ms =
                         std::uniform_int_distribution<std::int64_t>(1, 12 * s.turn() / 1ms)(random);
                     const duration d = std::chrono::milliseconds(ms);

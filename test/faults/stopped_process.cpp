@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A process that is stopped for seconds, as by Ctrl-Z, a debugger, or a machine that is moved: when it
-// goes on, all that fell due meanwhile is delivered, once, in order, and nothing early.
+// A process that is stopped for seconds, as by Ctrl-Z, a debugger, or a machine that is moved: when
+// it goes on, all that fell due meanwhile is delivered, once, in order, and nothing early.
 //
 // Real time. Each child does the same on a wheel of another shape, or on Asio's timers, and all of
 // them are stopped at once.

@@ -75,8 +75,8 @@ struct stepped : drained_context {
     }
 };
 
-// What may be done just after the clock was stepped, and needs the driver to be armed anew. `soon` and
-// `far` wait already, unless it starts one.
+// What may be done just after the clock was stepped, and needs the driver to be armed anew. `soon`
+// and `far` wait already, unless it starts one.
 struct action {
     const char* name;
     std::function<void(checked_wait& soon, checked_wait& far)> run;

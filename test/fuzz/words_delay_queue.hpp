@@ -3,9 +3,10 @@
 
 // Delay queues, beside a std::map that says what is in them.
 //
-// When exactly the queue hands a value to a pop that waits is its own affair. But it can be seen: the
-// value is not in the queue any more. So the model looks before and after whatever is done, and in each
-// handler: what has gone must be what was due first, and belongs to those that have waited longest.
+// When exactly the queue hands a value to a pop that waits is its own affair. But it can be seen:
+// the value is not in the queue any more. So the model looks before and after whatever is done, and
+// in each handler: what has gone must be what was due first, and belongs to those that have waited
+// longest.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_DELAY_QUEUE_HPP
 #define ASIO_WHEEL_TEST_FUZZ_WORDS_DELAY_QUEUE_HPP

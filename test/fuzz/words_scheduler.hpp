@@ -237,7 +237,8 @@ private:
         task& t = tasks_.emplace_back();
         t.group = once_in(4) ? i : nobody;
         const std::size_t what = pick(6);
-        // A fixed rate that begins long ago, or has a very short period, has very much to catch up with.
+        // A fixed rate that begins long ago, or has a very short period, has very much to catch up
+        // with.
         const duration d = what == 3 ? std::max<duration>(any_duration(), -std::chrono::seconds(2))
                                      : any_duration();
         t.due = sum(now(), d);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Operations with deadlines, by the tokens of timeout.hpp and cancel_after.hpp, and what must come of
-// them. The operations are manual: the program ends them, with or without being asked to.
+// Operations with deadlines, by the tokens of timeout.hpp and cancel_after.hpp, and what must come
+// of them. The operations are manual: the program ends them, with or without being asked to.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_HPP
 #define ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_HPP

@@ -4,8 +4,8 @@
 // timeout: 900
 // pch: off
 
-// The pool of blocks for operations (detail/memory/block_pool.hpp) in all interleavings: threads that
-// allocate, free what others have allocated, and end.
+// The pool of blocks for operations (detail/memory/block_pool.hpp) in all interleavings: threads
+// that allocate, free what others have allocated, and end.
 
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>

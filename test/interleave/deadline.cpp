@@ -5,8 +5,9 @@
 // unity: interleave
 // pch: off
 
-// The deadline of one operation (detail/timeout/deadline.hpp) in all interleavings: the operation begins,
-// its time comes, it is cancelled through its outer slot, and it ends, each on a thread of its own.
+// The deadline of one operation (detail/timeout/deadline.hpp) in all interleavings: the operation
+// begins, its time comes, it is cancelled through its outer slot, and it ends, each on a thread of
+// its own.
 //
 // The operation is what a test makes of it, and the core is a small one with a single wait: so what
 // is explored is the deadline alone.

@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Idle timers: they are touched, scaled, given other periods and destroyed while another thread lets
-// their periods end. None fires before it has been idle for its period, and none is forgotten.
+// Idle timers: they are touched, scaled, given other periods and destroyed while another thread
+// lets their periods end. None fires before it has been idle for its period, and none is forgotten.
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -189,7 +189,8 @@ BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_while_all_are_shortened) {
         });
 }
 
-// What knows of touches moves with the object: the walk reads it at its old place or at its new one.
+// What knows of touches moves with the object: the walk reads it at its old place or at its new
+// one.
 BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
     explore_all("move_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
         scene s;

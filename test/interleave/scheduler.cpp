@@ -6,8 +6,8 @@
 // pch: off
 
 // Tasks of a scheduler: one thread lets them become due, while others cancel, stop, adopt and
-// replace them. Each function is called as often as the answers of these calls say, and is destroyed
-// once.
+// replace them. Each function is called as often as the answers of these calls say, and is
+// destroyed once.
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/scheduler.hpp>

@@ -5,9 +5,9 @@
 // unity: interleave
 // pch: off
 
-// The deadlines of a stream (detail/timeout_stream/deadlines.hpp) that is handed on: the handler of an
-// operation has woken another thread, which begins the next one, before settle() has its turn; and
-// meanwhile the wait that lingers ends.
+// The deadlines of a stream (detail/timeout_stream/deadlines.hpp) that is handed on: the handler of
+// an operation has woken another thread, which begins the next one, before settle() has its turn;
+// and meanwhile the wait that lingers ends.
 
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
@@ -33,8 +33,8 @@ using namespace asio_wheel::test::interleave;
 using boost::system::error_code;
 using detail::transfer;
 
-// What a stream does with its deadlines, without a stream. Its clock is the steady one, which stands
-// still and is moved by hand.
+// What a stream does with its deadlines, without a stream. Its clock is the steady one, which
+// stands still and is moved by hand.
 class stream {
     using deadlines = detail::stream_deadlines<asio::io_context::executor_type>;
     using duration = std::chrono::steady_clock::duration;

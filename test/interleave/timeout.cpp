@@ -59,7 +59,8 @@ public:
             token);
     }
 
-    // By a thread that completes it, or has time pass: waits until it has begun, and sees all of that.
+    // By a thread that completes it, or has time pass: waits until it has begun, and sees all of
+    // that.
     void await_begin() {
         await([this] { return begun_.load(std::memory_order_relaxed); });
         check(begun_.load(std::memory_order_acquire), "it has begun"); // Pairs with start().
@@ -115,8 +116,9 @@ struct scene : world {
     }
     void complete() { op.complete(); }
 
-    // In a handler: an operation that has a deadline and ends before it, and then this one, which gets
-    // the same timer. (Another wait is pending: the last of all would end by way of the queue.)
+    // In a handler: an operation that has a deadline and ends before it, and then this one, which
+    // gets the same timer. (Another wait is pending: the last of all would end by way of the
+    // queue.)
     void begin_after_another(bool and_end) {
         asio::post(ctx, [this, and_end] {
             others.async_wait([](error_code) {});

@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Waits on timers, through the public interface: what expires on one thread is cancelled, postponed,
-// moved, destroyed or begun on another.
+// Waits on timers, through the public interface: what expires on one thread is cancelled,
+// postponed, moved, destroyed or begun on another.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 

@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Timers whose wait was cancelled, and that are filed still: a wait starts on them without the lock,
-// or they end, while their tick comes, the wheel falls asleep, or is drained.
+// Timers whose wait was cancelled, and that are filed still: a wait starts on them without the
+// lock, or they end, while their tick comes, the wheel falls asleep, or is drained.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 
@@ -27,7 +27,8 @@ using namespace std::chrono_literals;
 using namespace asio_wheel::test::interleave;
 using timer = asio_wheel::basic_waitable_timer<scripted_clock>;
 
-// A timer of one second whose wait was cancelled, and one of five seconds that keeps the wheel awake.
+// A timer of one second whose wait was cancelled, and one of five seconds that keeps the wheel
+// awake.
 struct scene : world {
     std::optional<timer> t;
     timer far;
@@ -173,8 +174,8 @@ BOOST_AUTO_TEST_CASE(a_wait_is_cancelled_and_started_again_while_its_tick_comes)
                 });
 }
 
-// When the last wait ends the driver is disarmed, though timers are filed. A wait that starts on one of
-// these at that moment must not be overlooked.
+// When the last wait ends the driver is disarmed, though timers are filed. A wait that starts on
+// one of these at that moment must not be overlooked.
 BOOST_AUTO_TEST_CASE(a_wait_starts_while_the_wheel_falls_asleep) {
     const auto ends = [](bool cancels) {
         return [cancels] {

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Prints for each step of a timer's life how many locks it takes, how many atomic read-modify-writes
-// it makes, and which cache lines it touches that other timers' steps touch too: what decides how
-// timers scale with threads. All is done by one thread at a time and counted, not timed. What must hold
-// is checked by test/contention.cpp.
+// Prints for each step of a timer's life how many locks it takes, how many atomic
+// read-modify-writes it makes, and which cache lines it touches that other timers' steps touch too:
+// what decides how timers scale with threads. All is done by one thread at a time and counted, not
+// timed. What must hold is checked by test/contention.cpp.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
 
@@ -200,8 +200,8 @@ std::vector<row> measure_steps(timer_life<Timer>& life, counter& c, int rounds) 
 // All steps, where the wheel begins at such an offset in a cache line.
 //
 // A wheel may have lines for each thread. These are of no interest. They are the ones that a step
-// changes without the wheel's lock, and no step of another thread does. (What is guarded by the lock may
-// be another line each time.)
+// changes without the wheel's lock, and no step of another thread does. (What is guarded by the
+// lock may be another line each time.)
 template <class Timer>
 std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
     boost::asio::io_context ctx;
@@ -279,8 +279,8 @@ struct range {
     }
 };
 
-// The same step of the same timers, but for where in a cache line the wheel begins; and all lines that
-// any step writes.
+// The same step of the same timers, but for where in a cache line the wheel begins; and all lines
+// that any step writes.
 struct placed {
     const measured* step;
     const std::set<std::uintptr_t>* written_by_any;

@@ -4,10 +4,10 @@
 // How many locks Asio takes, and how many atomic read-modify-writes it makes. To be included before
 // anything of Asio, in a program of one source.
 //
-// Locks are counted where pthread_mutex_lock() can be replaced; elsewhere there are none to be seen.
-// Asio's atomic counts are replaced by a class that counts. Newer versions of Asio have a mutex of
-// their own beside that of pthreads: they take the latter here, as they do on platforms that cannot
-// have the former. All of this counts as often as the original does.
+// Locks are counted where pthread_mutex_lock() can be replaced; elsewhere there are none to be
+// seen. Asio's atomic counts are replaced by a class that counts. Newer versions of Asio have a
+// mutex of their own beside that of pthreads: they take the latter here, as they do on platforms
+// that cannot have the former. All of this counts as often as the original does.
 
 #ifndef ASIO_WHEEL_TEST_LOCKS_COUNTED_ASIO_HPP
 #define ASIO_WHEEL_TEST_LOCKS_COUNTED_ASIO_HPP

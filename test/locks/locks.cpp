@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Prints for each shape of wheel how long a lock is held at most, and how long another handler waits
-// for its turn at most, when very many waits start, expire, are moved or end at once. All is done by
-// one thread, and its processor time is measured. What must hold is checked by test/turns.cpp, which
-// counts waits.
+// Prints for each shape of wheel how long a lock is held at most, and how long another handler
+// waits for its turn at most, when very many waits start, expire, are moved or end at once. All is
+// done by one thread, and its processor time is measured. What must hold is checked by
+// test/turns.cpp, which counts waits.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/measured_sync.hpp"
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The memory of a wheel, and which of its cache lines change. Replaces operator new: for a program of
-// one source.
+// The memory of a wheel, and which of its cache lines change. Replaces operator new: for a program
+// of one source.
 
 #ifndef ASIO_WHEEL_TEST_LOCKS_WHEEL_MEMORY_HPP
 #define ASIO_WHEEL_TEST_LOCKS_WHEEL_MEMORY_HPP
@@ -22,8 +22,8 @@ namespace asio_wheel::test {
 /// The blocks that were taken from operator new while a function ran. Not the pages that a wheel of
 /// very many slots takes from the system.
 ///
-/// Where in a cache line a block begins is up to the heap, and with it what shares a line with what.
-/// So that is said here; and such a block is never freed. Wheels are made by one thread.
+/// Where in a cache line a block begins is up to the heap, and with it what shares a line with
+/// what. So that is said here; and such a block is never freed. Wheels are made by one thread.
 class wheel_memory {
 public:
     static constexpr std::uintptr_t line_size = 64;

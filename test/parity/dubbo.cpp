@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Dubbo gives its users, and itself: org.apache.dubbo.common.timer.HashedWheelTimer with Timer,
-// Timeout and TimerTask, and what Dubbo builds on them: calls that time out, failed calls that are
-// tried again, heartbeats and reconnects.
+// What Dubbo gives its users, and itself: org.apache.dubbo.common.timer.HashedWheelTimer with
+// Timer, Timeout and TimerTask, and what Dubbo builds on them: calls that time out, failed calls
+// that are tried again, heartbeats and reconnects.
 
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/heartbeat.hpp>

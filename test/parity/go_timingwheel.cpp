@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What github.com/RussellLuo/timingwheel gives its users: TimingWheel with AfterFunc, ScheduleFunc and
-// Stop, Timer.Stop, and its package delayqueue.
+// What github.com/RussellLuo/timingwheel gives its users: TimingWheel with AfterFunc, ScheduleFunc
+// and Stop, Timer.Stop, and its package delayqueue.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/scheduler.hpp>

@@ -69,8 +69,8 @@ asio::awaitable<int> answer(asio::io_context& ctx, std::chrono::seconds after, i
     co_return value;
 }
 
-// invokeAll() and invokeAny(): what became of each is told when the condition is met, or when time is
-// up; the others are cancelled then.
+// invokeAll() and invokeAny(): what became of each is told when the condition is met, or when time
+// is up; the others are cancelled then.
 struct invoking : virtual_world {
     auto start(std::chrono::seconds after, int value) {
         return asio::co_spawn(ctx, answer(ctx, after, value), asio::deferred);

@@ -43,7 +43,8 @@ using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 using boost::system::error_code;
 
-// new SystemTimer(name): a tick of a millisecond, wheels of 20 slots, and as many of them as it takes.
+// new SystemTimer(name): a tick of a millisecond, wheels of 20 slots, and as many of them as it
+// takes.
 struct system_timer_of_kafka : telling {
     system_timer_of_kafka() : telling({.tick = 1ms, .slots = 20, .levels = 4}) {}
 };

@@ -373,8 +373,8 @@ BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_reported_again_and_again, hashed_w
     BOOST_TEST(told() == "");
 }
 
-// new IdleStateHandler(60, 30, 0), as its documentation uses it: ping when nothing was written, close
-// when nothing was read.
+// new IdleStateHandler(60, 30, 0), as its documentation uses it: ping when nothing was written,
+// close when nothing was read.
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_pings_and_gives_up, hashed_wheel) {
     asio_wheel::heartbeat pulse(ctx, 30s, 60s);
     std::function<void()> watch = [&] {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How late this machine is by itself: a thread that sleeps and computes, and measures how much later
-// it is done than it should be. Servers suffer as much, however good they are.
+// How late this machine is by itself: a thread that sleeps and computes, and measures how much
+// later it is done than it should be. Servers suffer as much, however good they are.
 
 #ifndef ASIO_WHEEL_TEST_SOAK_MACHINE_HPP
 #define ASIO_WHEEL_TEST_SOAK_MACHINE_HPP

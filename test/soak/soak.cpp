@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// soak [minutes]: the servers of the examples under churn, mass disconnects and mass expiry. Memory and
-// descriptors must stay flat after warm-up. Nothing may be early, and nothing later than this machine
-// is late by itself, which is measured beside it, plus an allowance.
+// soak [minutes]: the servers of the examples under churn, mass disconnects and mass expiry. Memory
+// and descriptors must stay flat after warm-up. Nothing may be early, and nothing later than this
+// machine is late by itself, which is measured beside it, plus an allowance.
 //
-// The last line says what held. Exit status: 0 if all did, 1 if not, and 77 if the machine was too busy
-// to judge.
+// The last line says what held. Exit status: 0 if all did, 1 if not, and 77 if the machine was too
+// busy to judge.
 
 #include "clients.hpp"
 #include "judge.hpp"
@@ -35,11 +35,12 @@ using namespace soak;
 
 constexpr int too_busy = 77;
 
-// Beside what the machine is late: a tick, the server's turn for each of the hundreds of connections
-// that expire together, and the turns of the clients, which share the processors with it.
+// Beside what the machine is late: a tick, the server's turn for each of the hundreds of
+// connections that expire together, and the turns of the clients, which share the processors with
+// it.
 constexpr auto allowance = 250ms;
-// If the machine is later than that by itself, or has so many programs to run for each processor, then
-// it is too busy to judge lateness.
+// If the machine is later than that by itself, or has so many programs to run for each processor,
+// then it is too busy to judge lateness.
 constexpr auto machine_at_most = 250ms;
 constexpr double load_at_most = 3;
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A server whose memory and descriptors are looked at each second. The first third of the time is
-// warm-up. Both are flat if their maximum in the last third is no more than before, but for a tolerance,
-// and if no descriptor is left when all clients have gone.
+// warm-up. Both are flat if their maximum in the last third is no more than before, but for a
+// tolerance, and if no descriptor is left when all clients have gone.
 
 #ifndef ASIO_WHEEL_TEST_SOAK_WATCHED_SERVER_HPP
 #define ASIO_WHEEL_TEST_SOAK_WATCHED_SERVER_HPP
@@ -21,7 +21,8 @@
 
 namespace soak {
 
-/// Memory may grow by as much from one third to the next, because allocators keep what they have had.
+/// Memory may grow by as much from one third to the next, because allocators keep what they have
+/// had.
 constexpr double tolerated_memory = 1.05;
 constexpr std::size_t tolerated_kilobytes = 512;
 /// Descriptors may grow by one crowd of clients: it is chance which of these come at the same time.

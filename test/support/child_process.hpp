@@ -22,9 +22,9 @@
 
 namespace asio_wheel::test {
 
-/// A child that calls a function and exits: with what that returns, or with 99 if it throws. A child
-/// that does not end within its limit, which is counted in seconds, is ended by SIGALRM: so nothing
-/// that hangs in it makes the test hang.
+/// A child that calls a function and exits: with what that returns, or with 99 if it throws. A
+/// child that does not end within its limit, which is counted in seconds, is ended by SIGALRM: so
+/// nothing that hangs in it makes the test hang.
 class child_process {
 public:
     template <class Function>

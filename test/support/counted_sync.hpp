@@ -5,8 +5,8 @@
 // remember where each was made. For programs that define ASIO_WHEEL_SYNC_HEADER as
 // "support/counted_sync.hpp".
 //
-// Both have the size and the alignment of the standard's: addresses show which objects share a cache
-// line.
+// Both have the size and the alignment of the standard's: addresses show which objects share a
+// cache line.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP

@@ -43,7 +43,8 @@ struct manual_clock {
     static inline std::atomic<std::size_t> reads{0}; ///< How many times now() was called.
 };
 
-/// Has the driver ask the clock on each turn of the context, since nothing else says that it was set.
+/// Has the driver ask the clock on each turn of the context, since nothing else says that it was
+/// set.
 template <class Clock>
 struct impatient {
     static typename Clock::duration to_wait_duration(const typename Clock::duration&) {

@@ -18,8 +18,8 @@
 
 namespace asio_wheel::test {
 
-/// A stream whose operations complete when the test says so. It may be moved; the test keeps what its
-/// `wire` is.
+/// A stream whose operations complete when the test says so. It may be moved; the test keeps what
+/// its `wire` is.
 ///
 ///     timeout_stream<manual_layer> stream(ctx);
 ///     const auto wire = stream.socket().wire;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A mutex that tells when it is locked and unlocked, in the place of the library's: for programs that
-// define ASIO_WHEEL_SYNC_HEADER as "support/measured_sync.hpp".
+// A mutex that tells when it is locked and unlocked, in the place of the library's: for programs
+// that define ASIO_WHEEL_SYNC_HEADER as "support/measured_sync.hpp".
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP

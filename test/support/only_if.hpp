@@ -5,8 +5,8 @@
 //
 //     BOOST_AUTO_TEST_CASE(a_name, *only_if(counting)) { … }
 //
-// Boost's own enable_if<> does not hold for a case, or the suite of one, that is named on the command
-// line.
+// Boost's own enable_if<> does not hold for a case, or the suite of one, that is named on the
+// command line.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_ONLY_IF_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_ONLY_IF_HPP

@@ -54,8 +54,8 @@ inline constexpr bool is_slow = is_sanitized || is_tracked;
     return is_tracked ? usual / 50 : is_slow ? usual / 10 : usual;
 }
 
-/// Asio waits by select(): for few descriptors only, and a handler that starts to wait for one may need
-/// memory.
+/// Asio waits by select(): for few descriptors only, and a handler that starts to wait for one may
+/// need memory.
 #if defined(BOOST_ASIO_HAS_IOCP) || defined(BOOST_ASIO_HAS_EPOLL) ||                               \
     defined(BOOST_ASIO_HAS_KQUEUE) || defined(BOOST_ASIO_HAS_DEV_POLL)
 inline constexpr bool uses_select = false;

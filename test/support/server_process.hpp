@@ -209,8 +209,8 @@ private:
         return text;
     }
 
-    // Reads stderr all the time: a server that cannot write would wait. Handler tracking, which writes
-    // several lines for each handler, is left out.
+    // Reads stderr all the time: a server that cannot write would wait. Handler tracking, which
+    // writes several lines for each handler, is left out.
     void listen() {
         for (std::string line; !(line = read_until(errors_, "\n")).empty();) {
             if (!line.starts_with("@asio|")) {
@@ -229,15 +229,15 @@ private:
     std::thread listener_;
 };
 
-/// A connection to a server on loopback, which does only what it is told. Everything that waits gives
-/// up after a minute, which no machine should need.
+/// A connection to a server on loopback, which does only what it is told. Everything that waits
+/// gives up after a minute, which no machine should need.
 class peer {
 public:
     using clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds patience{60};
 
-    /// `receive_buffer` is how many bytes of the server's the system may keep for us; 0 leaves that to
-    /// the system.
+    /// `receive_buffer` is how many bytes of the server's the system may keep for us; 0 leaves that
+    /// to the system.
     explicit peer(std::uint16_t port, int receive_buffer = 0)
         : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         if (receive_buffer != 0) {
@@ -302,8 +302,8 @@ public:
         }
     }
 
-    /// Reads at most `most` bytes, which are forgotten, without waiting for them. False if the server
-    /// has closed.
+    /// Reads at most `most` bytes, which are forgotten, without waiting for them. False if the
+    /// server has closed.
     bool read_few(std::size_t most) {
         std::string bytes(most, ' ');
         const ssize_t n = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
@@ -339,8 +339,8 @@ public:
         return clock::now() - since;
     }
 
-    /// Waits until the server has closed, without reading: a write fails then, or the system says that
-    /// the connection was reset.
+    /// Waits until the server has closed, without reading: a write fails then, or the system says
+    /// that the connection was reset.
     std::optional<clock::duration> wait_closed_unread(clock::time_point since) {
         const auto limit = clock::now() + patience;
         while (clock::now() < limit) {

@@ -32,7 +32,8 @@ enum class ends_first { objects, context };
 ///
 /// What has to hold is for the sanitizers to see, and for the scenario to check in its destructors.
 ///
-/// Sockets have to end before their context: what holds some outside of it asks for that order alone.
+/// Sockets have to end before their context: what holds some outside of it asks for that order
+/// alone.
 template <class Start, class Step>
 std::size_t tear_down_at_every_step(Start start, Step step,
                                     std::initializer_list<ends_first> orders = {

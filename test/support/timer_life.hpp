@@ -96,9 +96,9 @@ private:
 
 /// The steps. `Timer` is asio_wheel::steady_timer or boost::asio::steady_timer.
 ///
-/// What is not the point is kept away: other waits come earlier, so that the wake-up is set already;
-/// and calls are made in a handler, so that no thread has to be woken up. All is done by one thread
-/// of a context that could have several.
+/// What is not the point is kept away: other waits come earlier, so that the wake-up is set
+/// already; and calls are made in a handler, so that no thread has to be woken up. All is done by
+/// one thread of a context that could have several.
 template <class Timer>
 class timer_life {
     static constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;

@@ -4,8 +4,9 @@
 // What the library needs: C++20 and Boost 1.81. Each public header includes this one first, so that
 // a compiler or a Boost that is too old gives one readable error, not hundreds.
 //
-// All #ifs on the language version and on the version of Boost are here; .ci/check_layers proves it.
-// This header is in layer 1, so it does not include Asio: Boost's version is Asio's version too.
+// All #ifs on the language version and on the version of Boost are here; .ci/check_layers proves
+// it. This header is in layer 1, so it does not include Asio: Boost's version is Asio's version
+// too.
 
 #ifndef ASIO_WHEEL_DETAIL_REQUIREMENTS_HPP
 #define ASIO_WHEEL_DETAIL_REQUIREMENTS_HPP

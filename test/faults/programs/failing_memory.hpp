@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Replaces operator new by one that fails when another process asks for it: from SIGUSR1 on, some
-// allocations throw, at random, alone and many in a row. From SIGUSR2 on, none does. For programs with
-// one thread, before everything else.
+// allocations throw, at random, alone and many in a row. From SIGUSR2 on, none does. For programs
+// with one thread, before everything else.
 //
-// Small ones never fail: to destroy a coroutine, Asio posts its end with fresh memory, in a destructor. If
-// there is none, std::terminate() is called.
+// Small ones never fail: to destroy a coroutine, Asio posts its end with fresh memory, in a
+// destructor. If there is none, std::terminate() is called.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
 #define ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP

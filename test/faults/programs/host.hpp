@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs a server of the examples until SIGTERM, through lack of memory, and prints in the end what it
-// has seen, in the form that the echo server has (examples/support/record.hpp).
+// Runs a server of the examples until SIGTERM, through lack of memory, and prints in the end what
+// it has seen, in the form that the echo server has (examples/support/record.hpp).
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 #define ASIO_WHEEL_TEST_FAULTS_HOST_HPP
@@ -33,8 +33,9 @@ boost::asio::awaitable<void> serve_present(Serve& serve, boost::asio::ip::tcp::a
 
 /// `serve(acceptor)` is the server's coroutine. An argument of the program is the port.
 ///
-/// Where an operation throws for want of memory, Asio destroys the coroutine that waits for it, and the
-/// exception leaves run(). So that may end the server's coroutine, too, and then it is started again.
+/// Where an operation throws for want of memory, Asio destroys the coroutine that waits for it, and
+/// the exception leaves run(). So that may end the server's coroutine, too, and then it is started
+/// again.
 template <class Serve>
 void host(int argc, char** argv, Serve serve) {
     namespace asio = boost::asio;

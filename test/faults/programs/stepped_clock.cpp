@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A program whose wall clock is stepped by an hour, forwards and backwards, while system_timers are
-// waited for. libfaketime, which must be preloaded, is what steps it: it takes the time from the file
-// that FAKETIME_TIMESTAMP_FILE names. Exits with 77 where there is no such library, or where it does
-// not work with how this program was compiled.
+// waited for. libfaketime, which must be preloaded, is what steps it: it takes the time from the
+// file that FAKETIME_TIMESTAMP_FILE names. Exits with 77 where there is no such library, or where
+// it does not work with how this program was compiled.
 //
 // As with Asio's timers, a step is noticed when the context wakes up for a timer of any clock, and
 // within five minutes otherwise: so each step is followed by a short wait.

@@ -12,33 +12,34 @@
 // The function is called again and again, each time on a new thread. together() gives each of its
 // functions a thread. Exactly one of these runs at any time, until it comes to a yield point. There
 // the explorer chooses the thread that runs next. Yield points are before each operation of the
-// library's mutexes and atomics (sync.hpp), and after each operation that releases something to other
-// threads. The choices form a tree. The explorer searches it depth first: each run repeats the choices
-// of the run before, up to the last choice that has an alternative left.
+// library's mutexes and atomics (sync.hpp), and after each operation that releases something to
+// other threads. The choices form a tree. The explorer searches it depth first: each run repeats
+// the choices of the run before, up to the last choice that has an alternative left.
 //
 // The threads are real ones, not fibers, for three reasons: the library calls
-// std::this_thread::get_id(), its block pool and Asio have thread_local variables, and sanitizers know
-// threads. A thread is explored until its thread_local variables are destroyed.
+// std::this_thread::get_id(), its block pool and Asio have thread_local variables, and sanitizers
+// know threads. A thread is explored until its thread_local variables are destroyed.
 //
 // There are two ways to keep the tree small:
 //
 //  - With `preemptions`, a thread is interrupted at most so often. A switch is free if the thread
 //    sleeps, waits for a mutex, or has ended. Most faults need one or two preemptions.
-//  - Without `preemptions`, the explorer tries all interleavings; but of those that differ only in the
-//    order of actions on different objects, it tries one ("sleep sets"). This is sound if each thing
-//    that the threads share is ordered by yield points. ThreadSanitizer checks that in the same runs.
-//    It is not sound for threads that share an io_context, because the mutexes of Asio are no yield
-//    points. In this mode no yield points follow an action: what a thread does there is ordered by its
-//    last action, or it is a data race.
+//  - Without `preemptions`, the explorer tries all interleavings; but of those that differ only in
+//    the order of actions on different objects, it tries one ("sleep sets"). This is sound if each
+//    thing that the threads share is ordered by yield points. ThreadSanitizer checks that in the
+//    same runs. It is not sound for threads that share an io_context, because the mutexes of Asio
+//    are no yield points. In this mode no yield points follow an action: what a thread does there
+//    is ordered by its last action, or it is a data race.
 //
 // The explorer finds: checks that fail; exceptions; deadlocks (each thread sleeps, or waits for a
 // mutex); runs without end; and what a sanitizer finds. Then it looks for a schedule with fewer
 // preemptions, and prints it. A schedule is a list of the steps at which it differs from the usual
 // choice. For example, "12b.17a" means that thread b continues at step 12 and thread a at step 17;
-// "9=1" means that a compare_exchange_weak() fails at step 9. This runs one schedule again, and prints
-// each step:
+// "9=1" means that a compare_exchange_weak() fails at step 9. This runs one schedule again, and
+// prints each step:
 //
-//     ASIO_WHEEL_SCHEDULE=two_counters:12b.17a build/interleave/test/interleave/test_interleave_timer
+//     cd build/interleave/test/interleave
+//     ASIO_WHEEL_SCHEDULE=two_counters:12b.17a ./test_interleave_timer
 //
 // ASIO_WHEEL_PREEMPTIONS=n raises all lower bounds to n, for a longer run.
 //
@@ -46,10 +47,11 @@
 //
 //  - All orders that are tried are sequentially consistent. Weak memory is out of scope. (But
 //    ThreadSanitizer sees in each order that is tried whether an acquire or a release is missing.)
-//  - Asio's own mutexes are no yield points. If a thread stopped at a yield point while it held one,
-//    and another thread wanted that, then nothing would go on; after a minute the explorer says so and
-//    ends the program. It does not happen: Asio calls no operation, no handler and no executor under
-//    its mutexes, and it reads only the clock. So a test's clock must not have yield points.
+//  - Asio's own mutexes are no yield points. If a thread stopped at a yield point while it held
+//    one, and another thread wanted that, then nothing would go on; after a minute the explorer
+//    says so and ends the program. It does not happen: Asio calls no operation, no handler and no
+//    executor under its mutexes, and it reads only the clock. So a test's clock must not have yield
+//    points.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_EXPLORER_HPP
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_EXPLORER_HPP
@@ -110,7 +112,8 @@ void together(Functions&&... functions) {
 /// Something must be so. By any thread of a scenario.
 void check(bool fact, const char* what) noexcept;
 
-/// Tells how a run has ended: an exploration in which nothing but one thing ever happens is no test.
+/// Tells how a run has ended: an exploration in which nothing but one thing ever happens is no
+/// test.
 void outcome(const std::string& what);
 
 /// Lets the other threads go on until something is so. `condition` has no yield points, and is

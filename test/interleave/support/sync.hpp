@@ -4,9 +4,9 @@
 // The mutex and the atomics of the library, for programs that explore interleavings: each operation
 // is a yield point. Named by ASIO_WHEEL_SYNC_HEADER.
 //
-// Beneath each there is the real one. It does the work, with the memory order that the library asked
-// for: so ThreadSanitizer sees which accesses are ordered by the library itself. And on a thread that
-// is not explored it is all there is.
+// Beneath each there is the real one. It does the work, with the memory order that the library
+// asked for: so ThreadSanitizer sees which accesses are ordered by the library itself. And on a
+// thread that is not explored it is all there is.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP

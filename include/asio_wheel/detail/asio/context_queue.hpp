@@ -118,7 +118,8 @@ public:
         return boost::asio::use_service<scheduler>(context).can_dispatch();
     }
 
-    /// Whether the calling thread empties this queue. Then it is in a handler, which counts as work.
+    /// Whether the calling thread empties this queue. Then it is in a handler, which counts as
+    /// work.
     [[nodiscard]] bool runs_here() const noexcept { return scheduler_.can_dispatch(); }
 
     /// Puts all of a batch, which is not empty, into the queue.

@@ -6,8 +6,8 @@
 // Without these, a mistake ends in a list of all overloads that do not fit, or deep inside of Asio.
 // There are two means:
 //  - A function that fits only mistakes, and whose static_assert says what to write instead. Its
-//    return type is deduced. So the compiler looks into it at once, before it complains about anything
-//    that follows from the mistake.
+//    return type is deduced. So the compiler looks into it at once, before it complains about
+//    anything that follows from the mistake.
 //  - A deleted overload, where programs may ask whether a call compiles: it does not, as before.
 // test/compile_fail/ has a case for each message.
 
@@ -23,8 +23,8 @@
 #include <concepts>
 #include <type_traits>
 
-/// Deletes a function. Compilers that can say why (clang since version 19) do so; the others show the
-/// function's return type, whose name says the same.
+/// Deletes a function. Compilers that can say why (clang since version 19) do so; the others show
+/// the function's return type, whose name says the same.
 #if defined(__cpp_deleted_function) && defined(__clang__)
 #define ASIO_WHEEL_DELETED(why)                                                                    \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc++26-extensions\"") =  \

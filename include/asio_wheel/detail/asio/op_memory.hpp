@@ -87,8 +87,8 @@ struct op_memory {
         return handler;
     }
 
-    /// Frees an operation and its handler. The handler is the last to go, because its destructor may
-    /// do anything; unless it cannot be moved away.
+    /// Frees an operation and its handler. The handler is the last to go, because its destructor
+    /// may do anything; unless it cannot be moved away.
     static void destroy(Op& op) noexcept {
         try {
             static_cast<void>(take_handler(op));

@@ -1,20 +1,21 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How an operation that is taken out of its context's queue gets to another executor, in memory that
-// was taken beforehand.
+// How an operation that is taken out of its context's queue gets to another executor, in memory
+// that was taken beforehand.
 //
-// An executor puts what it is given into memory that it allocates at that time. An operation that was
-// accepted must not fail for want of it. So the memory is part of a reserve, which is made together
-// with the operation, and the executor gets it by the associated allocator of what it is given.
+// An executor puts what it is given into memory that it allocates at that time. An operation that
+// was accepted must not fail for want of it. So the memory is part of a reserve, which is made
+// together with the operation, and the executor gets it by the associated allocator of what it is
+// given.
 //
 // Some executors allocate all the same: any_io_executor does, which hides the allocator from the
-// executor that it holds. Strands that it holds are looked up and used directly. With the others a hop
-// may fail; then the operation goes to the end of its context's queue, and tries again.
+// executor that it holds. Strands that it holds are looked up and used directly. With the others a
+// hop may fail; then the operation goes to the end of its context's queue, and tries again.
 //
 // An operation goes through its context's queue first, and only one by one from there. A strand for
-// which several functions wait at a time allocates when it goes on with them, where it cannot report a
-// failure, and ends the program. One that finds its strand free runs in its own turn.
+// which several functions wait at a time allocates when it goes on with them, where it cannot
+// report a failure, and ends the program. One that finds its strand free runs in its own turn.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_HOP_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_HOP_HPP
@@ -59,8 +60,8 @@ protected:
     ~hop_op() = default;
 };
 
-/// Memory for one hop at a time: a part for the function, and one for what runs a strand. It outlives
-/// its operation if the executor still has one of the parts then.
+/// Memory for one hop at a time: a part for the function, and one for what runs a strand. It
+/// outlives its operation if the executor still has one of the parts then.
 class pop_reserve {
 public:
     struct leave {
@@ -213,8 +214,8 @@ private:
     pop_reserve* reserve_;
 };
 
-/// Calls f(executor) with the strand that an any_io_executor holds, if it is of a usual kind and tracks
-/// work or not; else with `ex`.
+/// Calls f(executor) with the strand that an any_io_executor holds, if it is of a usual kind and
+/// tracks work or not; else with `ex`.
 template <class Executor, class Function>
 void with_strand_in(const Executor& ex, Function f) {
     namespace asio = boost::asio;
@@ -238,10 +239,10 @@ void with_strand_in(const Executor& ex, Function f) {
     f(ex);
 }
 
-/// Sends `op` from its turn in the context's queue to `ex`: arrive() is called there, perhaps at once;
-/// or destroy(), if that one's context ends before. Without memory, `op` goes to the end of `queue`,
-/// that of its context. What arrive() throws is the caller's, and so is what the executor throws for
-/// other reasons; the operation is destroyed then.
+/// Sends `op` from its turn in the context's queue to `ex`: arrive() is called there, perhaps at
+/// once; or destroy(), if that one's context ends before. Without memory, `op` goes to the end of
+/// `queue`, that of its context. What arrive() throws is the caller's, and so is what the executor
+/// throws for other reasons; the operation is destroyed then.
 template <class Executor>
 void hop(hop_op& op, pop_reserve& reserve, const Executor& ex, context_queue queue) {
     hop_scope scope(op);

@@ -4,13 +4,13 @@
 // How a delay queue comes back to its executor: when the time of the next element has come, for its
 // next slice of work, and with pops that are finished.
 //
-// Pops that have started must not fail for want of memory. So the wait for the next element, which is
-// started again and again, uses one block of memory again and again. Where a wait cannot be started at
-// all, the queue goes on by way of the context's queue until it can be, which needs no memory. It goes
-// the same way between two slices.
+// Pops that have started must not fail for want of memory. So the wait for the next element, which
+// is started again and again, uses one block of memory again and again. Where a wait cannot be
+// started at all, the queue goes on by way of the context's queue until it can be, which needs no
+// memory. It goes the same way between two slices.
 //
-// If the queue's executor is a strand, or one unknown, pops that are finished are brought there one by
-// one, in order, by the one operation that the watch is.
+// If the queue's executor is a strand, or one unknown, pops that are finished are brought there one
+// by one, in order, by the one operation that the watch is.
 //
 // A watch may outlive its queue: what is on its way when the queue ends finds it gone.
 

@@ -3,13 +3,13 @@
 
 // One factor that shortens the periods of all idle timers of a wheel.
 //
-// A smaller factor makes waits earlier. The wheel cannot know that by itself. So there is a list of the
-// wheel's idle timers, and setting the factor goes through it in slices of `budget`: the first slice at
-// once, the others by way of the context's queue. A larger factor needs no such walk: a wait that comes
-// too early waits for the rest.
+// A smaller factor makes waits earlier. The wheel cannot know that by itself. So there is a list of
+// the wheel's idle timers, and setting the factor goes through it in slices of `budget`: the first
+// slice at once, the others by way of the context's queue. A larger factor needs no such walk: a
+// wait that comes too early waits for the rest.
 //
-// The lock of the scale guards the list and what the scale reads of an idle watch. It is taken before
-// the wheel's lock.
+// The lock of the scale guards the list and what the scale reads of an idle watch. It is taken
+// before the wheel's lock.
 
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
@@ -82,9 +82,9 @@ public:
         begin_walk(lock);
     }
 
-    /// Called by an idle timer after it has started a wait by an earlier value of scale(). If the wait
-    /// started after the walk had passed its timer, the timer sees the new factor here, because both
-    /// held the wheel's lock.
+    /// Called by an idle timer after it has started a wait by an earlier value of scale(). If the
+    /// wait started after the walk had passed its timer, the timer sees the new factor here,
+    /// because both held the wheel's lock.
     void waits_by(double factor) noexcept {
         if (scale() < factor) {
             std::unique_lock<optional_mutex> lock(mutex_);

@@ -140,8 +140,8 @@ private:
 /// The free blocks of this thread, by size: a multiple of `grain`, up to `largest`. What is larger
 /// comes from operator new.
 ///
-/// A block may be freed by another thread than the one that allocated it. What a thread keeps goes to
-/// the depots when it ends; whoever allocates thereafter, such as objects of static lifetime, is
+/// A block may be freed by another thread than the one that allocated it. What a thread keeps goes
+/// to the depots when it ends; whoever allocates thereafter, such as objects of static lifetime, is
 /// served by the depots.
 class block_pool {
 public:
@@ -160,8 +160,8 @@ public:
         return block;
     }
 
-    /// Makes sure that this thread can allocate `count` blocks of a size without fail. False without
-    /// memory, and at the end of a thread, which keeps no blocks any more.
+    /// Makes sure that this thread can allocate `count` blocks of a size without fail. False
+    /// without memory, and at the end of a thread, which keeps no blocks any more.
     [[nodiscard, gnu::noinline]] static bool prepare(std::size_t size, std::size_t count) noexcept {
         const std::size_t n = index_of(size);
         const shelf& s = here_.shelves[n];

@@ -8,8 +8,8 @@
 
 namespace asio_wheel::detail {
 
-/// A block of memory that is all zeros, aligned to a cache line. Where the system has pages of zeros,
-/// a large block takes real memory for the pages that are touched, and no others.
+/// A block of memory that is all zeros, aligned to a cache line. Where the system has pages of
+/// zeros, a large block takes real memory for the pages that are touched, and no others.
 class zero_memory {
 public:
     /// Throws std::bad_alloc.

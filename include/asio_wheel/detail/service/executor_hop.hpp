@@ -35,13 +35,15 @@
 
 namespace asio_wheel::detail {
 
-/// An attempt to send an operation, on the stack of the thread that makes it. If the executor throws
-/// or calls nothing any more, it destroys the function: then the operation returns to its sender.
+/// An attempt to send an operation, on the stack of the thread that makes it. If the executor
+/// throws or calls nothing any more, it destroys the function: then the operation returns to its
+/// sender.
 class hop_attempt {
 public:
     [[gnu::noinline]] hop_attempt(wait_op& op, hop_reserve& reserve) noexcept
         : op_(op), outer_(std::exchange(current_, this)) {
-        // A strand that finds no memory for its turn never gets one. So that memory is made sure of.
+        // A strand that finds no memory for its turn never gets one. So that memory is made sure
+        // of.
         if (!block_pool::prepare(sizeof(hop_block), hop_reserve::blocks)) {
             reserve_ = reserve.acquire() ? &reserve : nullptr;
             has_memory_ = reserve_ != nullptr;
@@ -69,8 +71,8 @@ public:
         return here && (current_->returned_ = true);
     }
 
-    /// It is called; what has the same address from now on is another one. The blocks of the hop have
-    /// been given back by now. So the reserve may serve what the handler sends.
+    /// It is called; what has the same address from now on is another one. The blocks of the hop
+    /// have been given back by now. So the reserve may serve what the handler sends.
     static void called(const wait_op& op) noexcept {
         if (current_ != nullptr && &current_->op_ == &op) {
             current_->gone_ = true;
@@ -169,8 +171,8 @@ using io_strand = boost::asio::strand<boost::asio::io_context::executor_type>;
 using pool_strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
 /// Takes the place of a strand's inner executor, which is native, for a hop: a turn of the strand
-/// goes into the queue of the same context, in memory from hop_allocator. So hops to strands are the
-/// same code, whatever the strands are made of.
+/// goes into the queue of the same context, in memory from hop_allocator. So hops to strands are
+/// the same code, whatever the strands are made of.
 class strand_turns {
 public:
     template <class Executor>

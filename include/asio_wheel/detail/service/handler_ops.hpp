@@ -80,8 +80,8 @@ private:
 
 struct no_work {};
 
-/// The part of a dispatched_op that does not know its handler: so its code is shared by all handlers
-/// of an executor.
+/// The part of a dispatched_op that does not know its handler: so its code is shared by all
+/// handlers of an executor.
 ///
 /// `Work` is what keeps the timer's own executor working where the handler has another one. It is
 /// let go when the operation is sent: from then on the timer's context may end.

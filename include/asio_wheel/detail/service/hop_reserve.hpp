@@ -27,8 +27,8 @@ struct hop_block {
     alignas(std::max_align_t) std::byte memory[room];
 };
 
-/// Two blocks, for one hop at a time, for when there is no other memory. An executor allocates up to
-/// two for a function: a strand one for its queue and one for its turn.
+/// Two blocks, for one hop at a time, for when there is no other memory. An executor allocates up
+/// to two for a function: a strand one for its queue and one for its turn.
 ///
 /// It ends when its owner has left it, no hop has acquired it, and no block of it is taken.
 class hop_reserve {
@@ -53,8 +53,8 @@ public:
     /// The hop takes no more blocks.
     void release() noexcept { clear(acquired); }
 
-    /// The memory of a block: of `reserve`, for the hop that has acquired it, or of the block pool if
-    /// that is null. May throw std::bad_alloc.
+    /// The memory of a block: of `reserve`, for the hop that has acquired it, or of the block pool
+    /// if that is null. May throw std::bad_alloc.
     [[nodiscard, gnu::noinline]] static void* allocate(hop_reserve* reserve) {
         hop_block* block = reserve != nullptr ? reserve->take() : nullptr;
         if (block == nullptr) {

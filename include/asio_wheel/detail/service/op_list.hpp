@@ -15,9 +15,9 @@
 
 namespace asio_wheel::detail {
 
-/// The waits of a timer, in the order in which they started. A timer nearly always has one. So the list
-/// is a ring, and is no larger than a pointer to its last element. A tag on that pointer tells whether
-/// there are more elements, so that the one element's memory need not be read for that.
+/// The waits of a timer, in the order in which they started. A timer nearly always has one. So the
+/// list is a ring, and is no larger than a pointer to its last element. A tag on that pointer tells
+/// whether there are more elements, so that the one element's memory need not be read for that.
 class op_list {
     struct traits {
         using node = wait_op;

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Timers that are used again and again for one operation after the other. A timer that is filed when
-// its operation ends stays filed, and is kept by the thread. The next operation on that thread starts
-// its wait without the wheel's lock: see timer_entry.hpp.
+// Timers that are used again and again for one operation after the other. A timer that is filed
+// when its operation ends stays filed, and is kept by the thread. The next operation on that thread
+// starts its wait without the wheel's lock: see timer_entry.hpp.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_SPARE_TIMERS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_SPARE_TIMERS_HPP

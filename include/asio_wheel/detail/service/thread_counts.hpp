@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What threads have done to the timers of one wheel: counted without a lock, and without a cache line
-// that they share.
+// What threads have done to the timers of one wheel: counted without a lock, and without a cache
+// line that they share.
 //
-// Each thread has a block of its own, which it alone writes. The sum of all blocks is what the wheel's
-// threads have done together. A thread remembers where its block is. It recognises the counts by their
-// address and by the time when they were made, since other counts may later lie at the same address.
+// Each thread has a block of its own, which it alone writes. The sum of all blocks is what the
+// wheel's threads have done together. A thread remembers where its block is. It recognises the
+// counts by their address and by the time when they were made, since other counts may later lie at
+// the same address.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
@@ -44,8 +45,8 @@ public:
     void add(std::uint64_t n) noexcept { set(n, std::memory_order_relaxed); }
 
     /// As add(). After it the thread changes something by a sequentially consistent
-    /// read-modify-write, and then looks whether it was told: either it was, or value_in_order() has
-    /// the new count.
+    /// read-modify-write, and then looks whether it was told: either it was, or value_in_order()
+    /// has the new count.
     void add_in_order(std::uint64_t n) noexcept {
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
         add(n); // That read-modify-write keeps all stores before it before all loads after it.
@@ -178,7 +179,8 @@ private:
         time born;
         thread_block* block;
     };
-    // Few, so that a thread that uses the wheels of several contexts, or clocks, finds each at once.
+    // Few, so that a thread that uses the wheels of several contexts, or clocks, finds each at
+    // once.
     static constexpr std::size_t places = 4;
     static inline thread_local constinit std::array<found, places> found_{};
 

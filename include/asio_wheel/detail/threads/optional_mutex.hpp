@@ -17,9 +17,9 @@ namespace asio_wheel::detail {
 
 /// A mutex that can be told, once and for all, that only one thread will ever come by.
 ///
-/// If two come at once nevertheless, and assertions are on (see BOOST_ASSERT), the second one fails:
-/// the message names the owner of the mutex and what both threads were about to do. That check can
-/// miss a second thread, but it never blames a single one.
+/// If two come at once nevertheless, and assertions are on (see BOOST_ASSERT), the second one
+/// fails: the message names the owner of the mutex and what both threads were about to do. That
+/// check can miss a second thread, but it never blames a single one.
 class optional_mutex {
 public:
     explicit optional_mutex(bool enabled) noexcept : enabled_(enabled) {}

@@ -10,8 +10,8 @@
 
 namespace asio_wheel::detail {
 
-/// Clock::now(), or up to three ticks of the kernel later, for a tenth of the price where the kernel
-/// keeps what the clock showed at its last tick.
+/// Clock::now(), or up to three ticks of the kernel later, for a tenth of the price where the
+/// kernel keeps what the clock showed at its last tick.
 template <class Clock>
 [[nodiscard]] typename Clock::time_point coarse_now() {
 #if defined(__linux__) && defined(CLOCK_MONOTONIC_COARSE)

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Arithmetic with durations and points of time that stops at the end of their range. This is the one
-// place where durations are rounded.
+// Arithmetic with durations and points of time that stops at the end of their range. This is the
+// one place where durations are rounded.
 
 #ifndef ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP
 #define ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP

@@ -186,8 +186,8 @@ private:
         }
     }
 
-    // The wait is on the wheel of `ex`; the operation is cancelled on `bound`, or on `ex` if that is
-    // null.
+    // The wait is on the wheel of `ex`; the operation is cancelled on `bound`, or on `ex` if that
+    // is null.
     template <class Executor, class Bound, class Handler, class... Args>
     static void start_on(const Executor& ex, const Bound& bound, Initiation&& initiation,
                          const time_terms<Clock, Result>& terms, Handler&& handler,

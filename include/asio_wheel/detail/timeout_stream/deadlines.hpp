@@ -6,20 +6,20 @@
 // Ground rules.
 //
 //  1. There is one timer, and no more than one wait on it. It ends at the earliest deadline of all
-//     operations that are pending, or earlier: a deadline that moves later leaves it where it is, one
-//     that is earlier moves it. When it ends, it is looked which deadlines have really passed, and the
-//     rest is waited for.
-//  2. An operation that ends does not end the wait. Most often its handler starts the next one, which
-//     finds the wait there: then nothing is armed, moved or cancelled at all. Only when the handler has
-//     returned, and nobody wants the wait, is it withdrawn (settle). So an idle stream has none, and
-//     does not keep its context running.
-//  3. Operations begin and end, and deadlines are set, on the stream's strand. But the handler of an
-//     operation may hand the stream on to another thread, as use_future does, before settle() gets its
-//     turn. That is what the lock is for; it guards everything here, and is held for O(1) work, in
-//     which no code of the user runs. The wheel's lock may be taken while it is held, not the other way
-//     round.
-//  4. Only without a wait is one started, which is done without the lock: nobody else has anything to
-//     do with the timer then.
+//     operations that are pending, or earlier: a deadline that moves later leaves it where it is,
+//     one that is earlier moves it. When it ends, it is looked which deadlines have really passed,
+//     and the rest is waited for.
+//  2. An operation that ends does not end the wait. Most often its handler starts the next one,
+//     which finds the wait there: then nothing is armed, moved or cancelled at all. Only when the
+//     handler has returned, and nobody wants the wait, is it withdrawn (settle). So an idle stream
+//     has none, and does not keep its context running.
+//  3. Operations begin and end, and deadlines are set, on the stream's strand. But the handler of
+//     an operation may hand the stream on to another thread, as use_future does, before settle()
+//     gets its turn. That is what the lock is for; it guards everything here, and is held for O(1)
+//     work, in which no code of the user runs. The wheel's lock may be taken while it is held, not
+//     the other way round.
+//  4. Only without a wait is one started, which is done without the lock: nobody else has anything
+//     to do with the timer then.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINES_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINES_HPP

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Operations of a stream with deadlines. Each is an operation of the next layer, with a handler that
-// stands before the user's; it needs no memory but that of the next layer's.
+// Operations of a stream with deadlines. Each is an operation of the next layer, with a handler
+// that stands before the user's; it needs no memory but that of the next layer's.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_OP_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_OP_HPP
@@ -84,8 +84,8 @@ private:
     transfer what_;
 };
 
-/// The condition of a connect that tries each endpoint. (Without one, Asio could take a handler for the
-/// condition where the executor has a default token.)
+/// The condition of a connect that tries each endpoint. (Without one, Asio could take a handler for
+/// the condition where the executor has a default token.)
 struct any_endpoint {
     template <class Endpoint>
     bool operator()(const boost::system::error_code&, const Endpoint&) const noexcept {
