@@ -16,13 +16,13 @@
 // The service: one wheel, and one Asio timer, for each context and clock.
 #include <asio_wheel/wheel_service.hpp>
 
-// What users hold.
+// The timers.
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 
-// What users mean.
+// The utilities.
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_that_is_not_a_number_is_refused) {
     constexpr fractional_time t(no_number);
     BOOST_TEST(message_of([&] { static_cast<void>(asio_wheel::cancel_at(t, ignore)); }) ==
                "asio_wheel: the time of cancel_at() is not a number (NaN)");
-    BOOST_TEST(message_of([&] { static_cast<void>(asio_wheel::deadline(t, ignore)); }) ==
+    BOOST_TEST(message_of([&] { static_cast<void>(asio_wheel::timeout_at(t, ignore)); }) ==
                "asio_wheel: a deadline is not a number (NaN)");
 }
 

@@ -493,7 +493,7 @@ BOOST_AUTO_TEST_CASE(pops_with_deadlines) {
                 o.otherwise = no_memory;
             }
             w.start(o, [&](auto h) {
-                q.async_pop(asio_wheel::deadline(world_clock::now() + 5ms, std::move(h)));
+                q.async_pop(asio_wheel::timeout_at(world_clock::now() + 5ms, std::move(h)));
             });
             return o;
         };

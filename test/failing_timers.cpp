@@ -10,6 +10,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
+#include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>

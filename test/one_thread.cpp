@@ -8,6 +8,7 @@
 
 #define BOOST_ENABLE_ASSERT_HANDLER 1
 
+#include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 

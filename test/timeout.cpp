@@ -60,8 +60,8 @@ using namespace std::chrono_literals;
 using asio::cancellation_type;
 using asio_wheel::async_sleep_for;
 using asio_wheel::async_with_timeout;
-using asio_wheel::deadline;
 using asio_wheel::timeout;
+using asio_wheel::timeout_at;
 using boost::system::error_code;
 using boost::system::system_error;
 namespace errc = boost::system::errc;
@@ -132,7 +132,7 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_that_passes_is_told, fixture) {
     BOOST_TEST((ec == errc::timed_out));
     BOOST_TEST(ec != aborted);
     BOOST_TEST(wheel.pending() == 0U);
-    op.start(deadline(now() + 1s, see()));
+    op.start(timeout_at(now() + 1s, see()));
     pass(1s);
     BOOST_TEST(take() == timed_out);
 }
@@ -317,7 +317,7 @@ BOOST_FIXTURE_TEST_CASE(of_nested_deadlines_the_earlier_wins_and_says_which, fix
         pass(1s + 1ms);
         BOOST_TEST(take() == (a < b ? outer : inner));
         BOOST_TEST(wheel.pending() == 0U);
-        op.start(timeout(a, outer)(deadline(now() + b, inner)(see())));
+        op.start(timeout(a, outer)(timeout_at(now() + b, inner)(see())));
         pass(1s + 1ms);
         BOOST_TEST(take() == (a < b ? outer : inner));
     }
@@ -352,7 +352,7 @@ BOOST_FIXTURE_TEST_CASE(tokens_of_all_kinds, fixture) {
     BOOST_TEST(take() == timed_out);
     BOOST_CHECK_EXCEPTION(future.get(), system_error,
                           [](const auto& e) { return e.code() == timed_out; });
-    async_sleep_for(ctx, 1h, deadline(now() + 1s)(see()));
+    async_sleep_for(ctx, 1h, timeout_at(now() + 1s)(see()));
     pass(1s);
     BOOST_TEST(take() == timed_out);
     async_sleep_for(ctx, 1h, timeout(1s, asio::as_tuple([this](std::tuple<error_code> r) {

@@ -10,102 +10,20 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
-
-#include <boost/asio/cancellation_type.hpp>
+#include <asio_wheel/detail/timeout/timed_token_function.hpp>
 
 #include <chrono>
-#include <concepts>
-#include <type_traits>
-#include <utility>
 
 namespace asio_wheel {
 
 /// The type of a token that cancels its operation at a time; `Token` is what it completes as.
 template <class Token, class Clock = std::chrono::steady_clock>
-using cancel_after_t = detail::timed_token<Token, Clock, detail::own_result>;
+using cancel_after_t = detail::timed_token<Token, Clock, detail::keep_result>;
 
 /// The type of such a token that is not complete yet.
 template <class Clock = std::chrono::steady_clock>
-using partial_cancel_after = detail::partial_timed_token<Clock, detail::own_result>;
-
-namespace detail {
-
-template <class Token>
-concept inner_token = !std::same_as<std::decay_t<Token>, boost::asio::cancellation_type>;
-
-template <class Rep, class Period>
-[[nodiscard]] constexpr time_limit<std::chrono::steady_clock>
-limit_after(const std::chrono::duration<Rep, Period>& d) {
-    return time_limit<std::chrono::steady_clock>(not_nan("the time of cancel_after()", d));
-}
-
-template <class Clock, class Duration>
-[[nodiscard]] constexpr time_limit<Clock>
-limit_at(const std::chrono::time_point<Clock, Duration>& t) {
-    return time_limit<Clock>(not_nan("the time of cancel_at()", t));
-}
-
-struct cancel_after_function {
-    template <class Rep, class Period, inner_token Token>
-    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
-    operator()(const std::chrono::duration<Rep, Period>& d, Token&& token) const {
-        return {std::forward<Token>(token), {limit_after(d)}};
-    }
-
-    template <class Rep, class Period, inner_token Token>
-    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>>
-    operator()(const std::chrono::duration<Rep, Period>& d, boost::asio::cancellation_type type,
-               Token&& token) const {
-        return {std::forward<Token>(token), {limit_after(d), type}};
-    }
-
-    template <class Rep, class Period>
-    [[nodiscard]] constexpr partial_cancel_after<> operator()(
-        const std::chrono::duration<Rep, Period>& d,
-        boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
-        return partial_cancel_after<>({limit_after(d), type});
-    }
-
-    // What does not fit above: misuse.hpp.
-    template <class When, class... More>
-        requires(!duration_argument<When>)
-    constexpr auto operator()(const When&, More&&...) const {
-        expect_duration<When>();
-    }
-};
-
-struct cancel_at_function {
-    template <class Clock, class Duration, inner_token Token>
-    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
-    operator()(const std::chrono::time_point<Clock, Duration>& t, Token&& token) const {
-        return {std::forward<Token>(token), {limit_at(t)}};
-    }
-
-    template <class Clock, class Duration, inner_token Token>
-    [[nodiscard]] constexpr cancel_after_t<std::decay_t<Token>, Clock>
-    operator()(const std::chrono::time_point<Clock, Duration>& t,
-               boost::asio::cancellation_type type, Token&& token) const {
-        return {std::forward<Token>(token), {limit_at(t), type}};
-    }
-
-    template <class Clock, class Duration>
-    [[nodiscard]] constexpr partial_cancel_after<Clock> operator()(
-        const std::chrono::time_point<Clock, Duration>& t,
-        boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) const {
-        return partial_cancel_after<Clock>({limit_at(t), type});
-    }
-
-    template <class When, class... More>
-        requires(!time_point_argument<When>)
-    constexpr auto operator()(const When&, More&&...) const {
-        expect_time_point<When>();
-    }
-};
-
-} // namespace detail
+using partial_cancel_after = detail::partial_timed_token<Clock, detail::keep_result>;
 
 /// cancel_after(d, token), cancel_after(d, type, token): a completion token. The operation is
 /// cancelled if it takes longer than `d`.
@@ -168,10 +86,12 @@ struct cancel_at_function {
 ///
 ///     co_await socket.async_connect(peer, cancel_after(2s, use_awaitable));
 ///     co_await socket.async_connect(peer, cancel_after(2s)); // deferred, or the default token
-inline constexpr detail::cancel_after_function cancel_after{};
+inline constexpr detail::timed_token_function<detail::relative_time, detail::keep_result>
+    cancel_after("the time of cancel_after()");
 
 /// As cancel_after(), at a point of time of any clock: by the wheel of that clock.
-inline constexpr detail::cancel_at_function cancel_at{};
+inline constexpr detail::timed_token_function<detail::absolute_time, detail::keep_result>
+    cancel_at("the time of cancel_at()");
 
 } // namespace asio_wheel
 

@@ -108,7 +108,7 @@ public:
     }
     /// Cancels all tasks. Calls that are under way go on.
     ~basic_scheduler() {
-        if (scheduling_.board()) {
+        if (scheduling_.registry()) {
             static_cast<void>(scheduling_.stop(false));
         }
     }
@@ -164,13 +164,13 @@ public:
     /// has returned and the function is destroyed, also if they were cancelled or stopped
     /// meanwhile. If a scheduler is closed() and has none, nothing is being called, and nothing
     /// will be.
-    [[nodiscard]] std::size_t pending() const noexcept { return board().size(); }
+    [[nodiscard]] std::size_t pending() const noexcept { return registry().size(); }
 
     /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
-    void close() noexcept { board().close(); }
+    void close() noexcept { registry().close(); }
 
     /// Whether it was closed, or stopped.
-    [[nodiscard]] bool closed() const noexcept { return board().closed(); }
+    [[nodiscard]] bool closed() const noexcept { return registry().closed(); }
 
     /// Takes no more tasks, and no task is called any more. Calls that are under way go on; this
     /// does not wait for them: pending() says how many there are. Returns the tasks that were never
@@ -268,7 +268,9 @@ public:
     };
 
 private:
-    [[nodiscard]] detail::task_board<Clock>& board() const noexcept { return *scheduling_.board(); }
+    [[nodiscard]] detail::task_registry<Clock>& registry() const noexcept {
+        return *scheduling_.registry();
+    }
 
     detail::scheduling<Clock> scheduling_;
 };

@@ -12,20 +12,17 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/timeout/timed_out.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
+#include <asio_wheel/detail/timeout/timed_token_function.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <boost/system/error_code.hpp>
 
 #include <chrono>
 #include <concepts>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -38,23 +35,12 @@ using timeout_t = detail::timed_token<Token, Clock, detail::timed_out_result>;
 template <class Clock = std::chrono::steady_clock>
 using partial_timeout = detail::partial_timed_token<Clock, detail::timed_out_result>;
 
-namespace detail {
-
-template <class Rep, class Period>
-[[nodiscard]] time_limit<std::chrono::steady_clock>
-time_out_after(const std::chrono::duration<Rep, Period>& d) {
-    return time_limit<std::chrono::steady_clock>(not_nan("a timeout", d));
-}
-
-template <class Clock, class Duration>
-[[nodiscard]] time_limit<Clock> time_out_at(const std::chrono::time_point<Clock, Duration>& t) {
-    return time_limit<Clock>(not_nan("a deadline", t));
-}
-
-} // namespace detail
-
-/// A completion token: the operation is cancelled if it takes longer than `d`, and then reports
-/// error::timed_out, which equals std::errc::timed_out and boost::system::errc::timed_out.
+/// timeout(d, token), timeout(d, type, token), timeout(d, why, token): a completion token. The
+/// operation is cancelled if it takes longer than `d`. Then it reports error::timed_out, which
+/// equals std::errc::timed_out and boost::system::errc::timed_out; or the error_code `why`. `type`
+/// is another type of cancellation than terminal.
+///
+/// timeout(d), timeout(d, type), timeout(d, why): the same without a token, as with cancel_after().
 ///
 /// All that is said of cancel_after() holds for this token too. Beyond that:
 ///
@@ -65,7 +51,7 @@ template <class Clock, class Duration>
 ///
 /// Errors: if the deadline cancelled the operation, and the operation thereupon says that it was
 /// cancelled (operation_aborted, another code that equals errc::operation_canceled, or that of
-/// Asio's channels), error::timed_out, or the `why` that is given, takes the place of that code; or
+/// Asio's channels), error::timed_out, or `why`, takes the place of that code; or
 /// a system_error with that code takes the place of the exception. The further results, such as the
 /// bytes that were transferred until then, are the operation's. In all other cases so is the error:
 ///  - The operation completed before the deadline had passed, even if its handler has yet to be
@@ -86,94 +72,17 @@ template <class Clock, class Duration>
 /// that is not enough, give each its own `why`:
 ///
 ///     co_await request(socket, timeout(30s, my_error::request_took_too_long, use_awaitable));
-template <class Rep, class Period, detail::time_out_token Token>
-[[nodiscard]] timeout_t<std::decay_t<Token>> timeout(const std::chrono::duration<Rep, Period>& d,
-                                                     Token&& token) {
-    return {std::forward<Token>(token), {detail::time_out_after(d)}};
-}
-
-/// The same with another type of cancellation than terminal.
-template <class Rep, class Period, detail::time_out_token Token>
-[[nodiscard]] timeout_t<std::decay_t<Token>> timeout(const std::chrono::duration<Rep, Period>& d,
-                                                     boost::asio::cancellation_type type,
-                                                     Token&& token) {
-    return {std::forward<Token>(token), {detail::time_out_after(d), type}};
-}
-
-/// The same with another error than error::timed_out.
-template <class Rep, class Period, detail::time_out_token Token>
-[[nodiscard]] timeout_t<std::decay_t<Token>> timeout(const std::chrono::duration<Rep, Period>& d,
-                                                     const boost::system::error_code& why,
-                                                     Token&& token) {
-    return {std::forward<Token>(token), {.limit = detail::time_out_after(d), .result = {why}}};
-}
-
-/// The same without a token: may be given to an operation as it is, for the default token of the
-/// operation's executor, or boost::asio::deferred where that has none; or called with a token.
-template <class Rep, class Period>
-[[nodiscard]] partial_timeout<>
-timeout(const std::chrono::duration<Rep, Period>& d,
-        boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
-    return partial_timeout<>({detail::time_out_after(d), type});
-}
-
-template <class Rep, class Period>
-[[nodiscard]] partial_timeout<> timeout(const std::chrono::duration<Rep, Period>& d,
-                                        const boost::system::error_code& why) {
-    return partial_timeout<>({.limit = detail::time_out_after(d), .result = {why}});
-}
+inline constexpr detail::timed_token_function<detail::relative_time, detail::timed_out_result>
+    timeout("a timeout");
 
 /// As timeout(), at a point of time of any clock: by the wheel of that clock. One deadline may be
 /// shared by all steps of what has to be done by then.
 ///
 ///     const auto end = steady_clock::now() + 10s;
-///     co_await async_read(socket, header, deadline(end, use_awaitable));
-///     co_await async_read(socket, body, deadline(end, use_awaitable));
-template <class Clock, class Duration, detail::time_out_token Token>
-[[nodiscard]] timeout_t<std::decay_t<Token>, Clock>
-deadline(const std::chrono::time_point<Clock, Duration>& t, Token&& token) {
-    return {std::forward<Token>(token), {detail::time_out_at(t)}};
-}
-
-template <class Clock, class Duration, detail::time_out_token Token>
-[[nodiscard]] timeout_t<std::decay_t<Token>, Clock>
-deadline(const std::chrono::time_point<Clock, Duration>& t, boost::asio::cancellation_type type,
-         Token&& token) {
-    return {std::forward<Token>(token), {detail::time_out_at(t), type}};
-}
-
-template <class Clock, class Duration, detail::time_out_token Token>
-[[nodiscard]] timeout_t<std::decay_t<Token>, Clock>
-deadline(const std::chrono::time_point<Clock, Duration>& t, const boost::system::error_code& why,
-         Token&& token) {
-    return {std::forward<Token>(token), {.limit = detail::time_out_at(t), .result = {why}}};
-}
-
-template <class Clock, class Duration>
-[[nodiscard]] partial_timeout<Clock>
-deadline(const std::chrono::time_point<Clock, Duration>& t,
-         boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal) {
-    return partial_timeout<Clock>({detail::time_out_at(t), type});
-}
-
-template <class Clock, class Duration>
-[[nodiscard]] partial_timeout<Clock> deadline(const std::chrono::time_point<Clock, Duration>& t,
-                                              const boost::system::error_code& why) {
-    return partial_timeout<Clock>({.limit = detail::time_out_at(t), .result = {why}});
-}
-
-// What does not fit above: detail/misuse.hpp.
-template <class When, class... More>
-    requires(!detail::duration_argument<When>)
-auto timeout(const When&, More&&...) {
-    detail::expect_duration<When>();
-}
-
-template <class When, class... More>
-    requires(!detail::time_point_argument<When>)
-auto deadline(const When&, More&&...) {
-    detail::expect_time_point<When>();
-}
+///     co_await async_read(socket, header, timeout_at(end, use_awaitable));
+///     co_await async_read(socket, body, timeout_at(end, use_awaitable));
+inline constexpr detail::timed_token_function<detail::absolute_time, detail::timed_out_result>
+    timeout_at("a deadline");
 
 /// Runs a coroutine on `where`, an executor or a context, for no longer than `d`.
 ///

@@ -126,7 +126,7 @@ public:
     template <class... Args>
         requires std::constructible_from<NextLayer, Args...>
     explicit timeout_stream(Args&&... args)
-        : impl_(std::make_shared<impl_type>(detail::stream_terms(), std::forward<Args>(args)...)),
+        : impl_(std::make_shared<impl_type>(detail::stream_options(), std::forward<Args>(args)...)),
           executor_(impl_->layer.get_executor()) {}
 
     /// Takes over the next layer of a stream with another executor, and the deadlines. Nothing may
@@ -404,7 +404,7 @@ private:
     [[nodiscard]] impl_type& impl() const {
         if (impl_ == nullptr) {
             if constexpr (std::constructible_from<NextLayer, const executor_type&>) {
-                impl_ = std::make_shared<impl_type>(detail::stream_terms(), executor_);
+                impl_ = std::make_shared<impl_type>(detail::stream_options(), executor_);
             } else {
                 throw std::logic_error("asio_wheel: a timeout_stream is used that was moved from");
             }

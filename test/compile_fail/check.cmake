@@ -1,9 +1,8 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Compiles with the command ${compile} (a list), which must fail: the first error contains
-# ${expect}, and there are no more than ${errors} of them, if that is given. In names, _ stands for
-# a space.
+# Compiles with the command ${compile} (a list), which must fail: the first error contains ${expect},
+# and there are no more than ${errors} of them, if that is given. In names, _ stands for a space.
 
 execute_process(
     COMMAND ${compile}

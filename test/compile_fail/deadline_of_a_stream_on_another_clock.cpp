@@ -1,5 +1,6 @@
-// Copyright (c) 2026 The asio-wheel authors SPDX-License-Identifier: BSL-1.0 expect: this
-// time_point is of another clock. The deadlines of a stream are on std::chrono::steady_clock
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// expect: this time_point is of another clock. The deadlines of a stream are on std::chrono::steady_clock
 
 #include <asio_wheel/timeout_stream.hpp>
 

@@ -16,6 +16,6 @@ void timeout_at_a_time_point(boost::asio::ip::tcp::socket& socket) {
                       asio_wheel::timeout(time, [](boost::system::error_code) {}));
 #else
     socket.async_wait(socket.wait_read,
-                      asio_wheel::deadline(time, [](boost::system::error_code) {}));
+                      asio_wheel::timeout_at(time, [](boost::system::error_code) {}));
 #endif
 }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the worlds of the words share: a context in paused time, choices, and a story.
+// What the worlds of the utilities share: a context in paused time, choices, and a story.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
 #define ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP

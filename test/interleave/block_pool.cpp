@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(what_one_thread_allocates_another_one_frees) {
                  }));
 }
 
-// Their shelves are given back by then; what is allocated and freed thereafter is not kept.
+// Their thread_caches are given back by then; what is allocated and freed thereafter is not kept.
 BOOST_AUTO_TEST_CASE(a_thread_may_allocate_at_its_very_end) {
     struct at_end {
         bool wanted = false;

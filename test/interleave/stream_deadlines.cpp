@@ -31,7 +31,7 @@ namespace detail = asio_wheel::detail;
 using namespace std::chrono_literals;
 using namespace asio_wheel::test::interleave;
 using boost::system::error_code;
-using detail::transfer;
+using detail::direction;
 
 // What a stream does with its deadlines, without a stream. Its clock is the steady one, which
 // stands still and is moved by hand.
@@ -45,17 +45,17 @@ public:
     explicit stream(duration d)
         : wheel_(asio_wheel::make_wheel(ctx_, {.slots = 8, .levels = 8})),
           deadlines_((wheel_.pause(), ctx_.get_executor()), {}), start_(wheel_.now()) {
-        begin(transfer::read, d);
-        const auto ending = deadlines_.end(transfer::read, true);
+        begin(direction::read, d);
+        const auto ending = deadlines_.end(direction::read, true);
         check(!ending.why && ending.lingers, "the wait lingers");
     }
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
     // With a deadline so long after the start.
-    void begin(transfer what, duration d) {
-        what == transfer::read ? deadlines_.read_expires(start_ + d)
-                               : deadlines_.write_expires(start_ + d);
+    void begin(direction what, duration d) {
+        what == direction::read ? deadlines_.read_expires(start_ + d)
+                                : deadlines_.write_expires(start_ + d);
         switch (deadlines_.begin(what)) {
         case deadlines::start::at_once:
             break;
@@ -68,7 +68,7 @@ public:
     }
 
     // Returns whether its deadline has passed.
-    bool end(transfer what) {
+    bool end(direction what) {
         const auto ending = deadlines_.end(what, true);
         check(!ending.why || ending.why == asio_wheel::error::timed_out, "it says why");
         lingers_.at(static_cast<std::size_t>(what)) = ending.lingers;
@@ -99,7 +99,7 @@ public:
         check(closed_.count() == 0 && !ctx_.stopped(), "it is not early, and it works until then");
         pass(1s);
         check(closed_.count() == 1, "a stream is closed when a deadline has passed");
-        check(end(transfer::read), "what was pending is told so");
+        check(end(direction::read), "what was pending is told so");
         finish();
     }
 
@@ -127,12 +127,12 @@ private:
 
     void on_time(watch& w, const error_code& ec) {
         switch (deadlines_.on_time(w.turn, ec)) {
-        case deadlines::verdict::nothing:
+        case deadlines::action::none:
             break;
-        case deadlines::verdict::wait:
+        case deadlines::action::wait:
             deadlines_.wait(watch(*this));
             break;
-        case deadlines::verdict::close:
+        case deadlines::action::close:
             closed_.set();
             break;
         }
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_is_withdrawn) {
         explore_all("settle_begin_" + std::to_string(d.count()), {.preemptions = 4},
                     {.schedules = 200, .outcomes = {"times out"}}, [d] {
                         stream s(1h);
-                        together([&] { s.settle(); }, [&] { s.begin(transfer::read, d); });
+                        together([&] { s.settle(); }, [&] { s.begin(direction::read, d); });
                         s.times_out_after(d);
                         outcome("times out");
                     });
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_
                             s.settle();
                             s.let_pass(0s);
                         },
-                        [&] { s.begin(transfer::read, 2h); });
+                        [&] { s.begin(direction::read, 2h); });
                     s.times_out_after(2h);
                     outcome("times out");
                 });
@@ -184,12 +184,12 @@ BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_ends) {
     explore_all("on_time_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
                 [] {
                     stream s(1h);
-                    together([&] { s.let_pass(1h); }, [&] { s.begin(transfer::read, 3h); });
+                    together([&] { s.let_pass(1h); }, [&] { s.begin(direction::read, 3h); });
                     s.pass(1h);
                     check(s.closed() == 0, "it is not early");
                     s.pass(1h);
                     check(s.closed() == 1, "a stream is closed when a deadline has passed");
-                    check(s.end(transfer::read), "what was pending is told so");
+                    check(s.end(direction::read), "what was pending is told so");
                     s.finish();
                     outcome("times out");
                 });
@@ -201,8 +201,8 @@ BOOST_AUTO_TEST_CASE(the_next_operation_begins_and_ends_while_a_wait_is_withdraw
                     stream s(1h);
                     together([&] { s.settle(); },
                              [&] {
-                                 s.begin(transfer::read, 1h);
-                                 check(!s.end(transfer::read), "its deadline has not passed");
+                                 s.begin(direction::read, 1h);
+                                 check(!s.end(direction::read), "its deadline has not passed");
                              });
                     outcome(s.waits() ? "waits" : "idle");
                     s.finish();
@@ -213,9 +213,9 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_times_out) {
     explore_all("on_time_end", {.preemptions = 3},
                 {.schedules = 200, .outcomes = {"ends", "times out"}}, [] {
                     stream s(1h);
-                    s.begin(transfer::read, 1h);
+                    s.begin(direction::read, 1h);
                     bool late = false;
-                    together([&] { s.let_pass(1h); }, [&] { late = s.end(transfer::read); });
+                    together([&] { s.let_pass(1h); }, [&] { late = s.end(direction::read); });
                     check(s.closed() == (late ? 1 : 0), "it is either");
                     s.finish();
                     outcome(late ? "times out" : "ends");
@@ -225,15 +225,15 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_times_out) {
 BOOST_AUTO_TEST_CASE(two_operations_end_at_once) {
     explore_all("settle_settle", {.preemptions = 4}, {.schedules = 200, .outcomes = {"idle"}}, [] {
         stream s(1h);
-        s.begin(transfer::write, 2h);
-        s.begin(transfer::read, 2h);
+        s.begin(direction::write, 2h);
+        s.begin(direction::read, 2h);
         together(
             [&] {
-                s.end(transfer::write);
+                s.end(direction::write);
                 s.settle();
             },
             [&] {
-                s.end(transfer::read);
+                s.end(direction::read);
                 s.settle();
             });
         s.pass(0s);
@@ -246,13 +246,13 @@ BOOST_AUTO_TEST_CASE(three_threads_have_to_do_with_a_stream) {
     explore_all("settle_begin_on_time", {.preemptions = 1},
                 {.schedules = 200, .outcomes = {"times out"}}, [] {
                     stream s(1h);
-                    together([&] { s.settle(); }, [&] { s.begin(transfer::read, 3h); },
+                    together([&] { s.settle(); }, [&] { s.begin(direction::read, 3h); },
                              [&] { s.let_pass(1h); });
                     s.pass(1h);
                     check(s.closed() == 0, "it is not early");
                     s.pass(1h);
                     check(s.closed() == 1, "a stream is closed when a deadline has passed");
-                    check(s.end(transfer::read), "what was pending is told so");
+                    check(s.end(direction::read), "what was pending is told so");
                     s.finish();
                     outcome("times out");
                 });

@@ -106,7 +106,7 @@ struct scene : world {
             result = ec;
             calls.set();
         };
-        op.start(asio_wheel::deadline(
+        op.start(asio_wheel::timeout_at(
             wheel.now() + 1s,
             asio::bind_executor(ctx, asio::bind_cancellation_slot(outer.slot(), done))));
     }
@@ -122,7 +122,7 @@ struct scene : world {
     void begin_after_another(bool and_end) {
         asio::post(ctx, [this, and_end] {
             others.async_wait([](error_code) {});
-            before.start(asio_wheel::deadline(
+            before.start(asio_wheel::timeout_at(
                 wheel.now() + 1s, asio::bind_executor(ctx, [this](error_code) { before.end(); })));
             before.complete();
             begin();

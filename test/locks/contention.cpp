@@ -16,6 +16,7 @@
 
 #include "support/sync_tally.hpp"
 
+#include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 

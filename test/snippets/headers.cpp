@@ -245,8 +245,8 @@ BOOST_FIXTURE_TEST_CASE(sleep_until_a_time, story) {
 namespace timeout {
 
 using asio_wheel::async_with_timeout;
-using asio_wheel::deadline;
 using asio_wheel::timeout;
+using asio_wheel::timeout_at;
 
 // A peer that takes its time.
 struct slow_socket {

@@ -20,10 +20,10 @@
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
 
 // In place of detail/memory/block_pool.hpp.
-#ifdef ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
+#ifdef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #error "support/failing.hpp has to come before asio-wheel"
 #endif
-#define ASIO_WHEEL_DETAIL_BLOCK_POOL_HPP
+#define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
 namespace asio_wheel::detail {
 

@@ -96,7 +96,7 @@ constexpr auto expect_duration() {
                       "5s or std::chrono::seconds(n)");
     } else if constexpr (is_time_point<T>) {
         static_assert(is_duration<T>, "asio_wheel: this takes a duration, not a time_point. For a "
-                                      "time_point use async_sleep_until, cancel_at, deadline or "
+                                      "time_point use async_sleep_until, cancel_at, timeout_at or "
                                       "expires_at");
     } else {
         static_assert(is_duration<T>,

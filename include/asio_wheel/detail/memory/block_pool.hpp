@@ -5,9 +5,10 @@
 // thread. A general allocator spends more time on merging a million of them than the wheel does on
 // expiring them.
 //
-// A thread keeps some free blocks of each size at hand, without a lock. More it gets from, and too
-// many it gives to, a depot that all threads share, dozens at a time. A depot cuts blocks of one
-// size out of slabs, and gives a slab back to operator new's heap as soon as all of it is free.
+// Each thread has a cache of free blocks of each size, which needs no lock. All threads share a
+// central cache for each size. A thread's cache that is empty gets some dozens of blocks from
+// there; one that is too full gives some dozens back. A central cache cuts blocks of its size out
+// of slabs. It returns a slab to operator new's heap as soon as all of the slab is free.
 
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
@@ -55,13 +56,13 @@ inline void show([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_
 }
 
 /// Blocks of one size, shared by all threads.
-class block_depot {
+class central_cache {
 public:
-    explicit block_depot(std::size_t block_size) noexcept
+    explicit central_cache(std::size_t block_size) noexcept
         : block_size_(block_size), capacity_((slab_size - header_size) / block_size) {}
 
-    block_depot(const block_depot&) = delete;
-    block_depot& operator=(const block_depot&) = delete;
+    central_cache(const central_cache&) = delete;
+    central_cache& operator=(const central_cache&) = delete;
 
     /// A list of at most `most` blocks, at least one. May throw std::bad_alloc.
     [[nodiscard, gnu::noinline]] free_block* take(std::size_t most) {
@@ -140,9 +141,9 @@ private:
 /// The free blocks of this thread, by size: a multiple of `grain`, up to `largest`. What is larger
 /// comes from operator new.
 ///
-/// A block may be freed by another thread than the one that allocated it. What a thread keeps goes
-/// to the depots when it ends; whoever allocates thereafter, such as objects of static lifetime, is
-/// served by the depots.
+/// A block may be freed by another thread than the one that allocated it. When a thread ends, its
+/// free blocks go to the central caches. These also serve objects of static lifetime, which may
+/// allocate after that.
 class block_pool {
 public:
     [[nodiscard]] static void* allocate(std::size_t size) {
@@ -150,7 +151,7 @@ public:
         if (n >= sizes) {
             return ::operator new(size);
         }
-        shelf& s = here_.shelves[n];
+        thread_cache& s = here_.thread_caches[n];
         if (s.first == nullptr) {
             refill(n, watched() ? batch : 1);
         }
@@ -164,7 +165,7 @@ public:
     /// without memory, and at the end of a thread, which keeps no blocks any more.
     [[nodiscard, gnu::noinline]] static bool prepare(std::size_t size, std::size_t count) noexcept {
         const std::size_t n = index_of(size);
-        const shelf& s = here_.shelves[n];
+        const thread_cache& s = here_.thread_caches[n];
         if (!watched()) {
             return false;
         }
@@ -183,7 +184,7 @@ public:
         if (n >= sizes) {
             return ::operator delete(memory);
         }
-        shelf& s = here_.shelves[n];
+        thread_cache& s = here_.thread_caches[n];
         s.first = ::new (memory) free_block{s.first};
         hide(s.first, size_of(n));
         if (++s.count > (watched() ? most : 0)) {
@@ -198,14 +199,14 @@ private:
     static constexpr std::size_t batch = 64;
     static constexpr std::size_t most = 4 * batch;
 
-    struct shelf {
+    struct thread_cache {
         free_block* first;
         std::size_t count;
     };
 
     // Trivial, so that it can be used until the very end of the thread.
     struct state {
-        shelf shelves[sizes];
+        thread_cache thread_caches[sizes];
         enum : std::uint8_t { fresh, watched, ended } phase;
     };
 
@@ -216,7 +217,7 @@ private:
         ~at_end_of_thread() {
             here_.phase = state::ended;
             for (std::size_t n = 0; n < sizes; ++n) {
-                give_back(n, here_.shelves[n].count);
+                give_back(n, here_.thread_caches[n].count);
             }
         }
     };
@@ -239,8 +240,8 @@ private:
 
     // May throw std::bad_alloc.
     [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
-        shelf& s = here_.shelves[n];
-        free_block* list = depot(n).take(count);
+        thread_cache& s = here_.thread_caches[n];
+        free_block* list = cache_of(n).take(count);
         while (list != nullptr) {
             free_block* const block = std::exchange(list, list->next);
             block->next = std::exchange(s.first, block);
@@ -249,41 +250,48 @@ private:
     }
 
     [[gnu::noinline]] static void give_back(std::size_t n, std::size_t count) noexcept {
-        shelf& s = here_.shelves[n];
+        thread_cache& s = here_.thread_caches[n];
         free_block* list = nullptr;
         for (; count != 0; --count, --s.count) {
             free_block* const block = std::exchange(s.first, s.first->next);
             block->next = std::exchange(list, block);
         }
         if (list != nullptr) {
-            depot(n).put(list);
+            cache_of(n).put(list);
         }
     }
 
     // Never destroyed: there is no end after which nobody gives a block back.
-    [[nodiscard, gnu::noinline]] static block_depot* depots() {
+    [[nodiscard, gnu::noinline]] static central_cache* central_caches() {
         static auto* const all = [] {
             auto* const memory =
-                static_cast<block_depot*>(::operator new(sizes * sizeof(block_depot)));
+                static_cast<central_cache*>(::operator new(sizes * sizeof(central_cache)));
             for (std::size_t i = 0; i < sizes; ++i) {
-                ::new (memory + i) block_depot(size_of(i));
+                ::new (memory + i) central_cache(size_of(i));
             }
             return memory;
         }();
         [[maybe_unused]] static const bool survives_fork = outlive_fork();
         return all;
     }
-    [[nodiscard]] static block_depot& depot(std::size_t n) { return depots()[n]; }
+    [[nodiscard]] static central_cache& cache_of(std::size_t n) { return central_caches()[n]; }
 
-    // The child of a fork has one thread. A depot that another thread was changing would stay
-    // locked there. So fork() waits until no thread changes one.
+    // The child of a fork has one thread. A central_cache that another thread was changing would
+    // stay locked there. So fork() waits until no thread changes one.
     static bool outlive_fork() noexcept {
 #ifdef ASIO_WHEEL_HAS_FORK
         return ::pthread_atfork(
-                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.lock(); }); },
-                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.unlock(); }); },
-                   [] { std::for_each_n(depots(), sizes, [](block_depot& d) { d.unlock(); }); }) ==
-               0;
+                   [] {
+                       std::for_each_n(central_caches(), sizes, [](central_cache& d) { d.lock(); });
+                   },
+                   [] {
+                       std::for_each_n(central_caches(), sizes,
+                                       [](central_cache& d) { d.unlock(); });
+                   },
+                   [] {
+                       std::for_each_n(central_caches(), sizes,
+                                       [](central_cache& d) { d.unlock(); });
+                   }) == 0;
 #else
         return true;
 #endif

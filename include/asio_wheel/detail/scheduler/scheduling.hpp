@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What scheduling needs: an executor, the wheel that tells the time, and the board of the tasks.
+// What scheduling needs: an executor, the wheel that tells the time, and the registry of the tasks.
 //
 // A scheduler has it, and so has each of its groups, as a copy. So a group needs no scheduler at a
 // fixed place, and a scheduler can be moved.
@@ -32,7 +32,7 @@
 
 namespace asio_wheel::detail {
 
-/// The functions are documented in scheduler.hpp. A copy schedules on the same board.
+/// The functions are documented in scheduler.hpp. A copy schedules on the same registry.
 template <class Clock>
 class scheduling {
     using task_type = task<Clock>;
@@ -43,18 +43,20 @@ public:
     using time_point = typename Clock::time_point;
     using executor_type = boost::asio::any_io_executor;
     using handle = basic_task_handle<Clock>;
-    using board_type = task_board<Clock>;
-    using error_handler = typename board_type::error_handler;
-    using orphans = typename board_type::orphans;
+    using registry_type = task_registry<Clock>;
+    using error_handler = typename registry_type::error_handler;
+    using orphans = typename registry_type::orphans;
 
     scheduling(const executor_type& ex, std::size_t max_pending, error_handler on_error)
         : executor_(ex), wheel_(&use_wheel<Clock>(context_of(ex))),
-          board_(std::make_shared<board_type>(max_pending, std::move(on_error))) {}
+          registry_(std::make_shared<registry_type>(max_pending, std::move(on_error))) {}
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
     /// Null if this was moved from.
-    [[nodiscard]] const std::shared_ptr<board_type>& board() const noexcept { return board_; }
+    [[nodiscard]] const std::shared_ptr<registry_type>& registry() const noexcept {
+        return registry_;
+    }
 
     template <class Rep, class Period, class F>
     handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
@@ -113,14 +115,14 @@ public:
 
     /// Ends all tasks. In case of `may_be_orphans`, returns those that were never called.
     ///
-    /// What is let go meanwhile may own the scheduler: only the board is used.
+    /// What is let go meanwhile may own the scheduler: only the registry is used.
     orphans stop(bool may_be_orphans) noexcept {
-        const std::shared_ptr<board_type> board = board_;
+        const std::shared_ptr<registry_type> registry = registry_;
         orphans found;
-        if (board->stop(found)) {
-            while (const task_ptr t = board->next_to_stop()) {
+        if (registry->stop(found)) {
+            while (const task_ptr t = registry->next_to_stop()) {
                 if (t->stop(may_be_orphans)) {
-                    found.push_back(handle(t)); // There is room: see task_board::enter().
+                    found.push_back(handle(t)); // There is room: see task_registry::enter().
                 }
             }
         }
@@ -148,7 +150,7 @@ private:
     }
 
     handle arm(const task_ptr& t) {
-        t->arm(board_, executor_);
+        t->arm(registry_, executor_);
         return handle(t);
     }
 
@@ -164,7 +166,7 @@ private:
 
     executor_type executor_;
     wheel_service<Clock>* wheel_;
-    std::shared_ptr<board_type> board_; // Its tasks need it, too.
+    std::shared_ptr<registry_type> registry_; // Its tasks need it, too.
 };
 
 } // namespace asio_wheel::detail

@@ -40,7 +40,7 @@ namespace asio_wheel::detail {
 ///
 /// How it stands, and how it may go on:
 ///
-///   free       New, or an orphan: never called, and on no board.
+///   free       New, or an orphan: never called, and on no registry.
 ///              -> waiting: arm()    -> cancelled: cancel()
 ///   waiting    One wait is pending. Its handler owns the task.
 ///              -> called: the wait ends    -> free: stop(), unless it was called before
@@ -56,9 +56,9 @@ namespace asio_wheel::detail {
 /// Each step is made under the task's lock, by move_to(), which asserts that it is one of these. No
 /// step leads out of expired and cancelled. So the thread that makes the step there has the task to
 /// itself. It calls let_go() when it has released the lock: that destroys the function, and then
-/// leaves the board. This happens once, because the step does.
+/// leaves the registry. This happens once, because the step does.
 ///
-/// A task is on its board while it is waiting, called or revoked, and until let_go() has removed
+/// A task is on its registry while it is waiting, called or revoked, and until let_go() has removed
 /// it. While it is waiting, called or revoked it has a timer. The lock guards the timer, and is
 /// held when a wait begins. It is not held when the function is called or destroyed.
 template <class Clock>
@@ -67,16 +67,16 @@ public:
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     using handle = basic_task_handle<Clock>;
-    using board_type = task_board<Clock>;
-    using board_ptr = std::shared_ptr<board_type>;
+    using registry_type = task_registry<Clock>;
+    using board_ptr = std::shared_ptr<registry_type>;
 
     task(const task&) = delete;
     task& operator=(const task&) = delete;
     virtual ~task() { BOOST_ASSERT(!on_board(state_)); }
 
-    /// If it is free: joins the board, in place of the task that has its key there, and begins to
-    /// wait. If this throws, nothing has happened.
-    void arm(const board_ptr& board, const boost::asio::any_io_executor& ex) {
+    /// If it is free: joins the registry, in place of the task that has its key there, and begins
+    /// to wait. If this throws, nothing has happened.
+    void arm(const board_ptr& registry, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
         auto& wheel = use_wheel<Clock>(context_of(ex));
         waiter w(self);
@@ -87,17 +87,17 @@ public:
             if (state_ != state::free) {
                 return;
             }
-            board->enter(*this);
+            registry->enter(*this);
             try {
                 wheel_ = &wheel;
                 begun = begin_wait(timer_.emplace(ex), expiry_, w);
             } catch (...) {
                 timer_.reset();
-                board->leave(*this);
+                registry->leave(*this);
                 throw;
             }
-            board_ = board;
-            former = board->take_key(*this);
+            registry_ = registry;
+            former = registry->take_key(*this);
             move_to(state::waiting);
         }
         if (!begun) {
@@ -140,7 +140,7 @@ public:
         return outcome;
     }
 
-    /// Its board has stopped. True if it is an orphan now: it was never called; and
+    /// Its registry has stopped. True if it is an orphan now: it was never called; and
     /// `may_be_orphan`.
     [[nodiscard]] bool stop(bool may_be_orphan) noexcept {
         {
@@ -153,7 +153,7 @@ public:
             }
             if (may_be_orphan && !was_called_) {
                 end(state::free);
-                std::exchange(board_, nullptr)->leave(*this); // Before another one takes it.
+                std::exchange(registry_, nullptr)->leave(*this); // Before another one takes it.
                 return true;
             }
             end(state::cancelled);
@@ -269,11 +269,11 @@ private:
 
     void move_to(state next) noexcept {
         BOOST_ASSERT(may_follow(state_, next));
-        BOOST_ASSERT(!on_board(next) || (timer_ && board_));
+        BOOST_ASSERT(!on_board(next) || (timer_ && registry_));
         state_ = next;
     }
 
-    // A step to a state off the board: it waits no more.
+    // A step to a state off the registry: it waits no more.
     void end(state next) noexcept {
         move_to(next);
         timer_.reset();
@@ -282,9 +282,9 @@ private:
     // What follows the step to expired or cancelled, without the lock.
     void let_go() noexcept {
         forget();
-        if (board_) {
-            board_->leave(*this);
-            board_.reset();
+        if (registry_) {
+            registry_->leave(*this);
+            registry_.reset();
         }
     }
 
@@ -356,7 +356,7 @@ private:
             call_and_report(h);
             then = next(expiry_, wheel_->now());
         } catch (...) {
-            board_->report(h, std::current_exception());
+            registry_->report(h, std::current_exception());
         }
         go_on(then, h, w);
     }
@@ -365,7 +365,7 @@ private:
         try {
             call(h);
         } catch (...) {
-            board_->report(h, std::current_exception());
+            registry_->report(h, std::current_exception());
         }
     }
 
@@ -408,7 +408,7 @@ private:
             return;
         }
         if (failure) {
-            board_->report(h, failure);
+            registry_->report(h, failure);
         }
         let_go();
     }
@@ -420,7 +420,7 @@ private:
     atomic<turn_t> turn_{0}; // Of its last wait; see begin_wait().
     std::optional<timer> timer_;
     wheel_service<Clock>* wheel_ = nullptr; // Since it has waited.
-    board_ptr board_;
+    board_ptr registry_;
 };
 
 } // namespace asio_wheel::detail

@@ -48,7 +48,7 @@ class task;
 struct in_list;
 struct in_table;
 
-/// What a board keeps in a task. Its lock guards the hooks; the key never changes.
+/// What a registry keeps in a task. Its lock guards the hooks; the key never changes.
 struct board_member : boost::intrusive::list_base_hook<boost::intrusive::tag<in_list>>,
                       boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<in_table>> {
     using list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<in_list>>;
@@ -119,21 +119,21 @@ private:
 /// It does not own them: the wait that each has begun does, and the call. So tasks end with their
 /// context, also those that own their scheduler.
 template <class Clock>
-class task_board {
+class task_registry {
 public:
     using handle = basic_task_handle<Clock>;
     using error_handler = std::function<void(const handle&, std::exception_ptr)>;
     using task_ptr = std::shared_ptr<task<Clock>>;
     using orphans = std::vector<handle>;
 
-    task_board(std::size_t max_pending, error_handler on_error)
+    task_registry(std::size_t max_pending, error_handler on_error)
         : max_pending_(max_pending), on_error_(std::move(on_error)) {}
-    task_board(const task_board&) = delete;
-    task_board& operator=(const task_board&) = delete;
-    ~task_board() { BOOST_ASSERT(members_.empty()); }
+    task_registry(const task_registry&) = delete;
+    task_registry& operator=(const task_registry&) = delete;
+    ~task_registry() { BOOST_ASSERT(members_.empty()); }
 
     /// Takes `t`. If another member has its key, it will have that one's place. Throws if there is
-    /// no place, or the board is closed.
+    /// no place, or the registry is closed.
     void enter(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {

@@ -31,14 +31,15 @@ namespace asio_wheel::detail {
 
 /// Stands for whatever a handler may have of its own where only the question is asked whether it
 /// does.
-struct nothing {};
+struct unassociated {};
 
 template <class Handler>
 inline constexpr bool has_own_slot =
-    !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, nothing>, nothing>;
+    !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, unassociated>,
+                    unassociated>;
 
 /// `Timer` is what an operation carries of a timer: nothing, or the state of one that is its alone.
-template <class Core, class Handler, class Timer = nothing>
+template <class Core, class Handler, class Timer = unassociated>
 class direct_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
     using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
     using memory = op_memory<direct_op, Handler>;
@@ -154,7 +155,7 @@ private:
     [[no_unique_address]] Work work_;
 };
 
-template <class Core, class Handler, class Executor, class Work, class Timer = nothing>
+template <class Core, class Handler, class Executor, class Work, class Timer = unassociated>
 class dispatched_op final
     : public hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
                         Executor, Work> {

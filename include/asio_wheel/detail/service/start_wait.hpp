@@ -52,12 +52,12 @@ struct unscheduled {
 template <class Core>
 class held_timer {
 public:
-    using part = nothing; ///< What the operation carries of it.
+    using part = unassociated; ///< What the operation carries of it.
 
     explicit held_timer(typename Core::state& s) noexcept : state_(s) {}
 
     [[nodiscard]] bool native() const noexcept { return state_.native; }
-    [[nodiscard]] typename Core::state& state_in(nothing&) const noexcept { return state_; }
+    [[nodiscard]] typename Core::state& state_in(unassociated&) const noexcept { return state_; }
     void accepted() const noexcept {} ///< Nothing fails from now on.
 
 private:
@@ -124,7 +124,8 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
     namespace asio = boost::asio;
     static_assert(std::invocable<Handler, boost::system::error_code>,
                   "the handler of a wait must be callable with a boost::system::error_code");
-    constexpr bool unbound = std::is_same_v<asio::associated_executor_t<Handler, nothing>, nothing>;
+    constexpr bool unbound =
+        std::is_same_v<asio::associated_executor_t<Handler, unassociated>, unassociated>;
     using part = typename Timer::part;
     using direct = direct_op<Core, Handler, part>;
 

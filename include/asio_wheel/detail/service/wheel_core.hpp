@@ -80,7 +80,7 @@ public:
           wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
           due_(options.budget), order_(options.budget), driver_(context), rest_of_tick_(*this) {
         if (options.measure_handlers) {
-            handler_delay_.emplace();
+            handler_delay_ = std::make_unique<lateness_histogram>();
         }
     }
 
@@ -191,6 +191,15 @@ public:
     };
 
 private:
+    // What is counted under the lock.
+    struct totals {
+        std::uint64_t peak_pending = 0;
+        std::uint64_t rejected = 0;
+        std::uint64_t cascaded = 0; // By the core itself, not inside of the wheel.
+        std::uint64_t wake_ups = 0;
+        std::uint64_t spurious_wake_ups = 0;
+    };
+
     // The result of one slice of a tick.
     struct slice {
         std::size_t due; // Waits that became due.
@@ -410,8 +419,9 @@ private:
     std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t unseen_ = 0; // Waits that started since the peak was compared.
-    wheel_stats stats_;      // But for what `counts_` counts, and:
-    std::optional<lateness_histogram> handler_delay_;
+    totals totals_;
+    lateness_histogram lateness_;
+    std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
     driver<Clock, WaitTraits> driver_;
     rest_of_tick rest_of_tick_;
 };

@@ -83,7 +83,7 @@ void wheel_core<Clock, WaitTraits>::take_back(wait_op& op) noexcept {
 
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::result_state why) noexcept {
-    ++stats_.rejected;
+    ++totals_.rejected;
     disconnect_slot(op);
     op.result = why;
     queue_final(op);
@@ -165,7 +165,7 @@ void wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noe
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::note_lateness(const state& s) noexcept {
     const std::chrono::nanoseconds of_tick(s.note()); // As expire() has noted it.
-    stats_.lateness.add(of_tick);
+    lateness_.add(of_tick);
     if (handler_delay_) {
         const auto late = to_nanoseconds(until_saturating(s.expiry.get(), clock_.now()));
         handler_delay_->add(late - of_tick);

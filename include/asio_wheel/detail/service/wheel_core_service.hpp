@@ -18,15 +18,21 @@ template <class Clock, class WaitTraits>
 wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     const wait_counts counts = counts_.sum();
-    wheel_stats result = stats_;
+    wheel_stats result;
+    result.rejected = totals_.rejected;
+    result.wake_ups = totals_.wake_ups;
+    result.spurious_wake_ups = totals_.spurious_wake_ups;
+    result.lateness = lateness_;
     result.pending = counts.pending();
-    result.peak_pending = std::max(result.peak_pending, result.pending);
+    result.peak_pending = std::max(totals_.peak_pending, result.pending);
     result.scheduled = counts.scheduled;
     result.fired = counts.fired;
     result.cancelled = counts.cancelled;
     result.postponed = counts.postponed;
-    result.cascaded += wheel_.cascaded();
-    result.handler_delay = handler_delay_.value_or(lateness_histogram());
+    result.cascaded = totals_.cascaded + wheel_.cascaded();
+    if (handler_delay_) {
+        result.handler_delay = *handler_delay_;
+    }
     return result;
 }
 

@@ -17,10 +17,10 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
     if (driver_.fired(turn)) {
-        ++stats_.wake_ups;
+        ++totals_.wake_ups;
         // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_ && tick() == 0 && !ticking_) {
-            ++stats_.spurious_wake_ups;
+            ++totals_.spurious_wake_ups;
         }
     }
     run_first(guard, false);
@@ -156,7 +156,7 @@ bool wheel_core<Clock, WaitTraits>::file_again(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
     if (deadline > wheel_.now()) {
         wheel_.insert(s, deadline);
-        ++stats_.cascaded;
+        ++totals_.cascaded;
         return false;
     }
     wheel_.hold(s);

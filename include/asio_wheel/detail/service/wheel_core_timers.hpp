@@ -51,7 +51,7 @@ void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexce
     if (++unseen_ >= threads) {
         unseen_ = 0;
         const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.pending();
-        stats_.peak_pending = std::max(stats_.peak_pending, pending);
+        totals_.peak_pending = std::max(totals_.peak_pending, pending);
     }
 }
 

@@ -24,11 +24,6 @@
 
 namespace asio_wheel::detail {
 
-/// What may follow a time where a token is expected: not what is one of the other options.
-template <class Token>
-concept time_out_token = !std::same_as<std::decay_t<Token>, boost::asio::cancellation_type> &&
-                         !std::convertible_to<Token, boost::system::error_code>;
-
 /// The first argument of a completion signature; void if there is none.
 template <class Signature>
 struct first_argument {
@@ -82,6 +77,7 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 /// Tells a timeout from any other cancellation.
 struct timed_out_result {
+    static constexpr bool has_error = true;
     boost::system::error_code error = asio_wheel::error::timed_out;
 
     template <class... Signatures>

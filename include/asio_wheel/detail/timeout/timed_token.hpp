@@ -5,7 +5,7 @@
 // adaptors do: what it does to an operation, it does to its initiation and to its handler.
 //
 // A result, here, is a class that says what a passed deadline makes of what the operation ended
-// with: own_result leaves it alone.
+// with: keep_result leaves it alone.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
@@ -38,6 +38,7 @@ namespace asio_wheel::detail {
 template <class Clock>
 class time_limit {
 public:
+    using clock = Clock;
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
 
@@ -58,7 +59,8 @@ private:
 };
 
 /// Does nothing to what an operation ended with.
-struct own_result {
+struct keep_result {
+    static constexpr bool has_error = false;
     template <class... Signatures>
     static constexpr bool fits = true;
     template <class... Signatures>
@@ -72,7 +74,7 @@ struct own_result {
 
 /// What a token says beside the token that it wraps.
 template <class Clock, class Result>
-struct time_terms {
+struct timed_options {
     time_limit<Clock> limit;
     boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal;
     [[no_unique_address]] Result result{};
@@ -132,8 +134,8 @@ class timed_initiation : public executor_of_initiation<Initiation> {
 
 public:
     template <class I>
-    timed_initiation(I&& initiation, const time_terms<Clock, Result>& terms)
-        : initiation_(std::forward<I>(initiation)), terms_(terms) {}
+    timed_initiation(I&& initiation, const timed_options<Clock, Result>& options)
+        : initiation_(std::forward<I>(initiation)), options_(options) {}
 
     [[nodiscard]] auto get_executor() const noexcept
         requires requires(const Initiation& i) { i.get_executor(); }
@@ -143,35 +145,35 @@ public:
 
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
-        start(std::move(initiation_), terms_, std::forward<Handler>(handler),
+        start(std::move(initiation_), options_, std::forward<Handler>(handler),
               std::forward<Args>(args)...);
     }
 
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) const& {
-        start(Initiation(initiation_), terms_, std::forward<Handler>(handler),
+        start(Initiation(initiation_), options_, std::forward<Handler>(handler),
               std::forward<Args>(args)...);
     }
 
 private:
     template <class Handler, class... Args>
-    static void start(Initiation&& initiation, const time_terms<Clock, Result>& terms,
+    static void start(Initiation&& initiation, const timed_options<Clock, Result>& options,
                       Handler&& handler, Args&&... args) {
         using decayed = std::decay_t<Handler>;
-        using bound = boost::asio::associated_executor_t<decayed, nothing>;
+        using bound = boost::asio::associated_executor_t<decayed, unassociated>;
         const auto& innermost = innermost_initiation(initiation, args...);
         if constexpr (requires { innermost.get_executor(); }) {
             const auto ex = innermost.get_executor();
-            if constexpr (std::is_same_v<bound, nothing>) {
-                start_on(ex, nullptr, std::move(initiation), terms,
+            if constexpr (std::is_same_v<bound, unassociated>) {
+                start_on(ex, nullptr, std::move(initiation), options,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             } else {
                 const auto of_handler = boost::asio::get_associated_executor(handler, ex);
-                start_on(ex, &of_handler, std::move(initiation), terms,
+                start_on(ex, &of_handler, std::move(initiation), options,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
         } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
-            constexpr bool has_executor = !std::is_same_v<bound, nothing>;
+            constexpr bool has_executor = !std::is_same_v<bound, unassociated>;
             static_assert(
                 has_executor,
                 "neither the operation nor its handler says on which executor a deadline may "
@@ -180,7 +182,7 @@ private:
                 "comes too late");
             if constexpr (has_executor) {
                 const auto ex = boost::asio::get_associated_executor(handler);
-                start_on(ex, &ex, std::move(initiation), terms,
+                start_on(ex, &ex, std::move(initiation), options,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
         }
@@ -190,19 +192,19 @@ private:
     // is null.
     template <class Executor, class Bound, class Handler, class... Args>
     static void start_on(const Executor& ex, const Bound& bound, Initiation&& initiation,
-                         const time_terms<Clock, Result>& terms, Handler&& handler,
+                         const timed_options<Clock, Result>& options, Handler&& handler,
                          Args&&... args) {
         auto& wheel = use_wheel<Clock>(context_of(ex));
         core_type& core = core_access::of(wheel);
-        const auto expiry = terms.limit.expiry(wheel);
-        auto [d, handlers, waits] = deadline<core_type>::make(core, terms.type);
+        const auto expiry = options.limit.expiry(wheel);
+        auto [d, handlers, waits] = deadline<core_type>::make(core, options.type);
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             slot.template emplace<cancel_before_deadline<core_type>>(d);
         }
         std::move(initiation)(
             timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
-                                                      std::move(handlers), terms.result),
+                                                      std::move(handlers), options.result),
             std::forward<Args>(args)...);
         d->arm([&](typename core_type::state& state) {
             set_idle_timer(core, state, expiry, native_context(ex) != nullptr);
@@ -218,21 +220,21 @@ private:
     }
 
     Initiation initiation_;
-    time_terms<Clock, Result> terms_;
+    timed_options<Clock, Result> options_;
 };
 
 /// A completion token that gives the operation a deadline, and completes as `Token` does.
 template <class Token, class Clock, class Result>
 class timed_token {
 public:
-    constexpr timed_token(const Token& token, const time_terms<Clock, Result>& terms)
-        : token_(token), terms_(terms) {}
-    constexpr timed_token(Token&& token, const time_terms<Clock, Result>& terms)
-        : token_(std::move(token)), terms_(terms) {}
+    constexpr timed_token(const Token& token, const timed_options<Clock, Result>& options)
+        : token_(token), options_(options) {}
+    constexpr timed_token(Token&& token, const timed_options<Clock, Result>& options)
+        : token_(std::move(token)), options_(options) {}
 
     // For boost::asio::async_result.
     Token token_;
-    time_terms<Clock, Result> terms_;
+    timed_options<Clock, Result> options_;
 };
 
 /// A deadline without a token yet. As a token it stands for the default one of the operation's
@@ -240,17 +242,17 @@ public:
 template <class Clock, class Result>
 class partial_timed_token {
 public:
-    constexpr explicit partial_timed_token(const time_terms<Clock, Result>& terms)
-        : terms_(terms) {}
+    constexpr explicit partial_timed_token(const timed_options<Clock, Result>& options)
+        : options_(options) {}
 
     template <class Token>
     [[nodiscard]] constexpr timed_token<std::decay_t<Token>, Clock, Result>
     operator()(Token&& token) const {
-        return {std::forward<Token>(token), terms_};
+        return {std::forward<Token>(token), options_};
     }
 
     // For boost::asio::async_result.
-    time_terms<Clock, Result> terms_;
+    timed_options<Clock, Result> options_;
 };
 
 /// What some of Asio's adaptors want to know of the token they wrap, before Boost 1.83.
@@ -288,10 +290,10 @@ class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Re
     static_assert(
         !in_tuple,
         "as_tuple belongs inside, round the token: write timeout(d, as_tuple(token)), not "
-        "as_tuple(timeout(d, token)), and likewise with deadline()");
+        "as_tuple(timeout(d, token)), and likewise with timeout_at()");
     static_assert(
         in_tuple || Result::template fits<Signatures...>,
-        "timeout() and deadline() report error::timed_out as the operation's first result, which "
+        "timeout() and timeout_at() report error::timed_out as the operation's first result, which "
         "must be an error_code or a std::exception_ptr. If an adaptor such as redirect_error hides "
         "it, put the adaptor inside, round the token: timeout(d, redirect_error(token, ec)). If "
         "the operation has no error, use cancel_after() or cancel_at()");
@@ -310,7 +312,7 @@ public:
         -> decltype(async_initiate<wrapped<RawToken>, Signatures...>(
             std::declval<timed<Initiation>>(), token.token_, std::forward<Args>(args)...)) {
         return async_initiate<wrapped<RawToken>, Signatures...>(
-            timed<Initiation>(std::forward<Initiation>(initiation), token.terms_), token.token_,
+            timed<Initiation>(std::forward<Initiation>(initiation), token.options_), token.token_,
             std::forward<Args>(args)...);
     }
 };

@@ -47,10 +47,10 @@
 namespace asio_wheel::detail {
 
 /// What an operation of a stream does. A connect has the deadline of writes.
-enum class transfer : std::uint8_t { read, write, connect };
+enum class direction : std::uint8_t { read, write, connect };
 
 /// The deadlines that were set. The last point of time and the longest duration stand for none.
-struct stream_terms {
+struct stream_options {
     using clock = std::chrono::steady_clock;
 
     clock::time_point read = clock::time_point::max();
@@ -83,9 +83,9 @@ public:
     };
 
     /// What to do when a wait has ended.
-    enum class verdict { nothing, wait, close };
+    enum class action { none, wait, close };
 
-    stream_deadlines(const Executor& ex, const stream_terms& t)
+    stream_deadlines(const Executor& ex, const stream_options& t)
         : wheel_(use_wheel<clock>(context_of(ex))), mutex_(wheel_.options().locking), timer_(ex),
           next_idle_(t.idle) {
         read_.expiry = t.read;
@@ -96,7 +96,7 @@ public:
     stream_deadlines& operator=(const stream_deadlines&) = delete;
     ~stream_deadlines() = default; ///< Aborts the wait.
 
-    [[nodiscard]] stream_terms current() const {
+    [[nodiscard]] stream_options current() const {
         const std::lock_guard<optional_mutex> guard(mutex_);
         return {read_.expiry, write_.expiry, next_idle_};
     }
@@ -142,9 +142,9 @@ public:
         next_idle_ = idle_ = duration::max();
     }
 
-    [[nodiscard]] start begin(transfer what) {
+    [[nodiscard]] start begin(direction what) {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        side& s = side_of(what);
+        direction_state& s = state_of(what);
         const bool watched = next_idle_ != duration::max();
         if (watched || s.expiry != never) {
             const time_point now = wheel_.now();
@@ -158,7 +158,7 @@ public:
             }
         }
         ++s.pending;
-        connecting_ += what == transfer::connect ? 1 : 0;
+        connecting_ += what == direction::connect ? 1 : 0;
         const time_point first = earliest();
         if (first == never) {
             return start::at_once;
@@ -183,7 +183,7 @@ public:
     }
 
     /// wait() has thrown in the beginning of an operation, which is not to begin then.
-    void take_back(transfer what) noexcept {
+    void take_back(direction what) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         armed_ = false;
         leave(what);
@@ -197,9 +197,9 @@ public:
     }
 
     /// `progress`: something was read, or written, or the stream is connected.
-    [[nodiscard]] ending end(transfer what, bool progress) noexcept {
+    [[nodiscard]] ending end(direction what, bool progress) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        side& s = side_of(what);
+        direction_state& s = state_of(what);
         const boost::system::error_code why = s.why;
         leave(what);
         if (progress && idle_ != duration::max()) {
@@ -228,41 +228,42 @@ public:
     }
 
     /// The wait of a turn has ended.
-    [[nodiscard]] verdict on_time(std::uint64_t turn,
-                                  const boost::system::error_code& ec) noexcept {
+    [[nodiscard]] action on_time(std::uint64_t turn, const boost::system::error_code& ec) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         if (!armed_ || turn != turn_) {
-            return verdict::nothing; // Withdrawn when it was on its way.
+            return action::none; // Withdrawn when it was on its way.
         }
         armed_ = false;
         if (ec) {
             // Nobody but the wheel itself aborts a wait that was not withdrawn: it was drained.
             const bool drained = ec == boost::asio::error::operation_aborted;
-            return fail(drained ? error::wheel_stopped : ec) ? verdict::close : verdict::nothing;
+            return fail(drained ? error::wheel_stopped : ec) ? action::close : action::none;
         }
         if (expire(wheel_.now())) {
-            return verdict::close;
+            return action::close;
         }
         const time_point first = earliest();
         if (first == never) {
-            return verdict::nothing;
+            return action::none;
         }
         arm(first);
-        return verdict::wait;
+        return action::wait;
     }
 
 private:
-    struct side {
+    struct direction_state {
         time_point expiry = never;
         unsigned pending = 0;
         boost::system::error_code why; // Why the stream was closed under what is pending.
     };
 
-    [[nodiscard]] side& side_of(transfer what) noexcept {
-        return what == transfer::read ? read_ : write_;
+    [[nodiscard]] direction_state& state_of(direction what) noexcept {
+        return what == direction::read ? read_ : write_;
     }
 
-    [[nodiscard]] bool free(const side& s) const noexcept { return s.pending + connecting_ == 0; }
+    [[nodiscard]] bool free(const direction_state& s) const noexcept {
+        return s.pending + connecting_ == 0;
+    }
 
     [[noreturn]] static void reject(const char* why) {
         throw std::logic_error("asio_wheel: the deadline of a timeout_stream is set while " +
@@ -275,9 +276,9 @@ private:
         ++turn_;
     }
 
-    void leave(transfer what) noexcept {
-        side& s = side_of(what);
-        connecting_ -= what == transfer::connect ? 1 : 0;
+    void leave(direction what) noexcept {
+        direction_state& s = state_of(what);
+        connecting_ -= what == direction::connect ? 1 : 0;
         if (--s.pending == 0) {
             s.why = {};
         }
@@ -291,7 +292,7 @@ private:
     [[nodiscard]] time_point earliest() const noexcept {
         const time_point idle = idle_end();
         time_point first = never;
-        for (const side* const s : {&read_, &write_}) {
+        for (const direction_state* const s : {&read_, &write_}) {
             if (s->pending != 0 && !s->why) {
                 first = std::min({first, s->expiry, idle});
             }
@@ -301,21 +302,22 @@ private:
 
     // Marks what is pending though its deadline has passed. False if there is nothing.
     bool expire(time_point now) noexcept {
-        return fail(error::timed_out, [now, idle = idle_end()](const side& s) {
+        return fail(error::timed_out, [now, idle = idle_end()](const direction_state& s) {
             return std::min(s.expiry, idle) <= now;
         });
     }
 
     // Marks what is pending and has a deadline.
     bool fail(const boost::system::error_code& why) noexcept {
-        return fail(
-            why, [idle = idle_end()](const side& s) { return std::min(s.expiry, idle) != never; });
+        return fail(why, [idle = idle_end()](const direction_state& s) {
+            return std::min(s.expiry, idle) != never;
+        });
     }
 
     template <class Concerns>
     bool fail(const boost::system::error_code& why, Concerns concerns) noexcept {
         bool any = false;
-        for (side* const s : {&read_, &write_}) {
+        for (direction_state* const s : {&read_, &write_}) {
             if (s->pending != 0 && !s->why && concerns(*s)) {
                 s->why = why;
                 any = true;
@@ -327,8 +329,8 @@ private:
     wheel_service<clock>& wheel_;
     mutable optional_mutex mutex_;
     basic_waitable_timer<clock, traits, Executor> timer_;
-    side read_;
-    side write_;
+    direction_state read_;
+    direction_state write_;
     unsigned connecting_ = 0;         // Counts as a read, too, but without its deadline.
     duration idle_ = duration::max(); // The period in force,
     duration next_idle_;              // and from the next operation on.

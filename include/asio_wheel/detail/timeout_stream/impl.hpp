@@ -63,7 +63,7 @@ struct bound_to {
 };
 
 template <>
-struct bound_to<nothing> {};
+struct bound_to<unassociated> {};
 
 /// The handler of the wait for a stream's deadlines. It keeps the wait's memory for the next one,
 /// which begins when a deadline was put off.
@@ -100,13 +100,13 @@ public:
     using deadlines_type = stream_deadlines<executor_type>;
 
     template <class... Args>
-    explicit stream_impl(const stream_terms& t, Args&&... args)
+    explicit stream_impl(const stream_options& t, Args&&... args)
         : layer(std::forward<Args>(args)...), deadlines(layer.get_executor(), t) {}
 
     /// Begins an operation that completes by `handler`. False if it is too late for it. If it
     /// throws, nothing has begun.
     template <class Handler>
-    [[nodiscard]] bool begin(transfer what, const Handler& handler) {
+    [[nodiscard]] bool begin(direction what, const Handler& handler) {
         switch (deadlines.begin(what)) {
         case deadlines_type::start::at_once:
             break;
@@ -126,7 +126,7 @@ public:
     }
 
     /// An operation has ended without completing.
-    void abandon(transfer what) noexcept {
+    void abandon(direction what) noexcept {
         static_cast<void>(deadlines.end(what, false));
         deadlines.settle();
     }
@@ -134,9 +134,9 @@ public:
     template <class Watch>
     void on_time(Watch& watch, const boost::system::error_code& ec) noexcept {
         switch (deadlines.on_time(watch.turn, ec)) {
-        case deadlines_type::verdict::nothing:
+        case deadlines_type::action::none:
             break;
-        case deadlines_type::verdict::wait:
+        case deadlines_type::action::wait:
             try {
                 deadlines.wait(std::move(watch));
             } catch (...) {
@@ -148,7 +148,7 @@ public:
                 }
             }
             break;
-        case deadlines_type::verdict::close:
+        case deadlines_type::action::close:
             close();
             break;
         }
@@ -164,10 +164,10 @@ private:
     template <class Handler>
     [[nodiscard]] auto watch_for(const Handler& handler) {
         namespace asio = boost::asio;
-        using bound = asio::associated_executor_t<Handler, nothing>;
+        using bound = asio::associated_executor_t<Handler, unassociated>;
         const auto self = this->shared_from_this();
-        if constexpr (std::is_same_v<bound, nothing>) {
-            return stream_watch<stream_impl, nothing>(self, {});
+        if constexpr (std::is_same_v<bound, unassociated>) {
+            return stream_watch<stream_impl, unassociated>(self, {});
         } else {
             const auto ex = asio::get_associated_executor(handler, layer.get_executor());
             return stream_watch<stream_impl, std::decay_t<decltype(ex)>>(self, {ex});

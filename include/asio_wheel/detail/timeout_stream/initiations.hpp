@@ -41,7 +41,7 @@ public:
     template <class Handler, class Buffers>
     void operator()(Handler&& handler, const Buffers& buffers) const {
         detail::start_stream_op(
-            this->impl(), detail::transfer::read, std::forward<Handler>(handler),
+            this->impl(), detail::direction::read, std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
                 layer.async_read_some(buffers, std::forward<decltype(op)>(op));
             },
@@ -57,7 +57,7 @@ public:
     template <class Handler, class Buffers>
     void operator()(Handler&& handler, const Buffers& buffers) const {
         detail::start_stream_op(
-            this->impl(), detail::transfer::write, std::forward<Handler>(handler),
+            this->impl(), detail::direction::write, std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
                 layer.async_write_some(buffers, std::forward<decltype(op)>(op));
             },
@@ -72,7 +72,7 @@ public:
 
     template <class Handler, class Endpoint>
     void operator()(Handler&& handler, const Endpoint& endpoint) const {
-        detail::start_stream_op(this->impl(), detail::transfer::connect,
+        detail::start_stream_op(this->impl(), detail::direction::connect,
                                 std::forward<Handler>(handler), [&](NextLayer& layer, auto&& op) {
                                     layer.async_connect(endpoint, std::forward<decltype(op)>(op));
                                 });
@@ -88,7 +88,7 @@ public:
     void operator()(Handler&& handler, const Endpoints& endpoints,
                     const Condition& condition) const {
         detail::start_stream_op(
-            this->impl(), detail::transfer::connect, std::forward<Handler>(handler),
+            this->impl(), detail::direction::connect, std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
                 boost::asio::async_connect(layer, endpoints, condition,
                                            std::forward<decltype(op)>(op));

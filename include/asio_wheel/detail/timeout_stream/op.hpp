@@ -28,7 +28,7 @@ class stream_op {
 public:
     using wrapped_handler = Handler;
 
-    stream_op(transfer what, Handler&& handler) : handler_(std::move(handler)), what_(what) {}
+    stream_op(direction what, Handler&& handler) : handler_(std::move(handler)), what_(what) {}
     stream_op(stream_op&&) = default;
     stream_op& operator=(stream_op&&) = delete;
     ~stream_op() {
@@ -81,7 +81,7 @@ private:
 
     Handler handler_;
     std::shared_ptr<Impl> impl_; // Null until it has begun, and when it has ended.
-    transfer what_;
+    direction what_;
 };
 
 /// The condition of a connect that tries each endpoint. (Without one, Asio could take a handler for
@@ -96,7 +96,7 @@ struct any_endpoint {
 /// Starts an operation by start(layer, handler). If it is too late for that, it completes, like by
 /// post, with error::timed_out and `nothing...`.
 template <class Impl, class Handler, class Start, class... Nothing>
-void start_stream_op(Impl& impl, transfer what, Handler&& handler, Start start,
+void start_stream_op(Impl& impl, direction what, Handler&& handler, Start start,
                      const Nothing&... nothing) {
     using decayed = std::decay_t<Handler>;
     stream_op<Impl, decayed> op(what, decayed(std::forward<Handler>(handler)));

@@ -3,11 +3,11 @@
 // labels: threads
 // timeout: 900
 
-// All words at once: threads that do random things to timers, cancellation slots, deadlines, tasks,
+// All utilities at once: threads that do random things to timers, cancellation slots, deadlines, tasks,
 // delay queues and idle timers on one wheel, while others run its context. What was started is what
 // ended, and each call's answer is what the handlers saw.
 //
-//     ASIO_WHEEL_OPERATIONS=10000000 ASIO_WHEEL_THREADS=8 tools/test -R test_words_stress
+//     ASIO_WHEEL_OPERATIONS=10000000 ASIO_WHEEL_THREADS=8 tools/test -R test_utilities_stress
 //
 // tools/stress does so with 2, 4 and 8 threads. Real time: waits of milliseconds.
 
@@ -486,9 +486,9 @@ private:
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(words_stress)
+BOOST_AUTO_TEST_SUITE(utilities_stress)
 
-BOOST_AUTO_TEST_CASE(all_words_at_once_on_one_wheel) {
+BOOST_AUTO_TEST_CASE(all_utilities_at_once_on_one_wheel) {
     const std::uint64_t seed = asio_wheel::test::seed();
     const std::uint64_t operations = number_from_environment("ASIO_WHEEL_OPERATIONS")
                                          .value_or(has_thread_sanitizer ? 200'000 : 2'000'000);

@@ -3,8 +3,8 @@
 
 // A stream with deadlines over a manual layer, and what must come of it.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_STREAM_HPP
-#define ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_STREAM_HPP
+#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_STREAM_HPP
+#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_STREAM_HPP
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/timeout_stream.hpp>

@@ -3,8 +3,8 @@
 
 // Intervals, and what must come of them.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_INTERVAL_HPP
-#define ASIO_WHEEL_TEST_FUZZ_WORDS_INTERVAL_HPP
+#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_INTERVAL_HPP
+#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_INTERVAL_HPP
 
 #include <asio_wheel/interval.hpp>
 

@@ -8,8 +8,8 @@
 // in each handler: what has gone must be what was due first, and belongs to those that have waited
 // longest.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_DELAY_QUEUE_HPP
-#define ASIO_WHEEL_TEST_FUZZ_WORDS_DELAY_QUEUE_HPP
+#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAY_QUEUE_HPP
+#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAY_QUEUE_HPP
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/error.hpp>

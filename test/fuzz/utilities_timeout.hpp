@@ -4,8 +4,8 @@
 // Operations with deadlines, by the tokens of timeout.hpp and cancel_after.hpp, and what must come
 // of them. The operations are manual: the program ends them, with or without being asked to.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_HPP
-#define ASIO_WHEEL_TEST_FUZZ_WORDS_TIMEOUT_HPP
+#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_HPP
+#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_HPP
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/error.hpp>
@@ -168,7 +168,7 @@ private:
             o.manual->start(timeout(d, o.why, std::forward<Token>(token)));
             break;
         case 3:
-            o.manual->start(asio_wheel::deadline(o.deadline, o.type, std::forward<Token>(token)));
+            o.manual->start(asio_wheel::timeout_at(o.deadline, o.type, std::forward<Token>(token)));
             break;
         case 4:
             o.manual->start(cancel_after(d, o.type, std::forward<Token>(token)));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What users mean, and what it costs them: a timeout round an operation, beside Boost's own (since
+// What utilities cost: a timeout round an operation, beside Boost's own (since
 // 1.86), sleeps, beside a timer's waits, and a delay queue, beside the bare wheel.
 //
 // Time is the processor time of the process; a second thread is alive, asleep; `op` is one
@@ -292,9 +292,9 @@ void fill_and_empty(benchmark::State& state, std::size_t n, part measured) {
 }
 
 void add_queues(std::size_t n) {
-    for (const auto& [workload, measured] :
-         {std::pair("words/queue_push", part::push), std::pair("words/queue_erase", part::erase),
-          std::pair("words/queue_pop", part::pop)}) {
+    for (const auto& [workload, measured] : {std::pair("utilities/queue_push", part::push),
+                                             std::pair("utilities/queue_erase", part::erase),
+                                             std::pair("utilities/queue_pop", part::pop)}) {
         bench::add(workload, "wheel", n,
                    [n, measured](auto& state) { fill_and_empty<bare_wheel>(state, n, measured); });
         bench::add(workload, bench::ours, n,
@@ -307,18 +307,18 @@ void add_queues(std::size_t n) {
 int main(int argc, char** argv) {
     const bench::bystander second_thread;
 
-    add_deadlines("words/cancel_after", {1'000, 10s, 1});
-    add_deadlines("words/earliest_cancel_after", {1'000, 60s, 1});
-    add_deadlines("words/busy_cancel_after", {1'000, 10s, bench::in_flight});
+    add_deadlines("utilities/cancel_after", {1'000, 10s, 1});
+    add_deadlines("utilities/earliest_cancel_after", {1'000, 60s, 1});
+    add_deadlines("utilities/busy_cancel_after", {1'000, 10s, bench::in_flight});
 #if !BENCH_HAS_CANCEL_AFTER
     std::puts("left out: boost::asio::cancel_after, which Boost has since 1.86");
 #endif
     for (const std::size_t n : {1U, 1'000U}) {
-        bench::add("words/sleep", "timer", n,
+        bench::add("utilities/sleep", "timer", n,
                    [n](auto& state) { wait<asio_wheel::steady_timer>(state, n); });
-        bench::add("words/sleep", "asio", n,
+        bench::add("utilities/sleep", "asio", n,
                    [n](auto& state) { wait<asio::steady_timer>(state, n); });
-        bench::add("words/sleep", bench::ours, n, [n](auto& state) { sleep(state, n); });
+        bench::add("utilities/sleep", bench::ours, n, [n](auto& state) { sleep(state, n); });
     }
     add_queues(1'000'000);
     return bench::run_benchmarks(argc, argv);

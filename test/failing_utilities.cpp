@@ -48,8 +48,8 @@ using asio_wheel::async_sleep_for;
 using asio_wheel::async_sleep_until;
 using asio_wheel::cancel_after;
 using asio_wheel::cancel_at;
-using asio_wheel::deadline;
 using asio_wheel::timeout;
+using asio_wheel::timeout_at;
 
 using timer = asio_wheel::basic_waitable_timer<world_clock>;
 using interval = asio_wheel::basic_interval<world_clock>;
@@ -69,7 +69,7 @@ auto after(std::chrono::nanoseconds d) {
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(failing_words)
+BOOST_AUTO_TEST_SUITE(failing_utilities)
 
 // ---- Sleeps
 
@@ -154,7 +154,7 @@ constexpr auto timed_out = asio_wheel::error::timed_out;
 BOOST_AUTO_TEST_CASE(an_operation_that_meets_its_deadline) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.ctx(), after(3ms), deadline(after(8ms), std::move(h)));
+            async_sleep_until(w.ctx(), after(3ms), timeout_at(after(8ms), std::move(h)));
         });
         w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(9ms), std::move(h)); });
         w.run();
@@ -164,12 +164,13 @@ BOOST_AUTO_TEST_CASE(an_operation_that_meets_its_deadline) {
 BOOST_AUTO_TEST_CASE(an_operation_that_misses_its_deadline) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), deadline(after(3ms), std::move(h)));
+            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms), std::move(h)));
         });
         w.start(expect_with_deadline(w, aborted), [&](auto h) {
             async_sleep_until(w.ctx(), after(80ms),
-                              deadline(after(5ms), make_error_code(asio::error::operation_aborted),
-                                       std::move(h)));
+                              timeout_at(after(5ms),
+                                         make_error_code(asio::error::operation_aborted),
+                                         std::move(h)));
         });
         w.run();
     });
@@ -204,7 +205,7 @@ BOOST_AUTO_TEST_CASE(deadlines_by_the_steady_clock) {
 BOOST_AUTO_TEST_CASE(deadlines_without_a_token) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, timed_out), [&](auto h) { // Deferred.
-            async_sleep_until(w.ctx(), after(80ms), deadline(after(3ms)))(std::move(h));
+            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms)))(std::move(h));
         });
         w.start(w.expect(aborted), [&](auto h) {
             async_sleep_until(w.ctx(), after(80ms), cancel_at(after(4ms))(std::move(h)));
@@ -233,10 +234,10 @@ BOOST_AUTO_TEST_CASE(each_form_of_a_deadline) {
               [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused))(std::move(h)); });
         sleep(timed_out, [&](auto h) {
             async_sleep_until(w.ctx(), after(80ms),
-                              deadline(after(3ms), cancellation_type::partial, std::move(h)));
+                              timeout_at(after(3ms), cancellation_type::partial, std::move(h)));
         });
         sleep(refused, [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), deadline(after(3ms), refused))(std::move(h));
+            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms), refused))(std::move(h));
         });
         sleep(aborted, [&](auto h) {
             async_sleep_for(w.ctx(), 80ms,
@@ -252,9 +253,10 @@ BOOST_AUTO_TEST_CASE(deadlines_with_an_allocator) {
     allocations count;
     each_failure([&](world& w) {
         w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms),
-                              deadline(after(3ms), asio::bind_allocator(counting_allocator<>(count),
-                                                                        std::move(h))));
+            async_sleep_until(
+                w.ctx(), after(80ms),
+                timeout_at(after(3ms),
+                           asio::bind_allocator(counting_allocator<>(count), std::move(h))));
         });
         w.run();
     });
@@ -265,15 +267,15 @@ BOOST_AUTO_TEST_CASE(deadlines_on_a_strand) {
     each_failure([](world& w) {
         const auto strand = w.strand();
         w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(strand, after(80ms), deadline(after(3ms), std::move(h)));
+            async_sleep_until(strand, after(80ms), timeout_at(after(3ms), std::move(h)));
         });
         w.start(expect_with_deadline(w, timed_out), [&](auto h) {
             async_sleep_until(w.ctx(), after(80ms),
-                              deadline(after(4ms), asio::bind_executor(strand, std::move(h))));
+                              timeout_at(after(4ms), asio::bind_executor(strand, std::move(h))));
         });
         w.start(expect_with_deadline(w, success), [&](auto h) {
             async_sleep_until(w.ctx(), after(4ms),
-                              deadline(after(20ms), asio::bind_executor(strand, std::move(h))));
+                              timeout_at(after(20ms), asio::bind_executor(strand, std::move(h))));
         });
         w.run();
     });
@@ -283,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_in_a_deadline) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, timed_out), [&](auto h) {
             async_sleep_until(w.ctx(), after(80ms),
-                              deadline(after(9ms), deadline(after(3ms), std::move(h))));
+                              timeout_at(after(9ms), timeout_at(after(3ms), std::move(h))));
         });
         w.run();
     });
@@ -296,7 +298,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_is_cancelled_before_its_deadline) {
         w.start(o, [&](auto h) {
             async_sleep_until(
                 w.ctx(), after(80ms),
-                deadline(after(9ms), asio::bind_cancellation_slot(signal.slot(), std::move(h))));
+                timeout_at(after(9ms), asio::bind_cancellation_slot(signal.slot(), std::move(h))));
         });
         w.pass(1);
         signal.emit(asio::cancellation_type::terminal);
@@ -333,9 +335,9 @@ BOOST_AUTO_TEST_CASE(a_deadline_of_somebody_elses_operation) {
         other_operation late = w.prepare([&] { return other_operation(w); });
         other_operation early = w.prepare([&] { return other_operation(w); });
         outcome& o = expect_with_deadline(w, timed_out);
-        w.start(o, [&](auto h) { late.start(deadline(after(5ms), std::move(h))); });
+        w.start(o, [&](auto h) { late.start(timeout_at(after(5ms), std::move(h))); });
         outcome& in_time = expect_with_deadline(w, success);
-        w.start(in_time, [&](auto h) { early.start(deadline(after(5ms), std::move(h))); });
+        w.start(in_time, [&](auto h) { early.start(timeout_at(after(5ms), std::move(h))); });
         w.pass(1);
         if (early.pending()) {
             early.complete(success);
@@ -348,10 +350,10 @@ BOOST_AUTO_TEST_CASE(a_deadline_of_somebody_elses_operation) {
 BOOST_AUTO_TEST_CASE(deadlines_when_the_context_ends) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), deadline(after(9ms), std::move(h)));
+            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(9ms), std::move(h)));
         });
         w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.strand(), after(80ms), deadline(after(9ms), std::move(h)));
+            async_sleep_until(w.strand(), after(80ms), timeout_at(after(9ms), std::move(h)));
         });
         w.pass(1);
         w.end_context();
@@ -362,7 +364,7 @@ BOOST_AUTO_TEST_CASE(deadlines_when_the_context_ends) {
 BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, asio_wheel::error::wheel_stopped), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), deadline(after(9ms), std::move(h)));
+            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(9ms), std::move(h)));
         });
         w.pass(1);
         w.prepare([&] { return asio_wheel::use_wheel<world_clock>(w.ctx()).drain(); });

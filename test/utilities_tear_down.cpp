@@ -112,9 +112,9 @@ struct session : std::enable_shared_from_this<session> {
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(words_tear_down, *boost::unit_test::timeout(60))
+BOOST_AUTO_TEST_SUITE(utilities_tear_down, *boost::unit_test::timeout(60))
 
-BOOST_AUTO_TEST_CASE(coroutines_that_own_their_words) {
+BOOST_AUTO_TEST_CASE(coroutines_that_own_their_utilities) {
     const std::size_t steps = tear_down_at_every_step([](asio::io_context& ctx) {
         const auto end = std::make_shared<asio::cancellation_signal>();
         asio::co_spawn(ctx, program(), asio::bind_cancellation_slot(end->slot(), asio::detached));

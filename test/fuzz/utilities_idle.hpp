@@ -3,8 +3,8 @@
 
 // Idle timers and heartbeats, and what must come of them.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_IDLE_HPP
-#define ASIO_WHEEL_TEST_FUZZ_WORDS_IDLE_HPP
+#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_IDLE_HPP
+#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_IDLE_HPP
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>

@@ -1,17 +1,17 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The first byte chooses one of the words that users have. The others are a program for it, in
+// The first byte chooses one of the utilities. The others are a program for it, in
 // paused time. Each word has a model that says what must come of it.
 
 #include "support/choices.hpp"
 #include "target.hpp"
-#include "words_delay_queue.hpp"
-#include "words_idle.hpp"
-#include "words_interval.hpp"
-#include "words_scheduler.hpp"
-#include "words_timeout.hpp"
-#include "words_timeout_stream.hpp"
+#include "utilities_delay_queue.hpp"
+#include "utilities_idle.hpp"
+#include "utilities_interval.hpp"
+#include "utilities_scheduler.hpp"
+#include "utilities_timeout.hpp"
+#include "utilities_timeout_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>

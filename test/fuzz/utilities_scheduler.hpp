@@ -3,8 +3,8 @@
 
 // Two schedulers and their tasks, and what must come of them.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_WORDS_SCHEDULER_HPP
-#define ASIO_WHEEL_TEST_FUZZ_WORDS_SCHEDULER_HPP
+#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_SCHEDULER_HPP
+#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_SCHEDULER_HPP
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/scheduler.hpp>
@@ -75,7 +75,7 @@ private:
         task_handle handle;
         stand now = stand::refused;
         kind how = kind::once;
-        std::size_t side = nobody;  // Whose board it is on.
+        std::size_t side = nobody;  // Whose registry it is on.
         std::size_t group = nobody; // Whose group it is in.
         std::size_t key = 0;        // 0 is none.
         time_point due;
@@ -288,14 +288,14 @@ private:
         }
     }
 
-    // The task that has a key, on a board: until it is over, or another one takes the key.
+    // The task that has a key, on a registry: until it is over, or another one takes the key.
     [[nodiscard]] std::size_t holder(std::size_t i, std::size_t key) const {
         const std::size_t id = sides_[i].holders[key];
         return key != 0 && id != nobody && tasks_[id].side == i && is_pending(tasks_[id]) ? id
                                                                                           : nobody;
     }
 
-    // The model's part of beginning to wait on a board.
+    // The model's part of beginning to wait on a registry.
     error_code enter(std::size_t i, std::size_t id) {
         side& s = sides_[i];
         task& t = tasks_[id];
