@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Numbers that README and headers state about the wheel are what it is: they are read out of the
+// Numbers that guides and headers state about the wheel are what it is: they are read out of the
 // documents.
 
 #include <asio_wheel/stats.hpp>
@@ -62,13 +62,13 @@ void compare(double stated, double actual, double share_left_out) {
 BOOST_AUTO_TEST_SUITE(documented_numbers, *boost::unit_test::timeout(60))
 
 // | 10 ms | 256 × 4 | 2.56 s | 497 days, then rounds | 273 kB |
-BOOST_AUTO_TEST_CASE(readme_says_how_far_a_wheel_reaches_and_what_it_takes) {
-    const std::string readme = document("README.md");
+BOOST_AUTO_TEST_CASE(the_guide_says_how_far_a_wheel_reaches_and_what_it_takes) {
+    const std::string guide = document("docs/guide/wheel.md");
     const std::regex row(
         "\\| *([\\d.]+) ms *\\| *(\\d+) × (\\d+) *\\| *([\\d.]+) (\\w+) *\\| *([\\d.]+) "
         "(\\w+), then rounds *\\| *([\\d.]+) (kB|MB) *\\|");
     int rows = 0;
-    for (std::sregex_iterator it(readme.begin(), readme.end(), row), end; it != end; ++it, ++rows) {
+    for (std::sregex_iterator it(guide.begin(), guide.end(), row), end; it != end; ++it, ++rows) {
         const std::smatch& cell = *it;
         BOOST_TEST_CONTEXT(cell.str()) {
             const double tick = seconds(cell[1], "ms");

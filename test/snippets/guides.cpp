@@ -27,23 +27,30 @@ namespace snippets {
 
 BOOST_AUTO_TEST_SUITE(snippets_guides, *boost::unit_test::timeout(60))
 
-namespace readme {
+namespace the_wheel {
 
 struct session {
     explicit session(tcp::acceptor& acceptor)
         : socket(acceptor.accept()), idle(socket.get_executor(), 30s) {}
 
     void start() {
-#include "README.md/idle_async_wait_this_boost.inc"
+#include "docs/guide/wheel.md/idle_async_wait_this_boost.inc"
     }
 
     tcp::socket socket;
     asio_wheel::steady_timer idle;
 };
 
+BOOST_AUTO_TEST_CASE(wheel_options_are_what_make_wheel_was_given) {
+    asio::io_context ctx;
+#include "docs/guide/wheel.md/auto_wheel_asio_wheel_make_wheel.inc"
+    BOOST_TEST((wheel.options().tick == 10ms));
+    BOOST_TEST(&asio_wheel::use_wheel(ctx) == &wheel);
+}
+
 // A server that has more connections than its wheel has room for: those that get no timeout are
 // closed at once, the others when they have been idle. None stays open without a timeout.
-BOOST_AUTO_TEST_CASE(readme_a_server_at_its_limit_leaves_no_connection_without_timeout) {
+BOOST_AUTO_TEST_CASE(wheel_a_server_at_its_limit_leaves_no_connection_without_timeout) {
     asio::io_context ctx;
     auto& wheel = asio_wheel::make_wheel(ctx, {.max_pending = 3});
     wheel.pause();
@@ -89,7 +96,7 @@ BOOST_AUTO_TEST_CASE(readme_a_server_at_its_limit_leaves_no_connection_without_t
     }
 }
 
-} // namespace readme
+} // namespace the_wheel
 
 namespace timeout {
 
