@@ -232,11 +232,11 @@ BOOST_FIXTURE_TEST_CASE(idle_timers_may_go_while_it_is_under_way, slice_of_ten) 
 }
 
 BOOST_AUTO_TEST_CASE(idle_timers_may_outlive_it) {
-    std::optional<idle_timer> idle;
+    std::unique_ptr<idle_timer> idle;
     {
         asio::io_context ctx;
         auto& wheel = asio_wheel::make_wheel(ctx, {.budget = 1});
-        idle.emplace(ctx, 30s);
+        idle = std::make_unique<idle_timer>(ctx, 30s);
         idle->async_wait(ignore);
         idle_timer another(ctx, 30s);
         another.async_wait(ignore);

@@ -3,9 +3,9 @@
 // labels: threads
 // timeout: 900
 
-// All utilities at once: threads that do random things to timers, cancellation slots, deadlines, tasks,
-// delay queues and idle timers on one wheel, while others run its context. What was started is what
-// ended, and each call's answer is what the handlers saw.
+// All utilities at once: threads that do random things to timers, cancellation slots, deadlines,
+// tasks, delay queues and idle timers on one wheel, while others run its context. What was started
+// is what ended, and each call's answer is what the handlers saw.
 //
 //     ASIO_WHEEL_OPERATIONS=10000000 ASIO_WHEEL_THREADS=8 tools/test -R test_utilities_stress
 //

@@ -29,15 +29,13 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t many = 2000;
 
-/// A decorator: both ends of a connection are files of this process.
-boost::unit_test::decorator::precondition with_files() {
-    return boost::unit_test::decorator::precondition([](boost::unit_test::test_unit_id) {
-        const long wanted = 2 * static_cast<long>(many) + 100;
-        const long allowed = echo::raise_file_limit();
-        boost::test_tools::assertion_result enough(allowed >= wanted);
-        enough.message() << "only " << allowed << " of " << wanted << " files may be open";
-        return enough;
-    });
+/// Both ends of a connection are files of this process.
+boost::test_tools::assertion_result enough_files(boost::unit_test::test_unit_id) {
+    const long wanted = 2 * static_cast<long>(many) + 100;
+    const long allowed = echo::raise_file_limit();
+    boost::test_tools::assertion_result enough(allowed >= wanted);
+    enough.message() << "only " << allowed << " of " << wanted << " files may be open";
+    return enough;
 }
 
 struct listener {
@@ -172,7 +170,8 @@ void check_that_it_shuts_down(town& t, std::size_t stay) {
 
 } // namespace
 
-BOOST_AUTO_TEST_CASE(what_one_peer_says_all_2000_hear, *with_files()) {
+BOOST_AUTO_TEST_CASE(what_one_peer_says_all_2000_hear,
+                     *boost::unit_test::precondition(enough_files)) {
     town t;
     t.add_listeners(many);
     t.send(0, 10, "hello\n");
@@ -185,7 +184,7 @@ BOOST_AUTO_TEST_CASE(what_one_peer_says_all_2000_hear, *with_files()) {
 }
 
 BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_others_are_not,
-                     *with_files()) {
+                     *boost::unit_test::precondition(enough_files)) {
     constexpr std::size_t live = 1200, idle = 330, loris = 20, dead = 300, stuck = 150;
     static_assert(live + idle + loris + dead + stuck == many);
     town t;
@@ -278,7 +277,8 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     check_that_it_shuts_down(t, 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_shutdown_tells_everybody_and_closes_those_that_stay, *with_files()) {
+BOOST_AUTO_TEST_CASE(a_shutdown_tells_everybody_and_closes_those_that_stay,
+                     *boost::unit_test::precondition(enough_files)) {
     constexpr std::size_t deaf = 100;
     town t;
     t.add_listeners(many);
@@ -316,8 +316,10 @@ BOOST_AUTO_TEST_CASE(a_peer_that_falls_behind_is_closed) {
     town t({.longest_outbox = 20});
     t.add_listeners(1);
     t.add(1); // It reads nothing.
+    std::string line(4000, 'x');
+    line += '\n';
     for (std::size_t i = 1; i <= 60 && t.here() == 2; ++i) {
-        t.send(0, 1, std::string(4000, 'x') + '\n');
+        t.send(0, 1, line);
         BOOST_TEST_REQUIRE(t.until([&] { return t.all_heard(0, 1, i); }));
     }
     BOOST_TEST(t.until([&] { return t.here() == 1; }));

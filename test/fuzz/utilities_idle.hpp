@@ -17,7 +17,6 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <optional>
 
 namespace asio_wheel::test {
 
@@ -149,7 +148,7 @@ public:
     explicit heartbeat_world(bytes& in)
         : one_wait_world(in), send_every_(any_positive_duration()),
           dead_after_(any_positive_duration()), sent_(now()), received_(now()) {
-        pulse_.emplace(*context_, send_every_, dead_after_);
+        pulse_ = std::make_unique<heartbeat>(*context_, send_every_, dead_after_);
         note("a heartbeat, to send every %, dead after %", ns(send_every_), ns(dead_after_));
     }
 
@@ -242,7 +241,7 @@ private:
     duration dead_after_;
     time_point sent_;
     time_point received_;
-    std::optional<heartbeat> pulse_;
+    std::unique_ptr<heartbeat> pulse_;
 };
 
 } // namespace asio_wheel::test

@@ -15,7 +15,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <optional>
+#include <memory>
 #include <stdexcept>
 
 namespace asio_wheel::test {
@@ -95,7 +95,7 @@ private:
             options_.jitter = std::min<std::chrono::nanoseconds>(
                 period_, std::chrono::microseconds(pick(10'000)));
         }
-        interval_.emplace(*context_, period_, options_);
+        interval_ = std::make_unique<interval>(*context_, period_, options_);
         given_ = options_.first.has_value();
         from_ = now();
         next_ = sum(from_, options_.first ? duration(*options_.first) : period_);
@@ -188,7 +188,7 @@ private:
         require(interval_->expiry() == next_, "expiry() says when the next tick is due");
     }
 
-    std::optional<interval> interval_;
+    std::unique_ptr<interval> interval_; // As utilities_idle.hpp's.
     interval_options options_;
     duration period_{};
     time_point from_;

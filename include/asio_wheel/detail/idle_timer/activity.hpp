@@ -23,8 +23,10 @@ public:
 
     activity(const activity& other) noexcept : core_(other.core_), last_(other.count()) {}
     activity& operator=(const activity& other) noexcept {
-        core_ = other.core_;
-        last_.store(other.count(), std::memory_order_relaxed);
+        if (this != &other) {
+            core_ = other.core_;
+            last_.store(other.count(), std::memory_order_relaxed);
+        }
         return *this;
     }
     ~activity() = default;

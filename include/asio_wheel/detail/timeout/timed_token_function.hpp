@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// timeout(), timeout_at(), cancel_after() and cancel_at() are function objects of one kind, which differ
-// in how the time is given, and in what a passed time makes of the operation's result.
+// timeout(), timeout_at(), cancel_after() and cancel_at() are function objects of one kind, which
+// differ in how the time is given, and in what a passed time makes of the operation's result.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
