@@ -3,11 +3,11 @@
 
 // The queue of a context: what its threads run next.
 //
-// This is the one place where the library uses what Asio keeps to itself: its operations and its
-// scheduler, just as Asio's own timers do. The public way is to post a function. It costs an
-// executor, a function object in memory of its own and two locks for each wait; whereas an
-// operation is linked into the queue as it is, and a whole slice of a tick under one lock. That is
-// a third of what a wait costs in the end.
+// This is the one place where the library uses Asio's private interface: operations and the
+// scheduler, as Asio's own timers do. The public interface is to post a function. For each wait
+// that costs an executor, memory for a function object, and two locks. An operation is linked into
+// the queue as it is, and a whole slice of a tick under one lock. The difference is a third of the
+// cost of a wait.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_CONTEXT_QUEUE_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_CONTEXT_QUEUE_HPP
@@ -27,9 +27,9 @@
 
 namespace asio_wheel::detail {
 
-/// What a queue holds; see boost::asio::detail::scheduler_operation. Its function is called with
-/// the queue as its first argument, on a thread of the context; or with null if the context ends
-/// before.
+/// An element of a queue; see boost::asio::detail::scheduler_operation. A thread of the context
+/// calls its function with the queue as the first argument. If the context ends before, the first
+/// argument is null.
 using operation = boost::asio::detail::operation;
 
 /// Operations on their way to a queue, in order. Each counts as work of the context already.
@@ -42,20 +42,20 @@ public:
     }
     operation_batch& operator=(operation_batch&&) = delete;
 
-    /// For an operation that nobody has to see before the handler that is running has returned.
+    /// For an operation that need not be found before the handler that is running has returned.
     void push(operation& op) noexcept { ops_.push(&op); }
 
-    /// For an operation that run_one() must find when it is called inside the handler that is
-    /// running. The whole batch becomes as visible.
+    /// For an operation that run_one() must find if it is called inside the handler that is
+    /// running. Makes the whole batch visible in this way.
     void push_visible(operation& op) noexcept {
         visible_ = true;
         push(op);
     }
 
-    /// The first one, which there must be.
+    /// The first operation. The batch must not be empty.
     [[nodiscard]] operation& front() noexcept { return *ops_.front(); }
 
-    /// Takes out the first one, which there must be.
+    /// Takes out the first operation. The batch must not be empty.
     [[nodiscard]] operation& pop() noexcept {
         operation* const op = ops_.front();
         ops_.pop();
@@ -79,8 +79,8 @@ public:
         : scheduler_(boost::asio::use_service<scheduler>(context)),
           one_thread_(has_one_thread(context, scheduler_)) {}
 
-    /// Whether the threads of a boost::asio::thread_pool are those that empty its queue. (On
-    /// Windows, I/O objects of a thread_pool are served by a thread of Asio's.)
+    /// Whether the threads of a boost::asio::thread_pool run its queue. (On Windows, a thread of
+    /// Asio's own serves the I/O objects of a thread_pool.)
     static constexpr bool is_that_of_pools =
         std::is_same_v<scheduler, class boost::asio::detail::scheduler>;
 
@@ -88,8 +88,8 @@ public:
     /// posted has returned.
     void work_started() noexcept { scheduler_.work_started(); }
 
-    /// If this was the last work, the context stops. So there has to be other work, unless one of
-    /// the context's handlers is calling.
+    /// If this was the last work, the context stops. So there must be other work, unless a handler
+    /// of the context calls this.
     void work_finished() noexcept { scheduler_.work_finished(); }
 
     /// Puts one operation, which does not count as work yet, into the queue of any context.
@@ -97,7 +97,7 @@ public:
         boost::asio::use_service<scheduler>(context).post_immediate_completion(&op, false);
     }
 
-    /// Puts an operation, which counts as work, into the queue; nobody has to see it before the
+    /// Puts an operation, which counts as work, into the queue. It need not be found before the
     /// handler that is running has returned.
     void post(operation& op) noexcept { scheduler_.post_deferred_completion(&op); }
 
@@ -113,16 +113,15 @@ public:
         p.v = p.p = nullptr;
     }
 
-    /// Whether the calling thread empties the queue of any context.
+    /// Whether the calling thread runs the queue of `context`.
     [[nodiscard]] static bool runs_here(boost::asio::execution_context& context) {
         return boost::asio::use_service<scheduler>(context).can_dispatch();
     }
 
-    /// Whether the calling thread empties this queue. Then it is in a handler, which counts as
-    /// work.
+    /// Whether the calling thread runs this queue. Then it is in a handler, which counts as work.
     [[nodiscard]] bool runs_here() const noexcept { return scheduler_.can_dispatch(); }
 
-    /// Puts all of a batch, which is not empty, into the queue.
+    /// Puts a batch into the queue. It must not be empty.
     void post(operation_batch& batch) noexcept {
         if (std::exchange(batch.visible_, false) && one_thread_) {
             post_visible(batch.ops_);
@@ -132,9 +131,9 @@ public:
     }
 
 private:
-    // A context with one thread keeps what its handlers post in a list of the thread until they
-    // have returned. A run_one() inside a handler does not see that list. do_dispatch() passes it
-    // by, and counts the operation as work once more.
+    // On a context with one thread, what a handler posts is in a list of that thread until the
+    // handler returns. A run_one() inside the handler does not see that list. do_dispatch() does
+    // not use it, and counts the operation as work once more.
     [[gnu::noinline]] void post_visible(boost::asio::detail::op_queue<operation>& ops) noexcept {
         while (operation* const op = ops.front()) {
             ops.pop();

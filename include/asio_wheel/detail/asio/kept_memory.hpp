@@ -3,9 +3,9 @@
 
 // The memory of an operation that is made of several waits, one after the other.
 //
-// A wait's memory is given back before its handler is called. If the operation is not over then,
-// its next wait needs as much again, and that must not fail: the operation was accepted long ago.
-// So the handler keeps what the wait gives back, and the next wait takes it.
+// The memory of a wait is freed before its handler is called. If the operation goes on, its next
+// wait needs as much again. That must not fail, because the operation was accepted long ago. So the
+// handler keeps the memory of the wait, and the next wait takes it.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The lock of a wheel's core, and whether the core is still there.
+// The lock of a wheel's core, and whether the core still exists.
 //
-// An operation whose handler belongs on another context waits in that context's queue, and may be
-// there when the wheel's own context has ended. So it does not refer to the core, but to this,
+// A wait whose handler has another executor is in the queue of another context, and may be there
+// when the wheel's own context has ended. So it does not refer to the core, but to this object,
 // which it owns together with others.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
@@ -27,7 +27,7 @@ struct core_lifetime {
     optional_mutex mutex;
     Core* core; ///< Null when it has ended. Guarded by the mutex.
     hop_reserve::owner reserve = hop_reserve::make(); ///< For operations that leave the context.
-    /// How many own it. Dropping the last one acquires what the others released.
+    /// The number of owners. The one that drops the last acquires what the others released.
     atomic<std::size_t> owners{1};
 };
 

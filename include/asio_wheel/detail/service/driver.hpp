@@ -18,7 +18,7 @@
 
 namespace asio_wheel::detail {
 
-/// Runs functions where it is called. It leads an I/O object to its context and adds nothing:
+/// An executor that runs functions where it is called. It gives an I/O object its context, and adds
 /// neither a strand nor work.
 class context_executor {
 public:
@@ -45,10 +45,10 @@ private:
     boost::asio::execution_context* context_;
 };
 
-/// The one Asio timer behind a wheel. Two objects take turns: the new wait is started before the
-/// old one is cancelled, so that a failure leaves the old one in place.
+/// The one Asio timer behind a wheel. Two objects take turns: the new wait starts before the old
+/// one is cancelled. So if that fails, the old one is still there.
 ///
-/// Its handlers run on the context itself, whatever executors the wheel's users have. Guarded by
+/// Its handlers run on the context itself, whatever executors the wheel's timers have. Guarded by
 /// the wheel's lock.
 template <class Clock, class WaitTraits>
 class driver {
@@ -59,12 +59,13 @@ public:
     explicit driver(boost::asio::execution_context& context)
         : timers_{timer(context_executor(context)), timer(context_executor(context))} {}
 
-    /// The tick it will wake up for, or no_tick.
+    /// The tick for which the driver is armed, or no_tick.
     [[nodiscard]] tick_t armed_for() const noexcept { return armed_for_; }
     [[nodiscard]] bool armed() const noexcept { return armed_for_ != no_tick; }
 
-    /// Wakes up at `time` (and no more at what was set before): calls wake_up(turn), where
-    /// fired(turn) will tell whether that is still wanted. May throw, and then has no effect.
+    /// Arms the driver for `time`, instead of for what it was armed before. Then it calls
+    /// wake_up(turn), and fired(turn) says whether that is still wanted. If this throws, it has no
+    /// effect.
     template <class WakeUp>
     void arm(tick_t tick, time_point time, WakeUp wake_up) {
         timer& next = timers_[(turn_ + 1) % timers_.size()];
@@ -77,7 +78,7 @@ public:
         ++turn_;
     }
 
-    /// Wakes up no more. Its handler still runs, soon, as an aborted one.
+    /// Disarms the driver. Its handler still runs, soon, as aborted.
     void disarm() noexcept {
         if (armed()) {
             timers_[turn_ % timers_.size()].cancel();
@@ -85,8 +86,7 @@ public:
         }
     }
 
-    /// To be called when a wake-up has come: true if it is the one that was armed last and not
-    /// disarmed since.
+    /// Called at a wake-up. True if the driver was armed for it last, and not disarmed since.
     [[nodiscard]] bool fired(std::uint64_t turn) noexcept {
         if (turn != turn_ || !armed()) {
             return false;

@@ -3,11 +3,11 @@
 
 // How an operation gets to its handler's executor.
 //
-// Where the executor is native, the operation itself goes into the queue of the executor's context.
-// A strand, and any executor of an unknown kind, is given a function object, an executor_hop. What
-// the executor allocates for that comes from the block pool. If that has no memory, a reserve which
-// the wheel has had from the beginning serves one hop at a time, and the other operations wait for
-// it in the queue of the wheel's context.
+// If the executor is native, the operation itself goes into the queue of the executor's context. A
+// strand, or an executor of an unknown kind, is given a function object, an executor_hop. What the
+// executor allocates for it comes from the block pool. If the pool has no memory, one operation at
+// a time uses a reserve that the wheel has had from the beginning. Other operations wait for it in
+// the queue of the wheel's context.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_EXECUTOR_HOP_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_EXECUTOR_HOP_HPP
@@ -35,15 +35,14 @@
 
 namespace asio_wheel::detail {
 
-/// An attempt to send an operation, on the stack of the thread that makes it. If the executor
-/// throws or calls nothing any more, it destroys the function: then the operation returns to its
-/// sender.
+/// An attempt to send an operation, on the stack of the sending thread. If the executor throws, or
+/// calls nothing any more, it destroys the function. Then the operation returns to its sender.
 class hop_attempt {
 public:
     [[gnu::noinline]] hop_attempt(wait_op& op, hop_reserve& reserve) noexcept
         : op_(op), outer_(std::exchange(current_, this)) {
-        // A strand that finds no memory for its turn never gets one. So that memory is made sure
-        // of.
+        // A strand that finds no memory for its turn never gets a turn. So make sure of that
+        // memory.
         if (!block_pool::prepare(sizeof(hop_block), hop_reserve::blocks)) {
             reserve_ = reserve.acquire() ? &reserve : nullptr;
             has_memory_ = reserve_ != nullptr;
@@ -62,7 +61,7 @@ public:
 
     [[nodiscard]] bool has_memory() const noexcept { return has_memory_; }
 
-    /// True if the operation has returned: it is the caller's.
+    /// True if the operation has returned. Then it belongs to the caller.
     [[nodiscard]] bool keep() noexcept { return std::exchange(returned_, false); }
 
     /// True if the thread that drops `op` is about to send it.
@@ -71,8 +70,8 @@ public:
         return here && (current_->returned_ = true);
     }
 
-    /// It is called; what has the same address from now on is another one. The blocks of the hop
-    /// have been given back by now. So the reserve may serve what the handler sends.
+    /// The operation is being called. From now on, one with the same address is another one. All
+    /// blocks of the hop have been returned. So the reserve can serve what the handler sends.
     static void called(const wait_op& op) noexcept {
         if (current_ != nullptr && &current_->op_ == &op) {
             current_->gone_ = true;
@@ -80,7 +79,7 @@ public:
         }
     }
 
-    /// A block for what this thread sends.
+    /// A block for the operation that this thread is sending.
     [[nodiscard]] static void* allocate() {
         hop_reserve* const reserve = current_ != nullptr ? current_->reserve_ : nullptr;
         return hop_reserve::allocate(reserve);
@@ -260,8 +259,8 @@ template <class Executor>
     return result;
 }
 
-/// Sends an operation to an executor. True if the operation is the executor's from now on, or gone
-/// already. False if there was no memory, and the operation is the caller's still.
+/// Sends an operation to an executor. True if it belongs to the executor from now on, or has ended
+/// already. False if there was no memory. Then it still belongs to the caller.
 template <class Core, class Executor>
 [[nodiscard]] bool hop_to(const Executor& ex, wait_op& op, const lifetime_ptr<Core>& lifetime) {
     switch (native_reach(ex)) {

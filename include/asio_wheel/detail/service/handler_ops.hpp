@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The two kinds of operation, which differ in how their handler is reached once the context has
-// taken them out of its queue.
+// The two kinds of operation. They differ in how the handler is reached when the context has taken
+// the operation out of its queue.
 //
-// direct_op: its handler is bound to the context's own executor, if to any. It is called at once.
+// direct_op: the handler has no executor, or the context's own. It is called at once.
 //
-// dispatched_op: its handler belongs on a strand or on another context. The operation is sent
-// through that executor. Until it arrives there, the wait can still be cancelled or postponed.
+// dispatched_op: the handler has another executor, such as a strand. The operation is sent through
+// that executor. Until it arrives there, the wait can still be cancelled or postponed.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HANDLER_OPS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_HANDLER_OPS_HPP
@@ -29,8 +29,8 @@
 
 namespace asio_wheel::detail {
 
-/// Stands for whatever a handler may have of its own where only the question is asked whether it
-/// does.
+/// A candidate for an associated type. If a handler is associated with this, it has no executor,
+/// allocator or slot of its own.
 struct unassociated {};
 
 template <class Handler>
@@ -38,7 +38,7 @@ inline constexpr bool has_own_slot =
     !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, unassociated>,
                     unassociated>;
 
-/// `Timer` is what an operation carries of a timer: nothing, or the state of one that is its alone.
+/// `Timer` is the state of a timer that belongs to this operation alone, if there is one.
 template <class Core, class Handler, class Timer = unassociated>
 class direct_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
     using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
@@ -66,7 +66,7 @@ private:
         if (delivery.claimed()) {
             BOOST_ASIO_HANDLER_COMPLETION((*op));
             const boost::system::error_code result = op->error();
-            // The memory is free before the upcall, so that a wait started there can have it.
+            // Free the memory before the upcall, so that a wait that starts there can have it.
             Handler handler(memory::take_handler(*op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
             std::move(handler)(result);
@@ -81,11 +81,11 @@ private:
 
 struct no_work {};
 
-/// The part of a dispatched_op that does not know its handler: so its code is shared by all
-/// handlers of an executor.
+/// The part of a dispatched_op that does not depend on its handler: all handlers with the same type
+/// of executor share this code.
 ///
-/// `Work` is what keeps the timer's own executor working where the handler has another one. It is
-/// let go when the operation is sent: from then on the timer's context may end.
+/// `Work` is outstanding work of the timer's own executor. It ends when the operation is sent. From
+/// then on the timer's context may end.
 template <class Base, class Core, class Executor, class Work>
 class hopping_op : public Base {
     using untracked = decltype(without_work<Executor>(std::declval<const work_on<Executor>&>()));
@@ -98,7 +98,7 @@ protected:
           work_(std::move(work)) {}
     ~hopping_op() = default;
 
-    // What a queue does with the operation: whether it is to be completed or destroyed now.
+    // Called by a queue. Says whether the caller must complete or destroy the operation now.
     [[nodiscard, gnu::noinline]] arrival turn(bool runs) {
         if (this->where() == wait_op::location::executor) {
             return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
@@ -134,7 +134,7 @@ private:
         return hop_to(*ex, *this, lifetime);
     }
 
-    // The handler's executor has dropped it.
+    // The handler's executor has dropped the operation.
     [[nodiscard]] arrival drop() noexcept {
         if (hop_attempt::give_back(*this)) {
             return arrival::waits;
@@ -143,7 +143,7 @@ private:
         return arrival::dropped;
     }
 
-    // It is to be destroyed where nobody has sent it.
+    // The context destroys the operation, which was not sent.
     [[nodiscard]] arrival forget() noexcept {
         const bool ours = this->where() == wait_op::location::queue_final ||
                           lifetime_->core->prepare_destroy(*this);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Memory for what an executor allocates for a hop, and a reserve of it.
+// Memory for a function that is sent through an executor, and a reserve of it.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HOP_RESERVE_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_HOP_RESERVE_HPP
@@ -19,7 +19,7 @@ namespace asio_wheel::detail {
 
 class hop_reserve;
 
-/// A block, which knows where it came from: so it can be given back anywhere.
+/// A block that knows where it came from, so that any thread can return it.
 struct hop_block {
     static constexpr std::size_t room = 112; // Asio's strands need 32 and 56 of it.
 

@@ -21,7 +21,7 @@
 
 namespace asio_wheel::detail {
 
-/// What a cancellation slot holds for a wait.
+/// The function in the cancellation slot of a wait.
 template <class Core>
 class wait_canceller : public cancel_link {
 public:
@@ -48,7 +48,7 @@ struct unscheduled {
     void operator()(wait_op* op) const noexcept { op->destroy(); }
 };
 
-/// A wait on a timer that somebody holds.
+/// For a wait on a timer that lives outside of the operation.
 template <class Core>
 class held_timer {
 public:
@@ -64,7 +64,8 @@ private:
     typename Core::state& state_;
 };
 
-/// Sets a timer of the library's own on which nothing waits. `native`: see timer_entry.
+/// Sets the expiry of a timer that has no waits and is used by the library alone. `native`: see
+/// timer_entry.
 template <class Core>
 void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_point expiry,
                     bool native) noexcept {
@@ -76,8 +77,8 @@ void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_poi
     }
 }
 
-/// A wait that is all there is of its timer: the operation is what the wheel holds. The state goes
-/// with the operation, which nobody frees before it has left the wheel.
+/// For a wait whose timer is part of the operation. The operation is not freed before the timer has
+/// left the wheel.
 template <class Core>
 class own_timer {
 public:
@@ -117,8 +118,8 @@ void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor
     core.schedule(s, *guard.release());
 }
 
-/// Starts a wait on `timer`, which is used through executor `ex`, and moves `handler` away: chooses
-/// the kind of operation that reaches it.
+/// Starts a wait on `timer`, whose executor is `ex`, and moves from `handler`. Chooses the kind of
+/// operation that reaches the handler.
 template <class Core, class Timer, class Executor, class Handler>
 void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler& handler) {
     namespace asio = boost::asio;
@@ -129,7 +130,7 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
     using part = typename Timer::part;
     using direct = direct_op<Core, Handler, part>;
 
-    // What never runs is not instantiated: it would be larger than what does.
+    // Branches that never run are not instantiated: they are larger than those that do.
     constexpr bool always_native = is_native_type<Executor>;
     if constexpr (unbound && always_native) {
         schedule_op<direct>(core, timer, ex, std::move(handler));
@@ -155,7 +156,7 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
     }
 }
 
-/// As above; copies a handler only if it is not given away.
+/// The same. Copies a handler only if it is an lvalue.
 template <class Core, class Timer, class Executor, class Handler>
 void start_wait(Core& core, const Timer& timer, const Executor& ex, Handler&& handler) {
     if constexpr (std::is_same_v<Handler, std::decay_t<Handler>>) {

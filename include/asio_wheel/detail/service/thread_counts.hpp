@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What threads have done to the timers of one wheel: counted without a lock, and without a cache
-// line that they share.
+// What threads have done to the timers of one wheel, counted without a lock and without a shared
+// cache line.
 //
-// Each thread has a block of its own, which it alone writes. The sum of all blocks is what the
-// wheel's threads have done together. A thread remembers where its block is. It recognises the
-// counts by their address and by the time when they were made, since other counts may later lie at
+// Each thread has its own block of counts, which no other thread writes. The sum of all blocks is
+// what all threads have done together. A thread remembers where its block is. It identifies the
+// counts by their address and by the time when they were made, because other counts may later have
 // the same address.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
@@ -27,26 +27,25 @@
 
 namespace asio_wheel::detail {
 
-/// One number of a block. Not a detail::atomic: to change it is one step for every other thread, so
-/// that tests that explore interleavings need not look between.
+/// One number of a block. It is not a detail::atomic: tests that explore interleavings need not
+/// switch threads at each count.
 class thread_count {
 public:
     [[nodiscard]] std::uint64_t value() const noexcept {
         return value_.load(std::memory_order_relaxed);
     }
 
-    /// For a thread that has told others before, by a sequentially consistent store, that it looks.
+    /// For a thread that has announced by a sequentially consistent store that it is going to read.
     /// Pairs with add_in_order().
     [[nodiscard]] std::uint64_t value_in_order() const noexcept {
         return value_.load(std::memory_order_seq_cst);
     }
 
-    /// By the one thread that has the block.
+    /// Called by the thread that owns the block.
     void add(std::uint64_t n) noexcept { set(n, std::memory_order_relaxed); }
 
-    /// As add(). After it the thread changes something by a sequentially consistent
-    /// read-modify-write, and then looks whether it was told: either it was, or value_in_order()
-    /// has the new count.
+    /// As add(). After it, the thread makes a sequentially consistent read-modify-write, and then
+    /// reads the announcement. Either it sees the announcement, or value_in_order() sees the count.
     void add_in_order(std::uint64_t n) noexcept {
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
         add(n); // That read-modify-write keeps all stores before it before all loads after it.
@@ -55,7 +54,7 @@ public:
 #endif
     }
 
-    /// By any thread.
+    /// Called by any thread.
     void add_shared(std::uint64_t n) noexcept { value_.fetch_add(n, std::memory_order_seq_cst); }
 
 private:
@@ -97,7 +96,7 @@ public:
                forgotten_.value();
     }
 
-    /// Null if several threads have this block together.
+    /// Null if several threads share this block.
     [[nodiscard]] spare_timers* spares() noexcept { return shared_ ? nullptr : &spares_; }
 
 private:
@@ -120,7 +119,7 @@ private:
 
 class thread_counts {
 public:
-    /// `several`: more than one thread will come by.
+    /// `several`: more than one thread uses the wheel.
     explicit thread_counts(bool several) noexcept
         : several_(several), born_(std::chrono::steady_clock::now()) {
         spare_.shared_ = true;
@@ -145,7 +144,7 @@ public:
         return last.counts == this && last.born == born_ ? *last.block : find();
     }
 
-    /// All together. What other threads count meanwhile may be missing.
+    /// The sum of all blocks. What other threads count meanwhile may be missing.
     [[nodiscard]] wait_counts sum() const noexcept {
         wait_counts total;
         for_each([&total](const thread_block& b) {
@@ -158,15 +157,15 @@ public:
         return total;
     }
 
-    /// How many waits are pending. A wait that is started meanwhile counts, unless the thread that
-    /// starts it sees what this thread has told before: see thread_count.
+    /// How many waits are pending. Counts a wait that starts meanwhile, unless the thread that
+    /// starts it sees what the calling thread has announced: see thread_count.
     [[nodiscard]] std::uint64_t pending() const noexcept {
         std::uint64_t total = 0;
         for_each([&total](const thread_block& b) { total += b.balance(); });
         return total;
     }
 
-    /// How many blocks there are to look at.
+    /// The number of blocks.
     [[nodiscard]] std::size_t size() const noexcept {
         return size_.load(std::memory_order_relaxed);
     }

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A wait that takes the place of the one before it, on the same timer.
+// A wait that replaces the one before it on the same timer.
 //
-// Starting it may throw. Then the one before must go on waiting, for the same time. So that one is
-// aborted, and the timer's expiry changed, when the new operation has all that it needs.
+// Starting a wait may throw. Then the wait before must go on, for the same time. So it is aborted,
+// and the timer's expiry is changed, only when the new operation has all of its memory.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WAIT_ANEW_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_WAIT_ANEW_HPP
@@ -17,7 +17,7 @@
 
 namespace asio_wheel::detail {
 
-/// A timer that is prepared by `Set` when its wait has been accepted.
+/// A timer whose expiry is set by `Set` when nothing can fail any more.
 template <class Core, class Set>
 class timer_anew : public held_timer<Core> {
 public:

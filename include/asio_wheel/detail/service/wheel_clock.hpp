@@ -18,9 +18,9 @@
 
 namespace asio_wheel::detail {
 
-/// The time a wheel lives by: a clock's, or one that is moved by hand, and its ticks.
+/// The time of a wheel, and its ticks: the time of a clock, or one that is moved by hand.
 ///
-/// now() may be called by any thread; everything else is guarded by the wheel's lock.
+/// Any thread may call now(). Everything else is guarded by the wheel's lock.
 template <class Clock>
 class wheel_clock {
 public:
@@ -53,7 +53,7 @@ public:
         return scale_.round_down(count_of(t));
     }
 
-    /// When `tick` begins, by the real clock: the time to arm an Asio timer for.
+    /// When `tick` begins, by the real clock: for this time the driver is armed.
     [[nodiscard]] time_point real_begin_of(tick_t tick) const noexcept {
         const time_point begin = at(scale_.begin_of(tick));
         return begin == time_point::max()
@@ -66,9 +66,9 @@ public:
         return at(scale_.begin_of(tick));
     }
 
-    /// If `now` lies before tick `passed`, because the clock was set back, makes that tick begin
-    /// now. Ticks that were taken before then mean an earlier time than they did: whoever took them
-    /// must look at their deadlines again.
+    /// If `now` is before tick `passed`, because the clock was set back, makes that tick begin now.
+    /// Then ticks that were computed before mean an earlier time than they did. Returns whether the
+    /// clock was set back.
     [[nodiscard]] bool follow_set_back(time_point now, tick_t passed) noexcept {
         if constexpr (!Clock::is_steady) {
             const std::int64_t begin = scale_.begin_of(passed);

@@ -15,11 +15,11 @@
 
 namespace asio_wheel::detail {
 
-/// A mutex that can be told, once and for all, that only one thread will ever come by.
+/// A mutex that can be disabled, where only one thread will ever use it.
 ///
-/// If two come at once nevertheless, and assertions are on (see BOOST_ASSERT), the second one
-/// fails: the message names the owner of the mutex and what both threads were about to do. That
-/// check can miss a second thread, but it never blames a single one.
+/// If two threads use a disabled one at once, and assertions are on (see BOOST_ASSERT), the second
+/// thread fails one. The message names the owner of the mutex and what both threads were doing.
+/// This check may miss a second thread, but it never fails with a single one.
 class optional_mutex {
 public:
     explicit optional_mutex(bool enabled) noexcept : enabled_(enabled) {}
@@ -40,16 +40,16 @@ public:
         }
     }
 
-    /// Between these a thread is busy for the owner without holding the lock: it runs a handler. A
-    /// lock by another thread is a mistake then, if the mutex is not enabled.
+    /// Between these two calls a thread works for the owner without the lock: it runs a handler. If
+    /// the mutex is disabled, a lock by another thread is a mistake then.
     void enter(const char* purpose) noexcept;
     void leave() noexcept;
 
 private:
     mutex mutex_;
     const bool enabled_;
-    // Who is there, for the check alone; any value read is an old one of another thread, or this
-    // thread's own.
+    // The thread that is there, for the check alone. A value that is read here is this thread's
+    // own, or an old one of another thread.
     atomic<std::thread::id> holder_;
     atomic<const char*> purpose_{nullptr};
     unsigned depth_ = 0; // Used by the holder alone.

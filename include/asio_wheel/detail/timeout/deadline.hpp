@@ -5,20 +5,36 @@
 //
 // Ground rules.
 //
-//  1. The operation's handler stays in the operation, and the result never comes here: the timer
-//     can neither hold it back nor lose it. What is shared is the deadline alone. It is owned by
-//     the operation's handler, by the wait for the time, and by the outer cancellation slot. It
-//     lives in the library's recycled memory, because the last two may keep it longer than the
-//     handler's own allocator may be used.
-//  2. A cancellation and the end of the operation exclude each other. Whoever comes second, on
-//     another thread, waits for the first: for as long as one call of the operation's cancellation
-//     slot takes. After the end no cancellation reaches the slot any more. (An operation may end
-//     from inside its cancellation; then nobody waits.)
-//  3. The wait starts when the operation has been started: then nobody is cancelled half-begun. An
-//     operation that ends before, on another thread, is noticed by one of the two (see arm()).
-//  4. The wait's timer belongs to the thread that arms it, then to the one that ends the operation,
-//     then to the last owner. That one keeps the deadline for the next operation: then the timer is
-//     filed already, and a wait costs no lock.
+//  1. The operation's handler stays in the operation, and the result never comes here. So the timer
+//     can neither delay the result nor lose it. Only the deadline is shared. Its owners are the
+//     operation's handler, the wait, and the outer cancellation slot. It is in the library's own
+//     memory, because the last two may keep it longer than the handler's allocator may be used.
+//  2. A cancellation and the end of the operation exclude each other. On different threads, the
+//     second one waits for the first: for no longer than one call of the operation's cancellation
+//     slot. After the end no cancellation reaches the slot. (If an operation ends inside its
+//     cancellation, nobody waits.)
+//  3. The wait starts after the operation has started. So no operation is cancelled before it has
+//     begun. If the operation has ended meanwhile, on another thread, arm() or close() withdraws
+//     the wait.
+//  4. The wait's timer belongs to the thread that arms it, then to the thread that ends the
+//     operation, then to the last owner. The last owner keeps the deadline for the next operation
+//     of its thread. Then the timer is filed already, and starting a wait needs no lock.
+//
+// The state of a deadline is a set of bits:
+//
+//   bits                meaning
+//   (none)              the operation is under way, without a wait
+//   armed               the same; a wait was started
+//   emitting            a thread is cancelling the operation
+//   closed              the operation has ended
+//   emitting | closed   the operation has ended inside its cancellation, which has not returned
+//
+//   function   changes                         what it finds, and what it does then
+//   arm()      sets armed                      closed: withdraws the wait
+//   emission   sets emitting, clears it later  closed: does not cancel the operation
+//                                              emitting, by another thread: waits
+//   close()    sets closed                     armed: withdraws the wait
+//                                              emitting, by another thread: waits
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
@@ -75,7 +91,7 @@ public:
     deadline(const deadline&) = delete;
     deadline& operator=(const deadline&) = delete;
 
-    /// As many owners as each deadline has from the start.
+    /// The owners that each deadline has at the beginning.
     struct owners {
         deadline_ptr<Core> starter; ///< Who starts the operation and the wait.
         deadline_ptr<Core> handler; ///< The operation's.
@@ -93,12 +109,12 @@ public:
         return {ptr(d), ptr(d), ptr(d)};
     }
 
-    /// Where the operation is cancelled.
+    /// The slot through which the operation is cancelled.
     [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-    /// Starts the wait: `start(timer)` is called once, unless the operation has ended. If it
-    /// throws, the deadline counts as passed: better an operation that is cancelled than one that
-    /// never is.
+    /// Starts the wait by calling `start(timer)`, unless the operation has ended. If that throws,
+    /// the deadline counts as passed: it is better to cancel the operation than to let it wait for
+    /// ever.
     template <class Start>
     void arm(Start start) noexcept {
         if ((state_.load(std::memory_order_acquire) & closed) != 0) {
@@ -117,7 +133,7 @@ public:
         }
     }
 
-    /// The time has come; or no wait was to be had, because of `why`.
+    /// The time has come; or there can be no wait, because of `why`.
     void pass(const boost::system::error_code& why) noexcept {
         const emission scope(*this);
         if (scope) {
@@ -153,7 +169,7 @@ public:
                     break;
                 }
             } else if (emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-                // From inside its cancellation, which clears the slot when it returns.
+                // Inside its cancellation, which clears the slot when it returns.
                 seen = state_.fetch_or(closed, std::memory_order_acq_rel);
                 break;
             } else {
@@ -169,12 +185,12 @@ public:
     /// After close(): whether the time had come before anybody else cancelled the operation,
     [[nodiscard]] bool passed() const noexcept { return first_ == time; }
 
-    /// and if no wait was to be had, why not.
+    /// and if there could be no wait, why not.
     [[nodiscard]] const boost::system::error_code& why() const noexcept { return why_; }
 
     void add_owner() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void remove_owner() noexcept {
-        // The last one sees what the others did; and nobody else can become an owner then.
+        // The last owner sees what the others have done. Nobody else can become an owner then.
         if (owners_.load(std::memory_order_acquire) == 1 ||
             owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             end();
@@ -188,8 +204,7 @@ public:
     }
 
 private:
-    // state_ is `open`, or some of these bits. Closed is for ever; a deadline that is closed inside
-    // its emission is both until that returns.
+    // The bits of state_: see the table above.
     enum : unsigned {
         open = 0,
         emitting = 1, ///< The operation is being cancelled, by the thread `emitter_`.
@@ -201,7 +216,7 @@ private:
     explicit deadline(Core& core) noexcept : core_(core) {}
     ~deadline() = default;
 
-    // Is held while the operation is being cancelled; false if it has ended.
+    // Lives while the operation is being cancelled. False if the operation has ended.
     class emission {
     public:
         explicit emission(deadline& d) noexcept : deadline_(d) {
@@ -254,7 +269,7 @@ private:
         why_ = {};
     }
 
-    // By the last owner. A timer that is not filed is of no use; its core may have ended.
+    // Called by the last owner. A timer that is not filed is not kept: its core may have ended.
     void end() noexcept {
         if (timer_.life() != timer_life::unknown) {
             if (core_.keep_spare(*this)) {
@@ -265,7 +280,7 @@ private:
         free();
     }
 
-    // By the one who owns the timer now. Its core may have ended, if nothing waits.
+    // Called by the owner of the timer. If the timer has no wait, its core may have ended.
     void withdraw() noexcept {
         if (timer_.life() != timer_life::unknown) {
             if (wait_op* const op = core_.withdraw(timer_)) {
@@ -285,15 +300,15 @@ private:
     boost::asio::cancellation_signal signal_;
 };
 
-/// Ends the wait for a deadline: what its wait calls.
+/// The handler of the wait for a deadline.
 template <class Core>
 class pass_deadline {
 public:
     explicit pass_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(const boost::system::error_code& ec) {
-        // An operation that has ended withdraws its wait, which then comes to nothing here. If that
-        // is not why it was aborted, the wheel was drained.
+        // If the operation has ended and withdrawn its wait, this has no effect. Otherwise an
+        // aborted wait means that the wheel was drained.
         const bool drained = ec == boost::asio::error::operation_aborted;
         deadline_->pass(drained ? error::wheel_stopped : ec);
     }
@@ -302,7 +317,7 @@ private:
     deadline_ptr<Core> deadline_;
 };
 
-/// The same on an executor, where the operation is to be cancelled.
+/// The same on the executor on which the operation must be cancelled.
 template <class Core, class Executor>
 class pass_deadline_on : public pass_deadline<Core> {
 public:
@@ -317,7 +332,7 @@ private:
     Executor executor_;
 };
 
-/// What the outer cancellation slot holds.
+/// The function in the outer cancellation slot.
 template <class Core>
 class cancel_before_deadline {
 public:

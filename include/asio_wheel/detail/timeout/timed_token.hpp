@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Completion tokens that give an operation a deadline. A token wraps another one, as Asio's
-// adaptors do: what it does to an operation, it does to its initiation and to its handler.
+// Completion tokens that give an operation a deadline. Such a token wraps another one, as Asio's
+// adaptors do: it wraps the operation's initiation and its handler.
 //
-// A result, here, is a class that says what a passed deadline makes of what the operation ended
-// with: keep_result leaves it alone.
+// A `Result` says how a passed deadline changes the operation's result. keep_result does not change
+// it.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
@@ -34,7 +34,7 @@
 
 namespace asio_wheel::detail {
 
-/// A duration that begins when the operation does, or a time point.
+/// A duration that counts from the operation's start, or a time point.
 template <class Clock>
 class time_limit {
 public:
@@ -58,7 +58,7 @@ private:
     bool from_now_;
 };
 
-/// Does nothing to what an operation ended with.
+/// Delivers the operation's result as it is.
 struct keep_result {
     static constexpr bool has_error = false;
     template <class... Signatures>
@@ -72,7 +72,7 @@ struct keep_result {
     }
 };
 
-/// What a token says beside the token that it wraps.
+/// The parameters of a token, beside the token that it wraps.
 template <class Clock, class Result>
 struct timed_options {
     time_limit<Clock> limit;
@@ -117,7 +117,7 @@ private:
     [[no_unique_address]] Result result_;
 };
 
-/// The executor of an initiation, as Asio's adaptors want to have it.
+/// The executor of an initiation, in the form that Asio's adaptors need.
 template <class Initiation>
 struct executor_of_initiation {};
 
@@ -223,7 +223,7 @@ private:
     timed_options<Clock, Result> options_;
 };
 
-/// A completion token that gives the operation a deadline, and completes as `Token` does.
+/// A completion token that gives the operation a deadline, and otherwise behaves as `Token`.
 template <class Token, class Clock, class Result>
 class timed_token {
 public:
@@ -237,8 +237,8 @@ public:
     timed_options<Clock, Result> options_;
 };
 
-/// A deadline without a token yet. As a token it stands for the default one of the operation's
-/// executor; where that has none, for boost::asio::deferred.
+/// The same without a token yet. Used as a token, it wraps the default token of the operation's
+/// executor; or boost::asio::deferred, if the executor has none.
 template <class Clock, class Result>
 class partial_timed_token {
 public:
@@ -255,7 +255,7 @@ public:
     timed_options<Clock, Result> options_;
 };
 
-/// What some of Asio's adaptors want to know of the token they wrap, before Boost 1.83.
+/// Before Boost 1.83, some of Asio's adaptors need this of the token that they wrap.
 template <class AsyncResult>
 struct return_type_of {};
 
@@ -301,7 +301,7 @@ class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Re
     template <class Initiation>
     using timed = asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Clock, Result>;
 
-    // Whether the wrapped token is given away is as it is with the one that wraps it.
+    // The wrapped token is moved from if the one that wraps it may be.
     template <class RawToken>
     using wrapped =
         std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;
