@@ -3,17 +3,16 @@
 
 // Values that become available in the order of their times.
 //
-// The rule. An element is in one of two places: in a wheel while its time lies ahead, in a heap
-// when the wheel has reached it. Whatever is in the heap has a time that the wheel was told to have
-// come; so the heap's first element is the first of all, unless the wheel still holds an earlier
-// one that was not taken out yet. Times are compared exactly, always: the wheel's ticks are the
-// clock's units.
+// The rule. An element is in a wheel as long as its time lies ahead, and in a heap when the wheel
+// has reached its time. So the first element of the heap is the first of all, unless the wheel
+// still holds an earlier one. Times are always compared exactly: the wheel's ticks are the clock's
+// units.
 //
-// The reason. The wheel files, moves and removes an element in constant time, and gives elements
-// out in the order of their times, as many at a time as are asked for. The heap puts those of equal
-// times in the order in which they were pushed. It also takes what is pushed with a time that has
-// passed, for which a wheel has no place; and if the clock is set back, all that is pushed until
-// the clock has made up for it. Most often the heap holds a few elements, and these come in order.
+// The reason. The wheel files, moves and removes an element in constant time. It hands out elements
+// in the order of their times, as many at a time as are asked for. The heap puts those of equal
+// times in the order in which they were pushed. It also takes elements whose time has passed when
+// they are pushed, which a wheel cannot order; and, if the clock was set back, all that is pushed
+// until the clock is where it was. Most often the heap has a few elements, which come in order.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP

@@ -1,18 +1,19 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a delay queue comes back to its executor: when the time of the next element has come, for its
-// next slice of work, and with pops that are finished.
+// How a delay queue gets its turns on its executor: when the time of the next element has come, for
+// the next slice of its work, and for pops that are finished.
 //
-// Pops that have started must not fail for want of memory. So the wait for the next element, which
-// is started again and again, uses one block of memory again and again. Where a wait cannot be
-// started at all, the queue goes on by way of the context's queue until it can be, which needs no
-// memory. It goes the same way between two slices.
+// A pop that has started must not fail for lack of memory. So the wait for the next element, which
+// starts again and again, uses the same block of memory again and again. If a wait cannot be
+// started at all, the queue takes turns in the context's queue until it can. That needs no memory.
+// Between two slices it takes such a turn, too.
 //
-// If the queue's executor is a strand, or one unknown, pops that are finished are brought there one
-// by one, in order, by the one operation that the watch is.
+// If the queue's executor is a strand, or of an unknown kind, the watch is the operation that
+// brings finished pops there: one by one, in order.
 //
-// A watch may outlive its queue: what is on its way when the queue ends finds it gone.
+// A watch may outlive its queue. What is under way when the queue ends finds that the queue has
+// ended.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_WATCH_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_WATCH_HPP

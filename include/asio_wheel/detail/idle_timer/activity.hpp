@@ -11,9 +11,9 @@
 
 namespace asio_wheel::detail {
 
-/// When something was last seen to happen, by a wheel's time; never before it did.
+/// When something happened last, by a wheel's time: never before it did.
 ///
-/// A copy knows the same. No thread touches one that is being copied or assigned to.
+/// No thread may touch an object that is being copied or assigned to.
 template <class Core>
 class activity {
 public:
@@ -31,7 +31,7 @@ public:
     }
     ~activity() = default;
 
-    /// Any thread may say so at any time.
+    /// It happens now. Called by any thread at any time.
     void touch() {
         if constexpr (time_point::clock::is_steady) {
             const rep now = read();
@@ -76,9 +76,9 @@ private:
     atomic<rep> last_;
 };
 
-/// On a clock that can be set: until when an operation waits, as far as other threads may know.
-/// When the clock was set back, a touch makes the end of a period earlier, and what waits has to be
-/// told. On a steady clock that does not happen, and there is nothing to be known.
+/// On a clock that can be set: until when an operation waits, for other threads to read. If the
+/// clock was set back, a touch makes the end of a period earlier, and must move the wait. On a
+/// steady clock that does not happen.
 template <class Core, bool Steady = Core::time_point::clock::is_steady>
 class waiting_until {
 public:

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a scheduler knows of its tasks.
+// The tasks of a scheduler.
 //
-// stop(), cancel() and the end of a call need no memory, and never fail: what they need is there
-// since the task was scheduled. So the list of tasks and the table of keys link the tasks
-// themselves, and there is always room for as many orphans as there are tasks.
+// stop(), cancel() and the end of a call need no memory, and never fail. The function that
+// schedules a task has allocated all that they need. So the list of tasks and the table of keys
+// link the tasks themselves, and there is always room for as many orphans as there are tasks.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP

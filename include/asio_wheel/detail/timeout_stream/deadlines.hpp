@@ -5,21 +5,20 @@
 //
 // Ground rules.
 //
-//  1. There is one timer, and no more than one wait on it. It ends at the earliest deadline of all
-//     operations that are pending, or earlier: a deadline that moves later leaves it where it is,
-//     one that is earlier moves it. When it ends, it is looked which deadlines have really passed,
-//     and the rest is waited for.
-//  2. An operation that ends does not end the wait. Most often its handler starts the next one,
-//     which finds the wait there: then nothing is armed, moved or cancelled at all. Only when the
-//     handler has returned, and nobody wants the wait, is it withdrawn (settle). So an idle stream
-//     has none, and does not keep its context running.
-//  3. Operations begin and end, and deadlines are set, on the stream's strand. But the handler of
-//     an operation may hand the stream on to another thread, as use_future does, before settle()
-//     gets its turn. That is what the lock is for; it guards everything here, and is held for O(1)
-//     work, in which no code of the user runs. The wheel's lock may be taken while it is held, not
-//     the other way round.
-//  4. Only without a wait is one started, which is done without the lock: nobody else has anything
-//     to do with the timer then.
+//  1. There is one timer, with at most one wait. The wait ends at the earliest deadline of all
+//     pending operations, or earlier. A deadline that becomes later does not move the wait. One
+//     that is earlier does. When the wait ends, on_time() checks which deadlines have passed, and
+//     waits for the others.
+//  2. When an operation ends, the wait goes on. Most often the operation's handler starts the next
+//     operation, which uses the same wait: then nothing is armed, moved or cancelled. When the
+//     handler has returned and no operation needs the wait, settle() withdraws it. So an idle
+//     stream has no wait, and does not keep its context running.
+//  3. Operations begin and end, and deadlines are set, on the stream's strand. But a handler may
+//     pass the stream to another thread, as use_future does, before settle() has run. That is why
+//     there is a lock. It guards everything here. It is held for O(1) work, in which no code of the
+//     user runs. The wheel's lock may be taken while it is held, but not the other way round.
+//  4. A wait is started only if there is none. This needs no lock, because nothing else uses the
+//     timer then.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINES_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINES_HPP
@@ -46,10 +45,11 @@
 
 namespace asio_wheel::detail {
 
-/// What an operation of a stream does. A connect has the deadline of writes.
+/// What an operation of a stream does. A connect has the deadline of a write.
 enum class direction : std::uint8_t { read, write, connect };
 
-/// The deadlines that were set. The last point of time and the longest duration stand for none.
+/// The deadlines that were set. The last time point and the longest duration mean that there is
+/// none.
 struct stream_options {
     using clock = std::chrono::steady_clock;
 
@@ -131,7 +131,7 @@ public:
         write_.expiry = t;
     }
 
-    /// From the next operation on: who knows where the wait for one that is pending would belong?
+    /// From the next operation on. A wait for one that is pending may belong to another executor.
     void idle_after(duration d) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         next_idle_ = d;
@@ -182,14 +182,14 @@ public:
         timer_.async_wait(std::forward<Watch>(watch));
     }
 
-    /// wait() has thrown in the beginning of an operation, which is not to begin then.
+    /// wait() has thrown at the beginning of an operation, which does not begin then.
     void take_back(direction what) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         armed_ = false;
         leave(what);
     }
 
-    /// wait() has thrown in on_time(). True if the stream is to be closed.
+    /// wait() has thrown in on_time(). True if the stream must be closed.
     [[nodiscard]] bool refuse(const boost::system::error_code& why) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         armed_ = false;
@@ -235,7 +235,7 @@ public:
         }
         armed_ = false;
         if (ec) {
-            // Nobody but the wheel itself aborts a wait that was not withdrawn: it was drained.
+            // A wait that was aborted, but not withdrawn, means that the wheel was drained.
             const bool drained = ec == boost::asio::error::operation_aborted;
             return fail(drained ? error::wheel_stopped : ec) ? action::close : action::none;
         }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a timeout_stream owns together with its pending operations: the next layer, and its
-// deadlines. The wait for a deadline does not own it; it looks whether it is still there.
+// What a timeout_stream shares with its pending operations: the next layer, and the deadlines. The
+// wait for a deadline does not own this object. It checks whether the object still exists.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
@@ -140,8 +140,8 @@ public:
             try {
                 deadlines.wait(std::move(watch));
             } catch (...) {
-                // The executor may need memory. Better a stream that is closed than one that never
-                // is.
+                // The executor may need memory. It is better to close the stream than to let it
+                // wait for ever.
                 namespace errc = boost::system::errc;
                 if (deadlines.refuse(errc::make_error_code(errc::not_enough_memory))) {
                     close();

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Operations of a stream with deadlines. Each is an operation of the next layer, with a handler
-// that stands before the user's; it needs no memory but that of the next layer's.
+// Operations of a stream with deadlines. Each is an operation of the next layer whose handler wraps
+// the user's. It needs no memory but that of the next layer's operation.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_OP_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_OP_HPP
@@ -22,7 +22,7 @@
 
 namespace asio_wheel::detail {
 
-/// What an operation of the next layer calls.
+/// The handler of an operation of the next layer.
 template <class Impl, class Handler>
 class stream_op {
 public:
