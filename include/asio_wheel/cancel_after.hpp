@@ -32,35 +32,36 @@ using partial_cancel_after = detail::partial_timed_token<Clock, detail::keep_res
 /// as it is, for the default token of the operation's executor, or boost::asio::deferred where that
 /// has none; or called with a token.
 ///
-/// (Function objects, so that a using-declaration means these, and not Asio's functions of the same
-/// names as well, in whose namespace the tokens are.)
+/// (These are function objects. So a using-declaration names these alone, and not Asio's functions
+/// of the same names, too.)
 ///
-/// What boost::asio::cancel_after of Boost 1.86 means, on the wheel of the operation's context, and
-/// with any Boost. The operation may have any completion signature. It starts as ever; if it has
-/// not completed when `d` has passed since, it is sent a cancellation of type `type` (by default
-/// terminal), and completes as it then does: most with operation_aborted. Operations that cannot be
-/// cancelled, or not in this way, are not. To be told timeouts apart, see timeout().
+/// The same as boost::asio::cancel_after of Boost 1.86, on the wheel of the operation's context,
+/// with any version of Boost. The operation may have any completion signature. If it has not
+/// completed when `d` has passed since its start, it gets a cancellation of type `type`, by default
+/// terminal. Then it completes as it does when it is cancelled, most often with operation_aborted.
+/// An operation that does not support this cancellation goes on. To tell a timeout from another
+/// cancellation, use timeout().
 ///
-/// Completion: the operation's own result is delivered as soon as there is one, without a further
-/// hop, by calling the wrapped token's handler in the operation's. Neither waits for the timer,
-/// whose wait is withdrawn then. Whoever comes first, wins: an operation that has completed is not
-/// cancelled any more, also if its handler has yet to be called and the deadline passes meanwhile.
+/// Completion: the operation's own result is delivered as soon as it is there. The wrapped token's
+/// handler is called in the operation's handler, without a turn in between. The timer's wait is
+/// removed, and delays nothing. An operation that has completed is not cancelled any more, also if
+/// its handler was not called yet and the deadline passes meanwhile.
 ///
 /// Errors: the operation's. If the wheel refuses the wait (error::too_many_pending,
-/// error::wheel_stopped, or no memory), or is drained, the operation is cancelled at once: better
-/// an operation that is cancelled than one that has no deadline.
+/// error::wheel_stopped, or no memory), or is drained, the operation is cancelled at once, because
+/// it would have no deadline.
 ///
-/// Executor: everything associated with the handler is the operation's too. The cancellation is
-/// sent through the handler's associated executor, by default the operation's, as Asio's are. One
-/// of the two has to exist: an initiation without get_executor() needs bind_executor.
+/// Executor: what is associated with the handler is associated with the operation, too. The
+/// cancellation is sent through the handler's associated executor, by default the operation's, as
+/// Asio does. One of the two must exist: an initiation without get_executor() needs bind_executor.
 ///
 /// Per-operation cancellation: what is sent to the handler's own cancellation slot reaches the
 /// operation, whatever the type, before and after the deadline. Nothing does when it has completed.
 /// (bind_cancellation_slot() belongs inside, round the handler. Outside it would put its slot in
 /// the place of the deadline's, as with Asio's cancel_after.)
 ///
-/// Allocation: none by the handler's associated allocator besides the operation's own, whose
-/// handler has grown by a pointer. The deadline takes recycled memory of the library.
+/// Allocation: the operation's own, by the handler's associated allocator; it grows by a pointer.
+/// The deadline is in memory of the library, which is used again.
 ///
 /// Thread safety. The timer and the operation's end exclude each other: no cancellation is on its
 /// way in the operation once its handler is being called, and none begins thereafter. So what the

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Functions that are called later, for those who think in tasks and handles:
+// Functions that are called later, with handles:
 //
 //     asio_wheel::scheduler tasks(ctx);
 //     auto reminder = tasks.schedule_after(30s, [] { remind(); });
@@ -41,28 +41,27 @@ struct basic_scheduler_options {
     /// There are no more tasks than this at once; 0 is no limit.
     std::size_t max_pending = 0;
 
-    /// Is told what a task has thrown, or, as a system_error, why the wheel lets it wait no longer.
-    /// By default that is written to std::clog, and so is what on_error itself throws. May be
-    /// called by several threads at once, if these run the context.
+    /// Called with what a task has thrown; or with a system_error, if the wheel refuses a task's
+    /// wait. By default the error is written to std::clog, and so is what on_error itself throws.
+    /// Several threads may call it at once, if they run the context.
     error_handler on_error = nullptr;
 };
 
 /// Calls functions later, once or again and again: on its executor, never from inside the call that
 /// schedules them, and each task by itself serially.
 ///
-/// A function is called as f(handle), if that is possible, else as f(). If it throws,
-/// scheduler_options::on_error is told, and a repeated task goes on. Whatever it returns is
-/// ignored.
+/// A function is called as f(handle), if that compiles, otherwise as f(). Its result is ignored. If
+/// it throws, scheduler_options::on_error is called, and a repeated task goes on.
 ///
 /// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
 /// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
 /// that is destroyed cancels its tasks. It may outlive the context, if its executor may (a strand
 /// may not).
 ///
-/// Memory. What a task needs until it is over, a repeated one as well, is allocated by the function
-/// that schedules it. If that throws, nothing was scheduled. Nothing else allocates: close(),
-/// stop(), the destructor, and cancelling need no memory and never fail. (An executor of an unusual
-/// kind may allocate by itself for each wait. If that fails, on_error is told, and the task is
+/// Memory. The function that schedules a task allocates all that the task needs until it is over,
+/// also if it is repeated. If that throws, nothing was scheduled. Nothing else allocates: close(),
+/// stop(), the destructor, and cancelling need no memory and never fail. (An executor of an unknown
+/// kind may allocate by itself for each wait. If that fails, on_error is called, and the task is
 /// over.)
 ///
 /// Movable at any time, also while there are tasks. A scheduler that was moved from may be

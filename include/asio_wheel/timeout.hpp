@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Deadlines that are told apart from cancellations:
+// Timeouts that say that they are timeouts:
 //
 //     co_await socket.async_connect(peer, asio_wheel::timeout(2s, use_awaitable));
 //     // throws system_error(error::timed_out) after two seconds
@@ -97,7 +97,7 @@ inline constexpr detail::timed_token_function<detail::absolute_time, detail::tim
 ///
 /// Per-operation cancellation: the coroutine's, as with co_spawn.
 ///
-/// Executor: a coroutine and whoever waits for it are best on the same strand, or executor. (If
+/// Executor: a coroutine and what waits for it should be on the same strand, or executor. (If
 /// several threads run them on different strands, co_spawn() of some versions of Boost may look at
 /// a coroutine's cancellation after its end.)
 ///

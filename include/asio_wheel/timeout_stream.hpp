@@ -37,10 +37,9 @@ namespace asio_wheel {
 
 /// A stream whose operations have deadlines: Beast's tcp_stream, on the wheel, over any stream.
 ///
-/// Whoever misses a deadline loses the connection: the lowest layer (the socket) is closed, and the
-/// operation completes with error::timed_out, which equals std::errc::timed_out. What else is
-/// pending then completes with operation_aborted, or whatever the next layer makes of a closed
-/// socket.
+/// If an operation misses its deadline, the lowest layer (the socket) is closed, and the operation
+/// completes with error::timed_out, which equals std::errc::timed_out. Other pending operations
+/// complete with operation_aborted, or as the next layer does when its socket is closed.
 ///
 /// There are three deadlines:
 ///  - that of reads: one point of time, for every read that is started until it is set anew. So it
@@ -51,11 +50,11 @@ namespace asio_wheel {
 /// The first two are set together by expires_after() and expires_at(), as with Beast, or each by
 /// itself. They may be set as long as none of the operations that they are for is pending.
 ///
-/// Which of both wins: an operation has completed in time if its handler is called before the wheel
-/// finds the deadline passed, which is not before it has, and at most a tick after (plus what the
-/// context takes). From then on it has timed out, also if what it waited for is there at last: the
-/// stream is closed. An operation that is started when its deadline has passed does nothing but
-/// close the stream and time out; so does each further one, until the deadline is set anew. A
+/// An operation has completed in time if its handler is called before the wheel finds that the
+/// deadline has passed. The wheel finds that at most one tick after the deadline, plus what the
+/// context takes, and never before it. From then on the operation has timed out, also if its data
+/// arrives: the stream is closed. An operation that starts after its deadline closes the stream and
+/// times out, and does nothing else. So does each further one, until the deadline is set anew. A
 /// deadline whose operation has completed closes nothing.
 ///
 /// `NextLayer` is a socket most often. With TLS it is usual, and best, to have the deadlines below:
@@ -76,10 +75,10 @@ namespace asio_wheel {
 /// assigned to. Buffers are the caller's, until the operation completes.
 ///
 /// Cost. A stream is one allocation; an operation none beyond that of the next layer. All deadlines
-/// of a stream share one wait on the wheel, in memory of the library's that is used again, and
-/// never the handler's. An operation whose predecessor's handler has started it finds that wait
-/// there, and neither arms nor moves nor cancels anything, unless its deadline is earlier than any
-/// before. So a wait is looked at once for a period, as with idle_timer.
+/// of a stream share one wait on the wheel, in memory of the library that is used again. An
+/// operation that is started by the handler of the one before uses the same wait. Then nothing is
+/// armed, moved or cancelled, unless its deadline is earlier than all before. So the wait ends
+/// about once in a period, as with idle_timer.
 template <class NextLayer>
 class timeout_stream {
     static_assert(detail::closable_layer<NextLayer>,

@@ -98,10 +98,10 @@ private:
 
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
 ///
-/// It knows no clock: time is what advance() is told. It is not synchronised, and allocates in its
-/// constructor only. Time and memory: insert, erase, postpone and reschedule O(1); advance() O(1)
-/// for each entry that it expires or files again, and for each occupied slot the logarithm of how
-/// many slots there are, to the base eight, but nothing for empty ones; next_expiry() O(1);
+/// It knows no clock: time is an argument of advance(). It is not synchronised, and allocates in
+/// its constructor only. Time and memory: insert, erase, postpone and reschedule O(1); advance()
+/// O(1) for each entry that it expires or files again, and for each occupied slot the logarithm of
+/// how many slots there are, to the base eight, but nothing for empty ones; next_expiry() O(1);
 /// find_next_expiry() O(1) for each entry that it files again, and that logarithm for each slot. An
 /// entry that becomes the earliest of its slot, or that leaves it empty, costs up to that
 /// logarithm, but as a rule nothing.
