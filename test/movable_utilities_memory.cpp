@@ -47,6 +47,7 @@ BOOST_AUTO_TEST_SUITE(movable_utilities_memory, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(constructing_an_interval_an_idle_timer_or_a_heartbeat_is_one_allocation,
                         virtual_time) {
+    const asio_wheel::idle_timer first(ctx, 1s); // Makes the list of all idle timers.
     std::optional<asio_wheel::interval> ticks;
     std::optional<asio_wheel::idle_timer> idle;
     std::optional<asio_wheel::heartbeat> pulse;

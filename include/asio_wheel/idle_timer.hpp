@@ -63,7 +63,8 @@ using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>
 /// touch, the period ends when the clock shows its end.
 ///
 /// Movable at any time, also while a wait is pending. An idle timer that was moved from may be
-/// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
+/// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation;
+/// the first one on a context makes the list of all of them, too.
 ///
 /// Thread safety: touch() and idle_for() may be called from any thread, until the execution context
 /// ends, whose wheel tells the time, but not while this same object is moved or assigned to;
