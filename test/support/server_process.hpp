@@ -340,7 +340,8 @@ public:
     }
 
     /// Waits until the server has closed, without reading: a write fails then, or the system says
-    /// that the connection was reset.
+    /// that the connection was reset. If the server had read all when it closed, TCP does not reset
+    /// the connection, and its end waits behind what is unread. So read at last.
     std::optional<clock::duration> wait_closed_unread(clock::time_point since) {
         const auto limit = clock::now() + patience;
         while (clock::now() < limit) {
@@ -349,7 +350,7 @@ public:
                 return clock::now() - since;
             }
         }
-        return std::nullopt;
+        return wait_closed(since);
     }
 
     /// Ends the connection as a crash does: with a reset.
