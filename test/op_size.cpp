@@ -51,7 +51,8 @@ constexpr std::size_t asios = sizeof(asio::detail::wait_handler<Handler, Executo
 
 template <class Handler>
 constexpr bool is_bound =
-    !std::is_same_v<asio::associated_executor_t<Handler, detail::unassociated>, detail::unassociated>;
+    !std::is_same_v<asio::associated_executor_t<Handler, detail::unassociated>,
+                    detail::unassociated>;
 
 // All types of operation that a wait with this handler, on a timer with this executor,
 // instantiates.
