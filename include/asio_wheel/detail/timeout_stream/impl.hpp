@@ -52,7 +52,7 @@ void close_layer(Layer& layer) noexcept {
     }
 }
 
-/// Has the executor `Executor`, or none if that is `nothing`.
+/// Has the executor `Executor`, or none if that is `unassociated`.
 template <class Executor>
 struct bound_to {
     using executor_type = Executor;
