@@ -146,15 +146,26 @@ function(asio_wheel_program target)
         LABELS ${tags_labels} ${arg_LABELS})
 endfunction()
 
+# Sets <result> to the ctest entry of a test: <prefix><name>, with _ for each /. What a folder is
+# named after needs no second name: scheduler/scheduler is test_scheduler.
+function(asio_wheel_test_entry result prefix name)
+    get_filename_component(folder "${name}" DIRECTORY)
+    if(name STREQUAL "${folder}/${folder}")
+        set(name ${folder})
+    endif()
+    string(REPLACE "/" "_" entry "${prefix}${name}")
+    set(${result} ${entry} PARENT_SCOPE)
+endfunction()
+
 # asio_wheel_test(<name> [TARGET <target>] [LABELS <label>...] [LIBRARIES <target>...])
 #
-# <name>.cpp in this folder becomes the executable and ctest entry test_<name>, unless TARGET names
-# it; where the name has folders, with _ for each /.
+# <name>.cpp in this folder becomes an executable and a ctest entry: that of
+# asio_wheel_test_entry(), unless TARGET names it.
 function(asio_wheel_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "LABELS;LIBRARIES")
     set(file "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
     if(NOT arg_TARGET)
-        string(REPLACE "/" "_" arg_TARGET "test_${name}")
+        asio_wheel_test_entry(arg_TARGET test_ "${name}")
     endif()
     asio_wheel_program(${arg_TARGET} GROUP tests TIMEOUT 300 SOURCES "${file}"
         LABELS ${arg_LABELS})

@@ -30,7 +30,7 @@ function(asio_wheel_unity_source target)
     set(requires "")
     foreach(name IN LISTS arg_NAMES)
         set(file "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
-        string(REPLACE "/" "_" entry "${arg_PREFIX}${name}")
+        asio_wheel_test_entry(entry "${arg_PREFIX}" "${name}")
         file(STRINGS "${file}" includes REGEX "^ *# *include ")
         list(APPEND headers ${includes})
         string(APPEND suites "\n"
@@ -92,8 +92,8 @@ endfunction()
 # asio_wheel_tests(<group> NAMES <name>... [PREFIX <prefix>] [LABELS <label>...]
 #                  [LIBRARIES <target>...])
 #
-# The tests <name>.cpp of this folder, whose ctest entries are <prefix><name>, with _ for each /.
-# The prefix is test_ unless told. In a unity build, neighbours of one kind are built together, in
+# The tests <name>.cpp of this folder. Their ctest entries are those of asio_wheel_test_entry(); the
+# prefix is test_ by default. In a unity build, neighbours of one kind are built together, in
 # sources of about equal size, called <group>_<kind>_<number>.
 function(asio_wheel_tests group)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "NAMES;LABELS;LIBRARIES")
@@ -103,7 +103,7 @@ function(asio_wheel_tests group)
     set(kinds "")
     foreach(name IN LISTS arg_NAMES)
         set(file "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp")
-        string(REPLACE "/" "_" entry "${arg_PREFIX}${name}")
+        asio_wheel_test_entry(entry "${arg_PREFIX}" "${name}")
         asio_wheel_tags(tags "${file}")
         asio_wheel_unity_kind(kind "${file}")
         if(NOT kind OR NOT ASIO_WHEEL_UNITY_TESTS)

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Whether a trial went as promised, or the machine had no time for it. No process, no clock and no
-// output here. What a server promises is in the folder of its demo; test/demo_verdict.cpp and
-// test/demo_sessions_verdict.cpp try it with numbers that are made up.
+// output here. What a server promises is in the folder of its demo; test/demo/verdict.cpp and
+// test/demo/sessions_verdict.cpp try it with numbers that are made up.
 
 #ifndef DEMO_VERDICT_HPP
 #define DEMO_VERDICT_HPP

@@ -4,7 +4,7 @@
 // How the demo of the echo server judges a trial: with numbers that are made up, of machines that
 // are quiet or busy.
 
-#include "../examples/echo_server/promises.hpp"
+#include "../../examples/echo_server/promises.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,7 +4,7 @@
 // How the demo of the session table judges a trial: with numbers that are made up, of machines that
 // are quiet or busy.
 
-#include "../examples/session_table/promises.hpp"
+#include "../../examples/session_table/promises.hpp"
 
 #include <boost/test/unit_test.hpp>
 
