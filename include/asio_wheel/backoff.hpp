@@ -14,7 +14,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/bad_argument.hpp>
-#include <asio_wheel/detail/time/random_time.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -52,8 +52,8 @@ public:
     [[nodiscard]] std::chrono::nanoseconds next() {
         const auto pause = pause_;
         ++attempts_;
-        pause_ = at_most(options_.max, pause, options_.factor);
-        return pause - detail::random_time(at_most(pause, pause, options_.jitter));
+        pause_ = detail::scaled(pause, options_.factor, options_.max);
+        return pause - detail::random_share(pause, options_.jitter);
     }
 
     /// How many pauses there were since the beginning, or reset().
@@ -66,15 +66,6 @@ public:
     }
 
 private:
-    /// `factor` times `d`, which may be more than there can be, but no more than `most`.
-    [[nodiscard]] static std::chrono::nanoseconds
-    at_most(std::chrono::nanoseconds most, std::chrono::nanoseconds d, double factor) noexcept {
-        const double product = static_cast<double>(d.count()) * factor;
-        return product < static_cast<double>(most.count())
-                   ? std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(product))
-                   : most;
-    }
-
     [[nodiscard]] static backoff_options checked(const backoff_options& options) {
         if (options.initial.count() <= 0) {
             refuse("initial", detail::in_ns(options.initial), "greater than 0 ns");
@@ -86,10 +77,7 @@ private:
         if (!(options.factor >= 1)) {
             refuse("factor", std::to_string(options.factor), "1 or more");
         }
-        const bool is_share = options.jitter >= 0 && options.jitter <= 1; // As no NaN is.
-        if (!is_share) {
-            refuse("jitter", std::to_string(options.jitter), "0 to 1");
-        }
+        detail::require_share("backoff_options::jitter", options.jitter);
         return options;
     }
 

@@ -16,7 +16,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/time/random_time.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -54,8 +54,9 @@ struct interval_options {
     /// time below the period, as random_phase() gives, spreads intervals that begin together.
     std::optional<std::chrono::nanoseconds> first = std::nullopt;
 
-    /// Each tick is later by a random time below this: zero to one period. It adds up to nothing.
-    std::chrono::nanoseconds jitter{0};
+    /// Each tick is late by a random time, less than this share of the period: 0 to 1. Jitter does
+    /// not add up.
+    double jitter = 0;
 };
 
 /// A random time in [0, period).
@@ -74,8 +75,8 @@ struct interval_options {
 ///
 /// Thread safety. Distinct intervals: safe. One interval: unsafe.
 ///
-/// A period of zero or less or that is not a number, negative times and a jitter of more than a
-/// period throw std::invalid_argument, which names it.
+/// A period of zero or less or that is not a number, negative times and a jitter that is not 0 to 1
+/// throw std::invalid_argument, which names it.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_interval {
     using impl = detail::interval_impl<Clock, Executor>;

@@ -419,7 +419,7 @@ BOOST_AUTO_TEST_CASE(a_tick_is_taken_once) {
 
 BOOST_AUTO_TEST_CASE(moving_the_ticks) {
     each_failure([](world& w) {
-        interval i = w.call([&] { return interval(w.ctx(), 20ms, {.first = 1ms, .jitter = 1ms}); });
+        interval i = w.call([&] { return interval(w.ctx(), 20ms, {.first = 1ms, .jitter = 0.05}); });
         tick(w, i);
         w.run();
         tick(w, i);
@@ -691,7 +691,7 @@ BOOST_AUTO_TEST_CASE(refusing_bad_arguments) {
             refuses(w, [] { asio_wheel::backoff({.jitter = 2}); });
             refuses(w, [&] { interval(w.ctx(), 0ns); });
             refuses(w, [&] { interval(w.ctx(), 1ms, {.first = -1ns}); });
-            refuses(w, [&] { interval(w.ctx(), 1ms, {.jitter = 2ms}); });
+            refuses(w, [&] { interval(w.ctx(), 1ms, {.jitter = 2}); });
             refuses(w, [&] { idle_timer(w.ctx(), 0ns); });
             refuses(w, [&] { heartbeat(w.ctx(), 0ns, 1ns); });
             refuses(w, [&] { asio_wheel::make_wheel<world_clock>(w.other(), {.slots = 0}); });

@@ -12,6 +12,7 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -40,12 +41,14 @@ public:
             given_ = false;
             from_ = now();
             next_ = sum(from_, period_);
+            note_jitter();
             return require_expiry();
         case 6:
             given_ = true;
             next_ = any_time();
             note("reset_at %", ns(next_));
             interval_->reset_at(next_);
+            note_jitter();
             return require_expiry();
         case 7:
             return renew();
@@ -92,16 +95,14 @@ private:
             options_.first = std::chrono::milliseconds(pick(64));
         }
         if (once_in(3)) {
-            options_.jitter = std::min<std::chrono::nanoseconds>(
-                period_, std::chrono::microseconds(pick(10'000)));
+            options_.jitter = static_cast<double>(pick(101)) / 100;
         }
         interval_ = std::make_unique<interval>(*context_, period_, options_);
         given_ = options_.first.has_value();
         from_ = now();
         next_ = sum(from_, options_.first ? duration(*options_.first) : period_);
         note("an interval of %, missed ticks %, fixed delay %, jitter %, first at %", ns(period_),
-             static_cast<int>(options_.missed), options_.fixed_delay, options_.jitter.count(),
-             ns(next_));
+             static_cast<int>(options_.missed), options_.fixed_delay, options_.jitter, ns(next_));
         require_expiry();
     }
 
@@ -118,6 +119,7 @@ private:
         } else {
             interval_->async_tick(std::move(h));
         }
+        note_jitter();
         require_expiry();
     }
 
@@ -159,11 +161,14 @@ private:
         } catch (const std::invalid_argument&) {
             refused = true;
         }
-        require(refused == (fresh <= duration::zero() || options_.jitter > fresh),
-                "a period is refused if it is not positive, or less than the jitter");
+        require(refused == (fresh <= duration::zero()),
+                "a period is refused if it is not positive");
         if (!refused) {
             period_ = fresh;
-            next_ = given_ ? next_ : sum(from_, period_);
+            if (!given_) {
+                next_ = sum(from_, period_);
+                note_jitter();
+            }
         }
         require(interval_->period() == period_, "the period is as it was set");
         require_expiry();
@@ -176,12 +181,16 @@ private:
 
     void settle() {
         poll_all();
-        const duration most = options_.jitter == options_.jitter.zero()
-                                  ? duration::zero()
-                                  : duration(options_.jitter) - duration(1);
-        require(pending_ == nobody || now() < sum(next_, most) || next_ == time_point::max(),
+        require(pending_ == nobody || now() < sum(next_, latest_) || next_ == time_point::max(),
                 "a tick that is due is taken");
         require_settled();
+    }
+
+    // The jitter of the pending tick is drawn anew. It depends on the period of now.
+    void note_jitter() {
+        const duration window(
+            static_cast<duration::rep>(static_cast<double>(period_.count()) * options_.jitter));
+        latest_ = std::max(window - duration(1), duration::zero());
     }
 
     void require_expiry() const {
@@ -191,6 +200,7 @@ private:
     std::unique_ptr<interval> interval_; // As utilities_idle.hpp's.
     interval_options options_;
     duration period_{};
+    duration latest_{}; // How late jitter may make the pending tick.
     time_point from_;
     time_point next_;
     bool given_ = false;

@@ -30,6 +30,7 @@
 #include <concepts>
 #include <cstddef>
 #include <future>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -383,20 +384,20 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_named, virtual_world) {
                "asio_wheel: the period of an interval is -1000 ns, but must be greater than 0 ns");
     BOOST_TEST(message_of([&] { interval(ctx, 1s, {.first = -1ns}); }) ==
                "asio_wheel: interval_options::first is -1 ns, but must be 0 ns or more");
-    BOOST_TEST(message_of([&] { interval(ctx, 1us, {.jitter = 1001ns}); }) ==
-               "asio_wheel: interval_options::jitter is 1001 ns, but must be 0 to 1000 ns, the "
-               "period");
-    BOOST_TEST(message_of([&] { interval(ctx, 1us, {.jitter = -1ns}); }) ==
-               "asio_wheel: interval_options::jitter is -1 ns, but must be 0 to 1000 ns, the "
-               "period");
-    interval ticks(ctx, 1s, {.jitter = 500ms});
+    BOOST_TEST(message_of([&] { interval(ctx, 1us, {.jitter = 1.5}); }) ==
+               "asio_wheel: interval_options::jitter is 1.500000, but must be 0 to 1");
+    BOOST_TEST(message_of([&] { interval(ctx, 1us, {.jitter = -0.25}); }) ==
+               "asio_wheel: interval_options::jitter is -0.250000, but must be 0 to 1");
+    BOOST_TEST(message_of([&] {
+                   interval(ctx, 1us, {.jitter = std::numeric_limits<double>::quiet_NaN()});
+               }) == "asio_wheel: interval_options::jitter is nan, but must be 0 to 1");
+    interval ticks(ctx, 1s, {.jitter = 0.5});
     BOOST_TEST(message_of([&] { ticks.period(0s); }) != "nothing");
-    BOOST_TEST(message_of([&] { ticks.period(499ms); }) != "nothing");
     BOOST_TEST((ticks.period() == 1s)); // As it was.
 }
 
 BOOST_FIXTURE_TEST_CASE(jitter_stays_in_its_window_and_adds_up_to_nothing, virtual_world) {
-    interval ticks(ctx, 100ms, {.jitter = 50ms});
+    interval ticks(ctx, 100ms, {.jitter = 0.5});
     const auto start = now();
     auto least = 1000ms, most = 0ms;
     for (int i = 1; i <= 2'000; ++i) {

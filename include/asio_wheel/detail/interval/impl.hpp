@@ -14,7 +14,7 @@
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
-#include <asio_wheel/detail/time/random_time.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -40,7 +40,7 @@ public:
     interval_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                   const interval_options& options)
         : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), period_(checked(period)),
-          options_(checked(options, period_)), from_(wheel_.now()),
+          options_(checked(options)), from_(wheel_.now()),
           next_(add_saturating(from_, options.first ? ceil_saturating<duration>(*options.first)
                                                     : period_)),
           given_(options.first.has_value()) {}
@@ -74,9 +74,7 @@ public:
 
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        const duration fresh = checked(period);
-        static_cast<void>(checked(options_, fresh));
-        period_ = fresh;
+        period_ = checked(period);
         if (!given_) {
             move_to(add_saturating(from_, period_));
         }
@@ -128,7 +126,7 @@ private:
     }
 
     [[nodiscard]] time_point jittered(const time_point& t) const {
-        const auto more = random_time(options_.jitter);
+        const auto more = random_share(to_nanoseconds(period_), options_.jitter);
         return add_saturating(t, ceil_saturating<duration>(more));
     }
 
@@ -137,16 +135,11 @@ private:
         return positive<duration>("the period of an interval", period);
     }
 
-    [[nodiscard]] static interval_options checked(const interval_options& options,
-                                                  duration period) {
+    [[nodiscard]] static interval_options checked(const interval_options& options) {
         if (options.first && options.first->count() < 0) {
             bad_argument("interval_options::first", in_ns(*options.first), "0 ns or more");
         }
-        const auto most = to_nanoseconds(period);
-        if (options.jitter.count() < 0 || options.jitter > most) {
-            bad_argument("interval_options::jitter", in_ns(options.jitter),
-                         "0 to " + in_ns(most) + ", the period");
-        }
+        require_share("interval_options::jitter", options.jitter);
         return options;
     }
 

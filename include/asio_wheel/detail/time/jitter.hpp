@@ -1,0 +1,55 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Random parts of durations. Many clients that do the same at the same time overload a server;
+// jitter spreads them.
+
+#ifndef ASIO_WHEEL_DETAIL_TIME_JITTER_HPP
+#define ASIO_WHEEL_DETAIL_TIME_JITTER_HPP
+
+#include <asio_wheel/detail/bad_argument.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <random>
+#include <string>
+
+namespace asio_wheel::detail {
+
+/// A random time in [0, most), each equally likely; zero if `most` is zero or less. Not repeatable.
+[[nodiscard]] inline std::chrono::nanoseconds random_time(std::chrono::nanoseconds most) {
+    if (most <= std::chrono::nanoseconds::zero()) {
+        return {};
+    }
+    thread_local std::minstd_rand random{std::random_device{}()};
+    std::uniform_int_distribution<std::int64_t> times(0, most.count() - 1);
+    return std::chrono::nanoseconds(times(random));
+}
+
+/// `factor` times `d`, but not more than `most`. The product may be too large for a duration.
+[[nodiscard]] inline std::chrono::nanoseconds scaled(std::chrono::nanoseconds d, double factor,
+                                                     std::chrono::nanoseconds most) noexcept {
+    using rep = std::chrono::nanoseconds::rep;
+    const double product = static_cast<double>(d.count()) * factor;
+    return product < static_cast<double>(most.count())
+               ? std::chrono::nanoseconds(static_cast<rep>(product))
+               : most;
+}
+
+/// A random part of `d`, smaller than `share` of it.
+[[nodiscard]] inline std::chrono::nanoseconds random_share(std::chrono::nanoseconds d,
+                                                           double share) {
+    return random_time(scaled(d, share, d));
+}
+
+/// Throws std::invalid_argument unless `share` is one: 0 to 1.
+inline void require_share(const char* what, double share) {
+    const bool is_share = share >= 0 && share <= 1; // False for NaN.
+    if (!is_share) {
+        bad_argument(what, std::to_string(share), "0 to 1");
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif
