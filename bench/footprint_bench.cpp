@@ -68,8 +68,9 @@ void postpone(benchmark::State& state, std::size_t n) {
     bench::stream<asio_wheel::steady_timer, bench::cancel_one> stream(n, 1);
     stream.arm_all();
     count_calls(state, n, [&] {
-        stream.apply_quietly(
-            n, [](asio_wheel::steady_timer& timer) { timer.postpone(bench::timeout); });
+        stream.apply_quietly(n, [](asio_wheel::steady_timer& timer) {
+            static_cast<void>(timer.postpone(bench::timeout));
+        });
     });
 }
 

@@ -35,12 +35,13 @@ int main() {
     }
 
     // Two of three hear something, and go on waiting.
+    std::size_t moved = 0;
     for (std::size_t i = 0; i < connections; ++i) {
         if (i % 3 != 0) {
-            idle[i].postpone(150ms);
+            moved += idle[i].postpone(150ms);
         }
     }
-    std::cout << wheel.pending() << " waits pending\n";
+    std::cout << moved << " of " << wheel.pending() << " waits moved\n";
 
     ctx.run();
 

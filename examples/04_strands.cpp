@@ -41,8 +41,8 @@ public:
 
     void receive() {
         asio::post(strand_, [self = shared_from_this()] {
-            ++self->messages_;
-            self->idle_.postpone(20ms);
+            // 0 means that the timeout's handler was called before.
+            self->messages_ += self->idle_.postpone(20ms) == 1 ? 1 : 0;
         });
     }
 

@@ -41,7 +41,9 @@ private:
                                });
     }
     void write() {
-        timer_.postpone(idle); // the wait goes on, now for longer
+        if (timer_.postpone(idle) == 0) { // The wait goes on, now for longer, unless
+            return;                       // it has expired; then the socket is closed.
+        }
         asio::async_write(socket_, asio::dynamic_buffer(line_),
                           [self = shared_from_this()](error_code error, std::size_t) {
                               error ? self->stop() : self->read();

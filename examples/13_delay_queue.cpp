@@ -32,10 +32,9 @@ public:
 
     int get(const std::string& name) {
         const auto it = entries_.find(name);
-        if (it == entries_.end()) {
-            return 0;
+        if (it == entries_.end() || !expiries_.postpone(it->second.key, lifetime)) {
+            return 0; // There is none, or it has expired and is being forgotten.
         }
-        expiries_.postpone(it->second.key, lifetime);
         return it->second.value;
     }
 

@@ -64,7 +64,8 @@ public:
     idle_deadline(const asio::any_io_executor& executor, steady_clock::duration idle, meters& m)
         : timer_(executor, idle), idle_(idle), meters_(m) {}
 
-    void touch() { timer_.postpone(idle_); }
+    /// If the deadline has passed, touching changes nothing: the connection is being closed.
+    void touch() { static_cast<void>(timer_.postpone(idle_)); }
     steady_clock::time_point due() const { return timer_.expiry(); }
 
     /// True at the deadline, or if a wheel at its limit refuses to wait for it; false after `stop`.

@@ -59,7 +59,8 @@ class idle_timeout<postponed> {
 public:
     idle_timeout(const executor& ex, steady_clock::time_point due) : timer_(ex, due) {}
 
-    void touch(steady_clock::time_point due) { timer_.postpone_until(due); }
+    /// If the time has passed, touching changes nothing: the session is being removed.
+    void touch(steady_clock::time_point due) { static_cast<void>(timer_.postpone_until(due)); }
 
     template <class Done>
     void wait(Done done) {
@@ -72,7 +73,7 @@ public:
 
     template <class Done>
     void end_at(steady_clock::time_point due, Done) {
-        timer_.postpone_until(due);
+        touch(due);
     }
 
 private:

@@ -190,12 +190,13 @@ public:
     std::size_t expires_after(const duration& from_now) { return expires_at(later_by(from_now)); }
 
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
-    /// expiry has passed but whose handlers were not called yet. Returns how many these are: 0
-    /// means that nobody waits, or that it is too late.
+    /// expiry has passed but whose handlers were not called yet. Returns how many these are. 0 means
+    /// that nothing waits, or not any more, so that nothing will happen at the new expiry: call
+    /// async_wait(), or rely on the handler that was called.
     ///
     /// This is what an idle timeout does on each message. Moving to a later time is a few stores,
     /// and takes no lock if one wait is pending that has no cancellation slot.
-    std::size_t postpone_until(const time_point& expiry) {
+    [[nodiscard("0: nothing waits")]] std::size_t postpone_until(const time_point& expiry) {
         if (linked()) {
             return core().postpone(state_, expiry);
         }
@@ -204,7 +205,9 @@ public:
     }
 
     /// Moves the expiry to `from_now` after now, as postpone_until().
-    std::size_t postpone(const duration& from_now) { return postpone_until(later_by(from_now)); }
+    [[nodiscard("0: nothing waits")]] std::size_t postpone(const duration& from_now) {
+        return postpone_until(later_by(from_now));
+    }
 
     /// Blocks the calling thread until the timer has expired. Pending waits are none of its
     /// concern, nor is it of theirs.

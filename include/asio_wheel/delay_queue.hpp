@@ -68,9 +68,8 @@ struct delay_queue_options {
 ///
 /// When the context ends, pops that wait are destroyed without being completed. The queue may
 /// outlive the context, if its executor may (a strand may not).
-template <class T, class Clock = std::chrono::steady_clock,
-          class Executor = boost::asio::any_io_executor>
-class delay_queue {
+template <class T, class Clock, class Executor = boost::asio::any_io_executor>
+class basic_delay_queue {
     using impl = detail::delay_queue_impl<T, Clock, Executor>;
     using initiate_async_pop = detail::initiation_of<impl>;
     static_assert(!std::chrono::treat_as_floating_point_v<typename Clock::rep>,
@@ -88,22 +87,22 @@ public:
 
     template <class Executor1>
     struct rebind_executor {
-        using other = delay_queue<T, Clock, Executor1>;
+        using other = basic_delay_queue<T, Clock, Executor1>;
     };
 
-    explicit delay_queue(const executor_type& ex, const delay_queue_options& options = {})
+    explicit basic_delay_queue(const executor_type& ex, const delay_queue_options& options = {})
         : impl_(std::make_unique<impl>(ex, options)) {}
 
     template <class Context>
         requires detail::is_context<Context>
-    explicit delay_queue(Context& context, const delay_queue_options& options = {})
-        : delay_queue(executor_type(context.get_executor()), options) {}
+    explicit basic_delay_queue(Context& context, const delay_queue_options& options = {})
+        : basic_delay_queue(executor_type(context.get_executor()), options) {}
 
     /// Takes over `other`'s elements and the pops that wait. Keys go on leading to their elements.
-    delay_queue(delay_queue&& other) noexcept = default;
+    basic_delay_queue(basic_delay_queue&& other) noexcept = default;
     /// The same. Pops that waited here before are aborted, and elements that were here destroyed.
-    delay_queue& operator=(delay_queue&& other) noexcept = default;
-    ~delay_queue() = default; ///< Aborts pops that wait, and destroys all elements.
+    basic_delay_queue& operator=(basic_delay_queue&& other) noexcept = default;
+    ~basic_delay_queue() = default; ///< Aborts pops that wait, and destroys all elements.
 
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_->get_executor();
@@ -137,13 +136,17 @@ public:
     /// gone. Throws std::invalid_argument if `delay` is not a number; then the element keeps its
     /// time.
     template <class Rep, class Period>
-    bool postpone(const key& k, const std::chrono::duration<Rep, Period>& delay) {
+    [[nodiscard("false: the element is gone")]] bool
+    postpone(const key& k, const std::chrono::duration<Rep, Period>& delay) {
         return postpone_until(k, impl_->after(delay));
     }
-    bool postpone_until(const key& k, const time_point& t) { return impl_->postpone_until(k, t); }
+    [[nodiscard("false: the element is gone")]] bool postpone_until(const key& k,
+                                                                    const time_point& t) {
+        return impl_->postpone_until(k, t);
+    }
 
     /// Takes the next element, if its time has come.
-    std::optional<T> try_pop() { return impl_->try_pop(); }
+    [[nodiscard("it is the element")]] std::optional<T> try_pop() { return impl_->try_pop(); }
 
     /// What try_pop() would take: null if no time has come. Valid until the queue is changed.
     [[nodiscard]] const T* peek() { return impl_->peek(); }
@@ -221,6 +224,10 @@ public:
 private:
     std::unique_ptr<impl> impl_;
 };
+
+/// A delay queue on the steady clock.
+template <class T>
+using delay_queue = basic_delay_queue<T, std::chrono::steady_clock>;
 
 } // namespace asio_wheel
 

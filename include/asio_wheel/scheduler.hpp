@@ -140,14 +140,16 @@ public:
     /// a late call is followed by those that were missed, one after the other. A negative `initial`
     /// is a first call that was missed. (The JDK's Timer treats a first time that has passed so,
     /// too.)
-    template <class F>
-    handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
+    template <class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
+                                  const std::chrono::duration<Rep2, Period2>& period, F&& f) {
         return scheduling_.schedule_at_fixed_rate(initial, period, std::forward<F>(f));
     }
 
     /// Calls f after `initial`, and then `delay` after it has returned.
-    template <class F>
-    handle schedule_with_fixed_delay(const duration& initial, const duration& delay, F&& f) {
+    template <class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
+                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
         return scheduling_.schedule_with_fixed_delay(initial, delay, std::forward<F>(f));
     }
 
@@ -178,7 +180,9 @@ public:
     /// The function of an orphan lives until the orphan is adopted and over, or cancelled, or no
     /// handle leads to it. So an orphan that holds its own handle, and is not adopted, has to be
     /// cancelled.
-    orphans stop() noexcept { return scheduling_.stop(true); } // NOLINT(modernize-use-nodiscard)
+    [[nodiscard("these tasks were never called")]] orphans stop() noexcept {
+        return scheduling_.stop(true);
+    }
 
     /// Takes over what another scheduler's stop() returned: for the times they were scheduled for,
     /// or at once; under their keys, if they had any. Their handles go on leading to them. What is

@@ -129,7 +129,9 @@ public:
     /// expiry is among those returned, earliest first; waits that are due already complete as such.
     /// From now on each new wait completes with error::wheel_stopped. May be called again, and from
     /// a handler; it never blocks for long, as it works in slices.
-    std::vector<time_point> drain() { return core_.drain(); }
+    [[nodiscard("these waits were aborted")]] std::vector<time_point> drain() {
+        return core_.drain();
+    }
 
 private:
     friend struct detail::core_access;

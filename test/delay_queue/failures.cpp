@@ -37,6 +37,7 @@ namespace asio = boost::asio;
 namespace errc = boost::system::errc;
 using namespace asio_wheel::test;
 using namespace std::chrono_literals;
+using asio_wheel::basic_delay_queue;
 using asio_wheel::delay_queue;
 using boost::system::error_code;
 
@@ -285,7 +286,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_is_sent_again_while_its_executor_has_no_memory, no
 // And the queue itself gets to an executor that it is made on.
 BOOST_FIXTURE_TEST_CASE(a_queue_goes_on_when_its_executor_has_memory_again, noting) {
     whims w;
-    delay_queue<int, std::chrono::steady_clock, whimsical_executor<>> queue(
+    basic_delay_queue<int, std::chrono::steady_clock, whimsical_executor<>> queue(
         whimsical_executor<>(w, ctx.get_executor()));
     for (int i = 0; i < 3; ++i) {
         queue.async_pop([this](error_code, int value) { add(std::to_string(value)); });

@@ -29,6 +29,7 @@ namespace {
 
 using namespace asio_wheel::test;
 using namespace std::chrono_literals;
+using asio_wheel::basic_delay_queue;
 using asio_wheel::delay_queue;
 using boost::system::error_code;
 using std::chrono::nanoseconds;
@@ -101,7 +102,7 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_is_exact_after_the_next_one_was_erased_or_mo
     queue.push(5, 24h);
     static_cast<void>(queue.erase(a));
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 1ns));
-    queue.postpone(b, 24h + 1ns);
+    static_cast<void>(queue.postpone(b, 24h + 1ns));
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 2ns));
     elapse(10s); // In the tick of both, and before them.
     BOOST_TEST(!queue.try_pop());
@@ -177,7 +178,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_pushed_when_its_time_has_come_goes_to_a_waiting_
 
 // T89
 BOOST_FIXTURE_TEST_CASE(a_clock_may_be_set_back_and_forward, drained_context) {
-    delay_queue<int, wall_clock> queue(ctx);
+    basic_delay_queue<int, wall_clock> queue(ctx);
     wall_clock::move(1min);
     BOOST_TEST(!queue.try_pop());
     queue.push(1, 10min);
@@ -197,7 +198,7 @@ BOOST_FIXTURE_TEST_CASE(a_clock_may_be_set_back_and_forward, drained_context) {
 }
 
 BOOST_FIXTURE_TEST_CASE(what_was_due_is_not_any_more_when_the_clock_was_set_back, drained_context) {
-    delay_queue<int, wall_clock> queue(ctx);
+    basic_delay_queue<int, wall_clock> queue(ctx);
     for (int i = 0; i < 200; ++i) {
         queue.push(i, i * 1s);
     }
@@ -225,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(a_clock_that_jumps_agrees_with_a_multimap, drained_conte
     const std::uint64_t seed = asio_wheel::test::seed();
     std::mt19937_64 random(seed);
     BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        delay_queue<int, wall_clock> queue(ctx);
+        basic_delay_queue<int, wall_clock> queue(ctx);
         using place = std::pair<wall_clock::time_point, int>; // Later ones have larger numbers.
         std::map<place, decltype(queue)::key> model;
         const auto some_time = [&] {

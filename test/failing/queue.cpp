@@ -40,7 +40,7 @@ using namespace std::chrono_literals;
 using enum failing;
 
 template <class Executor>
-using queue_on = asio_wheel::delay_queue<value, world_clock, Executor>;
+using queue_on = asio_wheel::basic_delay_queue<value, world_clock, Executor>;
 using queue = queue_on<asio::any_io_executor>;
 
 constexpr auto closed = asio_wheel::error::queue_closed;

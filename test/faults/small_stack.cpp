@@ -97,7 +97,7 @@ public:
 
     void postpone(std::chrono::nanoseconds d) {
         for (timer& t : timers) {
-            t.postpone(d);
+            static_cast<void>(t.postpone(d));
         }
     }
 

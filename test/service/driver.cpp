@@ -55,7 +55,7 @@ BOOST_FIXTURE_TEST_CASE(run_returns_after_the_last_wait_was_cancelled, drained_c
         [](auto& t) { t->expires_after(1s); },
         [](auto& t) { t->expires_at(clock_type::time_point::max()); },
         [](auto& t) { *t = steady_timer(t->get_executor()); },
-        [&](auto&) { use_wheel(ctx).drain(); },
+        [&](auto&) { static_cast<void>(use_wheel(ctx).drain()); },
     };
     for (const auto& end_it : ways) {
         std::optional<steady_timer> t(std::in_place, ctx, 1h);
@@ -218,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(postponing_costs_one_wake_up_however_often, drained_cont
     steady_timer t(ctx, 5ms); // real time
     t.async_wait(ignore);
     for (int i = 0; i < 1000; ++i) {
-        t.postpone(5ms + i * 50us);
+        static_cast<void>(t.postpone(5ms + i * 50us));
     }
     BOOST_TEST(ctx.run_for(20s) <= 2U);
     BOOST_TEST(ctx.stopped());
@@ -301,7 +301,7 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_wait_moves_the_wake_up_at_once, drained_conte
     early.async_wait(seen.note("early"));
     steady_timer pulled(ctx, 2h);
     pulled.async_wait(seen.note("pulled"));
-    pulled.postpone(5ms);
+    static_cast<void>(pulled.postpone(5ms));
     const auto give_up = clock_type::now() + 20s;
     while (seen.size() < 2 && clock_type::now() < give_up) {
         ctx.run_one_until(give_up);
@@ -391,7 +391,7 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drai
     timers.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
         timers.emplace_back(ctx, 5ms).async_wait(ignore);
-        timers.back().postpone(1h);
+        static_cast<void>(timers.back().postpone(1h));
     }
     wheel.resume(); // real time
     std::uint64_t before = 0;

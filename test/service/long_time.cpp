@@ -402,7 +402,7 @@ BOOST_AUTO_TEST_CASE(years_of_mixed_timers_are_exact) {
             t.stop();
         }
         BOOST_TEST((calls >= (end - start) / 6h - 1));
-        scheduler.stop();
+        static_cast<void>(scheduler.stop());
         queue.stop();
         waits.clear();
         touched.clear();

@@ -306,7 +306,7 @@ std::size_t timer_life<Timer>::postpone(stretch& s, clock::duration from, clock:
 template <class Timer>
 std::size_t timer_life<Timer>::postpone_back(stretch& s) {
     const auto t = armed(hours(2));
-    t->postpone(hours(4));
+    static_cast<void>(t->postpone(hours(4)));
     std::size_t waits = 0;
     once(s, [&] { waits = t->postpone(hours(3)); });
     require(waits == 1);

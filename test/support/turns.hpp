@@ -165,7 +165,7 @@ public:
 
     void postpone(std::chrono::nanoseconds d) {
         for (timer& t : timers_) {
-            t.postpone(d);
+            static_cast<void>(t.postpone(d));
         }
     }
 

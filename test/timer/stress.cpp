@@ -107,7 +107,7 @@ private:
         }
         case 3:
             if constexpr (requires { t.postpone_until(t.expiry()); }) {
-                t.postpone_until(t.expiry() + pick_duration());
+                static_cast<void>(t.postpone_until(t.expiry() + pick_duration()));
                 break;
             }
             [[fallthrough]];

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(many_timers) {
                 wait(next);
                 break;
             case 2:
-                timers[next].postpone(20ms);
+                static_cast<void>(timers[next].postpone(20ms));
                 break;
             case 3:
                 timers[next].expires_after(1h);

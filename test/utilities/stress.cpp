@@ -270,7 +270,7 @@ private:
             std::unique_ptr<int> value;
             clock_type::time_point not_before;
         };
-        using queue = asio_wheel::delay_queue<element, clock_type, strand>;
+        using queue = asio_wheel::basic_delay_queue<element, clock_type, strand>;
 
         struct slotted {
             std::optional<steady_timer> timer;
@@ -412,7 +412,7 @@ private:
             break;
         }
         case 3:
-            t.postpone_until(t.expiry() + pick_duration());
+            static_cast<void>(t.postpone_until(t.expiry() + pick_duration()));
             break;
         case 4:
             waits.counted += t.expires_after(pick_duration());

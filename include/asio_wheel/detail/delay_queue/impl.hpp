@@ -214,7 +214,7 @@ private:
         if (t <= wheel_.now()) {
             watch_->go_on();
         } else {
-            timer_.postpone_until(t);
+            static_cast<void>(timer_.postpone_until(t));
         }
     }
 
@@ -224,7 +224,7 @@ private:
             watch_->wait(timer_);
             looking_ = true;
         } else if (t != timer_.expiry()) {
-            timer_.postpone_until(t);
+            static_cast<void>(timer_.postpone_until(t));
         }
     }
 

@@ -91,7 +91,7 @@ public:
         const double scale = scale_.scale();
         const time_point end = watch_.end(scale);
         waits_until_.set(end);
-        timer_.postpone_until(end);
+        static_cast<void>(timer_.postpone_until(end));
         scale_.waits_by(scale);
     }
 

@@ -122,7 +122,7 @@ private:
 
     void move_to(const time_point& t) {
         next_ = t;
-        timer_.postpone_until(jittered(t));
+        static_cast<void>(timer_.postpone_until(jittered(t)));
     }
 
     [[nodiscard]] time_point jittered(const time_point& t) const {

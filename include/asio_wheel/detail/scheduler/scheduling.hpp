@@ -75,16 +75,18 @@ public:
         return arm(t);
     }
 
-    template <class F>
-    handle schedule_at_fixed_rate(const duration& initial, const duration& period, F&& f) {
+    template <class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
+                                  const std::chrono::duration<Rep2, Period2>& period, F&& f) {
         return arm(make(after(initial), std::forward<F>(f),
                         [period = checked(period)](time_point previous, time_point) {
                             return std::optional(add_saturating(previous, period));
                         }));
     }
 
-    template <class F>
-    handle schedule_with_fixed_delay(const duration& initial, const duration& delay, F&& f) {
+    template <class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
+                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
         return arm(make(after(initial), std::forward<F>(f),
                         [delay = checked(delay)](time_point, time_point now) {
                             return std::optional(add_saturating(now, delay));
@@ -160,7 +162,8 @@ private:
         return add_saturating(wheel_->now(), ceil_saturating<duration>(d));
     }
 
-    [[nodiscard]] static duration checked(const duration& period) {
+    template <class Rep, class Period>
+    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
         return positive<duration>("the period of a task", period);
     }
 

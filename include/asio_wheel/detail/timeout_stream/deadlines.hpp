@@ -169,7 +169,8 @@ public:
         }
         if (first < armed_for_) {
             armed_for_ = first;
-            timer_.postpone_until(first); // If that is too late, on_time() will come, and see.
+            // If it is too late to move the wait, on_time() follows, and checks.
+            static_cast<void>(timer_.postpone_until(first));
         }
         return start::at_once;
     }
