@@ -33,6 +33,7 @@
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
+#include <asio_wheel/virtual_time.hpp>
 
 // Apart from these, for those who use Beast: asio_wheel/beast.hpp.
 

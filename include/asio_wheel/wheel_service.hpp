@@ -8,6 +8,7 @@
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
+#include <asio_wheel/detail/service/wheel_list.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
@@ -139,7 +140,8 @@ private:
     struct checked {};
 
     wheel_service(checked, boost::asio::execution_context& context, const wheel_options& options)
-        : service(context), core_((validate(options), context), options) {}
+        : service(context), core_((validate(options), context), options), listing_(context, core_) {
+    }
 
     // Called by the context before it ends, in some versions twice.
     void shutdown() noexcept override { core_.destroy_all(); }
@@ -147,6 +149,7 @@ private:
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
     core_type core_;
+    detail::wheel_listing<core_type> listing_;
 };
 
 /// The wheel of `context` for a clock; makes one if there is none. Takes the lock of the context's

@@ -413,6 +413,45 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_closes_what_was_idle_for_longer, story) {
 
 } // namespace wheel_service
 
+namespace virtual_time {
+
+BOOST_AUTO_TEST_CASE(virtual_time_runs_a_handler_at_its_time) {
+    asio::io_context ctx;
+    asio_wheel::steady_timer timer(ctx);
+    std::optional<std::chrono::nanoseconds> called;
+#include "include/asio_wheel/virtual_time.hpp/asio_wheel_virtual_time_time_ctx.inc"
+    BOOST_TEST(!called);
+    timer.expires_after(10s);
+    timer.async_wait([&](error_code) { called = time.elapsed() - 30s; });
+    time.advance(30s);
+    BOOST_TEST((called == 10s));
+}
+
+BOOST_AUTO_TEST_CASE(virtual_time_calls_a_handler_after_a_day) {
+    bool called = false;
+    const auto handler = [&](error_code ec) { called = !ec; };
+#include "include/asio_wheel/virtual_time.hpp/boost_asio_io_context_ctx.inc"
+    BOOST_TEST(called);
+}
+
+BOOST_AUTO_TEST_CASE(virtual_time_runs_until_a_client_is_connected) {
+    asio::io_context ctx;
+    asio_wheel::virtual_time time(ctx);
+    struct connecting {
+        explicit connecting(asio::io_context& ctx) : socket(ctx) {}
+        [[nodiscard]] bool connected() const { return done; }
+        tcp::socket socket;
+        bool done = false;
+    } client(ctx);
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    client.socket.async_connect(acceptor.local_endpoint(),
+                                [&](error_code ec) { client.done = !ec; });
+#include "include/asio_wheel/virtual_time.hpp/time_run_until_return_client.inc"
+    BOOST_TEST(client.done);
+}
+
+} // namespace virtual_time
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace snippets

@@ -66,6 +66,11 @@ public:
         return at(scale_.begin_of(tick));
     }
 
+    /// The earliest time that is rounded up to `tick`, which is not the first one.
+    [[nodiscard]] time_point first_in(tick_t tick) const noexcept {
+        return at(scale_.begin_of(tick - 1) + 1);
+    }
+
     /// If `now` is before tick `passed`, because the clock was set back, makes that tick begin now.
     /// Then ticks that were computed before mean an earlier time than they did. Returns whether the
     /// clock was set back.
@@ -89,6 +94,11 @@ public:
         mode_.store(mode::frozen, std::memory_order_release);
     }
 
+    /// Tick 0 begins now, where time stands. Nothing must be filed.
+    void begin_ticks() noexcept {
+        scale_ = tick_scale(frozen_at_.load(std::memory_order_relaxed), length_);
+    }
+
     /// Goes on from where time stands, so that no deadline jumps.
     void resume() {
         const time_point frozen_at = at(frozen_at_.load(std::memory_order_relaxed));
@@ -99,7 +109,11 @@ public:
     /// Sets paused time forward to `t`; it never goes back.
     void set(time_point t) noexcept {
         const std::int64_t current = frozen_at_.load(std::memory_order_relaxed);
-        frozen_at_.store(std::max(current, count_of(t)), std::memory_order_relaxed);
+        std::int64_t count = count_of(t);
+        if (at(count) < t) { // A fraction was cut off.
+            ++count;
+        }
+        frozen_at_.store(std::max(current, count), std::memory_order_relaxed);
     }
 
 private:

@@ -145,6 +145,10 @@ public:
     void resume() noexcept;
     std::size_t advance_to(time_point t);
     std::size_t advance_to_next();
+    /// Up to where paused time can be moved at once: no wait is due before, and those that are due
+    /// then are the next. But if the tick of the next wait has not begun, it is the first time in
+    /// that tick. None if no wait will ever be due.
+    [[nodiscard]] std::optional<time_point> next_step();
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 

@@ -48,6 +48,11 @@ void wheel_core<Clock, WaitTraits>::pause() noexcept {
     if (!clock_.paused()) {
         static_cast<void>(follow_set_back(clock_.now()));
         clock_.pause();
+        if (wheel_.now() == 0 && wheel_.empty()) {
+            // Of a new wheel. Then the order of what is due at one time does not depend on how long
+            // ago it was made: a test with virtual_time does the same each time.
+            clock_.begin_ticks();
+        }
         driver_.disarm();
         if (wheel_.next_expiry() <= tick_at(clock_.now())) {
             go_on_ticking(); // It is overdue, and the driver will not look again.
@@ -83,6 +88,18 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
 
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
+    while (const std::optional<time_point> step = next_step()) {
+        if (const std::size_t due = advance_to(*step)) {
+            return due;
+        }
+    }
+    return 0;
+}
+
+// The wheel knows the tick of the next wait, its timers know the exact times. They can be compared
+// when time stands in that tick; so the way to a later tick has two steps.
+template <class Clock, class WaitTraits>
+std::optional<typename Clock::time_point> wheel_core<Clock, WaitTraits>::next_step() {
     for (;;) {
         std::optional<tick_t> next;
         {
@@ -91,25 +108,24 @@ std::size_t wheel_core<Clock, WaitTraits>::advance_to_next() {
             in_pass_ = false; // What the pass has held back may be next.
             const visit others(*this);
             next = wheel_.find_next_expiry(options_.budget);
+            if (!next) {
+                continue; // That was one slice.
+            }
+            if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
+                return std::nullopt;
+            }
+            if (*next > tick_at(clock_.now())) {
+                return clock_.first_in(*next);
+            }
         }
-        if (!next) {
-            continue; // That was one slice.
-        }
-        if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
-            return 0;
-        }
-        // The wheel knows the tick, its timers know the exact time. They are gone if another thread
-        // was faster.
         std::optional<time_point> first;
         while (find_first(*next, first)) {
         }
         if (first == time_point::max()) {
-            return 0;
+            return std::nullopt;
         }
-        if (first) {
-            if (const std::size_t due = advance_to(*first)) {
-                return due;
-            }
+        if (first) { // Else another thread has cancelled the waits.
+            return first;
         }
     }
 }

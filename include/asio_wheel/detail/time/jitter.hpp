@@ -16,14 +16,21 @@
 
 namespace asio_wheel::detail {
 
-/// A random time in [0, most), each equally likely; zero if `most` is zero or less. Not repeatable.
+using jitter_generator = std::minstd_rand;
+
+/// This thread's. Each thread begins with another seed.
+[[nodiscard]] inline jitter_generator& this_threads_jitter() {
+    thread_local jitter_generator generator{std::random_device{}()};
+    return generator;
+}
+
+/// A random time in [0, most), each equally likely; zero if `most` is zero or less.
 [[nodiscard]] inline std::chrono::nanoseconds random_time(std::chrono::nanoseconds most) {
     if (most <= std::chrono::nanoseconds::zero()) {
         return {};
     }
-    thread_local std::minstd_rand random{std::random_device{}()};
     std::uniform_int_distribution<std::int64_t> times(0, most.count() - 1);
-    return std::chrono::nanoseconds(times(random));
+    return std::chrono::nanoseconds(times(this_threads_jitter()));
 }
 
 /// `factor` times `d`, but not more than `most`. The product may be too large for a duration.

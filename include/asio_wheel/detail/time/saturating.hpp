@@ -43,6 +43,14 @@ template <class TimePoint>
     return b - a;
 }
 
+/// a + b for durations that are not negative, or the longest one.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::chrono::duration<Rep, Period>
+add_saturating(std::chrono::duration<Rep, Period> a,
+               std::chrono::duration<Rep, Period> b) noexcept {
+    return b > a.max() - a ? a.max() : a + b;
+}
+
 /// `d` in another unit, rounded up, or the end of the range that it would pass.
 template <class To, class Rep, class Period>
 [[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
@@ -53,6 +61,12 @@ template <class To, class Rep, class Period>
     return wide(d) >= wide(To::max())   ? To::max()
            : wide(d) <= wide(To::min()) ? To::min()
                                         : std::chrono::ceil<To>(d);
+}
+
+/// As ceil_saturating(), rounded down.
+template <class To, class Rep, class Period>
+[[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+    return -ceil_saturating<To>(-d);
 }
 
 /// `d` in nanoseconds, rounded up, or the most of them there can be.

@@ -1,0 +1,317 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Time that a test moves, with handlers run on the way:
+//
+//     asio_wheel::virtual_time time(ctx);
+//     time.advance(30s); // A handler that is due after 10 s runs at 10 s.
+
+#ifndef ASIO_WHEEL_VIRTUAL_TIME_HPP
+#define ASIO_WHEEL_VIRTUAL_TIME_HPP
+
+#include <asio_wheel/detail/requirements.hpp>
+
+#include <asio_wheel/detail/service/wheel_list.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace asio_wheel {
+
+struct virtual_time_options {
+    /// run_until() moves time when all sockets have been silent for so long, in real time. The
+    /// default is enough for peers in this thread. Peers in other threads or processes need more.
+    std::chrono::nanoseconds io_grace{std::chrono::microseconds(50)};
+
+    /// If nothing waits for time, run_until() waits for sockets so long, in real time, and then
+    /// throws.
+    std::chrono::nanoseconds io_timeout{std::chrono::seconds(5)};
+};
+
+/// Pauses the time of io_contexts, of all clocks of each, and moves it: for tests.
+///
+/// All wheels of the contexts stand still, also those that are made later, and go on from where
+/// they stand when the virtual_time ends. Time is moved by advance(), run() and run_until(), which
+/// run the handlers, too. It goes from one deadline to the next, the same for all contexts and
+/// clocks, and stands still at each until every context has run what it has. So a handler sees the
+/// time it was waiting for, and what it starts is due in its turn.
+///
+///     boost::asio::io_context ctx;
+///     asio_wheel::virtual_time time(ctx);
+///     asio_wheel::steady_timer timer(ctx, 24h);
+///     timer.async_wait(handler);
+///     time.advance(24h); // calls handler
+///
+/// The same program does the same each time, if it uses no other threads, no sockets, and seed().
+///
+/// Not followed: `boost::asio::steady_timer` and Asio's other timers. A context's own run() does
+/// not move time: it would wait for ever for what waits on a wheel.
+///
+/// Thread safety. The contexts are run by this object only, on the thread that calls it.
+///
+/// Handlers that throw: the exception leaves the function that runs them, and that function may be
+/// called again. After io_context::stop(), the functions return when the present handler has; the
+/// next call restarts the context.
+class virtual_time {
+public:
+    using duration = std::chrono::nanoseconds;
+    using options = virtual_time_options;
+
+    /// Throws std::logic_error if a context has a virtual_time already.
+    template <std::same_as<boost::asio::io_context>... Contexts>
+    explicit virtual_time(boost::asio::io_context& context, Contexts&... more)
+        : virtual_time(options(), context, more...) {}
+
+    template <std::same_as<boost::asio::io_context>... Contexts>
+    explicit virtual_time(const options& o, boost::asio::io_context& context, Contexts&... more)
+        : options_(o), contexts_{&context, &more...} {
+        pause();
+    }
+
+    virtual_time(const virtual_time&) = delete;
+    virtual_time& operator=(const virtual_time&) = delete;
+
+    /// Time goes on by itself, from where it stands. Must come before the contexts' end.
+    ~virtual_time() {
+        resume(contexts_.size());
+        if (seeded_) {
+            detail::this_threads_jitter().seed(std::random_device{}());
+        }
+    }
+
+    /// How far time was moved.
+    [[nodiscard]] duration elapsed() const noexcept { return now_; }
+
+    /// Runs what is ready, and all that becomes due in the next `d`, each at its own time. Then
+    /// time has moved by `d`; by less if a context was stopped. A negative `d` counts as zero.
+    /// Returns how many handlers were run, as io_context::poll() counts them.
+    template <class Rep, class Period>
+    std::size_t advance(const std::chrono::duration<Rep, Period>& d) {
+        detail::refuse_nan("the time to advance", d);
+        const duration end = after(d);
+        const running contexts(*this);
+        std::size_t handlers = contexts.poll();
+        while (!contexts.stopped() && move_to_next(end)) {
+            handlers += contexts.poll();
+        }
+        return handlers;
+    }
+
+    /// Moves time from deadline to deadline, and runs handlers, until nothing is ready and nothing
+    /// waits for time; so it does not return while something waits again and again, as an interval
+    /// does. What waits for sockets, or for time_point::max(), is left waiting. Returns how many
+    /// handlers were run, as io_context::poll() counts them.
+    std::size_t run() {
+        const running contexts(*this);
+        std::size_t handlers = contexts.poll();
+        while (!contexts.stopped() && move_to_next(never)) {
+            handlers += contexts.poll();
+        }
+        return handlers;
+    }
+
+    /// For programs with sockets: runs handlers until predicate() is true, which is asked first,
+    /// and after each handler. Time is moved to the next deadline only when all sockets have been
+    /// silent for options::io_grace.
+    ///
+    ///     time.run_until([&] { return client.connected(); });
+    ///
+    /// Throws std::runtime_error, which says why, if the predicate is false and cannot become true:
+    /// nothing waits for time, and no socket has had news for options::io_timeout; a context was
+    /// stopped; or time would be moved by more than `within`.
+    template <std::predicate Predicate, class Rep = duration::rep, class Period = duration::period>
+    void run_until(Predicate predicate,
+                   const std::chrono::duration<Rep, Period>& within = duration::max()) {
+        detail::refuse_nan("the time to run", within);
+        const duration end = after(within);
+        const running contexts(*this);
+        while (!contexts.run_until_silent(predicate, options_.io_grace)) {
+            if (contexts.stopped()) {
+                fail("a context was stopped");
+            }
+            if (move_to_next(end)) {
+                continue;
+            }
+            if (end != never) {
+                fail("the time to run is over");
+            }
+            if (contexts.run_until_silent(predicate, options_.io_timeout)) {
+                return;
+            }
+            fail("nothing waits for time, and no socket has had news for " +
+                 detail::in_ns(options_.io_timeout));
+        }
+    }
+
+    /// Makes random_phase(), backoff and the jitter of intervals repeatable on this thread, until
+    /// the virtual_time ends: with the same seed they are the same, in the same program.
+    void seed(std::uint32_t n) {
+        detail::this_threads_jitter().seed(n);
+        seeded_ = true;
+    }
+
+private:
+    static constexpr duration never = detail::listed_wheel::never;
+
+    // The contexts while they are run. They do not run out of work, so if one is stopped, somebody
+    // has stopped it.
+    class running {
+    public:
+        explicit running(virtual_time& time) : time_(time) {
+            if (time_.running_) {
+                throw std::logic_error("asio_wheel: virtual_time moves time, and was asked to do "
+                                       "so by one of the handlers that it runs");
+            }
+            for (boost::asio::io_context* const context : time_.contexts_) {
+                context->restart();
+                work_.emplace_back(context->get_executor());
+            }
+            time_.running_ = true;
+        }
+        running(const running&) = delete;
+        running& operator=(const running&) = delete;
+        ~running() { time_.running_ = false; }
+
+        [[nodiscard]] bool stopped() const {
+            return std::any_of(time_.contexts_.begin(), time_.contexts_.end(),
+                               [](const auto* context) { return context->stopped(); });
+        }
+
+        // Until nothing is ready: what one context does may give another one work.
+        std::size_t poll() const {
+            std::size_t handlers = 0;
+            for (std::size_t before = 1; handlers != before && !stopped();) {
+                before = handlers;
+                for (boost::asio::io_context* const context : time_.contexts_) {
+                    handlers += context->poll();
+                }
+            }
+            return handlers;
+        }
+
+        // False if nothing was ready for `silence`, or a context was stopped.
+        template <class Predicate>
+        [[nodiscard]] bool run_until_silent(Predicate& predicate, duration silence) const {
+            using clock = std::chrono::steady_clock;
+            if (predicate()) {
+                return true;
+            }
+            for (auto last = clock::now(); !stopped();) {
+                const bool long_enough = clock::now() - last >= silence; // When this pass began.
+                bool silent = true;
+                for (boost::asio::io_context* const context : time_.contexts_) {
+                    if (context->poll_one() != 0) {
+                        if (predicate()) {
+                            return true;
+                        }
+                        silent = false;
+                    }
+                }
+                if (!silent) {
+                    last = clock::now();
+                } else if (long_enough) {
+                    return false;
+                } else {
+                    std::this_thread::yield(); // To peers in other threads.
+                }
+            }
+            return false;
+        }
+
+    private:
+        virtual_time& time_;
+        std::vector<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
+    };
+
+    void pause() {
+        std::size_t paused = 0;
+        try {
+            for (; paused != contexts_.size(); ++paused) {
+                list_of(*contexts_[paused]).pause(&now_);
+            }
+        } catch (...) {
+            resume(paused);
+            throw;
+        }
+    }
+
+    void resume(std::size_t paused) {
+        for (std::size_t i = 0; i != paused; ++i) {
+            list_of(*contexts_[i]).resume();
+        }
+    }
+
+    [[nodiscard]] static detail::wheel_list& list_of(boost::asio::io_context& context) {
+        return boost::asio::use_service<detail::wheel_list>(context);
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard]] duration after(const std::chrono::duration<Rep, Period>& d) const {
+        return detail::add_saturating(now_, std::max(detail::to_nanoseconds(d), duration::zero()));
+    }
+
+    // Moves time to the next deadline; to `end` if that comes first. True if anything is due then.
+    [[nodiscard]] bool move_to_next(duration end) {
+        for (duration t = next_step(); t <= end && t != never; t = next_step()) {
+            if (move_to(t) != 0) {
+                return true;
+            }
+        }
+        if (end != never) {
+            move_to(end);
+        }
+        return false;
+    }
+
+    // Up to where time can be moved at once: nothing is due before.
+    [[nodiscard]] duration next_step() const {
+        duration first = never;
+        for_each_wheel([&](detail::listed_wheel& w) { first = std::min(first, w.next_step()); });
+        return std::max(first, now_);
+    }
+
+    // Returns how many waits become due.
+    std::size_t move_to(duration t) {
+        now_ = t; // For wheels that are made later.
+        std::size_t due = 0;
+        for_each_wheel([&](detail::listed_wheel& w) { due += w.advance_to(t); });
+        return due;
+    }
+
+    template <class Function>
+    void for_each_wheel(Function f) const {
+        for (boost::asio::io_context* const context : contexts_) {
+            list_of(*context).for_each(f);
+        }
+    }
+
+    [[noreturn]] static void fail(const std::string& why) {
+        throw std::runtime_error(
+            "asio_wheel: virtual_time::run_until(): the predicate is false, and " + why);
+    }
+
+    options options_;
+    std::vector<boost::asio::io_context*> contexts_;
+    duration now_{0};
+    bool running_ = false;
+    bool seeded_ = false;
+};
+
+} // namespace asio_wheel
+
+#endif

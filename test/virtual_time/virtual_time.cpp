@@ -1,0 +1,457 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// virtual_time: the time of whole contexts, moved from deadline to deadline.
+
+#include <asio_wheel/backoff.hpp>
+#include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/system_timer.hpp>
+#include <asio_wheel/virtual_time.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <ratio>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using asio_wheel::steady_timer;
+using asio_wheel::system_timer;
+using asio_wheel::test::aborted;
+using asio_wheel::test::ignore;
+using boost::system::error_code;
+using std::chrono::nanoseconds;
+using virtual_time = asio_wheel::virtual_time;
+using times = std::vector<nanoseconds>;
+
+namespace {
+
+/// A context in virtual time, and when its handlers were called.
+struct world {
+    asio::io_context ctx;
+    virtual_time time{ctx};
+    times called;
+
+    auto note() {
+        return [this](error_code ec) {
+            BOOST_TEST(!ec);
+            called.push_back(time.elapsed());
+        };
+    }
+};
+
+/// What run_until() throws; nothing if it does not.
+template <class Run>
+std::string why(Run run) {
+    try {
+        run();
+    } catch (const std::runtime_error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+/// Seconds are its unit, and fractions of them.
+template <class Rep, class Period>
+struct odd_clock {
+    using duration = std::chrono::duration<Rep, Period>;
+    using rep = Rep;
+    using period = Period;
+    using time_point = std::chrono::time_point<odd_clock>;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept {
+        return time_point(std::chrono::duration_cast<duration>(
+            std::chrono::steady_clock::now().time_since_epoch()));
+    }
+};
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(sleeps_of_ten_seconds_are_seen_at_10_20_and_30, world) {
+    asio::co_spawn(
+        ctx,
+        [this]() -> asio::awaitable<void> {
+            for (;;) {
+                co_await asio_wheel::async_sleep_for(ctx, 10s, asio::use_awaitable);
+                called.push_back(time.elapsed());
+            }
+        },
+        asio::detached);
+    time.advance(30s);
+    BOOST_TEST((called == times{10s, 20s, 30s}));
+    BOOST_TEST((time.elapsed() == 30s));
+    time.advance(29s);
+    BOOST_TEST((called == times{10s, 20s, 30s, 40s, 50s}));
+}
+
+BOOST_FIXTURE_TEST_CASE(handlers_see_the_time_they_were_waiting_for, world) {
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    const auto begin = wheel.now();
+    std::vector<std::unique_ptr<steady_timer>> timers;
+    std::size_t right = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const nanoseconds due = (i * 7919 % 1000) * 1ms + i * 1ns;
+        timers.push_back(std::make_unique<steady_timer>(ctx, begin + due));
+        timers.back()->async_wait([&, due](error_code) {
+            right += wheel.now() == begin + due && time.elapsed() == due ? 1 : 0;
+        });
+    }
+    time.advance(1s);
+    BOOST_TEST(right == 1000U);
+}
+
+BOOST_FIXTURE_TEST_CASE(advance_runs_what_is_due_at_its_end_and_nothing_later, world) {
+    steady_timer at_end(ctx, 1s), later(ctx, 1s + 1ns);
+    at_end.async_wait(note());
+    later.async_wait(note());
+    time.advance(1s);
+    BOOST_TEST((called == times{1s}));
+    time.advance(0s);
+    time.advance(-1h);
+    BOOST_TEST((time.elapsed() == 1s));
+    time.advance(1ns);
+    BOOST_TEST((called == times{1s, 1s + 1ns}));
+    BOOST_CHECK_THROW(
+        time.advance(std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN())),
+        std::invalid_argument);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_handler_starts_is_due_in_its_turn, world) {
+    steady_timer first(ctx, 10s), second(ctx), between(ctx, 12s);
+    first.async_wait([&](error_code) {
+        called.push_back(time.elapsed());
+        second.expires_after(1s); // Before what was there.
+        second.async_wait(note());
+    });
+    between.async_wait(note());
+    time.advance(1min);
+    BOOST_TEST((called == times{10s, 11s, 12s}));
+}
+
+BOOST_FIXTURE_TEST_CASE(all_clocks_of_a_context_move_together, world) {
+    using seconds_clock = odd_clock<std::int64_t, std::ratio<1>>;
+    using fractions_clock = odd_clock<double, std::ratio<1>>;
+    using picoseconds_clock = odd_clock<std::int64_t, std::pico>;
+    steady_timer steady(ctx, 1500ms);
+    system_timer system(ctx, 2500ms);
+    asio_wheel::basic_waitable_timer<seconds_clock> seconds(ctx, 3s);
+    asio_wheel::basic_waitable_timer<fractions_clock> fractions(
+        ctx, std::chrono::duration<double>(1.0 / 3));
+    asio_wheel::basic_waitable_timer<picoseconds_clock> picoseconds(
+        ctx, std::chrono::duration<std::int64_t, std::pico>(1));
+    steady.async_wait(note());
+    system.async_wait(note());
+    seconds.async_wait(note());
+    fractions.async_wait(note());
+    picoseconds.async_wait(note());
+    const auto wall = asio_wheel::use_wheel<std::chrono::system_clock>(ctx).now();
+    time.run();
+    BOOST_TEST_REQUIRE(called.size() == 5U);
+    BOOST_TEST((called[0] == 1ns));
+    BOOST_TEST((called[1] >= 333'333'333ns && called[1] <= 333'333'335ns));
+    BOOST_TEST((called[2] == 1500ms));
+    BOOST_TEST((called[3] == 2500ms));
+    BOOST_TEST((called[4] == 3s));
+    BOOST_TEST((asio_wheel::use_wheel<std::chrono::system_clock>(ctx).now() - wall == 3s));
+}
+
+BOOST_AUTO_TEST_CASE(several_contexts_share_one_time) {
+    asio::io_context a, b;
+    virtual_time time(a, b);
+    std::string story;
+    const auto tell = [&](const char* what) {
+        story += what + std::to_string(time.elapsed() / 1s) + ' ';
+    };
+    steady_timer in_a(a, 1s), in_b(b, 2s), in_a_again(a);
+    in_a.async_wait([&](error_code) { tell("a"); });
+    in_b.async_wait([&](error_code) {
+        tell("b");
+        asio::post(a, [&] { // Runs before time goes on.
+            tell("posted");
+            in_a_again.expires_after(1s);
+            in_a_again.async_wait([&](error_code) { tell("again"); });
+        });
+    });
+    time.run();
+    BOOST_TEST(story == "a1 b2 posted2 again3 ");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wheel_that_is_made_later_stands_still_too, world) {
+    time.advance(10s);
+    steady_timer t(ctx, 5s); // The context's first.
+    t.async_wait(note());
+    time.advance(0s);
+    BOOST_TEST(called.empty());
+    BOOST_TEST(asio_wheel::use_wheel(ctx).paused());
+    time.advance(5s);
+    BOOST_TEST((called == times{15s}));
+}
+
+BOOST_FIXTURE_TEST_CASE(run_goes_on_until_nothing_waits, world) {
+    steady_timer a(ctx, 30 * 24h), b(ctx, steady_timer::time_point::max());
+    a.async_wait(note());
+    b.async_wait([&](error_code ec) { BOOST_TEST(ec == aborted); });
+    asio_wheel::interval hourly(ctx, 1h);
+    std::function<void(error_code, std::size_t)> tick = [&](error_code, std::size_t) {
+        called.push_back(time.elapsed());
+        if (called.size() < 3) {
+            hourly.async_tick(tick);
+        }
+    };
+    hourly.async_tick(tick);
+    time.run();
+    BOOST_TEST((called == times{1h, 2h, 3h, 30 * 24h}));
+    time.run(); // What waits for ever is left waiting.
+    BOOST_TEST(asio_wheel::use_wheel(ctx).pending() == 1U);
+    b.cancel();
+    time.run();
+}
+
+BOOST_FIXTURE_TEST_CASE(run_takes_the_utilities_along, world) {
+    asio_wheel::delay_queue<std::string> queue(ctx);
+    asio_wheel::scheduler tasks(ctx);
+    asio_wheel::idle_timer idle(ctx, 10s);
+    static_cast<void>(queue.push("an hour", 1h));
+    queue.async_pop([&](error_code ec, const std::string&) { note()(ec); });
+    tasks.schedule_after(1min, [&] {
+        called.push_back(time.elapsed());
+        idle.touch();
+    });
+    asio::co_spawn(
+        ctx,
+        [&]() -> asio::awaitable<void> {
+            for (int i = 0; i < 3; ++i) {
+                co_await asio_wheel::async_sleep_for(ctx, 8s, asio::use_awaitable);
+                idle.touch();
+            }
+            co_await idle.async_wait(asio::use_awaitable);
+            called.push_back(time.elapsed());
+        },
+        asio::detached);
+    time.run();
+    BOOST_TEST((called == times{34s, 1min, 1h}));
+}
+
+BOOST_FIXTURE_TEST_CASE(run_until_returns_right_after_the_handler_that_made_it_true, world) {
+    steady_timer a(ctx, 1s), b(ctx, 1s), c(ctx, 2s);
+    for (steady_timer* t : {&a, &b, &c}) {
+        t->async_wait(note());
+    }
+    time.run_until([&] { return !called.empty(); });
+    BOOST_TEST((called == times{1s}));
+    time.run_until([&] { return called.size() == 3; });
+    BOOST_TEST((called == times{1s, 1s, 2s}));
+    time.run_until([] { return true; }); // Is asked first.
+    BOOST_TEST((time.elapsed() == 2s));
+}
+
+BOOST_FIXTURE_TEST_CASE(run_until_says_why_it_gives_up, world) {
+    const auto never = [] { return false; };
+    {
+        asio::io_context other;
+        virtual_time short_of_patience({.io_timeout = 1ms}, other);
+        BOOST_TEST(why([&] { short_of_patience.run_until(never); }) ==
+                   "asio_wheel: virtual_time::run_until(): the predicate is false, and nothing "
+                   "waits for time, and no socket has had news for 1000000 ns");
+    }
+    steady_timer t(ctx, 1h);
+    t.async_wait(note());
+    BOOST_TEST(why([&] { time.run_until(never, 59min); }) ==
+               "asio_wheel: virtual_time::run_until(): the predicate is false, and the time to run "
+               "is over");
+    BOOST_TEST((time.elapsed() == 59min));
+    steady_timer stops(ctx, 1s);
+    stops.async_wait([&](error_code) { ctx.stop(); });
+    BOOST_TEST(why([&] { time.run_until(never); }) ==
+               "asio_wheel: virtual_time::run_until(): the predicate is false, and a context was "
+               "stopped");
+    time.run();
+    BOOST_TEST((called == times{1h}));
+}
+
+// Real sockets.
+BOOST_FIXTURE_TEST_CASE(io_happens_before_time_passes, world) {
+    using asio::ip::tcp;
+    tcp::acceptor acceptor(ctx, {asio::ip::address_v4::loopback(), 0});
+    tcp::socket client(ctx), server(ctx);
+    steady_timer timeout(ctx, 1ns); // Much shorter than any network.
+    bool expired = false;
+    std::string received(5, ' ');
+    std::size_t size = 0;
+    acceptor.async_accept(server, [&](error_code) {
+        asio::async_write(server, asio::buffer("hello", 5), [](error_code, std::size_t) {});
+    });
+    client.async_connect(acceptor.local_endpoint(), [&](error_code) {
+        asio::async_read(client, asio::buffer(received),
+                         [&](error_code, std::size_t n) { size = n; });
+    });
+    timeout.async_wait([&](error_code ec) { expired = !ec; });
+    time.run_until([&] { return size == 5; });
+    BOOST_TEST(received == "hello");
+    BOOST_TEST(!expired);
+    BOOST_TEST((time.elapsed() == 0s));
+    time.run_until([&] { return expired; });
+    BOOST_TEST((time.elapsed() == 1ns));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stopped_context_ends_advance_and_run_at_once, world) {
+    steady_timer stops(ctx, 1s), later(ctx, 2s);
+    stops.async_wait([&](error_code) { ctx.stop(); });
+    later.async_wait(note());
+    time.advance(1h);
+    BOOST_TEST((time.elapsed() == 1s));
+    BOOST_TEST(called.empty());
+    time.run(); // Restarts it.
+    BOOST_TEST((called == times{2s}));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_handler_throws_leaves_and_the_rest_goes_on, world) {
+    steady_timer throws(ctx, 1s), later(ctx, 2s);
+    throws.async_wait([](error_code) { throw std::out_of_range("mine"); });
+    later.async_wait(note());
+    BOOST_CHECK_THROW(time.advance(1h), std::out_of_range);
+    BOOST_TEST((time.elapsed() == 1s));
+    time.run();
+    BOOST_TEST((called == times{2s}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_handler_must_not_move_the_time_that_runs_it, world) {
+    steady_timer t(ctx, 1s);
+    bool refused = false;
+    t.async_wait([&](error_code) {
+        try {
+            time.advance(1s);
+        } catch (const std::logic_error&) {
+            refused = true;
+        }
+    });
+    time.run();
+    BOOST_TEST(refused);
+    BOOST_TEST((time.elapsed() == 1s));
+}
+
+BOOST_AUTO_TEST_CASE(a_context_has_one_virtual_time) {
+    asio::io_context a, b;
+    virtual_time time(b);
+    const auto& wheel = asio_wheel::use_wheel(a);
+    BOOST_CHECK_THROW(virtual_time(a, b), std::logic_error);
+    BOOST_TEST(!wheel.paused()); // `a` has got nothing of it.
+    virtual_time of_a(a);
+    BOOST_TEST(wheel.paused());
+}
+
+// In real time.
+BOOST_AUTO_TEST_CASE(time_goes_on_from_where_it_stands) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    steady_timer t(ctx, 1h);
+    bool called = false;
+    t.async_wait([&](error_code ec) { called = !ec; });
+    const auto begin = wheel.now();
+    {
+        virtual_time time(ctx);
+        time.advance(1h - 2ms);
+        BOOST_TEST(!called);
+    }
+    BOOST_TEST(!wheel.paused());
+    BOOST_TEST((wheel.now() - begin >= 1h - 2ms));
+    ctx.restart();
+    ctx.run(); // Some two milliseconds.
+    BOOST_TEST(called);
+    {
+        virtual_time once_more(ctx);
+        BOOST_TEST(wheel.paused());
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_seed_repeats_every_jitter, world) {
+    const auto draw = [&](std::uint32_t seed) {
+        time.seed(seed);
+        times drawn;
+        asio_wheel::backoff pauses;
+        asio_wheel::interval ticks(ctx, 1s, {.jitter = 1});
+        const auto begin = time.elapsed();
+        for (int i = 0; i < 10; ++i) {
+            drawn.push_back(pauses.next());
+            drawn.push_back(asio_wheel::random_phase(1h));
+            ticks.async_tick(
+                [&](error_code, std::size_t) { drawn.push_back(time.elapsed() - begin); });
+            time.run();
+        }
+        return drawn;
+    };
+    const times first = draw(1);
+    BOOST_TEST(first.size() == 30U);
+    BOOST_TEST((draw(1) == first));
+    BOOST_TEST((draw(2) != first));
+}
+
+BOOST_AUTO_TEST_CASE(the_same_program_does_the_same_a_thousand_times) {
+    const auto run = [] {
+        asio::io_context ctx, other;
+        virtual_time time(ctx, other);
+        time.seed(7);
+        std::string trace;
+        const auto tell = [&](const std::string& what) {
+            trace += what + '@' + std::to_string(time.elapsed().count()) + ' ';
+        };
+        asio_wheel::interval ticks(ctx, 7s, {.jitter = 0.5});
+        std::function<void(error_code, std::size_t)> tick = [&](error_code ec, std::size_t n) {
+            tell("tick" + std::to_string(n));
+            if (!ec && time.elapsed() < 1min) {
+                ticks.async_tick(tick);
+            }
+        };
+        ticks.async_tick(tick);
+        asio_wheel::backoff pauses({.initial = 100ms, .max = 10s});
+        steady_timer retry(other);
+        std::function<void(error_code)> again = [&](error_code) {
+            tell("retry");
+            if (pauses.attempts() < 10) {
+                retry.expires_after(pauses.next());
+                retry.async_wait(again);
+            }
+        };
+        again({});
+        std::vector<steady_timer> crowd;
+        for (int i = 0; i < 20; ++i) { // Due at the same time.
+            crowd.emplace_back(i % 2 == 0 ? ctx : other, 5s);
+            crowd.back().async_wait([&tell, i](error_code) { tell(std::to_string(i)); });
+        }
+        time.run();
+        return trace;
+    };
+    const std::string first = run();
+    BOOST_TEST(first.size() > 500U);
+    for (int i = 1; i < 1000; ++i) {
+        BOOST_TEST_REQUIRE(run() == first);
+    }
+}
