@@ -43,6 +43,9 @@ void validate(const wheel_options& options) {
                      "1 to " + to_string(max_levels) + " with " + to_string(options.slots) +
                          " slots");
     }
+    if (options.stall.count() < 0) {
+        bad_argument("wheel_options::stall", in_ns(options.stall), "0 ns or more");
+    }
     if (options.budget == 0 || options.budget > max_budget) {
         bad_argument("wheel_options::budget", to_string(options.budget),
                      "1 to " + to_string(max_budget));

@@ -72,6 +72,8 @@ struct wheel_stats {
     std::uint64_t cascaded = 0;          ///< Entries filed again while time advanced.
     std::uint64_t wake_ups = 0;          ///< Times the one Asio timer expired.
     std::uint64_t spurious_wake_ups = 0; ///< Those of them that found nothing due.
+    std::uint64_t stalls = 0; ///< Times the wheel came later than wheel_options::stall allows.
+    std::chrono::nanoseconds stalled{0}; ///< How late it was, all these times together.
     lateness_histogram lateness;         ///< From a wait's deadline to the tick that found it due.
     /// From that tick to the call of the handler: how long other handlers have kept it waiting, of
     /// its context and of its executor. Counts with wheel_options::measure_handlers only.

@@ -64,7 +64,7 @@ struct stalled {
 
     explicit stalled(const shape& s) : start(reset()) {
         asio_wheel::make_wheel<Clock, impatient<Clock>>(
-            world.ctx, {.slots = s.slots, .levels = s.levels, .budget = s.budget});
+            world.ctx, {.slots = s.slots, .levels = s.levels, .stall = 0ns, .budget = s.budget});
     }
 
     static typename Clock::time_point reset() {

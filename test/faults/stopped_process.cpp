@@ -19,8 +19,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -45,27 +43,6 @@ using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using boost::system::error_code;
 using std::chrono::steady_clock;
-
-// The child says that it is ready by closing its end.
-class starting_line {
-public:
-    starting_line() { BOOST_TEST_REQUIRE(::pipe(ends_) == 0); }
-    starting_line(const starting_line&) = delete;
-    starting_line& operator=(const starting_line&) = delete;
-    ~starting_line() {
-        ::close(ends_[0]);
-        ::close(ends_[1]);
-    }
-
-    void ready() const { static_cast<void>(::write(ends_[1], "r", 1) == 1); }
-    void wait() const {
-        char c = 0;
-        BOOST_TEST_REQUIRE(::read(ends_[0], &c, 1) == 1);
-    }
-
-private:
-    int ends_[2];
-};
 
 constexpr auto stop = 2s;
 

@@ -323,7 +323,9 @@ BOOST_AUTO_TEST_CASE(a_wheel_can_be_configured_with_its_context) {
                                                   "wheel.levels=3\n"
                                                   "wheel.max_pending=5\n"
                                                   "wheel.locking=0\n"
-                                                  "wheel.budget=17\n"));
+                                                  "wheel.budget=17\n"
+                                                  "wheel.stall_us=0\n"
+                                                  "wheel.measure_handlers=1\n"));
     const steady_timer t(ctx);
     const wheel_options& options = use_wheel(ctx).options();
     BOOST_TEST((options.tick == 250us));
@@ -332,6 +334,8 @@ BOOST_AUTO_TEST_CASE(a_wheel_can_be_configured_with_its_context) {
     BOOST_TEST(options.max_pending == 5U);
     BOOST_TEST(!options.locking);
     BOOST_TEST(options.budget == 17U);
+    BOOST_TEST((options.stall == 0us));
+    BOOST_TEST(options.measure_handlers);
 }
 
 BOOST_AUTO_TEST_CASE(a_wheel_locks_if_its_context_does) {
@@ -363,9 +367,10 @@ BOOST_AUTO_TEST_CASE(two_ways_to_configure_a_wheel_must_agree) {
 }
 
 BOOST_AUTO_TEST_CASE(unusable_configuration_is_refused) {
-    for (const char* text : {"wheel.tick_us=0", "wheel.tick_us=-5", "wheel.slots=0",
-                             "wheel.levels=0", "wheel.levels=99", "wheel.budget=0",
-                             "wheel.tick_us=9223372036854775807", "wheel.slots=banana"}) {
+    for (const char* text :
+         {"wheel.tick_us=0", "wheel.tick_us=-5", "wheel.slots=0", "wheel.levels=0",
+          "wheel.levels=99", "wheel.budget=0", "wheel.stall_us=-1",
+          "wheel.tick_us=9223372036854775807", "wheel.slots=banana"}) {
         asio::io_context ctx{asio::config_from_string(text)};
         BOOST_TEST_CONTEXT(text) {
             BOOST_CHECK_THROW(steady_timer{ctx}, std::exception);

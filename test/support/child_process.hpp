@@ -94,6 +94,27 @@ private:
     pid_t pid_ = -1;
 };
 
+/// Where a child says that it is ready.
+class starting_line {
+public:
+    starting_line() { BOOST_TEST_REQUIRE(::pipe(ends_) == 0); }
+    starting_line(const starting_line&) = delete;
+    starting_line& operator=(const starting_line&) = delete;
+    ~starting_line() {
+        ::close(ends_[0]);
+        ::close(ends_[1]);
+    }
+
+    void ready() const { static_cast<void>(::write(ends_[1], "r", 1) == 1); } ///< The child.
+    void wait() const {                                                       ///< The parent.
+        char c = 0;
+        BOOST_TEST_REQUIRE(::read(ends_[0], &c, 1) == 1);
+    }
+
+private:
+    int ends_[2];
+};
+
 inline const std::string exited_well = "exited with 0";
 
 /// What came of calling `f` in a child.

@@ -58,6 +58,7 @@ BOOST_AUTO_TEST_CASE(the_defaults_are_as_documented_and_accepted) {
     BOOST_TEST(options.levels == 4U);
     BOOST_TEST(options.max_pending == 0U);
     BOOST_TEST(options.locking);
+    BOOST_TEST((options.stall == 100ms));
     BOOST_TEST(options.budget == 256U);
     accepts(options);
     accepts({.tick = 10ms, .slots = 512, .levels = 1, .locking = false});
@@ -134,6 +135,12 @@ BOOST_AUTO_TEST_CASE(all_levels_together_must_fit_64_bits_of_ticks) {
     limit(most_slots, 3);
     refuses({.levels = std::numeric_limits<unsigned>::max()}, "levels", "4294967295",
             "1 to 8 with 256 slots");
+}
+
+BOOST_AUTO_TEST_CASE(a_stall_must_not_be_negative) {
+    refuses({.stall = -1ns}, "stall", "-1 ns", "0 ns or more");
+    accepts({.stall = 0ns});
+    accepts({.stall = std::chrono::nanoseconds::max()});
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_must_be_1_to_65536) {

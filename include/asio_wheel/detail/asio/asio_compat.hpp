@@ -33,30 +33,36 @@ namespace asio_wheel::detail {
 
 #if ASIO_WHEEL_HAS_ASIO_CONFIG
 
+/// A time out of the section "wheel", in microseconds.
+inline std::chrono::nanoseconds configured_time(const boost::asio::config& config, const char* key,
+                                                std::chrono::nanoseconds otherwise) {
+    using std::chrono::microseconds;
+    const std::int64_t given = std::chrono::duration_cast<microseconds>(otherwise).count();
+    const auto us = config.get("wheel", key, given);
+    constexpr std::int64_t longest =
+        std::chrono::duration_cast<microseconds>(std::chrono::nanoseconds::max()).count();
+    if (us > longest) {
+        bad_argument(std::string("wheel.") + key, std::to_string(us),
+                     "at most " + std::to_string(longest));
+    }
+    return us == given ? otherwise : microseconds(us);
+}
+
 /// Section "wheel" of the context's configuration (tick_us, slots, levels, max_pending, locking,
-/// budget), where each missing key is as in `otherwise`. Unless it says otherwise, a context that
-/// does not lock has a wheel that does not.
+/// budget, stall_us, measure_handlers), where each missing key is as in `otherwise`. Unless it says
+/// otherwise, a context that does not lock has a wheel that does not.
 inline wheel_options configured_options(boost::asio::execution_context& context,
                                         const wheel_options& otherwise) {
     const boost::asio::config config(context);
     wheel_options options = otherwise;
-    const auto tick = std::chrono::duration_cast<std::chrono::microseconds>(otherwise.tick).count();
-    const auto tick_us = config.get("wheel", "tick_us", static_cast<std::int64_t>(tick));
-    if (tick_us != tick) {
-        constexpr std::int64_t longest =
-            std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::nanoseconds::max())
-                .count();
-        if (tick_us > longest) {
-            bad_argument("wheel.tick_us", std::to_string(tick_us),
-                         "1 to " + std::to_string(longest));
-        }
-        options.tick = std::chrono::microseconds(tick_us);
-    }
+    options.tick = configured_time(config, "tick_us", otherwise.tick);
+    options.stall = configured_time(config, "stall_us", otherwise.stall);
     options.slots = config.get("wheel", "slots", otherwise.slots);
     options.levels = config.get("wheel", "levels", otherwise.levels);
     options.max_pending = config.get("wheel", "max_pending", otherwise.max_pending);
     options.budget = config.get("wheel", "budget", otherwise.budget);
     options.locking = config.get("wheel", "locking", otherwise.locking);
+    options.measure_handlers = config.get("wheel", "measure_handlers", otherwise.measure_handlers);
     return options;
 }
 
@@ -78,6 +84,8 @@ inline wheel_options agreed_options(boost::asio::execution_context& context,
     compare("max_pending", options.max_pending, other.max_pending);
     compare("budget", options.budget, other.budget);
     compare("locking", options.locking, other.locking);
+    compare("stall", options.stall.count(), other.stall.count());
+    compare("measure_handlers", options.measure_handlers, other.measure_handlers);
     return options;
 }
 

@@ -39,6 +39,7 @@
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/service/op_list.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
+#include <asio_wheel/detail/service/stall_guard.hpp>
 #include <asio_wheel/detail/service/thread_counts.hpp>
 #include <asio_wheel/detail/service/timer_entry.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
@@ -78,7 +79,8 @@ public:
           lock_free_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
           clock_(options.tick), queue_(context), counts_(options.locking),
           wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
-          due_(options.budget), order_(options.budget), driver_(context), rest_of_tick_(*this) {
+          due_(options.budget), order_(options.budget), stall_(options.stall), driver_(context),
+          rest_of_tick_(*this) {
         if (options.measure_handlers) {
             handler_delay_ = std::make_unique<lateness_histogram>();
         }
@@ -355,7 +357,8 @@ private:
     [[nodiscard]] bool take_over(state& s) noexcept;
     [[nodiscard]] bool becomes_due(state& s, time_point now) noexcept;
     bool file_again(state& s) noexcept;
-    std::size_t tick() noexcept;
+    [[nodiscard]] std::optional<time_point> time_to_tick(time_point expected) noexcept;
+    std::size_t tick(time_point now) noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;
     [[nodiscard]] static bool is_due(time_point expiry, time_point now) noexcept;
@@ -423,10 +426,12 @@ private:
     std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::size_t unseen_ = 0; // Waits that started since the peak was compared.
+    stall_guard stall_;
     totals totals_;
     lateness_histogram lateness_;
     std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
     driver<Clock, WaitTraits> driver_;
+    time_point driver_due_; // When it comes, if the context is not late.
     rest_of_tick rest_of_tick_;
 };
 

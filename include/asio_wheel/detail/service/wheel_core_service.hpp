@@ -22,6 +22,8 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.rejected = totals_.rejected;
     result.wake_ups = totals_.wake_ups;
     result.spurious_wake_ups = totals_.spurious_wake_ups;
+    result.stalls = stall_.stalls();
+    result.stalled = stall_.stalled();
     result.lateness = lateness_;
     result.pending = counts.pending();
     result.peak_pending = std::max(totals_.peak_pending, result.pending);

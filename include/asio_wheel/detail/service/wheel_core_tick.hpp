@@ -9,6 +9,8 @@
 
 #include <asio_wheel/detail/service/wheel_core.hpp>
 
+#include <optional>
+
 namespace asio_wheel::detail {
 
 // The driver's wait number `turn` has expired, or was aborted.
@@ -16,11 +18,17 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
+    const time_point expected = driver_due_;
     if (driver_.fired(turn)) {
-        ++totals_.wake_ups;
+        totals_.wake_ups += stall_.giving_way() ? 0 : 1;
         // If the rest of a tick is in the queue, it will look at the clock.
-        if (!ticking_ && tick() == 0 && !ticking_) {
-            ++totals_.spurious_wake_ups;
+        if (!ticking_) {
+            const std::optional<time_point> now = time_to_tick(expected);
+            if (!now) {
+                keep_armed();
+            } else if (tick(*now) == 0 && !ticking_) {
+                ++totals_.spurious_wake_ups;
+            }
         }
     }
     run_first(guard, false);
@@ -32,8 +40,37 @@ void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
     locked guard(*this, "its wake-up");
     ticking_ = false;
     const bool counts = std::exchange(rest_counts_, false);
-    tick();
+    const time_point queued = clock_.begin_of(seen_);
+    const std::optional<time_point> now =
+        time_to_tick(driver_.armed() ? std::min(queued, driver_due_) : queued);
+    if (now) {
+        tick(*now);
+    } else {
+        keep_armed();
+    }
     run_first(guard, counts);
+}
+
+// A slice should have come at `expected`. Returns the time of now; nothing if the slice is so late
+// that the context has to look at its sockets first.
+template <class Clock, class WaitTraits>
+std::optional<typename Clock::time_point>
+wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected) noexcept {
+    if (stall_.giving_way()) {
+        if (clock_.paused() || stopped_ || closing_) {
+            stall_.end();
+        } else if (stall_.go_on(stall_guard::clock::now())) {
+            return std::nullopt;
+        }
+        return clock_.now();
+    }
+    const time_point now = clock_.now();
+    const auto late = to_nanoseconds(until_saturating(expected, now));
+    if (stall_.is_stall(late) && !clock_.paused() && !stopped_ && !closing_) {
+        stall_.begin(late, stall_guard::clock::now());
+        return std::nullopt;
+    }
+    return now;
 }
 
 // Releases the lock. A slice is one handler of the context. It completes the first wait that it
@@ -60,8 +97,8 @@ void wheel_core<Clock, WaitTraits>::run_first(locked& guard, bool counts) {
 // One slice of a tick. Then queues the next slice if there is one, or arms the driver. Returns how
 // many waits became due.
 template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::tick() noexcept {
-    const slice found = collect(clock_.now());
+std::size_t wheel_core<Clock, WaitTraits>::tick(time_point now) noexcept {
+    const slice found = collect(now);
     if (driver_.armed_for() <= seen_) {
         // This slice has done what the driver would wake up for. The driver's handler may already
         // be in the queue, ahead of the waits that became due. It must not run a slice that
@@ -242,6 +279,7 @@ void wheel_core<Clock, WaitTraits>::arm() {
         const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
         driver_.arm(next, std::min(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
+        driver_due_ = std::max(clock_.begin_of(next), clock_.corrected(real)); // Or it has passed.
         queue_.work_finished(); // Not the last work: a wait is pending.
     }
 }

@@ -1,0 +1,285 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A stall is not silence: data that arrived before its deadline, while the process was stopped or a
+// handler has blocked, is read before deadlines are delivered that have passed meanwhile.
+//
+// Real time and real sockets. 400 connections have a deadline each. Their data arrives 0.9 s before
+// it, while nothing runs. 50 more stay silent. A loop that looks at 128 sockets and then at its
+// timers, as Asio's does with its own timers, closes most of the 400.
+
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/child_process.hpp"
+#include "support/context.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+using namespace asio_wheel::test;
+using asio::local::stream_protocol;
+using boost::system::error_code;
+using std::chrono::steady_clock;
+using socket_type = stream_protocol::socket;
+
+constexpr std::size_t talking = 400, silent = 50;
+constexpr auto deadline = 1s;
+
+/// Sockets of a server, and their peers.
+struct pairs {
+    explicit pairs(asio::io_context& ctx) {
+        for (std::size_t i = 0; i < talking + silent; ++i) {
+            auto& [mine, peer] = all.emplace_back(socket_type(ctx), socket_type(ctx));
+            asio::local::connect_pair(mine, peer);
+        }
+    }
+
+    /// From another thread or process.
+    void talk() {
+        for (std::size_t i = 0; i < talking; ++i) {
+            static_cast<void>(::write(all[i].second.native_handle(), "x", 1) == 1);
+        }
+    }
+
+    std::deque<std::pair<socket_type, socket_type>> all;
+};
+
+struct counts {
+    std::atomic<std::size_t> talking_closed = 0;
+    std::atomic<std::size_t> silent_closed = 0;
+    std::atomic<std::size_t> read = 0;
+
+    void closed(std::size_t i) { ++(i < talking ? talking_closed : silent_closed); }
+};
+
+/// A connection with a timer of its own, which each read moves.
+template <class Timer>
+struct timed_by_timer {
+    timed_by_timer(socket_type& s, std::size_t number, counts& c, steady_clock::time_point due)
+        : socket(s), i(number), seen(c), strand(make_strand(s.get_executor())), timer(strand, due) {
+        timer.async_wait([this](error_code ec) {
+            if (!ec) {
+                seen.closed(i);
+            }
+        });
+        socket.async_read_some(asio::buffer(memory),
+                               asio::bind_executor(strand, [this](error_code ec, std::size_t) {
+                                   seen.read += ec ? 0 : 1;
+                                   timer.cancel();
+                               }));
+    }
+
+    socket_type& socket;
+    std::size_t i;
+    counts& seen;
+    asio::strand<asio::any_io_executor> strand;
+    Timer timer;
+    std::array<char, 8> memory{};
+};
+
+/// One with a timeout round the read.
+struct timed_by_token {
+    timed_by_token(socket_type& s, std::size_t i, counts& c, steady_clock::time_point due) {
+        s.async_read_some(asio::buffer(memory),
+                          asio_wheel::timeout_at(due, [&c, i](error_code ec, std::size_t) {
+                              if (ec == asio_wheel::error::timed_out) {
+                                  c.closed(i);
+                              } else {
+                                  c.read += ec ? 0 : 1;
+                              }
+                          }));
+    }
+
+    std::array<char, 8> memory{};
+};
+
+/// A stream with a deadline.
+struct timed_by_stream {
+    timed_by_stream(socket_type& s, std::size_t i, counts& c, steady_clock::time_point due)
+        : stream(std::move(s)) {
+        stream.expires_at(due);
+        stream.async_read_some(asio::buffer(memory), [&c, i](error_code ec, std::size_t) {
+            if (ec == asio_wheel::error::timed_out) {
+                c.closed(i);
+            } else {
+                c.read += ec ? 0 : 1;
+            }
+        });
+    }
+
+    asio_wheel::timeout_stream<socket_type> stream;
+    std::array<char, 8> memory{};
+};
+
+/// What a server has come to. `stall` is called once all connections wait.
+template <class Connection>
+void serve(asio::io_context& ctx, pairs& sockets, counts& seen, std::function<void()> stall,
+           std::size_t threads = 1) {
+    std::deque<Connection> connections;
+    const auto due = steady_clock::now() + deadline;
+    for (std::size_t i = 0; i < sockets.all.size(); ++i) {
+        connections.emplace_back(sockets.all[i].first, i, seen, due);
+    }
+    asio::post(ctx, std::move(stall));
+    // Until those that are silent are closed, and all others were read or closed, too.
+    asio::steady_timer watch(ctx);
+    std::function<void(error_code)> look = [&](error_code) {
+        if (seen.silent_closed == silent && seen.read + seen.talking_closed >= talking) {
+            ctx.stop();
+        } else {
+            watch.expires_after(10ms);
+            watch.async_wait(look);
+        }
+    };
+    look({});
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) {
+        others.emplace_back([&ctx] { ctx.run(); });
+    }
+    ctx.run();
+}
+
+/// A handler blocks until the deadlines have passed; meanwhile the peers talk.
+template <class Connection>
+std::size_t closed_after_a_block(asio_wheel::wheel_options options, std::size_t threads = 1) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::make_wheel(ctx, options);
+    pairs sockets(ctx);
+    counts seen;
+    std::atomic<std::size_t> blocked = 0;
+    const auto block = [&] {
+        const auto until = steady_clock::now() + deadline + 200ms;
+        if (++blocked == 1) {
+            std::this_thread::sleep_for(100ms);
+            sockets.talk();
+        }
+        std::this_thread::sleep_until(until);
+    };
+    for (std::size_t i = 1; i < threads; ++i) {
+        asio::post(ctx, block); // Each thread runs one.
+    }
+    serve<Connection>(ctx, sockets, seen, block, threads);
+    BOOST_TEST(seen.silent_closed == silent);
+    BOOST_TEST(wheel.stats().stalls >= (options.stall == 0ns ? 0U : 1U));
+    return seen.talking_closed;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(fault_silence)
+
+BOOST_AUTO_TEST_CASE(a_blocked_context_reads_what_has_arrived_before_it_closes_anything) {
+    BOOST_TEST(closed_after_a_block<timed_by_timer<asio_wheel::steady_timer>>({}) == 0U);
+    BOOST_TEST(closed_after_a_block<timed_by_token>({}) == 0U);
+    BOOST_TEST(closed_after_a_block<timed_by_stream>({}) == 0U);
+}
+
+// That the case above can fail.
+BOOST_AUTO_TEST_CASE(without_the_option_and_with_asios_timers_most_are_closed) {
+    BOOST_TEST(closed_after_a_block<timed_by_timer<asio_wheel::steady_timer>>({.stall = 0ns}) > 0U);
+    asio::io_context ctx;
+    pairs sockets(ctx);
+    counts seen;
+    serve<timed_by_timer<asio::steady_timer>>(ctx, sockets, seen, [&] {
+        sockets.talk();
+        std::this_thread::sleep_for(deadline + 200ms);
+    });
+    BOOST_TEST(seen.talking_closed > 0U);
+}
+
+// But for handlers that have begun in the other two threads, and were interrupted by the system.
+BOOST_AUTO_TEST_CASE(several_threads_read_what_has_arrived_before_they_close_anything) {
+    BOOST_TEST(closed_after_a_block<timed_by_timer<asio_wheel::steady_timer>>({}, 3) <= 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_process_that_was_stopped_reads_what_has_arrived_before_it_closes_anything) {
+    const starting_line line;
+    asio::io_context ctx;
+    pairs sockets(ctx); // Of both processes.
+    child_process child(
+        [&] {
+            ctx.notify_fork(asio::execution_context::fork_child);
+            counts seen;
+            serve<timed_by_timer<asio_wheel::steady_timer>>(ctx, sockets, seen,
+                                                            [&] { line.ready(); });
+            return seen.talking_closed != 0 ? 1 : seen.silent_closed != silent ? 2 : 0;
+        },
+        60U);
+    line.wait();
+    child.signal(SIGSTOP);
+    BOOST_TEST_REQUIRE(child.wait_until_stopped());
+    std::this_thread::sleep_for(100ms);
+    sockets.talk();
+    std::this_thread::sleep_for(deadline + 200ms);
+    child.signal(SIGCONT);
+    BOOST_TEST(child.wait() == exited_well);
+}
+
+// The silent are closed though the context never falls idle.
+BOOST_AUTO_TEST_CASE(a_context_that_is_always_busy_closes_the_silent_within_the_bound) {
+    asio::io_context ctx;
+    asio_wheel::steady_timer t(ctx, 50ms);
+    bool over = false;
+    t.async_wait([&](error_code ec) { over = !ec; });
+    std::function<void()> busy = [&] {
+        if (!over) {
+            std::this_thread::sleep_for(1ms);
+            asio::post(ctx, busy);
+        }
+    };
+    std::this_thread::sleep_for(50ms + 300ms);
+    asio::post(ctx, busy);
+    ctx.run(); // Some 300 ms.
+    BOOST_TEST(over);
+    BOOST_TEST(asio_wheel::use_wheel(ctx).stats().stalls == 1U);
+    BOOST_TEST((asio_wheel::use_wheel(ctx).stats().stalled >= 290ms));
+}
+
+// Virtual time is never late.
+BOOST_AUTO_TEST_CASE(time_that_is_moved_is_no_stall) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    wheel.pause();
+    asio_wheel::steady_timer t(ctx, 1h), other(ctx, 2h);
+    t.async_wait(ignore);
+    other.async_wait(ignore);
+    wheel.advance(90min);
+    ctx.poll();
+    wheel.resume();
+    ctx.poll();
+    other.cancel();
+    ctx.restart();
+    ctx.run();
+    BOOST_TEST(wheel.stats().stalls == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
