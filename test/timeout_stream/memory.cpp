@@ -11,6 +11,7 @@
 
 #include "support/context.hpp"
 #include "support/empty_pool.hpp"
+#include "support/manual_layer.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -163,6 +164,37 @@ BOOST_AUTO_TEST_CASE(without_memory_for_a_wait_the_stream_is_closed) {
     check([](asio::io_context& ctx) { return ctx.get_executor(); });
     check([](asio::io_context& ctx) { return asio::make_strand(ctx); });
     BOOST_TEST_MESSAGE(told << " times there was none");
+}
+
+// Not even an idle period, which a read that is pending would have from then on.
+BOOST_AUTO_TEST_CASE(an_operation_without_memory_for_its_wait_has_begun_nothing) {
+    std::thread([] {
+        const empty_pool pool;
+        virtual_world world;
+        asio_wheel::timeout_stream<manual_layer> stream(world.ctx);
+        const auto wire = stream.socket().wire;
+        const auto ignore_all = [](error_code, std::size_t) {};
+        stream.async_read_some(asio::mutable_buffer(), ignore_all);
+        stream.idle_after(10s);
+        bool thrown = false;
+        {
+            const out_of_memory none;
+            try {
+                stream.async_write_some(asio::const_buffer(), ignore_all);
+            } catch (const std::bad_alloc&) {
+                thrown = true;
+            }
+        }
+        BOOST_TEST(thrown);
+        BOOST_TEST(!wire->write.pending());
+        world.pass(1h);
+        BOOST_TEST(wire->closed == 0);
+        stream.async_write_some(asio::const_buffer(), ignore_all); // The period begins here.
+        world.pass(10s - 1ns);
+        BOOST_TEST(wire->closed == 0);
+        world.pass(1ns);
+        BOOST_TEST(wire->closed == 1);
+    }).join();
 }
 
 BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, virtual_world) {

@@ -486,6 +486,19 @@ BOOST_FIXTURE_TEST_CASE(an_idle_period_may_be_set_at_any_time, streaming) {
     BOOST_CHECK_THROW(s->idle_after(-1h), std::invalid_argument);
 }
 
+BOOST_FIXTURE_TEST_CASE(the_longest_idle_period_never_passes, streaming) {
+    s->idle_after(10s);
+    read();
+    complete_read();
+    s->idle_after(std::chrono::hours::max());
+    pass(1h);
+    read();
+    BOOST_TEST(wheel.pending() == 0U);
+    pass(1h);
+    BOOST_TEST(wire->closed == 0);
+    BOOST_TEST(told() == "read ok 1");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_closed_or_cancelled_stream_aborts_and_does_not_time_out, streaming) {
     s->expires_after(30s);
     read();

@@ -145,17 +145,15 @@ public:
     [[nodiscard]] start begin(direction what) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         direction_state& s = state_of(what);
-        const bool watched = next_idle_ != duration::max();
-        if (watched || s.expiry != never) {
-            const time_point now = wheel_.now();
-            if (s.expiry <= now) {
-                expire(now);
-                return start::too_late;
-            }
-            if (idle_ != next_idle_ || read_.pending + write_.pending == 0) {
-                idle_ = next_idle_;
-                last_ = now; // While there is nothing to wait for, nothing is idle.
-            }
+        const bool needs_now = next_idle_ != duration::max() || s.expiry != never;
+        const time_point now = needs_now ? wheel_.now() : time_point();
+        if (s.expiry <= now) {
+            expire(now);
+            return start::too_late;
+        }
+        if (idle_ != next_idle_ || read_.pending + write_.pending == 0) {
+            idle_ = next_idle_;
+            last_ = now; // While there is nothing to wait for, nothing is idle.
         }
         ++s.pending;
         connecting_ += what == direction::connect ? 1 : 0;
@@ -188,6 +186,8 @@ public:
         const std::lock_guard<optional_mutex> guard(mutex_);
         armed_ = false;
         leave(what);
+        // There was no wait, so nothing that is pending had an idle period before.
+        idle_ = duration::max();
     }
 
     /// wait() has thrown in on_time(). True if the stream must be closed.
