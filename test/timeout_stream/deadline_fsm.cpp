@@ -1,0 +1,638 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+// unity: off
+
+// The state machine of a stream's deadlines, by itself: each row of its tables, what it does not
+// allow, and random programs beside an observer that has no states. There is no wheel here, no
+// context and no clock. A wait is a number in a list, and time is another one.
+
+#define BOOST_ENABLE_ASSERT_HANDLER 1
+
+#include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
+
+#if defined(BOOST_ASIO_DETAIL_CONFIG_HPP) || defined(BOOST_ASIO_VERSION)
+#error "the state machine includes Asio"
+#endif
+
+#include "support/seed.hpp"
+
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace {
+
+bool may_fail = false;
+std::string failed_assertion;
+
+} // namespace
+
+namespace boost {
+
+void assertion_failed(const char* expr, const char* function, const char* file, long line) {
+    if (!may_fail) {
+        std::fprintf(stderr, "%s:%ld: %s: assertion failed: %s\n", file, line, function, expr);
+        std::abort();
+    }
+    failed_assertion += failed_assertion.empty() ? expr : std::string("; ") + expr;
+}
+
+void assertion_failed_msg(const char* expr, const char*, const char* function, const char* file,
+                          long line) {
+    assertion_failed(expr, function, file, line);
+}
+
+} // namespace boost
+
+namespace {
+
+using namespace std::chrono_literals;
+using asio_wheel::error;
+using asio_wheel::detail::deadline_fsm;
+using asio_wheel::detail::direction;
+using boost::system::error_code;
+using kind = deadline_fsm::action::kind;
+
+// No allocation, no exception.
+static_assert(std::is_trivially_destructible_v<deadline_fsm>);
+static_assert(noexcept(std::declval<deadline_fsm>().begin(direction::read, deadline_fsm::never)));
+static_assert(noexcept(std::declval<deadline_fsm>().end(direction::read, true,
+                                                        deadline_fsm::never)));
+static_assert(noexcept(std::declval<deadline_fsm>().wait_ended(1, deadline_fsm::never)));
+
+// Times are whole seconds, and the last number is never.
+constexpr long never = std::numeric_limits<long>::max();
+
+deadline_fsm::time_point at(long t) {
+    return t == never ? deadline_fsm::never
+                      : deadline_fsm::time_point(1000h) + std::chrono::seconds(t);
+}
+
+long seconds_of(deadline_fsm::time_point t) {
+    return t == deadline_fsm::never ? never : (t - at(0)) / 1s;
+}
+
+// What a stream does with its deadlines, in words.
+struct machine {
+    using enum direction; // POSIX has functions of these names.
+
+    deadline_fsm fsm{{}};
+    long now = 0;
+
+    void set_reads(long t) { fsm.set_reads(at(t)); }
+    void set_writes(long t) { fsm.set_writes(at(t)); }
+    void set_both(long t) {
+        set_reads(t);
+        set_writes(t);
+    }
+    void idle_after(long d) { fsm.idle_after(std::chrono::seconds(d)); }
+
+    std::string begin(direction what) {
+        return name_of(fsm.begin(what, fsm.begin_needs_now(what) ? at(now) : no_time()));
+    }
+    std::string end(direction what, bool progress = true) {
+        const auto e = fsm.end(what, progress, fsm.end_needs_now(progress) ? at(now) : no_time());
+        return (e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : "");
+    }
+    std::string settle() { return name_of(fsm.settle()); }
+    std::string wait_ended() { return wait_ended(fsm.turn()); }
+    std::string wait_ended(std::uint64_t turn) { return name_of(fsm.wait_ended(turn, at(now))); }
+    std::string wait_failed(error_code why) { return wait_failed(fsm.turn(), why); }
+    std::string wait_failed(std::uint64_t turn, error_code why) {
+        return name_of(fsm.wait_failed(turn, why));
+    }
+    std::string wait_refused(error_code why) { return name_of(fsm.wait_refused(why)); }
+
+    [[nodiscard]] std::string wait() const {
+        return fsm.armed() ? "ends at " + std::to_string(seconds_of(fsm.wait_end())) : "none";
+    }
+    [[nodiscard]] std::string reads() const { return name_of(fsm.phase_of(read)); }
+    [[nodiscard]] std::string writes() const { return name_of(fsm.phase_of(write)); }
+
+    static std::string name_of(const deadline_fsm::action& a) {
+        switch (a.what) {
+        case kind::none:
+            break;
+        case kind::arm:
+            return "arm " + std::to_string(seconds_of(a.at));
+        case kind::move:
+            return "move " + std::to_string(seconds_of(a.at));
+        case kind::withdraw:
+            return "withdraw";
+        case kind::close:
+            return "close";
+        }
+        return "none";
+    }
+
+private:
+    static std::string name_of(deadline_fsm::phase p) {
+        using enum deadline_fsm::phase;
+        return p == unused ? "unused" : p == pending ? "pending" : "failed";
+    }
+
+    // What is passed where no time is needed: in turn the first of all and the last.
+    deadline_fsm::time_point no_time() {
+        first_ = !first_;
+        return first_ ? deadline_fsm::time_point::min() : deadline_fsm::time_point::max();
+    }
+
+    bool first_ = false;
+};
+
+const std::string late = error_code(error::timed_out).message();
+const std::string stopped = error_code(error::wheel_stopped).message();
+
+// The assertion that `f` fails.
+template <class Function>
+std::string assertion_failed_by(Function f) {
+    failed_assertion.clear();
+    may_fail = true;
+    f();
+    may_fail = false;
+    return failed_assertion;
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_stream_deadline_fsm, *boost::unit_test::timeout(120))
+
+// The phases of a direction.
+
+BOOST_FIXTURE_TEST_CASE(a_direction_is_pending_until_its_last_operation_ends, machine) {
+    BOOST_TEST(reads() == "unused");
+    begin(read);
+    BOOST_TEST(reads() == "pending");
+    BOOST_TEST(writes() == "unused");
+    begin(read);
+    BOOST_TEST(end(read) == "ok");
+    BOOST_TEST(reads() == "pending");
+    BOOST_TEST(end(read) == "ok");
+    BOOST_TEST(reads() == "unused");
+    begin(write);
+    BOOST_TEST(reads() == "unused");
+    BOOST_TEST(writes() == "pending");
+    end(write);
+    BOOST_TEST(writes() == "unused");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_may_be_set_while_its_direction_is_unused, machine) {
+    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+    begin(read);
+    BOOST_TEST((!fsm.may_set_reads() && fsm.may_set_writes()));
+    begin(write);
+    BOOST_TEST((!fsm.may_set_reads() && !fsm.may_set_writes()));
+    end(read);
+    BOOST_TEST((fsm.may_set_reads() && !fsm.may_set_writes()));
+    end(write);
+    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connect_has_the_deadline_of_writes_and_lets_none_be_set, machine) {
+    set_reads(10);
+    set_writes(20);
+    BOOST_TEST(begin(connect) == "arm 20");
+    BOOST_TEST(reads() == "unused");
+    BOOST_TEST(writes() == "pending");
+    BOOST_TEST((!fsm.may_set_reads() && !fsm.may_set_writes()));
+    now = 20;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(connect, false) == late);
+    BOOST_TEST(writes() == "unused");
+    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_direction_fails_when_its_deadline_has_passed_and_no_other_does, machine) {
+    set_reads(30);
+    set_writes(31);
+    begin(read);
+    begin(write);
+    now = 30;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(reads() == "failed");
+    BOOST_TEST(writes() == "pending");
+    BOOST_TEST(end(write, false) == "ok"); // It is told what the socket says.
+    BOOST_TEST(end(read, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_direction_that_has_failed_tells_each_of_its_operations_why, machine) {
+    set_both(30);
+    begin(read);
+    begin(read);
+    now = 30;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(reads() == "failed");
+    BOOST_TEST(end(read) == late); // Also if something arrived.
+    BOOST_TEST(reads() == "unused");
+    set_reads(never);
+    begin(read);
+    BOOST_TEST(end(read) == "ok");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_begins_in_a_direction_that_has_failed_shares_its_fate, machine) {
+    idle_after(10);
+    begin(read);
+    now = 10;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(begin(read) == "none");
+    BOOST_TEST(reads() == "failed");
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(begin(read) == "arm 20");
+    BOOST_TEST(end(read) == "ok, lingers");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_begins_too_late_does_not_begin_and_closes, machine) {
+    set_reads(30);
+    now = 29;
+    BOOST_TEST(begin(read) == "arm 30");
+    end(read);
+    settle();
+    now = 30;
+    BOOST_TEST(begin(read) == "close");
+    BOOST_TEST(reads() == "unused");
+    BOOST_TEST(begin(read) == "close");
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST(begin(write) == "none");
+    BOOST_TEST(end(write) == "ok");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_begins_too_late_finds_what_else_is_late, machine) {
+    set_reads(30);
+    set_writes(20);
+    begin(read);
+    now = 29;
+    BOOST_TEST(begin(write) == "close"); // The read has a second left.
+    BOOST_TEST(reads() == "pending");
+    BOOST_TEST(wait() == "ends at 30");
+    now = 30;
+    BOOST_TEST(begin(write) == "close");
+    BOOST_TEST(reads() == "failed");
+    BOOST_TEST(wait() == "ends at 30"); // It goes on until it ends, or is withdrawn.
+    BOOST_TEST(end(read, false) == late + ", lingers");
+    BOOST_TEST(settle() == "withdraw");
+}
+
+// The wait.
+
+BOOST_FIXTURE_TEST_CASE(without_deadlines_there_is_no_wait, machine) {
+    BOOST_TEST(begin(read) == "none");
+    BOOST_TEST(begin(write) == "none");
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST(end(read) == "ok");
+    BOOST_TEST(settle() == "none");
+    BOOST_TEST(end(write) == "ok");
+    BOOST_TEST(begin(connect) == "none");
+    BOOST_TEST(end(connect) == "ok");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_first_deadline_arms_a_wait, machine) {
+    set_reads(30);
+    BOOST_TEST(begin(write) == "none");
+    BOOST_TEST(begin(read) == "arm 30");
+    BOOST_TEST(wait() == "ends at 30");
+    BOOST_TEST(fsm.turn() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_earlier_deadline_moves_the_wait_and_a_later_one_does_not, machine) {
+    set_reads(30);
+    set_writes(30);
+    begin(read);
+    BOOST_TEST(begin(write) == "none");
+    end(write);
+    set_writes(40);
+    BOOST_TEST(begin(write) == "none");
+    end(write);
+    set_writes(20);
+    BOOST_TEST(begin(write) == "move 20");
+    BOOST_TEST(wait() == "ends at 20");
+    BOOST_TEST(fsm.turn() == 1U); // It is the same one.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_goes_on_when_its_operation_ends_and_serves_the_next, machine) {
+    set_both(30);
+    begin(read);
+    for (now = 1; now < 30; ++now) {
+        BOOST_TEST(end(read) == "ok, lingers");
+        set_both(now + 30);
+        BOOST_TEST(begin(now % 2 == 0 ? read : write) == "none");
+        BOOST_TEST(settle() == "none");
+        BOOST_TEST(end(now % 2 == 0 ? read : write) == "ok, lingers");
+        BOOST_TEST(begin(read) == "none");
+    }
+    BOOST_TEST(wait() == "ends at 30");
+    BOOST_TEST(fsm.turn() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_with_nothing_to_watch_is_withdrawn, machine) {
+    set_both(30);
+    begin(read);
+    begin(write);
+    BOOST_TEST(settle() == "none");
+    BOOST_TEST(end(read) == "ok"); // The write needs it.
+    BOOST_TEST(settle() == "none");
+    BOOST_TEST(end(write) == "ok, lingers");
+    BOOST_TEST(settle() == "withdraw");
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST(settle() == "none");
+    BOOST_TEST(begin(read) == "arm 30");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_pending_without_a_deadline_needs_no_wait, machine) {
+    set_reads(30);
+    begin(read);
+    begin(write);
+    BOOST_TEST(end(read) == "ok, lingers");
+    BOOST_TEST(settle() == "withdraw");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_ends_before_the_deadline_is_armed_again, machine) {
+    set_both(30);
+    begin(read);
+    end(read);
+    set_reads(50);
+    begin(read);
+    now = 30;
+    BOOST_TEST(wait_ended() == "arm 50");
+    BOOST_TEST(wait() == "ends at 50");
+    BOOST_TEST(fsm.turn() == 2U);
+    now = 49;
+    BOOST_TEST(wait_ended() == "arm 50"); // It may also be early.
+    now = 50;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(wait() == "none");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_ends_or_fails_with_nothing_to_watch_comes_to_nothing, machine) {
+    set_reads(30);
+    for (const bool fails : {false, true}) {
+        now = 0;
+        begin(read);
+        end(read);
+        now = 30;
+        BOOST_TEST((fails ? wait_failed(error::wheel_stopped) : wait_ended()) == "none");
+        BOOST_TEST(wait() == "none");
+        BOOST_TEST(settle() == "none");
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_fails_fails_all_that_has_a_deadline, machine) {
+    set_reads(30);
+    set_writes(40);
+    begin(read);
+    begin(write);
+    BOOST_TEST(wait_failed(error::wheel_stopped) == "close");
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST(end(read, false) == stopped);
+    BOOST_TEST(end(write, false) == stopped);
+    set_writes(never);
+    begin(write);
+    BOOST_TEST(begin(read) == "arm 30");
+    BOOST_TEST(wait_failed(error::wheel_stopped) == "close");
+    BOOST_TEST(writes() == "pending"); // It needs no wait.
+    BOOST_TEST(reads() == "failed");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_is_refused_is_one_that_fails, machine) {
+    set_both(30);
+    begin(read);
+    end(read);
+    set_both(60);
+    begin(read);
+    now = 30;
+    BOOST_TEST(wait_ended() == "arm 60");
+    BOOST_TEST(wait_refused(error::too_many_pending) == "close");
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST(end(read, false) == error_code(error::too_many_pending).message());
+    BOOST_TEST(begin(read) == "arm 60");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_operation_whose_wait_does_not_start_is_taken_back, machine) {
+    set_reads(30);
+    set_writes(40);
+    for (const direction what : {read, write, connect}) {
+        BOOST_TEST(begin(what) == (what == read ? "arm 30" : "arm 40"));
+        fsm.take_back(what);
+        BOOST_TEST(wait() == "none");
+        BOOST_TEST(reads() == "unused");
+        BOOST_TEST(writes() == "unused");
+        BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+    }
+    set_reads(never);
+    begin(read);
+    begin(write);
+    fsm.take_back(write);
+    BOOST_TEST(reads() == "pending");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_was_withdrawn_arrives_and_comes_to_nothing, machine) {
+    set_both(30);
+    for (const bool fails : {false, true}) {
+        now = 0;
+        begin(read);
+        end(read);
+        BOOST_TEST(settle() == "withdraw");
+        const std::uint64_t past = fsm.turn();
+        const auto arrive = [&] {
+            return fails ? wait_failed(past, error::wheel_stopped) : wait_ended(past);
+        };
+        now = 29;
+        BOOST_TEST(arrive() == "none"); // There is no wait,
+        BOOST_TEST(begin(read) == "arm 30");
+        now = 30;
+        BOOST_TEST(arrive() == "none"); // and this is not the one there is.
+        BOOST_TEST(wait() == "ends at 30");
+        BOOST_TEST(reads() == "pending");
+        end(read);
+        settle();
+    }
+}
+
+// Being idle.
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_fails_all_that_is_pending, machine) {
+    idle_after(10);
+    set_reads(100);
+    BOOST_TEST(begin(read) == "arm 10");
+    BOOST_TEST(begin(write) == "none");
+    now = 10;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(write, false) == late);
+    BOOST_TEST(end(read, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_is_counted_from_the_last_progress, machine) {
+    idle_after(10);
+    begin(read);
+    begin(write);
+    now = 4;
+    end(write, true);
+    begin(write);
+    now = 8;
+    end(write, false); // Nothing was written.
+    now = 10;
+    BOOST_TEST(wait_ended() == "arm 14");
+    now = 13;
+    begin(write); // That is no progress.
+    now = 14;
+    BOOST_TEST(wait_ended() == "close");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_is_counted_from_the_first_operation, machine) {
+    idle_after(10);
+    now = 100;
+    BOOST_TEST(begin(read) == "arm 110");
+    end(read);
+    settle();
+    now = 200;
+    BOOST_TEST(begin(write) == "arm 210");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_comes_into_force_with_the_next_operation_for_all, machine) {
+    begin(read);
+    now = 100;
+    idle_after(10);
+    BOOST_TEST(wait() == "none");
+    now = 200;
+    BOOST_TEST(begin(write) == "arm 210");
+    idle_after(5);
+    now = 202;
+    BOOST_TEST(end(write, false) == "ok");
+    BOOST_TEST(wait() == "ends at 210");
+    BOOST_TEST(begin(write) == "move 207");
+    now = 207;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(reads() == "failed");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_ends_at_once, machine) {
+    idle_after(10);
+    begin(read);
+    fsm.idle_never();
+    BOOST_TEST(settle() == "withdraw");
+    now = 100;
+    BOOST_TEST(begin(write) == "none");
+    idle_after(10);
+    begin(write);
+    fsm.idle_never();
+    now = 200;
+    BOOST_TEST(wait_ended() == "none");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_longest_idle_period_is_none, machine) {
+    idle_after(10);
+    begin(read);
+    end(read);
+    settle();
+    fsm.idle_after(deadline_fsm::no_period);
+    now = 100;
+    BOOST_TEST(begin(read) == "none");
+    BOOST_TEST(end(read) == "ok");
+    fsm.idle_after(deadline_fsm::no_period - 1ns);
+    BOOST_TEST(begin(read) == "none"); // That is after the last time point.
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_taken_back_leaves_no_idle_period_in_force, machine) {
+    begin(read);
+    idle_after(10);
+    BOOST_TEST(begin(write) == "arm 10");
+    fsm.take_back(write);
+    now = 100;
+    BOOST_TEST(end(read) == "ok");
+    begin(read);
+    now = 105;
+    BOOST_TEST(begin(write) == "none");
+    BOOST_TEST(wait() == "ends at 110");
+}
+
+// The clock, and what was set.
+
+BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare, machine) {
+    const auto needs = [&] {
+        return std::array{fsm.begin_needs_now(read), fsm.begin_needs_now(write),
+                          fsm.begin_needs_now(connect), fsm.end_needs_now(true),
+                          fsm.end_needs_now(false)};
+    };
+    BOOST_TEST((needs() == std::array{false, false, false, false, false}));
+    set_reads(30);
+    BOOST_TEST((needs() == std::array{true, false, false, false, false}));
+    set_reads(never);
+    set_writes(30);
+    BOOST_TEST((needs() == std::array{false, true, true, false, false}));
+    set_writes(never);
+    idle_after(10);
+    BOOST_TEST((needs() == std::array{true, true, true, false, false}));
+    begin(read);
+    BOOST_TEST((needs() == std::array{true, true, true, true, false}));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_set_can_be_asked) {
+    const deadline_fsm fsm({at(1), at(2), 3s});
+    BOOST_TEST((fsm.current().read == at(1)));
+    BOOST_TEST((fsm.current().write == at(2)));
+    BOOST_TEST((fsm.current().idle == 3s));
+    const deadline_fsm none({});
+    BOOST_TEST((none.current().read == deadline_fsm::never));
+    BOOST_TEST((none.current().write == deadline_fsm::never));
+    BOOST_TEST((none.current().idle == deadline_fsm::no_period));
+}
+
+// What is not allowed.
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_that_is_set_for_what_is_pending_fails_an_assertion, machine) {
+    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { set_reads(1); }) == "may_set_reads()");
+    BOOST_TEST(assertion_failed_by([&] { set_writes(1); }) == "");
+    begin(connect);
+    BOOST_TEST(assertion_failed_by([&] { set_writes(1); }) == "may_set_writes()");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_operation_that_ends_without_beginning_fails_an_assertion, machine) {
+    BOOST_TEST(assertion_failed_by([&] { end(read); }) == "in() != phase::unused");
+    machine other;
+    other.begin(read);
+    BOOST_TEST(assertion_failed_by([&] { other.end(write); }) == "in() != phase::unused");
+    machine third;
+    third.begin(write);
+    BOOST_TEST(assertion_failed_by([&] { third.end(connect); }) ==
+               "what != direction::connect || connects_ != 0");
+}
+
+BOOST_FIXTURE_TEST_CASE(taking_back_without_a_wait_fails_an_assertion, machine) {
+    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { fsm.take_back(read); }) == "armed_");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_was_not_asked_for_fails_an_assertion, machine) {
+    BOOST_TEST(assertion_failed_by([&] { wait_refused(error::wheel_stopped); }) == "armed_");
+    set_reads(30);
+    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { wait_ended(fsm.turn() + 1); }) == "turn <= turn_");
+    BOOST_TEST(assertion_failed_by([&] { wait_failed(fsm.turn() + 1, error::wheel_stopped); }) ==
+               "turn <= turn_");
+    BOOST_TEST(wait() == "ends at 30");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_wait_that_fails_without_a_reason_fails_an_assertion, machine) {
+    set_reads(30);
+    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { wait_failed({}); }) == "in() == phase::pending && reason");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

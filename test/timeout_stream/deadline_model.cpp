@@ -1,0 +1,468 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The state machine of a stream's deadlines in random programs, beside an observer without states.
+// The observer keeps a list of the operations that are pending, and looks at each of them whenever
+// it is asked. So it knows which are late, and when a wait has to end. There is no wheel here, no
+// context and no clock. Waits are in a list, and time is a number.
+
+#include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
+
+#include "support/seed.hpp"
+
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using asio_wheel::error;
+using asio_wheel::detail::deadline_fsm;
+using asio_wheel::detail::direction;
+using boost::system::error_code;
+using kind = deadline_fsm::action::kind;
+
+constexpr long never = std::numeric_limits<long>::max();
+
+deadline_fsm::time_point at(long t) {
+    return t == never ? deadline_fsm::never : deadline_fsm::time_point(1000h + t * 1s);
+}
+
+bool same_direction(direction a, direction b) {
+    return (a == direction::read) == (b == direction::read);
+}
+
+struct operation {
+    direction what = direction::read;
+    long deadline = never; // As it was when the operation began.
+    error_code why;        // What it will be told, if it has failed.
+    bool closing = false;  // The stream was closed since it began,
+    bool early = false;    // or before it began, and has been in use ever since.
+};
+
+// Sees everything, and remembers no conclusion but what operations have been told.
+struct observer {
+    std::vector<operation> pending;
+    long idle_period = never;    // In force.
+    std::vector<long> new_count; // When the idle period began to count anew.
+
+    [[nodiscard]] bool any(direction what) const {
+        return std::ranges::any_of(
+            pending, [what](const operation& o) { return same_direction(o.what, what); });
+    }
+    [[nodiscard]] bool connecting() const {
+        return std::ranges::any_of(pending,
+                                   [](const operation& o) { return o.what == direction::connect; });
+    }
+    [[nodiscard]] bool may_set(direction what) const { return !any(what) && !connecting(); }
+
+    [[nodiscard]] long idle_end() const {
+        return idle_period == never ? never : std::ranges::max(new_count) + idle_period;
+    }
+    // When an operation is late. Never, if it has been told so.
+    [[nodiscard]] long end_of(const operation& o) const {
+        return o.why ? never : std::min(o.deadline, idle_end());
+    }
+    [[nodiscard]] bool closing() const {
+        return std::ranges::any_of(pending,
+                                   [](const operation& o) { return o.closing || o.early; });
+    }
+    [[nodiscard]] long first_end() const {
+        return first_end_if([](const operation&) { return true; });
+    }
+    // What is pending when a stream is closed ends by itself, and needs no wait.
+    [[nodiscard]] long first_end_to_be_kept() const {
+        return first_end_if([](const operation& o) { return !o.closing; });
+    }
+    // An operation may begin when the idle period of a stream that was closed is over.
+    [[nodiscard]] long first_end_not_to_be_missed() const {
+        return first_end_if([](const operation& o) { return !o.closing && !o.early; });
+    }
+
+    template <class Predicate>
+    [[nodiscard]] long first_end_if(Predicate p) const {
+        long first = never;
+        for (const operation& o : pending) {
+            first = std::min(first, p(o) ? end_of(o) : never);
+        }
+        return first;
+    }
+
+    // Why an operation fails that begins now: because others have, in its direction.
+    [[nodiscard]] error_code fate_of(direction what) const {
+        for (const operation& o : pending) {
+            if (same_direction(o.what, what) && o.why) {
+                return o.why;
+            }
+        }
+        return {};
+    }
+
+    // The stream is closed: what is late by `t` is told why. Returns how many are.
+    std::size_t close(long t, error_code why) {
+        std::vector<operation*> failing;
+        for (operation& o : pending) {
+            if (end_of(o) <= t && end_of(o) != never) {
+                failing.push_back(&o);
+            }
+        }
+        for (operation* const o : failing) {
+            o->why = why;
+        }
+        for (operation& o : pending) {
+            o.closing = true;
+        }
+        return failing.size();
+    }
+};
+
+struct wait {
+    std::uint64_t turn = 0;
+    long end = 0;
+    bool withdrawn = false;
+};
+
+// How often what happened, over all episodes.
+struct counts {
+    int begun = 0, ended = 0, too_late = 0, armed = 0, rearmed = 0, moved = 0, withdrawn = 0,
+        timed_out = 0, idle = 0, failed = 0, refused = 0, taken_back = 0, past_turns = 0,
+        joined = 0;
+};
+
+class episode {
+public:
+    // On time: a wait arrives in the moment it ends. Otherwise it may take a while.
+    episode(std::uint64_t seed, bool on_time, counts& happened)
+        : random_(seed), on_time_(on_time), happened_(happened) {}
+
+    void run(int steps) {
+        for (int i = 0; i < steps; ++i) {
+            step();
+            check();
+            const bool in_time = seen_.first_end_not_to_be_missed() > now_;
+            expect(in_time || !on_time_, "something is late, and the stream is open");
+        }
+        while (!seen_.pending.empty()) {
+            end(below(seen_.pending.size()));
+            check();
+        }
+        expect(!fsm_.armed(), "an idle stream has no wait");
+    }
+
+private:
+    std::size_t below(std::size_t n) { return random_() % n; }
+    bool one_in(std::size_t n) { return below(n) == 0; }
+    long some_time(std::size_t n) { return static_cast<long>(below(n)); }
+    direction some_direction() {
+        const auto n = below(9);
+        return n < 4 ? direction::read : n < 8 ? direction::write : direction::connect;
+    }
+
+    void note(const std::string& what) { story_ += std::to_string(now_) + " " + what + "\n"; }
+    void expect(bool holds, const char* what) {
+        if (!holds) {
+            BOOST_FAIL(what << ", after\n" << story_);
+        }
+    }
+    void expect(const deadline_fsm::action& a, kind what, long t = never) {
+        expect(a.what == what && (t == never || a.at == at(t)), "the action is another one");
+    }
+
+    void step() {
+        // What is pending when a stream is closed ends soon.
+        if (seen_.closing() && !one_in(4)) {
+            end(below(seen_.pending.size()));
+            return;
+        }
+        switch (below(8)) {
+        case 0:
+            set();
+            break;
+        case 1:
+            set_idle();
+            break;
+        case 2:
+        case 3:
+            begin(some_direction());
+            break;
+        case 4:
+            if (!seen_.pending.empty()) {
+                end(below(seen_.pending.size()));
+            }
+            break;
+        case 5:
+            if (one_in(10)) {
+                fail_wait();
+            }
+            break;
+        default:
+            pass(some_time(6));
+        }
+    }
+
+    void set() {
+        const bool reads = one_in(2);
+        const bool may = seen_.may_set(reads ? direction::read : direction::write);
+        expect(may == (reads ? fsm_.may_set_reads() : fsm_.may_set_writes()), "may it be set?");
+        if (may) {
+            const long t = one_in(4) ? never : now_ + some_time(25);
+            note((reads ? "reads until " : "writes until ") + std::to_string(t));
+            (reads ? reads_until_ : writes_until_) = t;
+            reads ? fsm_.set_reads(at(t)) : fsm_.set_writes(at(t));
+        }
+    }
+
+    void set_idle() {
+        if (one_in(4)) {
+            note("idle never");
+            next_idle_ = seen_.idle_period = never;
+            fsm_.idle_never();
+        } else {
+            next_idle_ = one_in(8) ? never : 1 + some_time(20);
+            note("idle after " + std::to_string(next_idle_));
+            fsm_.idle_after(next_idle_ == never ? deadline_fsm::no_period : next_idle_ * 1s);
+        }
+    }
+
+    void begin(direction what) {
+        const long deadline = what == direction::read ? reads_until_ : writes_until_;
+        note("begin " + std::to_string(static_cast<int>(what)));
+        const bool needs_now = fsm_.begin_needs_now(what);
+        expect(needs_now == (deadline != never || next_idle_ != never), "is time needed?");
+        const auto answer = fsm_.begin(what, needs_now ? at(now_) : no_time());
+        if (deadline <= now_) {
+            expect(answer, kind::close);
+            seen_.close(now_, error::timed_out);
+            ++happened_.too_late;
+            return;
+        }
+        if (seen_.idle_period != next_idle_ || seen_.pending.empty()) {
+            seen_.idle_period = next_idle_;
+            seen_.new_count.push_back(now_);
+        }
+        const error_code fate = seen_.fate_of(what);
+        happened_.joined += fate ? 1 : 0;
+        seen_.pending.push_back({what, deadline, fate, false, seen_.closing()});
+        ++happened_.begun;
+        const bool had_wait = current() != nullptr;
+        carry_out(answer);
+        if (!had_wait && answer.what == kind::arm && one_in(10)) {
+            note("taken back");
+            fsm_.take_back(what);
+            waits_.pop_back();
+            seen_.pending.pop_back();
+            seen_.idle_period = never; // It comes into force again with the next operation.
+            ++happened_.taken_back;
+        }
+    }
+
+    void end(std::size_t i) {
+        const operation o = seen_.pending[i];
+        const bool progress = one_in(2);
+        note("end " + std::to_string(static_cast<int>(o.what)) +
+             (progress ? " with progress" : ""));
+        seen_.pending.erase(seen_.pending.begin() + static_cast<std::ptrdiff_t>(i));
+        if (progress) {
+            seen_.new_count.push_back(now_);
+        }
+        const bool needs_now = fsm_.end_needs_now(progress);
+        expect(!needs_now || progress, "is time needed?");
+        const auto ending = fsm_.end(o.what, progress, needs_now ? at(now_) : no_time());
+        expect(ending.why == o.why, "it is told why");
+        const bool lingers = current() != nullptr && seen_.first_end() == never;
+        expect(ending.lingers == lingers, "does the wait linger?");
+        ++happened_.ended;
+        if (!seen_.connecting() && one_in(2)) { // in its handler
+            if (one_in(2)) {
+                set();
+            }
+            begin(o.what);
+        }
+        if (lingers || one_in(8)) {
+            settle();
+        }
+    }
+
+    void settle() {
+        note("settle");
+        wait* const w = current();
+        const bool withdraws = w != nullptr && seen_.first_end() == never;
+        const auto answer = fsm_.settle();
+        expect(answer, withdraws ? kind::withdraw : kind::none);
+        if (withdraws) {
+            ++happened_.withdrawn;
+            if (one_in(2)) {
+                w->withdrawn = true; // It is on its way already.
+            } else {
+                std::erase_if(waits_, [](const wait& x) { return !x.withdrawn; });
+            }
+        }
+    }
+
+    void pass(long d) {
+        for (; d != 0; --d) {
+            ++now_;
+            arrive();
+        }
+    }
+
+    // Waits arrive whose time has come.
+    void arrive() {
+        for (std::size_t i = 0; i < waits_.size();) {
+            const wait w = waits_[i];
+            if (w.withdrawn ? one_in(4) : w.end <= now_ && (on_time_ || one_in(3))) {
+                waits_.erase(waits_.begin() + static_cast<std::ptrdiff_t>(i));
+                w.withdrawn ? arrive_in_vain(w) : arrive(w);
+                check();
+            } else {
+                ++i;
+            }
+        }
+    }
+
+    void arrive_in_vain(const wait& w) {
+        note("past turn " + std::to_string(w.turn));
+        expect(one_in(2) ? fsm_.wait_ended(w.turn, at(now_))
+                         : fsm_.wait_failed(w.turn, error::wheel_stopped),
+               kind::none);
+        ++happened_.past_turns;
+    }
+
+    void arrive(const wait& w) {
+        note("turn " + std::to_string(w.turn) + " ends");
+        const long first = seen_.first_end();
+        const bool is_idle = first == seen_.idle_end();
+        const auto answer = fsm_.wait_ended(w.turn, at(now_));
+        if (first <= now_) {
+            // What is closed on time is closed when its time comes.
+            expect(!on_time_ || seen_.first_end_not_to_be_missed() >= now_, "it is late");
+            expect(answer, kind::close);
+            expect(seen_.close(now_, error::timed_out) != 0, "it is early");
+            ++(is_idle ? happened_.idle : happened_.timed_out);
+            return;
+        }
+        happened_.rearmed += first != never ? 1 : 0;
+        carry_out(answer);
+        if (answer.what == kind::arm && one_in(10)) {
+            note("refused");
+            waits_.pop_back();
+            expect(fsm_.wait_refused(error::too_many_pending), kind::close);
+            seen_.close(never, error::too_many_pending);
+            ++happened_.refused;
+        }
+    }
+
+    // The wheel is drained, say.
+    void fail_wait() {
+        if (const wait* const w = current()) {
+            note("turn " + std::to_string(w->turn) + " fails");
+            const bool any = seen_.first_end() != never;
+            expect(fsm_.wait_failed(w->turn, error::wheel_stopped), any ? kind::close : kind::none);
+            std::erase_if(waits_, [](const wait& x) { return !x.withdrawn; });
+            if (any) {
+                seen_.close(never, error::wheel_stopped);
+                ++happened_.failed;
+            }
+        }
+    }
+
+    // What has to be done about the wait when an operation has begun or the wait has ended: as
+    // little as possible.
+    void carry_out(const deadline_fsm::action& answer) {
+        const long first = seen_.first_end();
+        wait* const w = current();
+        if (first == never || (w != nullptr && w->end <= first)) {
+            expect(answer, kind::none);
+        } else if (w == nullptr) {
+            expect(answer, kind::arm, first);
+            expect(waits_.empty() || waits_.back().turn < fsm_.turn(), "each turn is another one");
+            waits_.push_back({fsm_.turn(), first});
+            ++happened_.armed;
+        } else {
+            expect(answer, kind::move, first);
+            w->end = first;
+            ++happened_.moved;
+        }
+    }
+
+    // The wait that was not withdrawn.
+    wait* current() {
+        const auto w = std::ranges::find(waits_, false, &wait::withdrawn);
+        return w == waits_.end() ? nullptr : &*w;
+    }
+
+    void check() {
+        using enum deadline_fsm::phase;
+        for (const direction what : {direction::read, direction::write}) {
+            const auto phase = seen_.fate_of(what) ? failed : seen_.any(what) ? pending : unused;
+            expect(fsm_.phase_of(what) == phase, "the phase is another one");
+        }
+        for (const operation& o : seen_.pending) {
+            expect(o.why == seen_.fate_of(o.what), "those in one direction share their fate");
+        }
+        const wait* const w = current();
+        expect(fsm_.armed() == (w != nullptr), "is there a wait?");
+        expect(w == nullptr || (fsm_.turn() == w->turn && fsm_.wait_end() == at(w->end)),
+               "it is another wait");
+        const long first = seen_.first_end_to_be_kept();
+        expect(first == never || (w != nullptr && w->end <= first), "a deadline has no wait");
+    }
+
+    // What is passed where no time is needed.
+    deadline_fsm::time_point no_time() {
+        return one_in(2) ? deadline_fsm::time_point::min() : deadline_fsm::time_point::max();
+    }
+
+    std::mt19937_64 random_;
+    const bool on_time_;
+    counts& happened_;
+    deadline_fsm fsm_{{}};
+    observer seen_;
+    std::vector<wait> waits_;
+    long now_ = 0;
+    long reads_until_ = never;
+    long writes_until_ = never;
+    long next_idle_ = never;
+    std::string story_;
+};
+
+void run_episodes(bool on_time) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
+        std::mt19937_64 random(seed);
+        counts c;
+        for (int i = 0; i < 5'000; ++i) {
+            episode(random(), on_time, c).run(100);
+        }
+        // Everything has happened.
+        for (const int n :
+             {c.begun, c.ended, c.too_late, c.armed, c.rearmed, c.moved, c.withdrawn, c.timed_out,
+              c.idle, c.failed, c.refused, c.taken_back, c.past_turns, c.joined}) {
+            BOOST_TEST(n > 200);
+        }
+    }
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(timeout_stream_deadline_model, *boost::unit_test::timeout(120))
+
+BOOST_AUTO_TEST_CASE(a_stream_is_closed_exactly_when_an_observer_sees_a_deadline_pass) {
+    run_episodes(true);
+}
+
+BOOST_AUTO_TEST_CASE(waits_that_arrive_late_close_nothing_early_and_forget_nothing) {
+    run_episodes(false);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
