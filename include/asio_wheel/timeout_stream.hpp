@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Deadlines of a connection, in a stream that takes the place of a socket:
+// Deadlines for a connection, in a stream that takes the place of the socket:
 //
 //     asio_wheel::timeout_stream<tcp::socket> stream(std::move(socket));
 //     stream.expires_after(30s);
@@ -35,50 +35,54 @@
 
 namespace asio_wheel {
 
-/// A stream whose operations have deadlines: Beast's tcp_stream, on the wheel, over any stream.
+/// A stream whose operations have deadlines: like Beast's tcp_stream, but on the wheel, and over
+/// any stream.
 ///
 /// If an operation misses its deadline, the lowest layer (the socket) is closed, and the operation
 /// completes with error::timed_out, which equals std::errc::timed_out. Other pending operations
-/// complete with operation_aborted, or as the next layer does when its socket is closed.
+/// complete with operation_aborted, or with what the next layer reports when its socket is closed.
 ///
 /// There are three deadlines:
-///  - that of reads: one point of time, for every read that is started until it is set anew. So it
-///    may bound a single async_read_some(), or all those that an async_read_until() is made of;
-///  - that of writes, likewise. A connect has it, too;
-///  - that of being idle: while operations are pending, something has to be read or written within
-///    a period, again and again.
-/// The first two are set together by expires_after() and expires_at(), as with Beast, or each by
-/// itself. They may be set as long as none of the operations that they are for is pending.
+///  - The deadline of reads is a point of time. It holds for every read that is started until the
+///    deadline is set again. So it may limit one async_read_some(), or all those that an
+///    async_read_until() consists of.
+///  - The deadline of writes, likewise. It also holds for connects.
+///  - The idle period: while operations are pending, something has to be read or written within
+///    this period, again and again.
+/// expires_after() and expires_at() set the first two together, as with Beast. Each can also be set
+/// by itself. A deadline can be set only while no operation that it is for is pending.
 ///
-/// An operation has completed in time if its handler is called before the wheel finds that the
-/// deadline has passed. The wheel finds that at most one tick after the deadline, plus what the
-/// context takes, and never before it. From then on the operation has timed out, also if its data
-/// arrives: the stream is closed. An operation that starts after its deadline closes the stream and
-/// times out, and does nothing else. So does each further one, until the deadline is set anew. A
-/// deadline whose operation has completed closes nothing.
+/// An operation is in time if its handler is called before the wheel finds that the deadline has
+/// passed. The wheel finds this never before the deadline, and at most one tick after it, plus the
+/// delay of the context. From then on the operation has timed out, even if its data arrives: the
+/// stream is closed. An operation that is started after its deadline closes the stream, times out,
+/// and does nothing else. So does every further one, until the deadline is set again. The deadline
+/// of an operation that has completed closes nothing.
 ///
-/// `NextLayer` is a socket most often. With TLS it is usual, and best, to have the deadlines below:
+/// `NextLayer` is most often a socket. With TLS, put the deadlines below:
 /// ssl::stream<timeout_stream<tcp::socket>>. Then they hold for the handshake, too.
-/// timeout_stream<ssl::stream<tcp::socket>> works; its handshake is socket().async_handshake(), to
-/// which timeout() can give a deadline. With Beast's WebSocket, include <asio_wheel/beast.hpp>.
+/// timeout_stream<ssl::stream<tcp::socket>> also works. Its handshake is
+/// socket().async_handshake(), and timeout() can give that a deadline. With Beast's WebSocket,
+/// include <asio_wheel/beast.hpp>.
 ///
 /// Executor: that of the next layer.
 ///
-/// Thread safety. Distinct streams: safe. One stream: unsafe; all calls, and all handlers of its
-/// operations, have to run on one strand, be it implicit. The deadlines are looked at there, too:
-/// where the handler of a pending operation would be called.
+/// Thread safety. Distinct streams: safe. One stream: unsafe. All calls, and all handlers of its
+/// operations, have to run on one strand, which may be implicit. The deadlines are checked there,
+/// too: where the handler of a pending operation would be called.
 ///
-/// Lifetimes: the next layer and the deadlines live as long as the stream or an operation that is
-/// pending. So a stream may be moved or destroyed at any time; in the latter case it is closed, and
-/// what is pending completes with operation_aborted. A stream that was moved from has its executor
-/// still, and a next layer as if newly made from that, if it can be; if not, it may be destroyed or
-/// assigned to. Buffers are the caller's, until the operation completes.
+/// Lifetimes: the next layer and the deadlines live as long as the stream or a pending operation.
+/// So a stream may be moved or destroyed at any time. If it is destroyed, it is closed, and pending
+/// operations complete with operation_aborted. A stream that was moved from keeps its executor. If
+/// the next layer can be constructed from an executor, the stream gets a new one when it is used;
+/// otherwise it can only be destroyed or assigned to. The caller owns the buffers, and keeps them
+/// until the operation completes.
 ///
-/// Cost. A stream is one allocation; an operation none beyond that of the next layer. All deadlines
-/// of a stream share one wait on the wheel, in memory of the library that is used again. An
-/// operation that is started by the handler of the one before uses the same wait. Then nothing is
-/// armed, moved or cancelled, unless its deadline is earlier than all before. So the wait ends
-/// about once in a period, as with idle_timer.
+/// Cost. A stream is one allocation. An operation allocates nothing beyond what the next layer's
+/// operation does. All deadlines of a stream share one wait on the wheel, in memory that the
+/// library reuses. If the handler of an operation starts the next one, that uses the same wait:
+/// then nothing is armed, moved or cancelled, unless its deadline is earlier than all before. So
+/// the wait ends about once per period, as with idle_timer.
 template <class NextLayer>
 class timeout_stream {
     static_assert(detail::closable_layer<NextLayer>,
@@ -97,7 +101,7 @@ class timeout_stream {
     class initiate_async_connect;
     class initiate_async_range_connect;
 
-    // Not a requirement: clang looks at these after the return type, which does not compile then.
+    // No requires-clause: clang checks that after the return type, which would not compile.
     template <class Endpoints>
     using if_endpoints =
         std::enable_if_t<bool(boost::asio::is_endpoint_sequence<Endpoints>::value), int>;
@@ -109,7 +113,7 @@ public:
     using duration = clock_type::duration;
     using time_point = clock_type::time_point;
 
-    /// What lies at the bottom: for a socket, its base.
+    /// The type of the layer at the bottom: for a socket, its base class.
     using lowest_layer_type =
         std::remove_cvref_t<decltype(detail::lowest_layer_of(std::declval<NextLayer&>()))>;
 
@@ -120,16 +124,16 @@ public:
             timeout_stream<typename NextLayer::template rebind_executor<Executor1>::other>;
     };
 
-    /// A stream without deadlines. The arguments are the next layer's: an executor, a context, a
-    /// socket to take over ...
+    /// A stream without deadlines. The arguments are passed to the next layer: an executor, a
+    /// context, a socket to take over ...
     template <class... Args>
         requires std::constructible_from<NextLayer, Args...>
     explicit timeout_stream(Args&&... args)
         : impl_(std::make_shared<impl_type>(detail::stream_options(), std::forward<Args>(args)...)),
           executor_(impl_->layer.get_executor()) {}
 
-    /// Takes over the next layer of a stream with another executor, and the deadlines. Nothing may
-    /// be pending.
+    /// Takes over the next layer and the deadlines of a stream with another executor. No operation
+    /// may be pending.
     template <class OtherLayer>
         requires(!std::same_as<OtherLayer, NextLayer> &&
                  std::constructible_from<NextLayer, OtherLayer>)
@@ -138,11 +142,11 @@ public:
               std::make_shared<impl_type>(other.deadlines().current(), std::move(other.socket()))),
           executor_(impl_->layer.get_executor()) {}
 
-    /// Takes over everything, pending operations included.
+    /// Takes over everything, including pending operations.
     timeout_stream(timeout_stream&& other)
         : impl_(std::move(other.impl_)), executor_(other.executor_) {}
 
-    /// As if by destruction and construction.
+    /// As destruction and construction.
     timeout_stream& operator=(timeout_stream&& other) {
         if (this != &other) {
             shut();
@@ -155,18 +159,18 @@ public:
     timeout_stream(const timeout_stream&) = delete;
     timeout_stream& operator=(const timeout_stream&) = delete;
 
-    /// Closes the stream. What is pending completes with operation_aborted.
+    /// Closes the stream. Pending operations complete with operation_aborted.
     ~timeout_stream() { shut(); }
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
-    /// The next layer, most often a socket; for options, sockets' own functions, and all that has
-    /// no deadline. (It is not called next_layer(): Beast's get_lowest_layer() leads to the stream
-    /// that has the deadlines, as it does with Beast's own.)
+    /// The next layer, most often a socket: for its options, its own functions, and everything that
+    /// needs no deadline. (It is not called next_layer(), so that Beast's get_lowest_layer()
+    /// returns the stream with the deadlines, as with Beast's own.)
     [[nodiscard]] NextLayer& socket() { return impl().layer; }
     [[nodiscard]] const NextLayer& socket() const { return impl().layer; }
 
-    /// For layers above.
+    /// The layer at the bottom, for layers above.
     [[nodiscard]] lowest_layer_type& lowest_layer() {
         return detail::lowest_layer_of(impl().layer);
     }
@@ -174,9 +178,9 @@ public:
         return detail::lowest_layer_of(impl().layer);
     }
 
-    /// Cancels what is pending, and gives the next layer away: no deadline will ever close it. The
-    /// stream is then as one that was moved from. (While something is pending, a socket may be
-    /// moved; a TLS stream may not.)
+    /// Cancels pending operations, and returns the next layer: no deadline will close it any more.
+    /// The stream is then as one that was moved from. (While operations are pending, a socket may
+    /// be moved, but a TLS stream must not be.)
     [[nodiscard]] NextLayer release_socket() {
         cancel();
         NextLayer released(std::move(impl().layer));
@@ -184,24 +188,25 @@ public:
         return released;
     }
 
-    /// Makes what is pending complete with operation_aborted. Leaves the stream open, and the
-    /// deadlines as they are.
+    /// Makes pending operations complete with operation_aborted. The stream stays open, and the
+    /// deadlines stay as they are.
     void cancel() {
-        if (impl_ != nullptr) { // Else it is as one that is new.
+        if (impl_ != nullptr) { // A stream that was moved from has nothing to cancel.
             boost::system::error_code ignored;
             lowest_layer().cancel(ignored);
         }
     }
 
-    /// Closes the lowest layer. What is pending completes with operation_aborted.
+    /// Closes the lowest layer. Pending operations complete with operation_aborted.
     void close() { shut(); }
 
-    /// Sets the deadlines of reads and of writes to `d` from now; zero and less is now. Saturates.
-    /// If `d` is not a number (NaN), here and below, std::invalid_argument.
+    /// Sets the deadlines of reads and of writes to `d` from now. If `d` is zero or less, that is
+    /// now. Very long durations saturate. Here and below, this throws std::invalid_argument if `d`
+    /// is not a number (NaN).
     ///
-    /// As with Beast: a read that is pending keeps its deadline, and so do the reads after it, such
-    /// as those that a composed operation will start; likewise with writes. If both are pending, or
-    /// a connect, there is nothing to be set: std::logic_error.
+    /// As with Beast: while a read is pending, the deadline of reads stays as it is, also for the
+    /// reads after it, such as those that a composed operation will start. The same holds for
+    /// writes. If both are pending, or a connect, this throws std::logic_error.
     ///
     ///     stream.expires_after(5s);
     ///     co_await http::async_read_header(stream, buffer, parser, use_awaitable);
@@ -215,11 +220,10 @@ public:
     /// As expires_after(), at a point of time.
     void expires_at(const time_point& t) { deadlines().expires(t); }
 
-    /// Reads and writes have no deadlines. Otherwise as expires_after(). (This is how a stream
-    /// begins.)
+    /// As expires_after(), but reads and writes have no deadlines then. (A new stream has none.)
     void expires_never() { deadlines().expires(deadlines_type::never); }
 
-    /// Sets the deadline of reads. std::logic_error if a read or a connect is pending.
+    /// Sets the deadline of reads. Throws std::logic_error if a read or a connect is pending.
     template <class Rep, class Period>
     void read_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().read_expires(from_now(d));
@@ -227,7 +231,7 @@ public:
     void read_expires_at(const time_point& t) { deadlines().read_expires(t); }
     void read_expires_never() { deadlines().read_expires(deadlines_type::never); }
 
-    /// Sets the deadline of writes, and of connects. std::logic_error if one of these is pending.
+    /// Sets the deadline of writes and connects. Throws std::logic_error if one is pending.
     template <class Rep, class Period>
     void write_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().write_expires(from_now(d));
@@ -235,18 +239,19 @@ public:
     void write_expires_at(const time_point& t) { deadlines().write_expires(t); }
     void write_expires_never() { deadlines().write_expires(deadlines_type::never); }
 
-    /// While operations are pending, some byte must be read or written within `d`, again and again;
-    /// else all of them time out. Time in which nothing is pending does not count. May be called at
-    /// any time; begins to hold with the next operation that is started, then for all that are
-    /// pending. std::invalid_argument if `d` is not greater than zero.
+    /// While operations are pending, at least one byte must be read or written within `d`, again
+    /// and again; otherwise all of them time out. Time in which no operation is pending does not
+    /// count. May be called at any time. It takes effect when the next operation starts, for all
+    /// that are pending then. Throws std::invalid_argument if `d` is not greater than zero.
     template <class Rep, class Period>
     void idle_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().idle_after(
             detail::positive<duration>("the idle period of a timeout_stream", d));
     }
+    /// No idle period, also for what is pending.
     void idle_never() { deadlines().idle_never(); }
 
-    // What does not fit above: detail/misuse.hpp.
+    // For arguments of other types, the compiler says what is expected: detail/asio/misuse.hpp.
     template <class T>
         requires(!detail::duration_argument<T>)
     auto expires_after(const T&) {
@@ -278,25 +283,26 @@ public:
         detail::expect_steady_time_point<T>();
     }
 
-    /// Reads something.
+    /// Reads some bytes.
     ///
     /// Completion signature: void(boost::system::error_code, std::size_t)
     ///
-    /// Completes, once, when the next layer's async_read_some() does, with its results, or with
-    /// error::timed_out. Never from inside this function.
+    /// Completes once, when the next layer's async_read_some() does, with its results or with
+    /// error::timed_out. Never completes inside this function.
     ///
-    /// Errors: the next layer's; error::timed_out if the deadline of reads, or that of being idle,
-    /// passed: the stream is closed. The number is what was read nevertheless, most often 0. If the
-    /// wheel refuses the wait for a deadline or is drained, the stream is closed, and the error is
-    /// error::too_many_pending, error::wheel_stopped or errc::not_enough_memory.
+    /// Errors: those of the next layer. If the deadline of reads or the idle period has passed, the
+    /// stream is closed, and the error is error::timed_out. The number is that of the bytes that
+    /// were read nevertheless, most often 0. If the wheel refuses the wait for a deadline, or is
+    /// drained, the stream is closed, and the error is error::too_many_pending,
+    /// error::wheel_stopped or errc::not_enough_memory.
     ///
     /// Executor: the handler is called through its associated executor, by default the stream's.
     ///
-    /// Per-operation cancellation: as the next layer's (sockets: terminal, partial and total); the
-    /// stream stays open.
+    /// Per-operation cancellation: as with the next layer (sockets: terminal, partial and total).
+    /// The stream stays open.
     ///
-    /// Allocation: the next layer's, with the handler's associated allocator. Without memory it
-    /// throws std::bad_alloc, and nothing has begun.
+    /// Allocation: that of the next layer, with the handler's associated allocator. If there is no
+    /// memory, this throws std::bad_alloc, and nothing has begun.
     ///
     /// Lifetimes, thread safety: see the class.
     template <class MutableBufferSequence,
@@ -312,7 +318,8 @@ public:
             initiate_async_read_some(this), token, buffers);
     }
 
-    /// Writes something. All that is said of async_read_some() holds, with the deadline of writes.
+    /// Writes some bytes. Everything said of async_read_some() holds, with the deadline of
+    /// writes.
     template <class ConstBufferSequence,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
@@ -330,8 +337,8 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code)
     ///
-    /// What is said of async_read_some() holds, with the deadline of writes. No other operation may
-    /// be pending, and no deadline be set meanwhile.
+    /// Everything said of async_read_some() holds, with the deadline of writes. While it is
+    /// pending, no other operation may be pending, and no deadline may be set.
     template <class Layer = NextLayer,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
@@ -344,7 +351,8 @@ public:
             initiate_async_connect(this), token, endpoint);
     }
 
-    /// Connects the socket to the first of several endpoints that answers. They share one deadline.
+    /// Connects the socket to the first endpoint of several that accepts. All attempts share one
+    /// deadline.
     ///
     /// Completion signature: void(boost::system::error_code, endpoint)
     template <class EndpointSequence, class Layer = NextLayer, if_endpoints<EndpointSequence> = 0,
@@ -363,7 +371,7 @@ public:
             initiate_async_range_connect(this), token, endpoints, detail::any_endpoint());
     }
 
-    /// As above, but `condition(last error, endpoint)` says whether one is to be tried.
+    /// As above, but tries only endpoints for which `condition(last error, endpoint)` is true.
     template <class EndpointSequence, class Condition, class Layer = NextLayer,
               if_endpoints<EndpointSequence> = 0,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code,
@@ -377,7 +385,7 @@ public:
             initiate_async_range_connect(this), token, endpoints, condition);
     }
 
-    /// The next layer's, without deadlines; for layers above that have synchronous functions.
+    // Those of the next layer, without deadlines: for layers above with synchronous functions.
     template <class MutableBufferSequence>
     std::size_t read_some(const MutableBufferSequence& buffers) {
         return socket().read_some(buffers);
@@ -395,11 +403,11 @@ public:
         return socket().write_some(buffers, ec);
     }
 
-    /// How Beast closes it, when a WebSocket times out.
+    /// Beast calls this to close the stream when a WebSocket times out.
     friend void beast_close_socket(timeout_stream& stream) { stream.close(); }
 
 private:
-    // Of a stream that was moved from, a new one.
+    // A stream that was moved from gets a new one.
     [[nodiscard]] impl_type& impl() const {
         if (impl_ == nullptr) {
             if constexpr (std::constructible_from<NextLayer, const executor_type&>) {
@@ -425,7 +433,7 @@ private:
         }
     }
 
-    mutable std::shared_ptr<impl_type> impl_; // Null if it was moved from.
+    mutable std::shared_ptr<impl_type> impl_; // Null if the stream was moved from.
     executor_type executor_;
 };
 

@@ -7,9 +7,9 @@
 //
 // What always holds:
 //
-//  1. The lock guards everything here. It is needed because a handler may pass the stream to another
-//     thread before settle() has run, as use_future does. Apart from that, operations begin and end
-//     on the stream's strand, and deadlines are set there.
+//  1. The lock guards everything here. It is needed because a handler may pass the stream to
+//     another thread before settle() has run, as use_future does. Apart from that, operations begin
+//     and end on the stream's strand, and deadlines are set there.
 //  2. The lock is held for O(1) work, in which no code of the user runs. The wheel's lock may be
 //     taken while it is held, but not the other way round.
 //  3. wait() needs no lock. It is called on the strand when the machine has asked for a wait, so

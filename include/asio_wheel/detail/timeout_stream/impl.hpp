@@ -1,8 +1,18 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a timeout_stream shares with its pending operations: the next layer, and the deadlines. The
-// wait for a deadline does not own this object. It checks whether the object still exists.
+// What a timeout_stream shares with its pending operations: the next layer and the deadlines.
+//
+// It is an object of its own because a stream may be moved or destroyed while operations are
+// pending. They need the next layer and the deadlines until they complete.
+//
+// What always holds:
+//
+//  1. The stream and each operation that has begun own it. The wait for the deadlines does not:
+//     otherwise the next layer of a destroyed stream would live until its wait ends.
+//  2. The wait ends where the handlers of the pending operations are called, on the stream's
+//     strand. So the next layer is closed on that strand, too.
+//  3. What has begun is ended once: by stream_op when it completes, or by abandon().
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
@@ -23,7 +33,7 @@
 
 namespace asio_wheel::detail {
 
-/// The layer at the bottom of `layer`, which is what can be closed.
+/// The layer at the bottom of `layer`: that is the one to close.
 template <class Layer>
 [[nodiscard]] decltype(auto) lowest_layer_of(Layer& layer) noexcept {
     if constexpr (requires { layer.lowest_layer(); }) {
@@ -33,7 +43,7 @@ template <class Layer>
     }
 }
 
-/// What a stream with deadlines can be made of; its operations are looked at when they are used.
+/// What a stream with deadlines can be made of. Its operations are checked where they are used.
 template <class Layer>
 concept closable_layer = requires(Layer& layer, boost::system::error_code& ec) {
     layer.get_executor();
@@ -41,7 +51,8 @@ concept closable_layer = requires(Layer& layer, boost::system::error_code& ec) {
                  requires { lowest_layer_of(layer).close(); };
 };
 
-/// Makes all that is pending on `layer` complete. Errors are of no interest: it is closed then.
+/// Closes `layer`, so that everything pending on it completes. It is closed even if this reports an
+/// error, so errors are ignored.
 template <class Layer>
 void close_layer(Layer& layer) noexcept {
     auto& lowest = lowest_layer_of(layer);
@@ -52,7 +63,7 @@ void close_layer(Layer& layer) noexcept {
     }
 }
 
-/// Has the executor `Executor`, or none if that is `unassociated`.
+/// A base with the associated executor `Executor`, or with none if that is `unassociated`.
 template <class Executor>
 struct bound_to {
     using executor_type = Executor;
@@ -65,8 +76,8 @@ struct bound_to {
 template <>
 struct bound_to<unassociated> {};
 
-/// The handler of the wait for a stream's deadlines. It keeps the wait's memory for the next one,
-/// which begins when a deadline was put off.
+/// The handler of the wait for a stream's deadlines. It keeps the memory of the wait: if the
+/// deadline has become later, the next wait begins here, and then needs no memory.
 template <class Impl, class Executor>
 class stream_watch : public bound_to<Executor> {
     using upstream = block_allocator<void>;
@@ -86,11 +97,11 @@ public:
         }
     }
 
-    std::uint64_t turn = 0; ///< Of the deadlines.
+    std::uint64_t turn = 0; ///< The number of the wait. Set by the deadlines.
 
 private:
     std::weak_ptr<Impl> impl_;
-    mutable kept_memory<upstream> memory_; // Allocators ask for nothing but a const handler.
+    mutable kept_memory<upstream> memory_; // get_allocator() is const.
 };
 
 template <class Layer>
@@ -103,8 +114,9 @@ public:
     explicit stream_impl(const stream_options& t, Args&&... args)
         : layer(std::forward<Args>(args)...), deadlines(layer.get_executor(), t) {}
 
-    /// Begins an operation that completes by `handler`. False if it is too late for it. If it
-    /// throws, nothing has begun.
+    /// Begins an operation that completes by calling `handler`. Returns false if its deadline has
+    /// passed: then the next layer is closed, and the operation has not begun. If this throws,
+    /// nothing has begun.
     template <class Handler>
     [[nodiscard]] bool begin(direction what, const Handler& handler) {
         switch (deadlines.begin(what)) {
@@ -125,12 +137,13 @@ public:
         return true;
     }
 
-    /// An operation has ended without completing.
+    /// An operation was destroyed without having completed.
     void abandon(direction what) noexcept {
         static_cast<void>(deadlines.end(what, false));
         deadlines.settle();
     }
 
+    /// The wait has ended.
     template <class Watch>
     void on_time(Watch& watch, const boost::system::error_code& ec) noexcept {
         switch (deadlines.on_time(watch.turn, ec)) {
@@ -140,8 +153,8 @@ public:
             try {
                 deadlines.wait(std::move(watch));
             } catch (...) {
-                // The executor may need memory. It is better to close the stream than to let it
-                // wait for ever.
+                // The executor may need memory. Close the stream: without a wait, its operations
+                // could stay pending for ever.
                 namespace errc = boost::system::errc;
                 if (deadlines.refuse(errc::make_error_code(errc::not_enough_memory))) {
                     close();
@@ -160,7 +173,7 @@ public:
     deadlines_type deadlines;
 
 private:
-    // The wait is to end where the handler will be called: on the stream's strand.
+    // The wait for the deadline of an operation. It ends where the operation's handler is called.
     template <class Handler>
     [[nodiscard]] auto watch_for(const Handler& handler) {
         namespace asio = boost::asio;

@@ -1,7 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How the operations of a timeout_stream are started.
+// How the operations of a timeout_stream are started: one class for each of its async functions.
+//
+// They are classes because Asio's adaptors, such as default tokens and deferred, ask an initiation
+// for its executor. An initiation points to the stream, not to what the stream shares with its
+// operations: a deferred operation begins on the stream's impl() of that moment.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_INITIATIONS_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_INITIATIONS_HPP
@@ -16,7 +20,7 @@
 
 namespace asio_wheel {
 
-// Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
+/// What they have in common.
 template <class NextLayer>
 class timeout_stream<NextLayer>::initiation {
 public:

@@ -1,8 +1,18 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Operations of a stream with deadlines. Each is an operation of the next layer whose handler wraps
-// the user's. It needs no memory but that of the next layer's operation.
+// The operations of a timeout_stream. Each one is an operation of the next layer with a handler
+// that wraps the user's handler. So it needs no memory beyond that of the next layer's operation.
+//
+// What always holds:
+//
+//  1. The deadlines are told of the end of an operation before its handler is called. So the
+//     handler may set deadlines, and begin the next operation, which uses the same wait.
+//  2. When the handler is called, the operation no longer owns what belongs to the stream. So the
+//     handler may destroy the stream, and then the next layer is gone, too.
+//  3. After the handler, settle() is called if nothing needed the wait before the handler. This
+//     happens also if the handler throws, but not if the stream is gone.
+//  4. An operation that is destroyed instead of called has ended, too.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_OP_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_OP_HPP
@@ -22,7 +32,7 @@
 
 namespace asio_wheel::detail {
 
-/// The handler of an operation of the next layer.
+/// The handler that is passed to the next layer.
 template <class Impl, class Handler>
 class stream_op {
 public:
@@ -37,7 +47,7 @@ public:
         }
     }
 
-    /// It has begun.
+    /// The operation has begun.
     void join(std::shared_ptr<Impl> impl) noexcept { impl_ = std::move(impl); }
 
     [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
@@ -46,14 +56,14 @@ public:
     template <class... Results>
     void operator()(const boost::system::error_code& ec, Results... results) {
         const auto ending = impl_->deadlines.end(what_, is_progress(ec, results...));
-        // The handler may destroy the stream, and with it what belongs to the stream.
+        // Rules 2 and 3.
         const settling after(ending.lingers ? impl_ : nullptr);
         impl_.reset();
         std::move(handler_)(ending.why ? ending.why : ec, std::move(results)...);
     }
 
 private:
-    // Settles when the handler has returned, or thrown.
+    // Calls settle() when the handler has returned or thrown, if the stream still exists.
     class settling {
     public:
         explicit settling(const std::shared_ptr<Impl>& impl) noexcept : impl_(impl) {}
@@ -80,12 +90,12 @@ private:
     }
 
     Handler handler_;
-    std::shared_ptr<Impl> impl_; // Null until it has begun, and when it has ended.
+    std::shared_ptr<Impl> impl_; // Null before the operation begins, and after it has ended.
     direction what_;
 };
 
-/// The condition of a connect that tries each endpoint. (Without one, Asio could take a handler for
-/// the condition where the executor has a default token.)
+/// The condition of a connect that tries each endpoint. It is passed explicitly: if the executor
+/// has a default token, Asio could mistake a handler for the condition.
 struct any_endpoint {
     template <class Endpoint>
     bool operator()(const boost::system::error_code&, const Endpoint&) const noexcept {
@@ -93,8 +103,8 @@ struct any_endpoint {
     }
 };
 
-/// Starts an operation by start(layer, handler). If it is too late for that, it completes, like by
-/// post, with error::timed_out and `nothing...`.
+/// Starts an operation by calling start(layer, handler). If its deadline has passed, the handler is
+/// posted instead, with error::timed_out and `nothing...`.
 template <class Impl, class Handler, class Start, class... Nothing>
 void start_stream_op(Impl& impl, direction what, Handler&& handler, Start start,
                      const Nothing&... nothing) {
