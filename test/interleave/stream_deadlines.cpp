@@ -5,9 +5,10 @@
 // unity: interleave
 // pch: off
 
-// The deadlines of a stream (detail/timeout_stream/deadlines.hpp) that is handed on: the handler of
-// an operation has woken another thread, which begins the next one, before settle() has its turn;
-// and meanwhile the wait that lingers ends.
+// The deadlines of a stream that is handed on to another thread, as by use_future: the handler of
+// an operation wakes another thread, and that begins the next operation before settle() is called.
+// In the meantime the wait that lingers may end. What is tested is the lock around the state
+// machine, in detail/timeout_stream/deadlines.hpp. The machine itself is tested without threads.
 
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
@@ -33,15 +34,14 @@ using namespace asio_wheel::test::interleave;
 using boost::system::error_code;
 using detail::direction;
 
-// What a stream does with its deadlines, without a stream. Its clock is the steady one, which
-// stands still and is moved by hand.
+// Does with the deadlines what a stream does. Its time is virtual.
 class stream {
     using deadlines = detail::stream_deadlines<asio::io_context::executor_type>;
     using duration = std::chrono::steady_clock::duration;
 
 public:
-    // With a read that has ended, whose handler has not returned: so the wait for its deadline is
-    // still there.
+    // A read has ended, but its handler has not returned. So the wait for its deadline is still
+    // there.
     explicit stream(duration d)
         : wheel_(asio_wheel::make_wheel(ctx_, {.slots = 8, .levels = 8})),
           deadlines_((wheel_.pause(), ctx_.get_executor()), {}), start_(wheel_.now()) {
@@ -52,7 +52,7 @@ public:
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
-    // With a deadline so long after the start.
+    // Its deadline is `d` after the start.
     void begin(direction what, duration d) {
         what == direction::read ? deadlines_.read_expires(start_ + d)
                                 : deadlines_.write_expires(start_ + d);
@@ -87,13 +87,13 @@ public:
         ctx_.poll();
     }
 
-    // By the scenario, when the threads have ended.
+    // For the scenario, when the threads have ended.
     void pass(duration d) {
         ctx_.restart();
         let_pass(d);
     }
 
-    // A read is pending with this deadline, and times out then: not before, not after.
+    // A read is pending. It times out `d` after the start: not before, not after.
     void times_out_after(duration d) {
         pass(d - 1s);
         check(closed_.count() == 0 && !ctx_.stopped(), "it is not early, and it works until then");
@@ -143,14 +143,14 @@ private:
     deadlines deadlines_;
     const std::chrono::steady_clock::time_point start_;
     observed closed_;
-    std::array<bool, 2> lingers_{true, false}; // Of reads and of writes, as the last end() said.
+    std::array<bool, 2> lingers_{true, false}; // What the last end() of a read, of a write said.
 };
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(interleave_stream_deadlines)
 
-// The wait is withdrawn before the next operation begins, or found by it.
+// The wait is withdrawn before the next operation begins, or the operation finds it there.
 BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_is_withdrawn) {
     for (const auto d : {30min, 60min, 120min}) {
         explore_all("settle_begin_" + std::to_string(d.count()), {.preemptions = 4},
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_is_withdrawn) {
     }
 }
 
-// What was withdrawn is on its way as aborted, and comes to nothing.
+// The wait was withdrawn, arrives as aborted, and comes to nothing.
 BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_begins) {
     explore_all("arrive_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
                 [] {
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_
                 });
 }
 
-// The wait that lingers ends while the next operation begins, which would use it.
+// The wait that lingers ends while the next operation begins, and would be used by it.
 BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_ends) {
     explore_all("on_time_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
                 [] {

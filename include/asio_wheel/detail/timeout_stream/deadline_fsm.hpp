@@ -116,7 +116,7 @@ public:
     /// How an operation has ended.
     struct ending {
         boost::system::error_code why; ///< If set, the stream was closed because of it.
-        bool lingers = false;          ///< The wait has nothing to watch: settle() has to follow.
+        bool lingers;                  ///< The wait has nothing to watch: settle() has to follow.
     };
 
     explicit deadline_fsm(const stream_options& t) noexcept : next_idle_(t.idle) {

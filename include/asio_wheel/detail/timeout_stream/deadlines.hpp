@@ -130,7 +130,7 @@ public:
         const auto answer = fsm_.begin(what, now);
         if (answer.what == next::move) {
             // If the wait has ended already, on_time() comes, and finds what has passed.
-            timer_.postpone_until(answer.at);
+            static_cast<void>(timer_.postpone_until(answer.at));
         }
         return answer.what == next::close ? start::too_late
                : answer.what == next::arm ? start::with_wait
