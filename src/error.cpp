@@ -12,7 +12,7 @@ namespace asio_wheel {
 
 namespace {
 
-const char* text_of(error e) noexcept {
+const char* message_of(error e) noexcept {
     switch (e) {
     case error::too_many_pending:
         return "Too many waits are pending on the wheel";
@@ -35,7 +35,7 @@ public:
     [[nodiscard]] const char* name() const noexcept override { return "asio_wheel"; }
 
     [[nodiscard]] std::string message(int value) const override {
-        return text_of(static_cast<error>(value));
+        return message_of(static_cast<error>(value));
     }
 
     [[nodiscard]] boost::system::error_condition

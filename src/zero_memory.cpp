@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::align_val_t cache_line{64};
 
-void* zeros_of_the_heap(std::size_t size) {
+void* allocate_zeroed_from_heap(std::size_t size) {
     void* const memory = ::operator new(size, cache_line);
     return std::memset(memory, 0, size);
 }
@@ -31,11 +31,11 @@ void* zeros_of_the_heap(std::size_t size) {
 #if defined(MAP_ANONYMOUS)
 
 // Smaller blocks come from the heap, which does not round them up to whole pages.
-constexpr std::size_t smallest_mapping = 65'536;
+constexpr std::size_t min_mapping = 65'536;
 
-void* zeros(std::size_t size) {
-    if (size < smallest_mapping) {
-        return zeros_of_the_heap(size);
+void* allocate_zeroed(std::size_t size) {
+    if (size < min_mapping) {
+        return allocate_zeroed_from_heap(size);
     }
     void* const memory =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,8 +45,8 @@ void* zeros(std::size_t size) {
     return memory;
 }
 
-void give_back(void* memory, std::size_t size) noexcept {
-    if (size < smallest_mapping) {
+void deallocate(void* memory, std::size_t size) noexcept {
+    if (size < min_mapping) {
         ::operator delete(memory, cache_line);
     } else {
         ::munmap(memory, size);
@@ -55,11 +55,11 @@ void give_back(void* memory, std::size_t size) noexcept {
 
 #else
 
-void* zeros(std::size_t size) {
-    return zeros_of_the_heap(size);
+void* allocate_zeroed(std::size_t size) {
+    return allocate_zeroed_from_heap(size);
 }
 
-void give_back(void* memory, std::size_t) noexcept {
+void deallocate(void* memory, std::size_t) noexcept {
     ::operator delete(memory, cache_line);
 }
 
@@ -68,10 +68,10 @@ void give_back(void* memory, std::size_t) noexcept {
 } // namespace
 
 zero_memory::zero_memory(std::size_t size)
-    : begin_(static_cast<std::byte*>(zeros(size))), size_(size) {}
+    : begin_(static_cast<std::byte*>(allocate_zeroed(size))), size_(size) {}
 
 zero_memory::~zero_memory() {
-    give_back(begin_, size_);
+    deallocate(begin_, size_);
 }
 
 } // namespace asio_wheel::detail

@@ -311,7 +311,7 @@ private:
 
         template <class Handler>
         void operator()(Handler&& handler) const {
-            detail::expect_to_keep<Handler>();
+            detail::expect_storable<Handler>();
             auto& core = self_->core();
             detail::start_wait(core, detail::held_timer<core_type>(self_->state_), self_->executor_,
                                std::forward<Handler>(handler));

@@ -118,11 +118,11 @@ public:
     /// number; then the value is where it was.
     template <class Rep, class Period>
     key push(T&& value, const std::chrono::duration<Rep, Period>& delay) {
-        return push_at(std::move(value), impl_->after(delay));
+        return push_at(std::move(value), impl_->expiry_after(delay));
     }
     template <class Rep, class Period>
     key push(const T& value, const std::chrono::duration<Rep, Period>& delay) {
-        return push_at(T(value), impl_->after(delay));
+        return push_at(T(value), impl_->expiry_after(delay));
     }
 
     /// The same at a time.
@@ -138,7 +138,7 @@ public:
     template <class Rep, class Period>
     [[nodiscard("false: the element is gone")]] bool
     postpone(const key& k, const std::chrono::duration<Rep, Period>& delay) {
-        return postpone_until(k, impl_->after(delay));
+        return postpone_until(k, impl_->expiry_after(delay));
     }
     [[nodiscard("false: the element is gone")]] bool postpone_until(const key& k,
                                                                     const time_point& t) {

@@ -96,13 +96,13 @@ public:
     /// Takes over what `other` knows and the pending wait.
     basic_heartbeat(basic_heartbeat&& other) noexcept
         : seen_(other.seen_), impl_(std::move(other.impl_)) {
-        tell_impl();
+        update_impl();
     }
     /// The same. A wait that was pending here before is aborted.
     basic_heartbeat& operator=(basic_heartbeat&& other) noexcept {
         impl_ = std::move(other.impl_);
         seen_ = other.seen_;
-        tell_impl();
+        update_impl();
         return *this;
     }
     ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
@@ -154,14 +154,14 @@ private:
     // On a clock that can be set, what waits may have to be told.
     void touched() {
         if constexpr (!Clock::is_steady) {
-            impl_->was_touched();
+            impl_->on_touch();
         }
     }
 
     // The state has to know where seen_ is.
-    void tell_impl() noexcept {
+    void update_impl() noexcept {
         if (impl_) {
-            impl_->moved_to(seen_);
+            impl_->on_move(seen_);
         }
     }
 

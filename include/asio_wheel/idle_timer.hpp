@@ -102,13 +102,13 @@ public:
     /// Takes over `other`'s period, its last touch and the pending wait.
     basic_idle_timer(basic_idle_timer&& other) noexcept
         : touched_(other.touched_), impl_(std::move(other.impl_)) {
-        tell_impl();
+        update_impl();
     }
     /// The same. A wait that was pending here before is aborted.
     basic_idle_timer& operator=(basic_idle_timer&& other) noexcept {
         impl_ = std::move(other.impl_);
         touched_ = other.touched_;
-        tell_impl();
+        update_impl();
         return *this;
     }
     /// Aborts a wait that is pending. Safe after the context's end.
@@ -123,7 +123,7 @@ public:
     void touch() {
         touched_.touch();
         if constexpr (!Clock::is_steady) {
-            impl_->was_touched();
+            impl_->on_touch();
         }
     }
 
@@ -173,9 +173,9 @@ public:
 
 private:
     // The state has to know where touched_ is.
-    void tell_impl() noexcept {
+    void update_impl() noexcept {
         if (impl_) {
-            impl_->moved_to(touched_);
+            impl_->on_move(touched_);
         }
     }
 

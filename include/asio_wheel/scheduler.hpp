@@ -13,7 +13,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/scheduler/scheduling.hpp>
+#include <asio_wheel/detail/scheduler/impl.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -89,7 +89,7 @@ public:
     using orphans = std::vector<handle>;
 
     explicit basic_scheduler(const executor_type& ex, options o = {})
-        : scheduling_(ex, o.max_pending, std::move(o.on_error)) {}
+        : impl_(ex, o.max_pending, std::move(o.on_error)) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -102,30 +102,30 @@ public:
     basic_scheduler& operator=(basic_scheduler&& other) noexcept {
         // The tasks of before are cancelled last: what their functions own may use this scheduler.
         basic_scheduler taken(std::move(other));
-        std::swap(scheduling_, taken.scheduling_);
+        std::swap(impl_, taken.impl_);
         return *this;
     }
     /// Cancels all tasks. Calls that are under way go on.
     ~basic_scheduler() {
-        if (scheduling_.registry()) {
-            static_cast<void>(scheduling_.stop(false));
+        if (impl_.registry()) {
+            static_cast<void>(impl_.stop(false));
         }
     }
 
     [[nodiscard]] const executor_type& get_executor() const noexcept {
-        return scheduling_.get_executor();
+        return impl_.get_executor();
     }
 
     /// Calls f after `d`.
     template <class Rep, class Period, class F>
     handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return scheduling_.schedule_after(d, std::forward<F>(f));
+        return impl_.schedule_after(d, std::forward<F>(f));
     }
 
     /// Calls f at `t`; if that has passed, on the context's next turn.
     template <class F>
     handle schedule_at(const time_point& t, F&& f) {
-        return scheduling_.schedule_at(t, std::forward<F>(f));
+        return impl_.schedule_at(t, std::forward<F>(f));
     }
 
     /// As schedule_after(), instead of what was scheduled under this key and was not called yet,
@@ -133,7 +133,7 @@ public:
     /// its key, although it is being called and has a place.)
     template <class Rep, class Period, class F>
     handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return scheduling_.schedule_after(std::move(key), d, std::forward<F>(f));
+        return impl_.schedule_after(std::move(key), d, std::forward<F>(f));
     }
 
     /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
@@ -143,14 +143,14 @@ public:
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f) {
-        return scheduling_.schedule_at_fixed_rate(initial, period, std::forward<F>(f));
+        return impl_.schedule_at_fixed_rate(initial, period, std::forward<F>(f));
     }
 
     /// Calls f after `initial`, and then `delay` after it has returned.
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
                                      const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return scheduling_.schedule_with_fixed_delay(initial, delay, std::forward<F>(f));
+        return impl_.schedule_with_fixed_delay(initial, delay, std::forward<F>(f));
     }
 
     /// Calls f at next(now), and then at next(previous), as long as that gives a time. Returns a
@@ -158,7 +158,7 @@ public:
     template <class Next, class F>
         requires std::invocable<Next&, time_point>
     handle schedule(Next next, F&& f) {
-        return scheduling_.schedule(std::move(next), std::forward<F>(f));
+        return impl_.schedule(std::move(next), std::forward<F>(f));
     }
 
     /// How many tasks there are: those that wait, and those that are being called, until the call
@@ -181,14 +181,14 @@ public:
     /// handle leads to it. So an orphan that holds its own handle, and is not adopted, has to be
     /// cancelled.
     [[nodiscard("these tasks were never called")]] orphans stop() noexcept {
-        return scheduling_.stop(true);
+        return impl_.stop(true);
     }
 
     /// Takes over what another scheduler's stop() returned: for the times they were scheduled for,
     /// or at once; under their keys, if they had any. Their handles go on leading to them. What is
     /// no orphan (any more), or was cancelled, is left where it is; so if this throws, it may be
     /// called again.
-    void adopt(const orphans& tasks) { scheduling_.adopt(tasks); }
+    void adopt(const orphans& tasks) { impl_.adopt(tasks); }
 
     /// What is scheduled through a group is cancelled with it, also if another scheduler has
     /// adopted it meanwhile.
@@ -198,32 +198,31 @@ public:
     /// stopped. As a scheduler, it may outlive the context, if its executor may (a strand may not).
     class group {
     public:
-        explicit group(basic_scheduler& s) noexcept : scheduling_(s.scheduling_) {}
+        explicit group(basic_scheduler& s) noexcept : impl_(s.impl_) {}
         group(const group&) = delete;
         group& operator=(const group&) = delete;
         ~group() { static_cast<void>(cancel()); }
 
         template <class... Args>
         handle schedule_after(Args&&... args) {
-            return add([&] { return scheduling_.schedule_after(std::forward<Args>(args)...); });
+            return add([&] { return impl_.schedule_after(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_at(Args&&... args) {
-            return add([&] { return scheduling_.schedule_at(std::forward<Args>(args)...); });
+            return add([&] { return impl_.schedule_at(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_at_fixed_rate(Args&&... args) {
-            return add(
-                [&] { return scheduling_.schedule_at_fixed_rate(std::forward<Args>(args)...); });
+            return add([&] { return impl_.schedule_at_fixed_rate(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule_with_fixed_delay(Args&&... args) {
             return add(
-                [&] { return scheduling_.schedule_with_fixed_delay(std::forward<Args>(args)...); });
+                [&] { return impl_.schedule_with_fixed_delay(std::forward<Args>(args)...); });
         }
         template <class... Args>
         handle schedule(Args&&... args) {
-            return add([&] { return scheduling_.schedule(std::forward<Args>(args)...); });
+            return add([&] { return impl_.schedule(std::forward<Args>(args)...); });
         }
 
         /// Cancels all. Returns how many it has cancelled. Needs no memory, and never fails.
@@ -247,7 +246,7 @@ public:
             const handle h = place.front() = schedule();
             if (h.task_) {
                 const std::lock_guard<detail::mutex> guard(mutex_);
-                forget_some();
+                prune();
                 handles_.splice(handles_.end(), place);
             }
             return h;
@@ -255,7 +254,7 @@ public:
 
         // Looks at the two that it has not looked at for longest. As one comes each time, at most
         // about half of what is kept is over.
-        void forget_some() noexcept {
+        void prune() noexcept {
             for (int i = 0; i < 2 && !handles_.empty(); ++i) {
                 if (handles_.front().task_->is_over()) {
                     handles_.pop_front();
@@ -265,17 +264,17 @@ public:
             }
         }
 
-        detail::scheduling<Clock> scheduling_; // A copy, so that the scheduler may be moved.
-        detail::mutex mutex_;                  // Guards:
+        detail::scheduler_impl<Clock> impl_; // A copy, so that the scheduler may be moved.
+        detail::mutex mutex_;                // Guards:
         std::list<handle> handles_;
     };
 
 private:
     [[nodiscard]] detail::task_registry<Clock>& registry() const noexcept {
-        return *scheduling_.registry();
+        return *impl_.registry();
     }
 
-    detail::scheduling<Clock> scheduling_;
+    detail::scheduler_impl<Clock> impl_;
 };
 
 /// A scheduler on the steady clock, its options and its handles.

@@ -41,7 +41,7 @@ public:
 
     template <class Handler>
     void operator()(Handler&& handler) const {
-        expect_to_keep<Handler>();
+        expect_storable<Handler>();
         using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
         auto& wheel = use_wheel<Clock>(context_of(executor_));
         const own_timer<core> timer(expiry(wheel), native_context(executor_) != nullptr);
@@ -152,9 +152,9 @@ auto async_sleep_for(Context& where, const std::chrono::duration<Rep, Period>& d
 
 // What does not fit above: detail/misuse.hpp.
 template <class Where, class When, class... Token>
-    requires detail::sleeps_wrongly<Where, detail::duration_argument<When>, Token...>
+    requires detail::invalid_sleep_call<Where, detail::duration_argument<When>, Token...>
 auto async_sleep_for(Where&&, const When&, Token&&...) {
-    detail::expect_where<Where>();
+    detail::expect_executor_or_context<Where>();
     if constexpr (!detail::duration_argument<When>) {
         detail::expect_duration<When>();
     } else {
@@ -163,9 +163,9 @@ auto async_sleep_for(Where&&, const When&, Token&&...) {
 }
 
 template <class Where, class When, class... Token>
-    requires detail::sleeps_wrongly<Where, detail::time_point_argument<When>, Token...>
+    requires detail::invalid_sleep_call<Where, detail::time_point_argument<When>, Token...>
 auto async_sleep_until(Where&&, const When&, Token&&...) {
-    detail::expect_where<Where>();
+    detail::expect_executor_or_context<Where>();
     if constexpr (!detail::time_point_argument<When>) {
         detail::expect_time_point<When>();
     } else {

@@ -43,7 +43,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/memory/zero_memory.hpp>
-#include <asio_wheel/detail/threads/relaxed.hpp>
+#include <asio_wheel/detail/threads/relaxed_atomic.hpp>
 #include <asio_wheel/detail/wheel/earliest_ticks.hpp>
 #include <asio_wheel/tick.hpp>
 
@@ -92,7 +92,7 @@ private:
 
     static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
 
-    detail::relaxed<tick_t> deadline_ = 0;
+    detail::relaxed_atomic<tick_t> deadline_ = 0;
     std::uint32_t slot_ = unfiled; // Where it was filed.
 };
 

@@ -45,7 +45,7 @@ constexpr auto by_another = cancellation_type::terminal | cancellation_type::tot
 // A core with one wait, which ends when the test says so. Its lock stands for the wheel's.
 class core {
 public:
-    using handler = detail::pass_deadline<core>;
+    using handler = detail::expire_deadline<core>;
     using state = detail::timer_state<std::chrono::steady_clock>;
 
     explicit core(bool delivers_aborted) : delivers_aborted_(delivers_aborted) {}
@@ -171,7 +171,7 @@ public:
 
     // Somebody cancels the operation, and gives the slot away.
     void cancel(cancellation_type type = by_another) {
-        detail::cancel_before_deadline<core> slot(take(outer_));
+        detail::outer_cancellation<core> slot(take(outer_));
         slot(type);
     }
 
@@ -181,7 +181,7 @@ public:
         d->close();
         check(!ended_, "an operation ends once");
         ended_ = true; // Not atomic: ThreadSanitizer sees whether a cancellation comes beside it.
-        verdict_ = d->passed();
+        verdict_ = d->expired();
         why_ = d->why();
     }
 

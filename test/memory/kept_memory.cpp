@@ -5,7 +5,7 @@
 // executor gets while an operation is on its way to it.
 
 #include <asio_wheel/detail/asio/kept_memory.hpp>
-#include <asio_wheel/detail/delay_queue/pop_hop.hpp>
+#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/executor_hop.hpp>
 
@@ -25,7 +25,7 @@ using namespace asio_wheel::detail;
 
 using kept = kept_memory<counting_allocator<>>;
 template <class T>
-using keeping = keeping_allocator<T, counting_allocator<>>;
+using keeping = kept_memory_allocator<T, counting_allocator<>>;
 
 struct core {};
 
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_hop_that_is_too_large_for_the_reserve_is_served_all_the_s
 }
 
 BOOST_AUTO_TEST_CASE(a_pops_reserve_has_two_blocks_and_the_rest_comes_from_the_heap) {
-    const pop_reserve::owner reserve = pop_reserve::make();
+    const dispatch_reserve::owner reserve = dispatch_reserve::make();
     void* const first = reserve->allocate(100);
     void* const second = reserve->allocate(100);
     void* const third = reserve->allocate(100);
@@ -184,8 +184,8 @@ BOOST_AUTO_TEST_CASE(a_pops_reserve_has_two_blocks_and_the_rest_comes_from_the_h
 }
 
 BOOST_AUTO_TEST_CASE(a_pops_reserve_outlives_its_operation_while_a_block_is_in_use) {
-    pop_reserve::owner reserve = pop_reserve::make();
-    pop_allocator<char> allocator(*reserve);
+    dispatch_reserve::owner reserve = dispatch_reserve::make();
+    reserve_allocator<char> allocator(*reserve);
     char* const c = allocator.allocate(8);
     reserve.reset();
     c[7] = 'x';

@@ -37,7 +37,7 @@ public:
         return blocks_[--promised_];
     }
 
-    [[nodiscard]] static bool prepare(std::size_t size, std::size_t count) noexcept {
+    [[nodiscard]] static bool reserve(std::size_t size, std::size_t count) noexcept {
         if (size != promised_size_ || count > blocks_.size()) {
             forget();
             promised_size_ = size;

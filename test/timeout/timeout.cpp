@@ -70,16 +70,16 @@ const error_code timed_out = asio_wheel::error::timed_out;
 
 // Which signatures can report a timeout.
 using asio_wheel::detail::timed_out_result;
-static_assert(timed_out_result::fits<void(error_code)>);
-static_assert(timed_out_result::fits<void(error_code, std::size_t)>);
-static_assert(timed_out_result::fits<void(const error_code&, int)>);
-static_assert(timed_out_result::fits<void(std::exception_ptr, std::string)>);
-static_assert(timed_out_result::fits<void(error_code) &&>);
-static_assert(timed_out_result::fits < void(error_code) noexcept,
+static_assert(timed_out_result::accepts<void(error_code)>);
+static_assert(timed_out_result::accepts<void(error_code, std::size_t)>);
+static_assert(timed_out_result::accepts<void(const error_code&, int)>);
+static_assert(timed_out_result::accepts<void(std::exception_ptr, std::string)>);
+static_assert(timed_out_result::accepts<void(error_code) &&>);
+static_assert(timed_out_result::accepts < void(error_code) noexcept,
               void(error_code, int) & noexcept >);
-static_assert(!timed_out_result::fits<void()>);
-static_assert(!timed_out_result::fits<void(std::size_t, error_code)>);
-static_assert(!timed_out_result::fits<void(error_code), void(int)>);
+static_assert(!timed_out_result::accepts<void()>);
+static_assert(!timed_out_result::accepts<void(std::size_t, error_code)>);
+static_assert(!timed_out_result::accepts<void(error_code), void(int)>);
 
 struct fixture : virtual_world {
     manual_operation<error_code> op{ctx.get_executor()};

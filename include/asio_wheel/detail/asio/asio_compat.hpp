@@ -49,20 +49,20 @@ inline std::chrono::nanoseconds configured_time(const boost::asio::config& confi
 }
 
 /// Section "wheel" of the context's configuration (tick_us, slots, levels, max_pending, locking,
-/// budget, stall_us, measure_handlers), where each missing key is as in `otherwise`. Unless it says
+/// budget, stall_us, measure_handlers), where each missing key is as in `defaults`. Unless it says
 /// otherwise, a context that does not lock has a wheel that does not.
 inline wheel_options configured_options(boost::asio::execution_context& context,
-                                        const wheel_options& otherwise) {
+                                        const wheel_options& defaults) {
     const boost::asio::config config(context);
-    wheel_options options = otherwise;
-    options.tick = configured_time(config, "tick_us", otherwise.tick);
-    options.stall = configured_time(config, "stall_us", otherwise.stall);
-    options.slots = config.get("wheel", "slots", otherwise.slots);
-    options.levels = config.get("wheel", "levels", otherwise.levels);
-    options.max_pending = config.get("wheel", "max_pending", otherwise.max_pending);
-    options.budget = config.get("wheel", "budget", otherwise.budget);
-    options.locking = config.get("wheel", "locking", otherwise.locking);
-    options.measure_handlers = config.get("wheel", "measure_handlers", otherwise.measure_handlers);
+    wheel_options options = defaults;
+    options.tick = configured_time(config, "tick_us", defaults.tick);
+    options.stall = configured_time(config, "stall_us", defaults.stall);
+    options.slots = config.get("wheel", "slots", defaults.slots);
+    options.levels = config.get("wheel", "levels", defaults.levels);
+    options.max_pending = config.get("wheel", "max_pending", defaults.max_pending);
+    options.budget = config.get("wheel", "budget", defaults.budget);
+    options.locking = config.get("wheel", "locking", defaults.locking);
+    options.measure_handlers = config.get("wheel", "measure_handlers", defaults.measure_handlers);
     return options;
 }
 
@@ -70,22 +70,22 @@ inline wheel_options configured_options(boost::asio::execution_context& context,
 /// wheel must not disagree.
 inline wheel_options agreed_options(boost::asio::execution_context& context,
                                     const wheel_options& options) {
-    const wheel_options other = configured_options(context, options);
-    const auto compare = [](const char* name, auto given, auto configured) {
-        if (given != configured) {
+    const wheel_options configured = configured_options(context, options);
+    const auto compare = [](const char* name, auto given, auto from_config) {
+        if (given != from_config) {
             throw std::invalid_argument(
                 std::string("asio_wheel: wheel_options::") + name + " is " + std::to_string(given) +
-                ", but the context's section \"wheel\" says " + std::to_string(configured));
+                ", but the context's section \"wheel\" says " + std::to_string(from_config));
         }
     };
-    compare("tick", options.tick.count(), other.tick.count());
-    compare("slots", options.slots, other.slots);
-    compare("levels", options.levels, other.levels);
-    compare("max_pending", options.max_pending, other.max_pending);
-    compare("budget", options.budget, other.budget);
-    compare("locking", options.locking, other.locking);
-    compare("stall", options.stall.count(), other.stall.count());
-    compare("measure_handlers", options.measure_handlers, other.measure_handlers);
+    compare("tick", options.tick.count(), configured.tick.count());
+    compare("slots", options.slots, configured.slots);
+    compare("levels", options.levels, configured.levels);
+    compare("max_pending", options.max_pending, configured.max_pending);
+    compare("budget", options.budget, configured.budget);
+    compare("locking", options.locking, configured.locking);
+    compare("stall", options.stall.count(), configured.stall.count());
+    compare("measure_handlers", options.measure_handlers, configured.measure_handlers);
     return options;
 }
 
@@ -134,10 +134,10 @@ template <class Scheduler>
 template <class Initiation, class... Args>
 [[nodiscard]] const auto& innermost_initiation(const Initiation& initiation,
                                                const Args&... args) noexcept {
-    constexpr bool tells = requires { initiation.get_executor(); };
-    if constexpr (!tells && requires { initiation.initiation_; }) {
+    constexpr bool has_executor = requires { initiation.get_executor(); };
+    if constexpr (!has_executor && requires { initiation.initiation_; }) {
         return innermost_initiation(initiation.initiation_, args...);
-    } else if constexpr (!tells && sizeof...(args) != 0) {
+    } else if constexpr (!has_executor && sizeof...(args) != 0) {
         return innermost_initiation(args...);
     } else {
         return initiation;

@@ -81,7 +81,7 @@ public:
 
     /// Whether the threads of a boost::asio::thread_pool run its queue. (On Windows, a thread of
     /// Asio's own serves the I/O objects of a thread_pool.)
-    static constexpr bool is_that_of_pools =
+    static constexpr bool serves_thread_pools =
         std::is_same_v<scheduler, class boost::asio::detail::scheduler>;
 
     /// Keeps the context running until work_finished() is called, or until an operation that is
@@ -114,12 +114,12 @@ public:
     }
 
     /// Whether the calling thread runs the queue of `context`.
-    [[nodiscard]] static bool runs_here(boost::asio::execution_context& context) {
+    [[nodiscard]] static bool running_in_this_thread(boost::asio::execution_context& context) {
         return boost::asio::use_service<scheduler>(context).can_dispatch();
     }
 
     /// Whether the calling thread runs this queue. Then it is in a handler, which counts as work.
-    [[nodiscard]] bool runs_here() const noexcept { return scheduler_.can_dispatch(); }
+    [[nodiscard]] bool running_in_this_thread() const noexcept { return scheduler_.can_dispatch(); }
 
     /// Puts a batch into the queue. It must not be empty.
     void post(operation_batch& batch) noexcept {

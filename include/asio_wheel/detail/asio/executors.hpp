@@ -47,7 +47,7 @@ using default_token_of_context = typename boost::asio::default_completion_token<
 
 /// Whether executors of a type have a context_of(). An any_completion_executor has none.
 template <class Executor>
-inline constexpr bool tells_context =
+inline constexpr bool has_context =
     is_ts_executor<Executor> ||
     boost::asio::can_query<const Executor&, boost::asio::execution::context_t>::value;
 
@@ -71,6 +71,9 @@ template <class Executor>
 }
 template <class Executor>
 using work_on = decltype(track_work(std::declval<const Executor&>()));
+
+/// In place of work_on<Executor>, where there is no work to track.
+struct no_work {};
 
 /// The executor that `work` leads to.
 template <class Executor>
@@ -98,7 +101,7 @@ inline constexpr bool
 template <class Executor>
 inline constexpr bool is_native_type =
     is_io_context_executor<Executor> ||
-    (is_pool_executor<Executor> && context_queue::is_that_of_pools);
+    (is_pool_executor<Executor> && context_queue::serves_thread_pools);
 
 /// Calls f(executor) with the native executor that `ex` is or hides, if there is one, and returns
 /// what that returns; else a default-constructed result.
@@ -117,7 +120,7 @@ auto visit_native(const Executor& ex, Function f) noexcept {
         if (const auto* io = ex.template target<asio::io_context::executor_type>()) {
             return f(*io);
         }
-        if constexpr (context_queue::is_that_of_pools) {
+        if constexpr (context_queue::serves_thread_pools) {
             if (const auto* pool = ex.template target<asio::thread_pool::executor_type>()) {
                 return f(*pool);
             }
@@ -140,7 +143,7 @@ template <class Executor>
 /// The context of a native executor; null for any other.
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context* native_context(const Executor& ex) noexcept {
-    if constexpr (tells_context<Executor>) {
+    if constexpr (has_context<Executor>) {
         // Not of what it hides: else each program had all that belongs to Asio's system_context.
         return is_native(ex) ? &context_of(ex) : nullptr;
     } else {
@@ -156,26 +159,26 @@ template <class Executor>
 }
 
 /// How a native executor runs what it is given.
-enum class reach {
-    none,    ///< The executor is not native.
-    here,    ///< At once, on the calling thread.
-    by_queue ///< In its turn in the queue of the context.
+enum class native_execution {
+    none,       ///< The executor is not native.
+    inline_now, ///< At once, on the calling thread.
+    queued      ///< In its turn in the queue of the context.
 };
 
 template <class Executor>
-[[nodiscard]] reach native_reach(const Executor& ex) noexcept {
+[[nodiscard]] native_execution native_execution_of(const Executor& ex) noexcept {
     return visit_native(ex, [](const auto& native) {
-        bool here = may_block(native);
+        bool inline_now = may_block(native);
         if constexpr (requires { native.running_in_this_thread(); }) {
-            here = here && native.running_in_this_thread();
+            inline_now = inline_now && native.running_in_this_thread();
         } // Else any thread is one of the system executor's.
-        return here ? reach::here : reach::by_queue;
+        return inline_now ? native_execution::inline_now : native_execution::queued;
     });
 }
 
 /// The executor that `work` leads to, without the work.
 template <class Executor>
-[[nodiscard]] auto without_work(const work_on<Executor>& work) {
+[[nodiscard]] auto untracked_executor(const work_on<Executor>& work) {
     if constexpr (is_ts_executor<Executor>) {
         return work.get_executor();
     } else {

@@ -27,8 +27,8 @@ struct boost::asio::associator<Associator, Wrapper, Candidate>
     using inner_associator = Associator<typename Wrapper::wrapped_handler, Candidate>;
 
     static auto get(const Wrapper& w) noexcept { return inner_associator::get(w.inner()); }
-    static auto get(const Wrapper& w, const Candidate& otherwise) noexcept {
-        return inner_associator::get(w.inner(), otherwise);
+    static auto get(const Wrapper& w, const Candidate& fallback) noexcept {
+        return inner_associator::get(w.inner(), fallback);
     }
 };
 

@@ -27,7 +27,7 @@ public:
 
     template <class Handler>
     void operator()(Handler&& handler) const {
-        expect_to_keep<Handler>();
+        expect_storable<Handler>();
         object_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
     }
 

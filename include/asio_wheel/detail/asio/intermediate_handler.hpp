@@ -28,8 +28,8 @@ class intermediate_handler {
 public:
     using wrapped_handler = Handler;
     using allocator_type =
-        keeping_allocator<void,
-                          boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
+        kept_memory_allocator<void,
+                              boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
 
     intermediate_handler(Handler&& handler, Step step)
         : handler_(std::move(handler)), step_(std::move(step)),
@@ -59,7 +59,7 @@ private:
 /// wait itself. But its executor may need some, to keep its context working; this is before `op`
 /// has been moved. Without that memory the operation ends with an error, and `args`.
 template <class Operation, class Wait, class... Args>
-void go_on_with(Operation& op, Wait wait, const Args&... args) {
+void start_next_wait(Operation& op, Wait wait, const Args&... args) {
     try {
         wait();
     } catch (const std::bad_alloc&) {

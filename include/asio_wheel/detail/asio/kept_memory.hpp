@@ -18,7 +18,7 @@ namespace asio_wheel::detail {
 
 /// A member of such a handler, for at most one block of `Allocator`, which is the handler's own.
 ///
-/// The handler's associated allocator is keeping_allocator. It leads to this member where the
+/// The handler's associated allocator is kept_memory_allocator. It leads to this member where the
 /// handler is now; so it must not be used any more when the handler has been moved elsewhere.
 template <class Allocator>
 class kept_memory {
@@ -42,7 +42,7 @@ public:
 
     template <class T>
     [[nodiscard]] T* allocate(std::size_t n) {
-        if (n == 1 && holds<T>()) {
+        if (n == 1 && has_block_of<T>()) {
             return static_cast<T*>(std::exchange(block_, nullptr));
         }
         auto rebound = allocator_for<T>();
@@ -53,7 +53,7 @@ public:
     void deallocate(T* p, std::size_t n) noexcept {
         if (n == 1 && block_ == nullptr) {
             block_ = p;
-            free_ = &kept_memory::free_as<T>;
+            free_ = &kept_memory::free_block_as<T>;
             return;
         }
         auto rebound = allocator_for<T>();
@@ -70,12 +70,12 @@ private:
     }
 
     template <class T>
-    [[nodiscard]] bool holds() const noexcept {
-        return block_ != nullptr && free_ == &kept_memory::free_as<T>;
+    [[nodiscard]] bool has_block_of() const noexcept {
+        return block_ != nullptr && free_ == &kept_memory::free_block_as<T>;
     }
 
     template <class T>
-    static void free_as(kept_memory& self) noexcept {
+    static void free_block_as(kept_memory& self) noexcept {
         auto rebound = self.template allocator_for<T>();
         traits<T>::deallocate(rebound, static_cast<T*>(std::exchange(self.block_, nullptr)), 1);
     }
@@ -87,22 +87,23 @@ private:
 
 /// Allocates from a kept_memory.
 template <class T, class Allocator>
-class keeping_allocator {
+class kept_memory_allocator {
     template <class, class>
-    friend class keeping_allocator;
+    friend class kept_memory_allocator;
 
 public:
     using value_type = T;
 
-    explicit keeping_allocator(kept_memory<Allocator>& memory) noexcept : memory_(&memory) {}
+    explicit kept_memory_allocator(kept_memory<Allocator>& memory) noexcept : memory_(&memory) {}
     template <class U>
-    keeping_allocator(const keeping_allocator<U, Allocator>& other) noexcept
+    kept_memory_allocator(const kept_memory_allocator<U, Allocator>& other) noexcept
         : memory_(other.memory_) {}
 
     [[nodiscard]] T* allocate(std::size_t n) { return memory_->template allocate<T>(n); }
     void deallocate(T* p, std::size_t n) noexcept { memory_->template deallocate<T>(p, n); }
 
-    friend bool operator==(const keeping_allocator&, const keeping_allocator&) noexcept = default;
+    friend bool operator==(const kept_memory_allocator&,
+                           const kept_memory_allocator&) noexcept = default;
 
 private:
     kept_memory<Allocator>* memory_;

@@ -56,7 +56,7 @@ concept steady_time_point_argument =
     time_point_argument<T> && std::same_as<typename T::clock, std::chrono::steady_clock>;
 
 template <class T>
-concept where_argument =
+concept executor_or_context =
     is_executor<std::remove_cvref_t<T>> || is_context<std::remove_reference_t<T>>;
 
 #if defined(BOOST_ASIO_HAS_CONCEPTS)
@@ -76,16 +76,16 @@ concept has_default_token =
 
 /// Whether no sleep can be started there, with this token, or with the default one.
 template <class Where, class... Token>
-inline constexpr bool can_not_sleep = !(wait_token<Token> && ...);
+inline constexpr bool lacks_sleep_token = !(wait_token<Token> && ...);
 template <class Where>
-inline constexpr bool can_not_sleep<Where> = !has_default_token<Where>;
+inline constexpr bool lacks_sleep_token<Where> = !has_default_token<Where>;
 template <is_context Where>
-inline constexpr bool can_not_sleep<Where> = !has_default_token<typename Where::executor_type>;
+inline constexpr bool lacks_sleep_token<Where> = !has_default_token<typename Where::executor_type>;
 
 template <class Where, bool WhenFits, class... Token>
-concept sleeps_wrongly =
-    sizeof...(Token) <= 1 &&
-    (!where_argument<Where> || !WhenFits || can_not_sleep<std::remove_cvref_t<Where>, Token...>);
+concept invalid_sleep_call =
+    sizeof...(Token) <= 1 && (!executor_or_context<Where> || !WhenFits ||
+                              lacks_sleep_token<std::remove_cvref_t<Where>, Token...>);
 
 /// Explains why T is not the duration that belongs in this place.
 template <class T>
@@ -138,9 +138,10 @@ constexpr auto expect_steady_time_point() {
 
 /// Explains why T is not where an operation can run.
 template <class T>
-constexpr auto expect_where() {
-    static_assert(where_argument<T>, "asio_wheel: the first argument must be an executor or an "
-                                     "execution context, such as an io_context");
+constexpr auto expect_executor_or_context() {
+    static_assert(executor_or_context<T>,
+                  "asio_wheel: the first argument must be an executor or an "
+                  "execution context, such as an io_context");
 }
 
 /// Explains why an operation that completes with an error_code can't have this token, or none.
@@ -158,7 +159,7 @@ constexpr auto expect_wait_token() {
 
 /// An operation keeps a handler: it is moved there, or copied if it is an lvalue.
 template <class Handler>
-constexpr auto expect_to_keep() {
+constexpr auto expect_storable() {
     static_assert(std::constructible_from<std::decay_t<Handler>, Handler>,
                   "asio_wheel: the operation keeps the handler, which can't be copied. Write "
                   "std::move(handler)");

@@ -79,7 +79,7 @@ struct op_memory {
             try {
                 return Handler(std::move(op.handler()));
             } catch (...) {
-                free(op, last_allocator_of(op.handler()));
+                free(op, upstream_allocator_of(op.handler()));
                 throw;
             }
         }();
@@ -105,7 +105,7 @@ private:
     }
 
     // An allocator that works when the handler has ended: see kept_memory.
-    [[nodiscard]] static auto last_allocator_of(const Handler& handler) noexcept {
+    [[nodiscard]] static auto upstream_allocator_of(const Handler& handler) noexcept {
         if constexpr (requires { handler.upstream_allocator(); }) {
             return handler.upstream_allocator();
         } else {

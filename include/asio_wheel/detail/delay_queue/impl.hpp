@@ -13,7 +13,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
-#include <asio_wheel/detail/delay_queue/pop_watch.hpp>
+#include <asio_wheel/detail/delay_queue/queue_driver.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
@@ -47,12 +47,12 @@ public:
 
     delay_queue_impl(const executor_type& ex, const delay_queue_options& options)
         : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), capacity_(options.capacity),
-          elements_(count_of(wheel_.now())), watch_(std::make_shared<watch>(*this, ex)) {}
+          elements_(count_of(wheel_.now())), driver_(std::make_shared<driver>(*this, ex)) {}
 
     delay_queue_impl(const delay_queue_impl&) = delete;
     delay_queue_impl& operator=(const delay_queue_impl&) = delete;
     ~delay_queue_impl() {
-        watch_->leave();
+        driver_->disconnect();
         cancel();
     }
 
@@ -64,8 +64,8 @@ public:
 
     /// The time that is `delay` after now.
     template <class Rep, class Period>
-    [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& delay) const {
-        refuse_nan("the delay of an element", delay);
+    [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& delay) const {
+        throw_if_nan("the delay of an element", delay);
         return add_saturating(wheel_.now(), ceil_saturating<duration>(delay));
     }
 
@@ -77,13 +77,13 @@ public:
             throw boost::system::system_error(error::queue_full);
         }
         const key k = elements_.push(std::move(value), count_of(t));
-        note(t);
+        on_new_expiry(t);
         return k;
     }
 
     std::optional<T> erase(const key& k) {
         std::optional<T> value = elements_.erase(k);
-        end_pops_if_over();
+        complete_all_if_exhausted();
         return value;
     }
 
@@ -91,19 +91,19 @@ public:
         if (!elements_.postpone(k, count_of(t))) {
             return false;
         }
-        note(t);
+        on_new_expiry(t);
         return true;
     }
 
     std::optional<T> try_pop() {
-        element* const e = next_due();
+        element* const e = first_due();
         std::optional<T> value = e != nullptr ? elements_.take(*e) : std::nullopt;
-        end_pops_if_over();
+        complete_all_if_exhausted();
         return value;
     }
 
     [[nodiscard]] const T* peek() {
-        element* const e = next_due();
+        element* const e = first_due();
         return e != nullptr ? &elements_.value(*e) : nullptr;
     }
 
@@ -114,17 +114,17 @@ public:
     }
 
     [[nodiscard]] std::optional<time_point> peek_expiry() {
-        const auto next = elements_.exactly_next();
+        const auto next = elements_.find_next_expiry();
         return next ? std::optional(time_of(*next)) : std::nullopt;
     }
 
     template <class Handler>
     void start(Handler&& handler) {
         pop& p = make_pop<T>(std::forward<Handler>(handler), timer_.get_executor(),
-                             watch_->context(), *watch_, abort_pop{this});
+                             driver_->context(), *driver_, abort_function{this});
         pops_.push_back(p);
         try {
-            serve();
+            serve_pops();
         } catch (...) {
             if (!pops_.empty() && &pops_.back() == &p) { // Else it is finished.
                 pops_.pop_back();
@@ -134,16 +134,16 @@ public:
         }
     }
 
-    std::size_t cancel() noexcept { return end_pops(boost::asio::error::operation_aborted); }
+    std::size_t cancel() noexcept { return complete_all(boost::asio::error::operation_aborted); }
 
     void clear() noexcept {
         elements_.clear();
-        end_pops_if_over();
+        complete_all_if_exhausted();
     }
 
     void close() {
         closed_ = true;
-        end_pops_if_over();
+        complete_all_if_exhausted();
     }
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
@@ -152,144 +152,144 @@ private:
     using pop_list = boost::intrusive::list<pop, boost::intrusive::constant_time_size<false>>;
     using elements = delayed_elements<T, Clock::is_steady>;
     using element = typename elements::element;
-    using watch = pop_watch<delay_queue_impl>;
-    friend watch;
+    using driver = queue_driver<delay_queue_impl>;
+    friend driver;
 
     // What a pop's cancellation slot calls.
-    struct abort_pop {
+    struct abort_function {
         delay_queue_impl* queue;
         void operator()(pop& p) const noexcept { queue->abort(p); }
     };
 
-    [[nodiscard]] element* next_due() {
-        return elements_.due([this] { return count_of(wheel_.now()); });
+    [[nodiscard]] element* first_due() {
+        return elements_.first_due([this] { return count_of(wheel_.now()); });
     }
 
     // Gives what is due to the pops that wait, as many as a slice has, and sees to the rest. Throws
     // only if there are pops, no wait, and none can be started.
-    void serve() {
+    void serve_pops() {
         std::size_t left = wheel_.options().budget;
         for (; left != 0 && !pops_.empty(); --left) {
-            element* const e = next_due();
+            element* const e = first_due();
             if (e == nullptr) {
                 break;
             }
-            hand_out(*e);
+            complete_front(*e);
         }
-        elements_.bring_back();
-        end_pops_if_over();
+        elements_.restore_deferred();
+        complete_all_if_exhausted();
         if (pops_.empty()) {
-            look_no_more();
+            stop_waiting();
         } else if (left == 0) {
-            watch_->go_on();
-        } else if (!watch_->going_on()) {
-            const auto next = elements_.next();
-            look_at(next ? time_of(*next) : (time_point::max)());
+            driver_->request_turn();
+        } else if (!driver_->turn_requested()) {
+            const auto next = elements_.next_expiry();
+            wait_until(next ? time_of(*next) : (time_point::max)());
         }
     }
 
     // Ends the first pop with the value of an element; or, if that cannot be moved, with an error.
-    void hand_out(element& e) noexcept {
-        pop& first = take_out(pops_.front());
+    void complete_front(element& e) noexcept {
+        pop& first = detach(pops_.front());
         boost::system::error_code failure;
         try {
-            elements_.take_to(first.value(), e);
+            elements_.take_into(first.value(), e);
         } catch (const std::bad_alloc&) {
             failure = make_error_code(boost::system::errc::not_enough_memory);
         } catch (...) {
             failure = make_error_code(boost::system::errc::operation_not_supported);
         }
         if (failure) {
-            elements_.set_aside(e); // The next pop gets the next one.
+            elements_.defer(e); // The next pop gets the next one.
         }
         first.finish(failure);
     }
 
     // An element has got another time: pops that wait may have to be served earlier. They are when
     // the present handler has returned, with what is first then.
-    void note(const time_point& t) {
-        if (pops_.empty() || watch_->going_on() || t >= timer_.expiry()) {
+    void on_new_expiry(const time_point& t) {
+        if (pops_.empty() || driver_->turn_requested() || t >= timer_.expiry()) {
             return;
         }
         if (t <= wheel_.now()) {
-            watch_->go_on();
+            driver_->request_turn();
         } else {
             static_cast<void>(timer_.postpone_until(t));
         }
     }
 
-    void look_at(const time_point& t) {
-        if (!looking_) {
+    void wait_until(const time_point& t) {
+        if (!wait_pending_) {
             timer_.expires_at(t);
-            watch_->wait(timer_);
-            looking_ = true;
+            driver_->start_wait(timer_);
+            wait_pending_ = true;
         } else if (t != timer_.expiry()) {
             static_cast<void>(timer_.postpone_until(t));
         }
     }
 
     // While no pop waits, the queue does not keep the context running.
-    void look_no_more() noexcept {
-        if (std::exchange(looking_, false)) {
-            watch_->forget_wait();
+    void stop_waiting() noexcept {
+        if (std::exchange(wait_pending_, false)) {
+            driver_->ignore_wait();
             timer_.cancel();
         }
     }
 
-    void looked(const boost::system::error_code& ec) {
-        looking_ = false;
+    void on_wait(const boost::system::error_code& ec) {
+        wait_pending_ = false;
         if (!ec) {
-            go_on();
+            on_turn();
         } else { // Only drain() aborts it.
             const bool drained = ec == boost::asio::error::operation_aborted;
-            end_pops(drained ? make_error_code(error::wheel_stopped) : ec);
+            complete_all(drained ? make_error_code(error::wheel_stopped) : ec);
         }
     }
 
-    void go_on() {
+    void on_turn() {
         try {
-            serve();
+            serve_pops();
         } catch (const std::bad_alloc&) {
-            watch_->go_on(); // Until a wait can be started.
+            driver_->request_turn(); // Until a wait can be started.
         } catch (...) {
-            watch_->go_on();
+            driver_->request_turn();
             throw;
         }
     }
 
     // A pop waits no more.
-    pop& take_out(pop& p) noexcept {
+    pop& detach(pop& p) noexcept {
         pops_.erase(pops_.iterator_to(p));
-        p.cut_off();
+        p.disconnect_slot();
         return p;
     }
 
     void abort(pop& p) noexcept {
-        take_out(p);
+        detach(p);
         if (pops_.empty()) {
-            look_no_more();
+            stop_waiting();
         }
         p.finish(boost::asio::error::operation_aborted);
     }
 
-    std::size_t end_pops(const boost::system::error_code& ec) noexcept {
-        look_no_more();
+    std::size_t complete_all(const boost::system::error_code& ec) noexcept {
+        stop_waiting();
         std::size_t ended = 0;
         for (; !pops_.empty(); ++ended) {
-            take_out(pops_.front()).finish(ec);
+            detach(pops_.front()).finish(ec);
         }
         return ended;
     }
 
-    void end_pops_if_over() noexcept {
+    void complete_all_if_exhausted() noexcept {
         if (closed_ && empty()) {
-            end_pops(error::queue_closed);
+            complete_all(error::queue_closed);
         }
     }
 
     // The context ends. A handler may own what the queue is part of.
-    void forget_pops() noexcept {
-        looking_ = false;
+    void destroy_pops() noexcept {
+        wait_pending_ = false;
         pop_list gone;
         gone.swap(pops_);
         while (!gone.empty()) {
@@ -312,8 +312,8 @@ private:
     elements elements_;
     // If any pop waits, there is a wait for the timer, or the watch is going on.
     pop_list pops_;
-    std::shared_ptr<watch> watch_;
-    bool looking_ = false; // There is a wait.
+    std::shared_ptr<driver> driver_;
+    bool wait_pending_ = false; // There is a wait.
     bool closed_ = false;
 };
 

@@ -14,7 +14,7 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
-#include <asio_wheel/detail/delay_queue/pop_hop.hpp>
+#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -32,12 +32,12 @@
 namespace asio_wheel::detail {
 
 template <class T>
-class pop_link;
+class pop_cancel_link;
 
 /// What a queue knows of a pop; its handler is in a derived class. It ends by finish(), or without
 /// a call by destroy().
 template <class T>
-class pop_op : public hop_op,
+class pop_op : public executor_op,
                public boost::intrusive::list_base_hook<
                    boost::intrusive::link_mode<boost::intrusive::normal_link>> {
 public:
@@ -47,7 +47,7 @@ public:
     [[nodiscard]] std::optional<T>& value() noexcept { return value_; }
 
     /// From now on its cancellation slot leads nowhere.
-    void cut_off() noexcept {
+    void disconnect_slot() noexcept {
         if (link_ != nullptr) {
             link_->pop_ = nullptr;
             link_ = nullptr;
@@ -57,21 +57,21 @@ public:
     /// Sends it to its handler, with its value or, if it has none, with `ec`.
     void finish(const boost::system::error_code& ec) noexcept {
         result_ = ec;
-        send();
+        post_completion();
     }
 
     [[nodiscard]] const boost::system::error_code& result() const noexcept { return result_; }
 
 protected:
-    explicit pop_op(operation::func_type function) noexcept : hop_op(function) {}
-    ~pop_op() { cut_off(); }
+    explicit pop_op(operation::func_type function) noexcept : executor_op(function) {}
+    ~pop_op() { disconnect_slot(); }
 
 private:
-    friend pop_link<T>;
+    friend pop_cancel_link<T>;
 
-    virtual void send() noexcept = 0;
+    virtual void post_completion() noexcept = 0;
 
-    pop_link<T>* link_ = nullptr;
+    pop_cancel_link<T>* link_ = nullptr;
     boost::system::error_code result_;
     std::optional<T> value_;
 };
@@ -79,17 +79,17 @@ private:
 /// What leads from a cancellation slot to a pop. Each knows of the other, for either may end first:
 /// the slot may be given to another operation.
 template <class T>
-class pop_link {
+class pop_cancel_link {
 public:
-    explicit pop_link(pop_op<T>& pop) noexcept : pop_(&pop) { pop.link_ = this; }
-    pop_link(const pop_link&) = delete;
-    pop_link& operator=(const pop_link&) = delete;
+    explicit pop_cancel_link(pop_op<T>& pop) noexcept : pop_(&pop) { pop.link_ = this; }
+    pop_cancel_link(const pop_cancel_link&) = delete;
+    pop_cancel_link& operator=(const pop_cancel_link&) = delete;
 
     /// Null when the pop no longer waits.
     [[nodiscard]] pop_op<T>* pop() const noexcept { return pop_; }
 
 protected:
-    ~pop_link() {
+    ~pop_cancel_link() {
         if (pop_ != nullptr) {
             pop_->link_ = nullptr;
         }
@@ -102,9 +102,10 @@ private:
 
 /// What a cancellation slot holds for a pop: calls abort(pop).
 template <class T, class Abort>
-class pop_canceller : public pop_link<T> {
+class pop_cancellation : public pop_cancel_link<T> {
 public:
-    pop_canceller(pop_op<T>& pop, Abort abort) noexcept : pop_link<T>(pop), abort_(abort) {}
+    pop_cancellation(pop_op<T>& pop, Abort abort) noexcept
+        : pop_cancel_link<T>(pop), abort_(abort) {}
 
     void operator()(boost::asio::cancellation_type type) noexcept {
         if (this->pop() != nullptr && type != boost::asio::cancellation_type::none) {
@@ -143,101 +144,101 @@ void deliver_pop(Op& op) {
 
 /// Brings pops to the executor of their queue, one by one in the order in which they are finished.
 template <class T>
-class pop_courier {
+class pop_dispatcher {
 public:
-    virtual void carry(pop_op<T>& pop) noexcept = 0;
+    virtual void dispatch(pop_op<T>& pop) noexcept = 0;
 
 protected:
-    ~pop_courier() = default;
+    ~pop_dispatcher() = default;
 };
 
-/// A pop whose handler is called in its own turn in a context's queue, or brought by the courier.
-/// `Work` keeps the handler's executor working until then, where the queue does not.
+/// A pop whose handler is called in its own turn in a context's queue, or brought by the
+/// dispatcher. `Work` keeps the handler's executor working until then, where the queue does not.
 template <class T, class Work, class Handler>
-class near_pop final : public pop_op<T> {
-    using memory = op_memory<near_pop, Handler>;
+class queued_pop final : public pop_op<T> {
+    using memory = op_memory<queued_pop, Handler>;
 
 public:
-    near_pop(Handler&& handler, context_queue queue, Work work)
-        : pop_op<T>(&near_pop::run), queue_(queue), work_(std::move(work)),
+    queued_pop(Handler&& handler, context_queue queue, Work work)
+        : pop_op<T>(&queued_pop::run), queue_(queue), work_(std::move(work)),
           handler_(std::move(handler)) {}
-    near_pop(Handler&& handler, context_queue queue, pop_courier<T>& courier, Work work)
-        : pop_op<T>(&near_pop::run), queue_(queue), courier_(&courier), work_(std::move(work)),
-          handler_(std::move(handler)) {}
+    queued_pop(Handler&& handler, context_queue queue, pop_dispatcher<T>& dispatcher, Work work)
+        : pop_op<T>(&queued_pop::run), queue_(queue), dispatcher_(&dispatcher),
+          work_(std::move(work)), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
 
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
-        auto& op = *static_cast<near_pop*>(self);
+        auto& op = *static_cast<queued_pop*>(self);
         if (queue != nullptr) {
-            op.arrive();
+            op.on_executor();
         } else {
             memory::destroy(op);
         }
     }
 
-    void arrive() override { deliver_pop<near_pop, Handler>(*this); }
+    void on_executor() override { deliver_pop<queued_pop, Handler>(*this); }
 
-    void send() noexcept override {
-        if (courier_ != nullptr) {
-            courier_->carry(*this);
+    void post_completion() noexcept override {
+        if (dispatcher_ != nullptr) {
+            dispatcher_->dispatch(*this);
         } else {
             post_to(queue_, *this);
         }
     }
 
     context_queue queue_;
-    pop_courier<T>* courier_ = nullptr;
+    pop_dispatcher<T>* dispatcher_ = nullptr;
     [[no_unique_address]] Work work_;
     Handler handler_;
 };
 
 /// A pop whose handler belongs on an executor of its own: another strand, or one unknown.
 template <class T, class Executor, class Handler>
-class far_pop final : public pop_op<T> {
-    using memory = op_memory<far_pop, Handler>;
+class dispatched_pop final : public pop_op<T> {
+    using memory = op_memory<dispatched_pop, Handler>;
 
 public:
-    far_pop(Handler&& handler, context_queue queue, const Executor& ex)
-        : pop_op<T>(&far_pop::run), queue_(queue), work_(track_work(ex)),
-          reserve_(pop_reserve::make()), handler_(std::move(handler)) {}
+    dispatched_pop(Handler&& handler, context_queue queue, const Executor& ex)
+        : pop_op<T>(&dispatched_pop::run), queue_(queue), work_(track_work(ex)),
+          reserve_(dispatch_reserve::make()), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
 
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
-        auto& op = *static_cast<far_pop*>(self);
+        auto& op = *static_cast<dispatched_pop*>(self);
         if (queue != nullptr) {
             // Copies: the operation may be gone before hop() returns.
             const auto ex = executor_of<Executor>(op.work_);
-            hop(op, *op.reserve_, ex, context_queue(op.queue_));
+            dispatch_to(op, *op.reserve_, ex, context_queue(op.queue_));
         } else {
             memory::destroy(op);
         }
     }
 
-    void arrive() override { deliver_pop<far_pop, Handler>(*this); }
-    void send() noexcept override { post_to(queue_, *this); }
+    void on_executor() override { deliver_pop<dispatched_pop, Handler>(*this); }
+    void post_completion() noexcept override { post_to(queue_, *this); }
 
     context_queue queue_; // Of the delay queue's context.
     work_on<Executor> work_;
-    pop_reserve::owner reserve_;
+    dispatch_reserve::owner reserve_;
     Handler handler_;
 };
 
 /// Makes a pop of type `Op`, and lets its handler's cancellation slot, if it has one, call
 /// abort(pop).
 template <class Op, class Handler, class Executor, class Abort, class... Arguments>
-[[nodiscard]] Op& make_pop_of(Handler&& handler, [[maybe_unused]] const Executor& ex, Abort abort,
-                              Arguments&&... arguments) {
+[[nodiscard]] Op& create_pop(Handler&& handler, [[maybe_unused]] const Executor& ex, Abort abort,
+                             Arguments&&... arguments) {
     Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler),
                                                   std::forward<Arguments>(arguments)...);
     BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "delay_queue", abort.queue, 0, "async_pop"));
     try {
         if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
             slot.is_connected()) {
-            slot.template emplace<pop_canceller<typename Op::value_type, Abort>>(*op, abort);
+            slot.template emplace<pop_cancellation<typename Op::value_type, Abort>>(*op, abort);
         }
     } catch (...) {
         op->destroy();
@@ -259,37 +260,35 @@ template <class Executor, class Other>
     }
 }
 
-struct no_pop_work {};
-
 /// A pop of the kind that reaches `handler`, for a delay queue that is used through `ex`; `queue`
-/// is that of its context, and `courier` brings pops to `ex`.
+/// is that of its context, and `dispatcher` brings pops to `ex`.
 template <class T, class Handler, class Executor, class Abort>
 [[nodiscard]] pop_op<T>& make_pop(Handler&& handler, const Executor& ex, context_queue queue,
-                                  pop_courier<T>& courier, Abort abort) {
+                                  pop_dispatcher<T>& dispatcher, Abort abort) {
     const auto bound = boost::asio::get_associated_executor(handler, ex);
     using bound_executor = std::decay_t<decltype(bound)>;
-    using direct = near_pop<T, no_pop_work, Handler>;
-    using near_type = near_pop<T, work_on<bound_executor>, Handler>;
-    using far_type = far_pop<T, bound_executor, Handler>;
+    using untracked = queued_pop<T, no_work, Handler>;
+    using queued = queued_pop<T, work_on<bound_executor>, Handler>;
+    using dispatched = dispatched_pop<T, bound_executor, Handler>;
     constexpr bool unbound =
         std::is_same_v<boost::asio::associated_executor_t<Handler, pop_op<T>>, pop_op<T>>;
     if constexpr (unbound && is_io_context_executor<Executor>) {
-        return make_pop_of<direct>(std::forward<Handler>(handler), ex, abort, queue, no_pop_work());
+        return create_pop<untracked>(std::forward<Handler>(handler), ex, abort, queue, no_work());
     } else {
-        const boost::asio::execution_context* const home = native_context(bound);
-        if (home != nullptr && home == native_context(ex)) {
-            return make_pop_of<direct>(std::forward<Handler>(handler), ex, abort, queue,
-                                       no_pop_work());
+        const boost::asio::execution_context* const native = native_context(bound);
+        if (native != nullptr && native == native_context(ex)) {
+            return create_pop<untracked>(std::forward<Handler>(handler), ex, abort, queue,
+                                         no_work());
         }
-        if (home != nullptr) { // Another context.
-            return make_pop_of<near_type>(std::forward<Handler>(handler), ex, abort,
-                                          context_queue(context_of(bound)), track_work(bound));
+        if (native != nullptr) { // Another context.
+            return create_pop<queued>(std::forward<Handler>(handler), ex, abort,
+                                      context_queue(context_of(bound)), track_work(bound));
         }
         if (is_same_executor(ex, bound)) {
-            return make_pop_of<near_type>(std::forward<Handler>(handler), ex, abort, queue, courier,
-                                          track_work(bound));
+            return create_pop<queued>(std::forward<Handler>(handler), ex, abort, queue, dispatcher,
+                                      track_work(bound));
         }
-        return make_pop_of<far_type>(std::forward<Handler>(handler), ex, abort, queue, bound);
+        return create_pop<dispatched>(std::forward<Handler>(handler), ex, abort, queue, bound);
     }
 }
 

@@ -38,10 +38,11 @@ public:
 
     template <class Rep1, class Period1, class Rep2, class Period2>
     heartbeat_impl(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
-                   const std::chrono::duration<Rep2, Period2>& dead_after, activity_type& seen)
+                   const std::chrono::duration<Rep2, Period2>& dead_after, activity_type& activity)
         : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
           send_every_(positive<duration>("a heartbeat's send_every", send_every)),
-          dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)), seen_(&seen) {}
+          dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)),
+          activity_(&activity) {}
 
     heartbeat_impl(const heartbeat_impl&) = delete;
     heartbeat_impl& operator=(const heartbeat_impl&) = delete;
@@ -49,26 +50,26 @@ public:
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
     /// The owner has moved, and what it knows of touches with it.
-    void moved_to(activity_type& seen) noexcept { seen_ = &seen; }
+    void on_move(activity_type& activity) noexcept { activity_ = &activity; }
 
     /// Something was sent or received. On a clock that can be set, what waits may have to be told.
-    void was_touched() {
+    void on_touch() {
         if constexpr (!Clock::is_steady) {
-            waits_until_.no_later_than(core_access::of(wheel_), core_access::state_of(timer_),
-                                       next_event());
+            wait_end_.bring_forward(core_access::of(wheel_), core_access::state_of(timer_),
+                                    next_event());
         }
     }
 
     template <class Handler>
     void start(Handler&& handler) {
-        wait(intermediate_handler<Handler, look>(std::forward<Handler>(handler), look{this}));
+        wait(intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}));
     }
 
     std::size_t cancel() { return timer_.cancel(); }
 
 private:
     // The handler of the wait for the first of both.
-    struct look {
+    struct on_wait {
         heartbeat_impl* self;
 
         template <class Operation>
@@ -77,14 +78,15 @@ private:
                 return op.complete(ec, heartbeat_event::send);
             }
             const time_point now = self->wheel_.now();
-            if (now >= self->death()) {
+            if (now >= self->dead_at()) {
                 op.complete(ec, heartbeat_event::dead);
-            } else if (now >= self->next_sending()) {
-                self->seen_->sent.touch();
-                self->was_touched();
+            } else if (now >= self->next_send()) {
+                self->activity_->sent.touch();
+                self->on_touch();
                 op.complete(ec, heartbeat_event::send);
             } else {
-                go_on_with(op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
+                start_next_wait(
+                    op, [this, &op] { self->wait(std::move(op)); }, heartbeat_event::send);
             }
         }
     };
@@ -93,20 +95,20 @@ private:
     void wait(Operation&& op) {
         const time_point next = next_event();
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
-            waits_until_.set(next);
+            wait_end_.set(next);
             timer_.expires_at(next);
         });
     }
 
     [[nodiscard]] time_point next_event() const noexcept {
-        return std::min(next_sending(), death());
+        return std::min(next_send(), dead_at());
     }
 
-    [[nodiscard]] time_point next_sending() const noexcept {
-        return add_saturating(seen_->sent.last(), send_every_);
+    [[nodiscard]] time_point next_send() const noexcept {
+        return add_saturating(activity_->sent.last(), send_every_);
     }
-    [[nodiscard]] time_point death() const noexcept {
-        return add_saturating(seen_->received.last(), dead_after_);
+    [[nodiscard]] time_point dead_at() const noexcept {
+        return add_saturating(activity_->received.last(), dead_after_);
     }
 
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
@@ -115,8 +117,8 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration send_every_;
     duration dead_after_;
-    activity_type* seen_; // The owner's.
-    [[no_unique_address]] waiting_until<core_type> waits_until_;
+    activity_type* activity_; // The owner's.
+    [[no_unique_address]] published_wait_end<core_type> wait_end_;
 };
 
 } // namespace asio_wheel::detail

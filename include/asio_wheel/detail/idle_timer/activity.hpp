@@ -21,11 +21,11 @@ public:
 
     explicit activity(const Core& core) : core_(&core), last_(count_of(core.now())) {}
 
-    activity(const activity& other) noexcept : core_(other.core_), last_(other.count()) {}
+    activity(const activity& other) noexcept : core_(other.core_), last_(other.load()) {}
     activity& operator=(const activity& other) noexcept {
         if (this != &other) {
             core_ = other.core_;
-            last_.store(other.count(), std::memory_order_relaxed);
+            last_.store(other.load(), std::memory_order_relaxed);
         }
         return *this;
     }
@@ -55,7 +55,7 @@ public:
     }
 
     [[nodiscard]] time_point last() const noexcept {
-        return time_point(typename time_point::duration(count()));
+        return time_point(typename time_point::duration(load()));
     }
 
 private:
@@ -70,7 +70,7 @@ private:
     }
 
     // The order of reads and writes is of importance to touch() only.
-    [[nodiscard]] rep count() const noexcept { return last_.load(std::memory_order_relaxed); }
+    [[nodiscard]] rep load() const noexcept { return last_.load(std::memory_order_relaxed); }
 
     const Core* core_;
     atomic<rep> last_;
@@ -80,14 +80,14 @@ private:
 /// clock was set back, a touch makes the end of a period earlier, and must move the wait. On a
 /// steady clock that does not happen.
 template <class Core, bool Steady = Core::time_point::clock::is_steady>
-class waiting_until {
+class published_wait_end {
 public:
     void set(typename Core::time_point) noexcept {}
-    void no_later_than(Core&, typename Core::state&, typename Core::time_point) noexcept {}
+    void bring_forward(Core&, typename Core::state&, typename Core::time_point) noexcept {}
 };
 
 template <class Core>
-class waiting_until<Core, false> {
+class published_wait_end<Core, false> {
 public:
     using time_point = typename Core::time_point;
 
@@ -99,7 +99,7 @@ public:
     /// By any thread that has touched: moves the wait, if there is one that is for later. If the
     /// owner is just about to begin it, for an end that was right before, it may be missed, but not
     /// by the next touch.
-    void no_later_than(Core& core, typename Core::state& timer, time_point end) noexcept {
+    void bring_forward(Core& core, typename Core::state& timer, time_point end) noexcept {
         if (end.time_since_epoch().count() < end_.load(std::memory_order_relaxed)) {
             core.bring_forward(timer, end);
         }

@@ -36,27 +36,28 @@ namespace asio_wheel::detail {
 
 /// What the scale knows of an idle timer: when it was touched, its period, and its timer.
 template <class Core>
-struct idle_watch : boost::intrusive::list_base_hook<> {
+struct idle_entry : boost::intrusive::list_base_hook<> {
     using duration = typename Core::duration;
     using time_point = typename Core::time_point;
 
-    idle_watch(const activity<Core>& a, typename Core::state& s, duration p)
-        : touched(&a), timer(s), period(p) {}
+    idle_entry(const activity<Core>& a, typename Core::state& s, duration p)
+        : last_activity(&a), timer(s), period(p) {}
 
     /// When the period is over, as short as it is now.
-    [[nodiscard]] time_point end(double scale) const noexcept {
-        return add_saturating(touched->last(), scale == 1 ? period : shortened(scale));
+    [[nodiscard]] time_point expiry(double scale) const noexcept {
+        return add_saturating(last_activity->last(), scale == 1 ? period : scaled_period(scale));
     }
 
-    const activity<Core>* touched; ///< Its owner's. Written by the owner under the scale's lock.
+    const activity<Core>*
+        last_activity; ///< Its owner's. Written by the owner under the scale's lock.
     typename Core::state& timer;
     duration period;     ///< Written by the owner under the scale's lock.
     bool listed = false; ///< Its owner's, until the context ends.
 
 private:
-    [[nodiscard]] duration shortened(double scale) const noexcept {
-        using wide = std::chrono::duration<double, typename duration::period>;
-        return ceil_saturating<duration>(wide(period) * scale);
+    [[nodiscard]] duration scaled_period(double scale) const noexcept {
+        using exact_duration = std::chrono::duration<double, typename duration::period>;
+        return ceil_saturating<duration>(exact_duration(period) * scale);
     }
 };
 
@@ -64,7 +65,7 @@ private:
 template <class Clock>
 class idle_scale : public boost::asio::execution_context::service {
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-    using watch = idle_watch<core_type>;
+    using entry = idle_entry<core_type>;
 
 public:
     using key_type = idle_scale;
@@ -79,69 +80,68 @@ public:
     void scale(double factor) noexcept {
         std::unique_lock<optional_mutex> lock(mutex_);
         scale_.store(factor, std::memory_order_relaxed);
-        begin_walk(lock);
+        start_walk(lock);
     }
 
     /// Called by an idle timer after it has started a wait by an earlier value of scale(). If the
     /// wait started after the walk had passed its timer, the timer sees the new factor here,
     /// because both held the wheel's lock.
-    void waits_by(double factor) noexcept {
+    void on_wait_started(double factor) noexcept {
         if (scale() < factor) {
             std::unique_lock<optional_mutex> lock(mutex_);
-            begin_walk(lock);
+            start_walk(lock);
         }
     }
 
-    void add(watch& w) {
+    void add(entry& e) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         if (!closed_) {
-            watches_.push_back(w);
-            w.listed = true;
+            entries_.push_back(e);
+            e.listed = true;
         }
     }
 
     /// If it is listed. Otherwise the scale may have ended.
-    void remove(watch& w) noexcept {
+    void remove(entry& e) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const auto it = watches_.iterator_to(w);
-        if (next_ == it) {
-            ++next_;
+        const auto it = entries_.iterator_to(e);
+        if (walk_position_ == it) {
+            ++walk_position_;
         }
-        watches_.erase(it);
+        entries_.erase(it);
     }
 
-    void set_period(watch& w, typename core_type::duration period) noexcept {
+    void set_period(entry& e, typename core_type::duration period) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        w.period = period;
+        e.period = period;
     }
 
     /// The owner of a watch has moved. If the watch is listed. Otherwise the scale may have ended.
-    void move(watch& w, const activity<core_type>& touched) noexcept {
+    void move(entry& e, const activity<core_type>& last_activity) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        w.touched = &touched;
+        e.last_activity = &last_activity;
     }
 
 private:
     // The context ends. No idle timer uses the scale from now on.
     void shutdown() noexcept override {
-        while (forget_some()) {
+        while (clear_slice()) {
         }
     }
 
-    using list = boost::intrusive::list<watch, boost::intrusive::constant_time_size<false>>;
+    using list = boost::intrusive::list<entry, boost::intrusive::constant_time_size<false>>;
 
     // Goes on where the slice before has ended.
-    class rest_of_walk : public operation {
+    class walk_op : public operation {
     public:
-        explicit rest_of_walk(idle_scale& self) noexcept
-            : operation(&rest_of_walk::run), self_(self) {}
+        explicit walk_op(idle_scale& self) noexcept : operation(&walk_op::run), self_(self) {}
 
     private:
         static void run(void* queue, operation* op, const boost::system::error_code&, std::size_t) {
             if (queue != nullptr) {
-                idle_scale& self = static_cast<rest_of_walk*>(op)->self_;
+                idle_scale& self = static_cast<walk_op*>(op)->self_;
                 std::unique_lock<optional_mutex> lock(self.mutex_);
-                self.queued_ = false;
+                self.walk_queued_ = false;
                 self.walk(lock);
             }
         }
@@ -150,20 +150,20 @@ private:
     };
 
     // One slice of the end.
-    bool forget_some() noexcept {
+    bool clear_slice() noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         closed_ = true;
-        next_ = watches_.end();
-        for (std::size_t i = 0; i < core_.options().budget && !watches_.empty(); ++i) {
-            watches_.front().listed = false;
-            watches_.pop_front();
+        walk_position_ = entries_.end();
+        for (std::size_t i = 0; i < core_.options().budget && !entries_.empty(); ++i) {
+            entries_.front().listed = false;
+            entries_.pop_front();
         }
-        return !watches_.empty();
+        return !entries_.empty();
     }
 
-    void begin_walk(std::unique_lock<optional_mutex>& lock) noexcept {
-        next_ = watches_.begin();
-        if (!queued_) {
+    void start_walk(std::unique_lock<optional_mutex>& lock) noexcept {
+        walk_position_ = entries_.begin();
+        if (!walk_queued_) {
             walk(lock);
         }
     }
@@ -171,14 +171,15 @@ private:
     // One slice. Releases the lock.
     void walk(std::unique_lock<optional_mutex>& lock) noexcept {
         const double factor = scale();
-        for (std::size_t i = 0; i < core_.options().budget && next_ != watches_.end(); ++i) {
-            watch& w = *next_++;
-            core_.bring_forward(w.timer, w.end(factor));
+        for (std::size_t i = 0; i < core_.options().budget && walk_position_ != entries_.end();
+             ++i) {
+            entry& e = *walk_position_++;
+            core_.bring_forward(e.timer, e.expiry(factor));
         }
-        if (next_ != watches_.end()) {
-            queued_ = true;
+        if (walk_position_ != entries_.end()) {
+            walk_queued_ = true;
             operation_batch batch;
-            batch.push_visible(rest_ ? *rest_ : rest_.emplace(*this));
+            batch.push_visible(walk_op_ ? *walk_op_ : walk_op_.emplace(*this));
             queue_.work_started();
             lock.unlock();
             queue_.post(batch);
@@ -187,13 +188,13 @@ private:
 
     core_type& core_;
     optional_mutex mutex_;
-    list watches_;
-    typename list::iterator next_ = watches_.end(); // What is walked to next.
+    list entries_;
+    typename list::iterator walk_position_ = entries_.end(); // What is walked to next.
     bool closed_ = false;
-    bool queued_ = false;     // The rest of a walk is in the queue.
-    atomic<double> scale_{1}; // Written under the lock.
+    bool walk_queued_ = false; // The rest of a walk is in the queue.
+    atomic<double> scale_{1};  // Written under the lock.
     context_queue queue_;
-    std::optional<rest_of_walk> rest_; // Made by the first long walk: most programs have none.
+    std::optional<walk_op> walk_op_; // Made by the first long walk: most programs have none.
 };
 
 } // namespace asio_wheel::detail

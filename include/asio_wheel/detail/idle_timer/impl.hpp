@@ -42,70 +42,71 @@ public:
                     const activity_type& touched)
         : wheel_(use_wheel<Clock>(context_of(ex))),
           scale_(boost::asio::use_service<idle_scale<Clock>>(context_of(ex))), timer_(ex),
-          watch_(touched, core_access::state_of(timer_), checked(period)) {
-        scale_.add(watch_);
+          entry_(touched, core_access::state_of(timer_), positive_period(period)) {
+        scale_.add(entry_);
     }
 
     idle_timer_impl(const idle_timer_impl&) = delete;
     idle_timer_impl& operator=(const idle_timer_impl&) = delete;
     ~idle_timer_impl() {
-        if (watch_.listed) {
-            scale_.remove(watch_);
+        if (entry_.listed) {
+            scale_.remove(entry_);
         }
     }
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
     /// The owner has moved, and what it knows of touches with it.
-    void moved_to(const activity_type& touched) noexcept {
-        if (watch_.listed) {
-            scale_.move(watch_, touched);
+    void on_move(const activity_type& touched) noexcept {
+        if (entry_.listed) {
+            scale_.move(entry_, touched);
         } else {
-            watch_.touched = &touched;
+            entry_.last_activity = &touched;
         }
     }
 
     /// It was touched. On a clock that can be set, what waits may have to be told.
-    void was_touched() {
+    void on_touch() {
         if constexpr (!Clock::is_steady) {
-            waits_until_.no_later_than(core_access::of(wheel_), watch_.timer, end());
+            wait_end_.bring_forward(core_access::of(wheel_), entry_.timer, expiry());
         }
     }
 
     [[nodiscard]] duration idle_for() const {
-        return std::max(until_saturating(watch_.touched->last(), wheel_.now()), duration::zero());
+        return std::max(until_saturating(entry_.last_activity->last(), wheel_.now()),
+                        duration::zero());
     }
 
     template <class Handler>
     void start(Handler&& handler) {
-        wait(intermediate_handler<Handler, look>(std::forward<Handler>(handler), look{this}));
+        wait(intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}));
     }
 
     std::size_t cancel() { return timer_.cancel(); }
 
-    [[nodiscard]] duration period() const noexcept { return watch_.period; }
+    [[nodiscard]] duration period() const noexcept { return entry_.period; }
 
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        scale_.set_period(watch_, checked(period));
+        scale_.set_period(entry_, positive_period(period));
         const double scale = scale_.scale();
-        const time_point end = watch_.end(scale);
-        waits_until_.set(end);
-        static_cast<void>(timer_.postpone_until(end));
-        scale_.waits_by(scale);
+        const time_point expiry = entry_.expiry(scale);
+        wait_end_.set(expiry);
+        static_cast<void>(timer_.postpone_until(expiry));
+        scale_.on_wait_started(scale);
     }
 
 private:
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
 
     // The handler of the wait for the end of a period.
-    struct look {
+    struct on_wait {
         idle_timer_impl* self;
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
-            if (!ec && self->wheel_.now() < self->end()) { // It was touched meanwhile.
-                go_on_with(op, [this, &op] { self->wait(std::move(op)); });
+            if (!ec && self->wheel_.now() < self->expiry()) { // It was touched meanwhile.
+                start_next_wait(op, [this, &op] { self->wait(std::move(op)); });
             } else {
                 op.complete(ec);
             }
@@ -116,26 +117,27 @@ private:
     void wait(Operation&& op) {
         idle_scale<Clock>& s = scale_; // The idle timer may be gone when its wait has started.
         const double scale = s.scale();
-        const time_point end = watch_.end(scale);
+        const time_point expiry = entry_.expiry(scale);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
-            waits_until_.set(end);
-            timer_.expires_at(end);
+            wait_end_.set(expiry);
+            timer_.expires_at(expiry);
         });
-        s.waits_by(scale);
+        s.on_wait_started(scale);
     }
 
-    [[nodiscard]] time_point end() const noexcept { return watch_.end(scale_.scale()); }
+    [[nodiscard]] time_point expiry() const noexcept { return entry_.expiry(scale_.scale()); }
 
     template <class Rep, class Period>
-    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
+    [[nodiscard]] static duration
+    positive_period(const std::chrono::duration<Rep, Period>& period) {
         return positive<duration>("the period of an idle timer", period);
     }
 
     wheel_service<Clock>& wheel_;
     idle_scale<Clock>& scale_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
-    idle_watch<core_type> watch_;
-    [[no_unique_address]] waiting_until<core_type> waits_until_;
+    idle_entry<core_type> entry_;
+    [[no_unique_address]] published_wait_end<core_type> wait_end_;
 };
 
 } // namespace asio_wheel::detail

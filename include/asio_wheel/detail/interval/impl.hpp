@@ -39,11 +39,11 @@ public:
     template <class Rep, class Period>
     interval_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                   const interval_options& options)
-        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), period_(checked(period)),
-          options_(checked(options)), from_(wheel_.now()),
-          next_(add_saturating(from_, options.first ? ceil_saturating<duration>(*options.first)
-                                                    : period_)),
-          given_(options.first.has_value()) {}
+        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), period_(positive_period(period)),
+          options_(checked_options(options)), period_start_(wheel_.now()),
+          next_(add_saturating(
+              period_start_, options.first ? ceil_saturating<duration>(*options.first) : period_)),
+          next_is_explicit_(options.first.has_value()) {}
 
     interval_impl(const interval_impl&) = delete;
     interval_impl& operator=(const interval_impl&) = delete;
@@ -52,18 +52,18 @@ public:
 
     template <class Handler>
     void start(Handler&& handler) {
-        const bool begins = options_.fixed_delay && !given_;
-        const time_point from = begins ? wheel_.now() : from_;
-        const time_point next = begins ? add_saturating(from, period_) : next_;
+        const bool starts_now = options_.fixed_delay && !next_is_explicit_;
+        const time_point period_start = starts_now ? wheel_.now() : period_start_;
+        const time_point next = starts_now ? add_saturating(period_start, period_) : next_;
         const time_point expiry = jittered(next);
-        wait_anew(wheel_, timer_,
-                  intermediate_handler<Handler, take_tick>(std::forward<Handler>(handler),
-                                                           take_tick{this}),
-                  [&] {
-                      from_ = from;
-                      next_ = next;
-                      timer_.expires_at(expiry);
-                  });
+        wait_anew(
+            wheel_, timer_,
+            intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}),
+            [&] {
+                period_start_ = period_start;
+                next_ = next;
+                timer_.expires_at(expiry);
+            });
     }
 
     std::size_t cancel() { return timer_.cancel(); }
@@ -74,37 +74,37 @@ public:
 
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        period_ = checked(period);
-        if (!given_) {
-            move_to(add_saturating(from_, period_));
+        period_ = positive_period(period);
+        if (!next_is_explicit_) {
+            set_next(add_saturating(period_start_, period_));
         }
     }
 
     void reset() {
-        given_ = false;
-        from_ = wheel_.now();
-        move_to(add_saturating(from_, period_));
+        next_is_explicit_ = false;
+        period_start_ = wheel_.now();
+        set_next(add_saturating(period_start_, period_));
     }
 
     void reset_at(const time_point& t) {
-        given_ = true;
-        move_to(t);
+        next_is_explicit_ = true;
+        set_next(t);
     }
 
 private:
     // The handler of the wait for a tick.
-    struct take_tick {
+    struct on_wait {
         interval_impl* self;
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
-            op.complete(ec, ec ? std::size_t(0) : self->take());
+            op.complete(ec, ec ? std::size_t(0) : self->on_tick());
         }
     };
 
     // The tick at next_ has come. Returns how many periods it stands for.
-    std::size_t take() {
-        given_ = false;
+    std::size_t on_tick() {
+        next_is_explicit_ = false;
         if (options_.fixed_delay) {
             return 1;
         }
@@ -115,12 +115,12 @@ private:
             periods += static_cast<std::size_t>(more);
             next_ += period_ * static_cast<typename duration::rep>(periods - 1);
         }
-        from_ = options_.missed == missed_tick::delay && periods != 1 ? now : next_;
-        next_ = add_saturating(from_, period_);
+        period_start_ = options_.missed == missed_tick::delay && periods != 1 ? now : next_;
+        next_ = add_saturating(period_start_, period_);
         return periods;
     }
 
-    void move_to(const time_point& t) {
+    void set_next(const time_point& t) {
         next_ = t;
         static_cast<void>(timer_.postpone_until(jittered(t)));
     }
@@ -131,11 +131,12 @@ private:
     }
 
     template <class Rep, class Period>
-    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
+    [[nodiscard]] static duration
+    positive_period(const std::chrono::duration<Rep, Period>& period) {
         return positive<duration>("the period of an interval", period);
     }
 
-    [[nodiscard]] static interval_options checked(const interval_options& options) {
+    [[nodiscard]] static interval_options checked_options(const interval_options& options) {
         if (options.first && options.first->count() < 0) {
             bad_argument("interval_options::first", in_ns(*options.first), "0 ns or more");
         }
@@ -147,9 +148,9 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration period_;
     interval_options options_;
-    time_point from_; // When the period began that ends at next_, unless that is
+    time_point period_start_; // When the period began that ends at next_, unless that is
     time_point next_;
-    bool given_; // a time of its own.
+    bool next_is_explicit_; // a time of its own.
 };
 
 } // namespace asio_wheel::detail

@@ -44,12 +44,13 @@ struct free_block {
 };
 
 // AddressSanitizer is to see that nobody uses a block that is free.
-inline void hide([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_t size) noexcept {
+inline void poison([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_t size) noexcept {
 #ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
     ASAN_POISON_MEMORY_REGION(block + 1, size - sizeof(free_block));
 #endif
 }
-inline void show([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_t size) noexcept {
+inline void unpoison([[maybe_unused]] free_block* block,
+                     [[maybe_unused]] std::size_t size) noexcept {
 #ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
     ASAN_UNPOISON_MEMORY_REGION(block, size);
 #endif
@@ -65,21 +66,21 @@ public:
     central_cache& operator=(const central_cache&) = delete;
 
     /// A list of at most `most` blocks, at least one. May throw std::bad_alloc.
-    [[nodiscard, gnu::noinline]] free_block* take(std::size_t most) {
+    [[nodiscard, gnu::noinline]] free_block* take(std::size_t max_count) {
         const std::lock_guard<mutex> guard(mutex_);
-        if (with_room_.empty()) {
-            with_room_.push_back(*::new (::operator new(slab_size, alignment)) slab);
+        if (partial_slabs_.empty()) {
+            partial_slabs_.push_back(*::new (::operator new(slab_size, alignment)) slab);
         }
-        slab& s = with_room_.front();
+        slab& s = partial_slabs_.front();
         free_block* list = nullptr;
-        for (; most != 0 && s.used < capacity_; --most, ++s.used) {
+        for (; max_count != 0 && s.in_use < capacity_; --max_count, ++s.in_use) {
             free_block* const block = s.free != nullptr ? std::exchange(s.free, s.free->next)
-                                                        : ::new (s.at(s.cut++ * block_size_))
+                                                        : ::new (s.at(s.carved++ * block_size_))
                                                               free_block;
             block->next = std::exchange(list, block);
         }
-        if (s.used == capacity_) {
-            with_room_.pop_front();
+        if (s.in_use == capacity_) {
+            partial_slabs_.pop_front();
         }
         return list;
     }
@@ -94,13 +95,13 @@ public:
         while (list != nullptr) {
             free_block* const block = std::exchange(list, list->next);
             slab& s = slab_of(block);
-            if (s.used == capacity_) {
-                with_room_.push_back(s);
+            if (s.in_use == capacity_) {
+                partial_slabs_.push_back(s);
             }
             block->next = std::exchange(s.free, block);
             // One that is empty is kept, for whoever waits and stops waiting in turn.
-            if (--s.used == 0 && &with_room_.front() != &with_room_.back()) {
-                with_room_.erase(with_room_.iterator_to(s));
+            if (--s.in_use == 0 && &partial_slabs_.front() != &partial_slabs_.back()) {
+                partial_slabs_.erase(partial_slabs_.iterator_to(s));
                 s.~slab();
                 ::operator delete(&s, alignment);
             }
@@ -118,8 +119,8 @@ private:
     struct slab : boost::intrusive::list_base_hook<
                       boost::intrusive::link_mode<boost::intrusive::normal_link>> {
         free_block* free = nullptr; // Blocks that have been used before.
-        std::size_t cut = 0;        // How many were ever cut out,
-        std::size_t used = 0;       // and how many of them are not here.
+        std::size_t carved = 0;     // How many were ever cut out,
+        std::size_t in_use = 0;     // and how many of them are not here.
 
         [[nodiscard]] void* at(std::size_t offset) noexcept {
             return reinterpret_cast<std::byte*>(this) + header_size + offset;
@@ -135,11 +136,11 @@ private:
     const std::size_t block_size_;
     const std::size_t capacity_;
     mutex mutex_;
-    boost::intrusive::list<slab, boost::intrusive::constant_time_size<false>> with_room_;
+    boost::intrusive::list<slab, boost::intrusive::constant_time_size<false>> partial_slabs_;
 };
 
-/// The free blocks of this thread, by size: a multiple of `grain`, up to `largest`. What is larger
-/// comes from operator new.
+/// The free blocks of this thread, by size: a multiple of `granularity`, up to `largest`. What is
+/// larger comes from operator new.
 ///
 /// A block may be freed by another thread than the one that allocated it. When a thread ends, its
 /// free blocks go to the central caches. These also serve objects of static lifetime, which may
@@ -151,26 +152,26 @@ public:
         if (n >= sizes) {
             return ::operator new(size);
         }
-        thread_cache& s = here_.thread_caches[n];
-        if (s.first == nullptr) {
-            refill(n, watched() ? batch : 1);
+        thread_cache& c = this_thread_.thread_caches[n];
+        if (c.first == nullptr) {
+            refill(n, registered() ? batch : 1);
         }
-        --s.count;
-        free_block* const block = std::exchange(s.first, s.first->next);
-        show(block, size_of(n));
+        --c.count;
+        free_block* const block = std::exchange(c.first, c.first->next);
+        unpoison(block, size_of(n));
         return block;
     }
 
     /// Makes sure that this thread can allocate `count` blocks of a size without fail. False
     /// without memory, and at the end of a thread, which keeps no blocks any more.
-    [[nodiscard, gnu::noinline]] static bool prepare(std::size_t size, std::size_t count) noexcept {
+    [[nodiscard, gnu::noinline]] static bool reserve(std::size_t size, std::size_t count) noexcept {
         const std::size_t n = index_of(size);
-        const thread_cache& s = here_.thread_caches[n];
-        if (!watched()) {
+        const thread_cache& c = this_thread_.thread_caches[n];
+        if (!registered()) {
             return false;
         }
         try {
-            while (s.count < count) {
+            while (c.count < count) {
                 refill(n, batch);
             }
         } catch (const std::bad_alloc&) {
@@ -184,20 +185,20 @@ public:
         if (n >= sizes) {
             return ::operator delete(memory);
         }
-        thread_cache& s = here_.thread_caches[n];
-        s.first = ::new (memory) free_block{s.first};
-        hide(s.first, size_of(n));
-        if (++s.count > (watched() ? most : 0)) {
-            give_back(n, watched() ? batch : s.count);
+        thread_cache& c = this_thread_.thread_caches[n];
+        c.first = ::new (memory) free_block{c.first};
+        poison(c.first, size_of(n));
+        if (++c.count > (registered() ? max_cached : 0)) {
+            flush(n, registered() ? batch : c.count);
         }
     }
 
 private:
-    static constexpr std::size_t grain = 16;
-    static constexpr std::size_t largest = 256;
-    static constexpr std::size_t sizes = largest / grain;
+    static constexpr std::size_t granularity = 16;
+    static constexpr std::size_t max_pooled_size = 256;
+    static constexpr std::size_t sizes = max_pooled_size / granularity;
     static constexpr std::size_t batch = 64;
-    static constexpr std::size_t most = 4 * batch;
+    static constexpr std::size_t max_cached = 4 * batch;
 
     struct thread_cache {
         free_block* first;
@@ -207,53 +208,53 @@ private:
     // Trivial, so that it can be used until the very end of the thread.
     struct state {
         thread_cache thread_caches[sizes];
-        enum : std::uint8_t { fresh, watched, ended } phase;
+        enum : std::uint8_t { initial, registered, exited } phase;
     };
 
-    struct at_end_of_thread {
-        at_end_of_thread() = default;
-        at_end_of_thread(const at_end_of_thread&) = delete;
-        at_end_of_thread& operator=(const at_end_of_thread&) = delete;
-        ~at_end_of_thread() {
-            here_.phase = state::ended;
+    struct thread_exit {
+        thread_exit() = default;
+        thread_exit(const thread_exit&) = delete;
+        thread_exit& operator=(const thread_exit&) = delete;
+        ~thread_exit() {
+            this_thread_.phase = state::exited;
             for (std::size_t n = 0; n < sizes; ++n) {
-                give_back(n, here_.thread_caches[n].count);
+                flush(n, this_thread_.thread_caches[n].count);
             }
         }
     };
 
     [[nodiscard]] static constexpr std::size_t index_of(std::size_t size) noexcept {
-        return (size - 1) / grain;
+        return (size - 1) / granularity;
     }
     [[nodiscard]] static constexpr std::size_t size_of(std::size_t index) noexcept {
-        return (index + 1) * grain;
+        return (index + 1) * granularity;
     }
 
     // Whether the end of this thread will be noticed.
-    [[nodiscard, gnu::noinline]] static bool watched() noexcept {
-        if (here_.phase == state::fresh) {
-            here_.phase = state::watched;
-            static thread_local const at_end_of_thread watch;
+    [[nodiscard, gnu::noinline]] static bool registered() noexcept {
+        if (this_thread_.phase == state::initial) {
+            this_thread_.phase = state::registered;
+            static thread_local const thread_exit watch;
         }
-        return here_.phase == state::watched;
+        return this_thread_.phase == state::registered;
     }
 
     // May throw std::bad_alloc.
     [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
-        thread_cache& s = here_.thread_caches[n];
+        thread_cache& c = this_thread_.thread_caches[n];
         free_block* list = cache_of(n).take(count);
         while (list != nullptr) {
             free_block* const block = std::exchange(list, list->next);
-            block->next = std::exchange(s.first, block);
-            ++s.count;
+            block->next = std::exchange(c.first, block);
+            ++c.count;
         }
     }
 
-    [[gnu::noinline]] static void give_back(std::size_t n, std::size_t count) noexcept {
-        thread_cache& s = here_.thread_caches[n];
+    [[gnu::noinline]] static void flush(std::size_t n, std::size_t count) noexcept {
+        thread_cache& c = this_thread_.thread_caches[n];
         free_block* list = nullptr;
-        for (; count != 0; --count, --s.count) {
-            free_block* const block = std::exchange(s.first, s.first->next);
+        for (; count != 0; --count, --c.count) {
+            free_block* const block = std::exchange(c.first, c.first->next);
             block->next = std::exchange(list, block);
         }
         if (list != nullptr) {
@@ -271,14 +272,14 @@ private:
             }
             return memory;
         }();
-        [[maybe_unused]] static const bool survives_fork = outlive_fork();
+        [[maybe_unused]] static const bool fork_handled = register_fork_handlers();
         return all;
     }
     [[nodiscard]] static central_cache& cache_of(std::size_t n) { return central_caches()[n]; }
 
     // The child of a fork has one thread. A central_cache that another thread was changing would
     // stay locked there. So fork() waits until no thread changes one.
-    static bool outlive_fork() noexcept {
+    static bool register_fork_handlers() noexcept {
 #ifdef ASIO_WHEEL_HAS_FORK
         return ::pthread_atfork(
                    [] {
@@ -297,7 +298,7 @@ private:
 #endif
     }
 
-    static inline thread_local constinit state here_{};
+    static inline thread_local constinit state this_thread_{};
 };
 
 } // namespace asio_wheel::detail

@@ -27,7 +27,7 @@ namespace detail {
 template <class Clock>
 class task;
 template <class Clock>
-class scheduling;
+class scheduler_impl;
 } // namespace detail
 
 /// A task of a scheduler: a reference that is cheap to copy. It may outlive the task, the scheduler
@@ -72,13 +72,13 @@ public:
     }
 
     /// It is called again and again, unless it is cancelled.
-    [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->repeats(); }
+    [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->is_repeated(); }
 
     friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
 
 private:
     friend class detail::task<Clock>;
-    friend class detail::scheduling<Clock>;
+    friend class detail::scheduler_impl<Clock>;
     friend class basic_scheduler<Clock>;
     friend struct std::hash<basic_task_handle>;
 

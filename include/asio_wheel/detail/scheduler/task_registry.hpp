@@ -45,14 +45,16 @@ namespace detail {
 template <class Clock>
 class task;
 
-struct in_list;
-struct in_table;
+struct task_list_tag;
+struct key_table_tag;
 
 /// What a registry keeps in a task. Its lock guards the hooks; the key never changes.
-struct board_member : boost::intrusive::list_base_hook<boost::intrusive::tag<in_list>>,
-                      boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<in_table>> {
-    using list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<in_list>>;
-    using table_hook = boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<in_table>>;
+struct registry_entry
+    : boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>,
+      boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<key_table_tag>> {
+    using list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>;
+    using table_hook =
+        boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<key_table_tag>>;
 
     std::optional<std::string> key;
 };
@@ -61,39 +63,39 @@ struct board_member : boost::intrusive::list_base_hook<boost::intrusive::tag<in_
 /// few buckets, which makes it slower, not wrong.
 class key_table {
 public:
-    key_table() noexcept : table_(traits(first_.data(), first_.size())) {}
+    key_table() noexcept : table_(traits(single_bucket_.data(), single_bucket_.size())) {}
     key_table(const key_table&) = delete;
     key_table& operator=(const key_table&) = delete;
     ~key_table() { table_.clear(); }
 
     /// Null if no member has this key.
-    [[nodiscard]] board_member* find(const std::string& key) noexcept {
+    [[nodiscard]] registry_entry* find(const std::string& key) noexcept {
         const auto it = table_.find(key);
         return it != table_.end() ? &*it : nullptr;
     }
 
     /// Its key is free.
-    void insert(board_member& m) noexcept {
+    void insert(registry_entry& m) noexcept {
         if (table_.size() >= table_.bucket_count()) {
             grow();
         }
         table_.insert(m);
     }
 
-    void erase(board_member& m) noexcept { table_.erase(table_.iterator_to(m)); }
+    void erase(registry_entry& m) noexcept { table_.erase(table_.iterator_to(m)); }
 
-    [[nodiscard]] static bool holds(const board_member& m) noexcept {
-        return m.board_member::table_hook::is_linked();
+    [[nodiscard]] static bool contains(const registry_entry& m) noexcept {
+        return m.registry_entry::table_hook::is_linked();
     }
 
 private:
     struct key_of {
         using type = std::string;
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): members without a key are not here.
-        const type& operator()(const board_member& m) const noexcept { return *m.key; }
+        const type& operator()(const registry_entry& m) const noexcept { return *m.key; }
     };
     using table = boost::intrusive::unordered_set<
-        board_member, boost::intrusive::base_hook<board_member::table_hook>,
+        registry_entry, boost::intrusive::base_hook<registry_entry::table_hook>,
         boost::intrusive::key_of_value<key_of>, boost::intrusive::hash<std::hash<std::string>>,
         boost::intrusive::power_2_buckets<true>>;
     using traits = table::bucket_traits;
@@ -101,15 +103,15 @@ private:
 
     void grow() noexcept {
         try {
-            std::vector<bucket> more(std::max<std::size_t>(2 * table_.bucket_count(), 16));
-            table_.rehash(traits(more.data(), more.size()));
-            more_.swap(more);
+            std::vector<bucket> buckets(std::max<std::size_t>(2 * table_.bucket_count(), 16));
+            table_.rehash(traits(buckets.data(), buckets.size()));
+            buckets_.swap(buckets);
         } catch (const std::bad_alloc&) {
         }
     }
 
-    std::array<bucket, 1> first_; // Most schedulers have no keys.
-    std::vector<bucket> more_;
+    std::array<bucket, 1> single_bucket_; // Most schedulers have no keys.
+    std::vector<bucket> buckets_;
     table table_;
 };
 
@@ -130,50 +132,50 @@ public:
         : max_pending_(max_pending), on_error_(std::move(on_error)) {}
     task_registry(const task_registry&) = delete;
     task_registry& operator=(const task_registry&) = delete;
-    ~task_registry() { BOOST_ASSERT(members_.empty()); }
+    ~task_registry() { BOOST_ASSERT(tasks_.empty()); }
 
     /// Takes `t`. If another member has its key, it will have that one's place. Throws if there is
     /// no place, or the registry is closed.
-    void enter(task<Clock>& t) {
+    void add(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
-        const bool in_place = t.key && keyed_.find(*t.key) != nullptr;
-        if (max_pending_ != 0 && size_ - (in_place ? 1 : 0) >= max_pending_) {
+        const bool replaces = t.key && by_key_.find(*t.key) != nullptr;
+        if (max_pending_ != 0 && size_ - (replaces ? 1 : 0) >= max_pending_) {
             throw boost::system::system_error(error::too_many_pending);
         }
-        if (room_.capacity() <= size_) {
-            room_.reserve(std::max<std::size_t>(2 * size_, 16));
+        if (orphan_reserve_.capacity() <= size_) {
+            orphan_reserve_.reserve(std::max<std::size_t>(2 * size_, 16));
         }
-        members_.push_back(t);
+        tasks_.push_back(t);
         ++size_;
     }
 
     /// Gives `t` its key, if it wants one. Returns the member that had it, and is to be cancelled.
-    [[nodiscard]] task_ptr take_key(task<Clock>& t) noexcept {
+    [[nodiscard]] task_ptr assign_key(task<Clock>& t) noexcept {
         if (!t.key) {
             return nullptr;
         }
         const std::lock_guard<mutex> guard(mutex_);
-        board_member* const former = keyed_.find(*t.key);
-        if (former != nullptr) {
-            keyed_.erase(*former);
+        registry_entry* const previous = by_key_.find(*t.key);
+        if (previous != nullptr) {
+            by_key_.erase(*previous);
         }
-        keyed_.insert(t);
-        return former != nullptr ? shared(*former) : nullptr;
+        by_key_.insert(t);
+        return previous != nullptr ? shared_from(*previous) : nullptr;
     }
 
-    void leave(task<Clock>& t) noexcept {
+    void remove(task<Clock>& t) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
-        const auto it = members_.iterator_to(t);
+        const auto it = tasks_.iterator_to(t);
         if (next_to_stop_ == it) {
             ++next_to_stop_;
         }
-        members_.erase(it);
+        tasks_.erase(it);
         --size_;
-        if (key_table::holds(t)) {
-            keyed_.erase(t);
+        if (key_table::contains(t)) {
+            by_key_.erase(t);
         }
     }
 
@@ -194,19 +196,19 @@ public:
 
     /// Takes no more. The first time, returns true, and makes room for as many orphans as there may
     /// be; next_to_stop() then gives one member after the other, and at last null.
-    [[nodiscard]] bool stop(orphans& room) noexcept {
+    [[nodiscard]] bool stop(orphans& orphans_out) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         closed_ = true;
         if (std::exchange(stopped_, true)) {
             return false;
         }
-        room.swap(room_);
-        next_to_stop_ = members_.begin();
+        orphans_out.swap(orphan_reserve_);
+        next_to_stop_ = tasks_.begin();
         return true;
     }
     [[nodiscard]] task_ptr next_to_stop() noexcept {
         const std::lock_guard<mutex> guard(mutex_);
-        return next_to_stop_ != members_.end() ? shared(*next_to_stop_++) : nullptr;
+        return next_to_stop_ != tasks_.end() ? shared_from(*next_to_stop_++) : nullptr;
     }
 
     /// Tells on_error what a task has thrown, or std::clog if there is none. What on_error throws
@@ -226,9 +228,9 @@ public:
     }
 
 private:
-    using list =
-        boost::intrusive::list<board_member, boost::intrusive::base_hook<board_member::list_hook>,
-                               boost::intrusive::constant_time_size<false>>;
+    using list = boost::intrusive::list<registry_entry,
+                                        boost::intrusive::base_hook<registry_entry::list_hook>,
+                                        boost::intrusive::constant_time_size<false>>;
 
     static void log(const char* who, const std::exception_ptr& e) {
         try {
@@ -241,20 +243,20 @@ private:
     }
 
     // A member has an owner that does not go before the member has left.
-    [[nodiscard]] static task_ptr shared(board_member& m) noexcept {
+    [[nodiscard]] static task_ptr shared_from(registry_entry& m) noexcept {
         return static_cast<task<Clock>&>(m).shared_from_this();
     }
 
     const std::size_t max_pending_;
     const error_handler on_error_; // May be called by several threads at once.
     mutable mutex mutex_;          // Guards all that follows.
-    list members_;
+    list tasks_;
     std::size_t size_ = 0;
-    key_table keyed_; // Some of the members.
-    orphans room_;    // Empty, with a capacity for all members.
+    key_table by_key_;       // Some of the members.
+    orphans orphan_reserve_; // Empty, with a capacity for all members.
     bool closed_ = false;
     bool stopped_ = false;
-    typename list::iterator next_to_stop_ = members_.end();
+    typename list::iterator next_to_stop_ = tasks_.end();
 };
 
 } // namespace detail

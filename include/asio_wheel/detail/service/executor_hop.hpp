@@ -43,7 +43,7 @@ public:
         : op_(op), outer_(std::exchange(current_, this)) {
         // A strand that finds no memory for its turn never gets a turn. So make sure of that
         // memory.
-        if (!block_pool::prepare(sizeof(hop_block), hop_reserve::blocks)) {
+        if (!block_pool::reserve(sizeof(hop_block), hop_reserve::blocks)) {
             reserve_ = reserve.acquire() ? &reserve : nullptr;
             has_memory_ = reserve_ != nullptr;
         }
@@ -181,7 +181,7 @@ public:
 
     template <class Function>
     [[gnu::noinline]] void execute(Function&& function) const {
-        if (may_block_ && context_queue::runs_here(*context_)) {
+        if (may_block_ && context_queue::running_in_this_thread(*context_)) {
             std::forward<Function>(function)();
         } else {
             context_queue::post_to(*context_, std::forward<Function>(function),
@@ -263,13 +263,13 @@ template <class Executor>
 /// already. False if there was no memory. Then it still belongs to the caller.
 template <class Core, class Executor>
 [[nodiscard]] bool hop_to(const Executor& ex, wait_op& op, const lifetime_ptr<Core>& lifetime) {
-    switch (native_reach(ex)) {
-    case reach::none:
+    switch (native_execution_of(ex)) {
+    case native_execution::none:
         break;
-    case reach::here:
+    case native_execution::inline_now:
         op.complete(&op, {}, 0); // Any queue: it only must not be null.
         return true;
-    case reach::by_queue:
+    case native_execution::queued:
         context_queue::post_to(*native_context(ex), op);
         return true;
     }

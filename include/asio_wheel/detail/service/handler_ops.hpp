@@ -79,8 +79,6 @@ private:
     Handler handler_;
 };
 
-struct no_work {};
-
 /// The part of a dispatched_op that does not depend on its handler: all handlers with the same type
 /// of executor share this code.
 ///
@@ -88,7 +86,8 @@ struct no_work {};
 /// then on the timer's context may end.
 template <class Base, class Core, class Executor, class Work>
 class hopping_op : public Base {
-    using untracked = decltype(without_work<Executor>(std::declval<const work_on<Executor>&>()));
+    using untracked =
+        decltype(untracked_executor<Executor>(std::declval<const work_on<Executor>&>()));
 
 protected:
     using arrival = typename Core::arrival;
@@ -125,7 +124,7 @@ private:
         // Copies: the operation may be gone when hop_to() returns.
         std::optional<untracked> ex;
         try {
-            ex.emplace(without_work<Executor>(executor_));
+            ex.emplace(untracked_executor<Executor>(executor_));
         } catch (const std::bad_alloc&) { // Executors that hide a large one allocate for that.
             return false;
         }

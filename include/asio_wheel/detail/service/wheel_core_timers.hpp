@@ -199,7 +199,7 @@ bool wheel_core<Clock, WaitTraits>::abort_unlocked(state& s) noexcept {
 // way of the context's queue, and its turn disarms the driver.
 template <class Clock, class WaitTraits>
 wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
-    if (counts_.here().balance() != 1 && queue_.runs_here()) {
+    if (counts_.here().balance() != 1 && queue_.running_in_this_thread()) {
         if (wait_op* const op = end_unlocked(s)) {
             queue_.work_finished();
             op->finish_as_aborted();

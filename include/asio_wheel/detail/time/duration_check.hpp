@@ -15,8 +15,8 @@ namespace asio_wheel::detail {
 
 /// Throws std::invalid_argument if `d` is not a number (NaN).
 template <class Rep, class Period>
-void refuse_nan([[maybe_unused]] const char* what,
-                [[maybe_unused]] std::chrono::duration<Rep, Period> d) {
+void throw_if_nan([[maybe_unused]] const char* what,
+                  [[maybe_unused]] std::chrono::duration<Rep, Period> d) {
     if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
         const bool is_number = d <= d.zero() || d >= d.zero(); // NaN compares false to everything.
         if (!is_number) {
@@ -31,7 +31,7 @@ template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::duration<Rep, Period>
 not_nan([[maybe_unused]] const char* what, std::chrono::duration<Rep, Period> d) {
     if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
-        refuse_nan(what, d);
+        throw_if_nan(what, d);
     }
     return d;
 }
@@ -46,7 +46,7 @@ not_nan(const char* what, std::chrono::time_point<Clock, Duration> t) {
 /// `d` rounded up. Throws std::invalid_argument unless it is greater than zero.
 template <class Duration, class Rep, class Period>
 [[nodiscard]] Duration positive(const char* what, const std::chrono::duration<Rep, Period>& d) {
-    refuse_nan(what, d);
+    throw_if_nan(what, d);
     if (d <= d.zero()) {
         bad_argument(what, in_ns(to_nanoseconds(d)), "greater than 0 ns");
     }

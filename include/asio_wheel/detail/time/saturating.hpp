@@ -57,10 +57,10 @@ template <class To, class Rep, class Period>
     if constexpr (std::is_same_v<decltype(d), To>) {
         return d;
     }
-    using wide = std::chrono::duration<long double, typename To::period>;
-    return wide(d) >= wide(To::max())   ? To::max()
-           : wide(d) <= wide(To::min()) ? To::min()
-                                        : std::chrono::ceil<To>(d);
+    using exact = std::chrono::duration<long double, typename To::period>;
+    return exact(d) >= exact(To::max())   ? To::max()
+           : exact(d) <= exact(To::min()) ? To::min()
+                                          : std::chrono::ceil<To>(d);
 }
 
 /// As ceil_saturating(), rounded down.

@@ -104,7 +104,7 @@ public:
             block_allocator<deadline> memory;
             d = ::new (static_cast<void*>(memory.allocate(1))) deadline(core);
         }
-        d->begin(type);
+        d->reset(type);
         using ptr = deadline_ptr<Core>;
         return {ptr(d), ptr(d), ptr(d)};
     }
@@ -123,7 +123,7 @@ public:
         try {
             start(timer_);
         } catch (...) {
-            pass(make_error_code(boost::system::errc::not_enough_memory));
+            expire(make_error_code(boost::system::errc::not_enough_memory));
             return;
         }
         // Either this finds that the operation has ended, or close() finds that there is a wait.
@@ -134,11 +134,11 @@ public:
     }
 
     /// The time has come; or there can be no wait, because of `why`.
-    void pass(const boost::system::error_code& why) noexcept {
+    void expire(const boost::system::error_code& why) noexcept {
         const emission scope(*this);
         if (scope) {
-            if (first_ == nobody) {
-                first_ = time;
+            if (first_cause_ == none) {
+                first_cause_ = expiry;
                 why_ = why;
             }
             signal_.emit(type_);
@@ -149,8 +149,8 @@ public:
     void cancel(boost::asio::cancellation_type type) noexcept {
         const emission scope(*this);
         if (scope) {
-            if (first_ == nobody && (type & type_) == type_) {
-                first_ = somebody; // A lesser cancellation may come to nothing.
+            if (first_cause_ == none && (type & type_) == type_) {
+                first_cause_ = cancellation; // A lesser cancellation may come to nothing.
             }
             signal_.emit(type);
         }
@@ -183,7 +183,7 @@ public:
     }
 
     /// After close(): whether the time had come before anybody else cancelled the operation,
-    [[nodiscard]] bool passed() const noexcept { return first_ == time; }
+    [[nodiscard]] bool expired() const noexcept { return first_cause_ == expiry; }
 
     /// and if there could be no wait, why not.
     [[nodiscard]] const boost::system::error_code& why() const noexcept { return why_; }
@@ -193,7 +193,7 @@ public:
         // The last owner sees what the others have done. Nobody else can become an owner then.
         if (owners_.load(std::memory_order_acquire) == 1 ||
             owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            end();
+            release();
         }
     }
 
@@ -211,7 +211,7 @@ private:
         closed = 2,   ///< The operation has ended.
         armed = 4     ///< There is a wait, or was.
     };
-    enum verdict : unsigned char { nobody, time, somebody };
+    enum cause : unsigned char { none, expiry, cancellation };
 
     explicit deadline(Core& core) noexcept : core_(core) {}
     ~deadline() = default;
@@ -261,16 +261,16 @@ private:
     };
 
     // For the next operation.
-    void begin(boost::asio::cancellation_type type) noexcept {
+    void reset(boost::asio::cancellation_type type) noexcept {
         owners_.store(3, std::memory_order_relaxed); // As make() gives them out.
         state_.store(open, std::memory_order_relaxed);
-        first_ = nobody;
+        first_cause_ = none;
         type_ = type;
         why_ = {};
     }
 
     // Called by the last owner. A timer that is not filed is not kept: its core may have ended.
-    void end() noexcept {
+    void release() noexcept {
         if (timer_.life() != timer_life::unknown) {
             if (core_.keep_spare(*this)) {
                 return;
@@ -292,7 +292,7 @@ private:
     timer timer_;
     atomic<unsigned> owners_{0};
     atomic<unsigned> state_{open};
-    verdict first_ = nobody; // Written during an emission; read after close().
+    cause first_cause_ = none; // Written during an emission; read after close().
     boost::asio::cancellation_type type_{};
     Core& core_;
     atomic<std::thread::id> emitter_;
@@ -302,15 +302,15 @@ private:
 
 /// The handler of the wait for a deadline.
 template <class Core>
-class pass_deadline {
+class expire_deadline {
 public:
-    explicit pass_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
+    explicit expire_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(const boost::system::error_code& ec) {
         // If the operation has ended and withdrawn its wait, this has no effect. Otherwise an
         // aborted wait means that the wheel was drained.
         const bool drained = ec == boost::asio::error::operation_aborted;
-        deadline_->pass(drained ? error::wheel_stopped : ec);
+        deadline_->expire(drained ? error::wheel_stopped : ec);
     }
 
 private:
@@ -319,12 +319,12 @@ private:
 
 /// The same on the executor on which the operation must be cancelled.
 template <class Core, class Executor>
-class pass_deadline_on : public pass_deadline<Core> {
+class expire_deadline_on : public expire_deadline<Core> {
 public:
     using executor_type = Executor;
 
-    pass_deadline_on(deadline_ptr<Core> d, const Executor& ex)
-        : pass_deadline<Core>(std::move(d)), executor_(ex) {}
+    expire_deadline_on(deadline_ptr<Core> d, const Executor& ex)
+        : expire_deadline<Core>(std::move(d)), executor_(ex) {}
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
@@ -334,9 +334,9 @@ private:
 
 /// The function in the outer cancellation slot.
 template <class Core>
-class cancel_before_deadline {
+class outer_cancellation {
 public:
-    explicit cancel_before_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
+    explicit outer_cancellation(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(boost::asio::cancellation_type type) {
         const deadline_ptr<Core> keep(deadline_); // The slot may be given away meanwhile.

@@ -81,7 +81,7 @@ struct timed_out_result {
     boost::system::error_code error = asio_wheel::error::timed_out;
 
     template <class... Signatures>
-    static constexpr bool fits = (is_error<typename first_argument<Signatures>::type> && ...);
+    static constexpr bool accepts = (is_error<typename first_argument<Signatures>::type> && ...);
     template <class... Signatures>
     static constexpr bool is_in_tuple =
         (is_tuple<typename first_argument<Signatures>::type> || ...);

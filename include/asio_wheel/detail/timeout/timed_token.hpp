@@ -44,25 +44,25 @@ public:
 
     template <class Rep, class Period>
     constexpr explicit time_limit(std::chrono::duration<Rep, Period> d) noexcept
-        : span_(ceil_saturating<duration>(d)), from_now_(true) {}
+        : value_(ceil_saturating<duration>(d)), relative_(true) {}
     template <class Duration>
     constexpr explicit time_limit(std::chrono::time_point<Clock, Duration> t) noexcept
-        : span_(ceil_saturating<duration>(t.time_since_epoch())), from_now_(false) {}
+        : value_(ceil_saturating<duration>(t.time_since_epoch())), relative_(false) {}
 
     [[nodiscard]] time_point expiry(const wheel_service<Clock>& wheel) const {
-        return from_now_ ? add_saturating(wheel.now(), span_) : time_point(span_);
+        return relative_ ? add_saturating(wheel.now(), value_) : time_point(value_);
     }
 
 private:
-    duration span_;
-    bool from_now_;
+    duration value_;
+    bool relative_;
 };
 
 /// Delivers the operation's result as it is.
 struct keep_result {
     static constexpr bool has_error = false;
     template <class... Signatures>
-    static constexpr bool fits = true;
+    static constexpr bool accepts = true;
     template <class... Signatures>
     static constexpr bool is_in_tuple = false;
 
@@ -107,7 +107,7 @@ public:
     void operator()(Args&&... args) {
         const deadline_ptr<Core> d(std::move(deadline_));
         d->close();
-        const boost::system::error_code* const why = d->passed() ? &d->why() : nullptr;
+        const boost::system::error_code* const why = d->expired() ? &d->why() : nullptr;
         result_.deliver(why, std::move(handler_), std::forward<Args>(args)...);
     }
 
@@ -200,7 +200,7 @@ private:
         auto [d, handlers, waits] = deadline<core_type>::make(core, options.type);
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
-            slot.template emplace<cancel_before_deadline<core_type>>(d);
+            slot.template emplace<outer_cancellation<core_type>>(d);
         }
         std::move(initiation)(
             timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
@@ -210,11 +210,11 @@ private:
             set_idle_timer(core, state, expiry, native_context(ex) != nullptr);
             const held_timer<core_type> timer(state);
             if constexpr (std::is_null_pointer_v<Bound>) {
-                start_wait(core, timer, ex, pass_deadline<core_type>(std::move(waits)));
+                start_wait(core, timer, ex, expire_deadline<core_type>(std::move(waits)));
             } else {
                 using bound_executor = std::remove_cvref_t<decltype(*bound)>;
                 start_wait(core, timer, ex,
-                           pass_deadline_on<core_type, bound_executor>(std::move(waits), *bound));
+                           expire_deadline_on<core_type, bound_executor>(std::move(waits), *bound));
             }
         });
     }
@@ -292,7 +292,7 @@ class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Re
         "as_tuple belongs inside, round the token: write timeout(d, as_tuple(token)), not "
         "as_tuple(timeout(d, token)), and likewise with timeout_at()");
     static_assert(
-        in_tuple || Result::template fits<Signatures...>,
+        in_tuple || Result::template accepts<Signatures...>,
         "timeout() and timeout_at() report error::timed_out as the operation's first result, which "
         "must be an error_code or a std::exception_ptr. If an adaptor such as redirect_error hides "
         "it, put the adaptor inside, round the token: timeout(d, redirect_error(token, ec)). If "

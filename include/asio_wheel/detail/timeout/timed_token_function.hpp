@@ -24,7 +24,7 @@ namespace asio_wheel::detail {
 /// The time is a duration from now, by the steady clock.
 struct relative_time {
     template <class T>
-    static constexpr bool fits = is_duration<T>;
+    static constexpr bool accepts = is_duration<T>;
 
     template <class Duration>
     [[nodiscard]] static constexpr time_limit<std::chrono::steady_clock> limit(const char* what,
@@ -41,7 +41,7 @@ struct relative_time {
 /// The time is a point of time of any clock.
 struct absolute_time {
     template <class T>
-    static constexpr bool fits = is_time_point<T>;
+    static constexpr bool accepts = is_time_point<T>;
 
     template <class TimePoint>
     [[nodiscard]] static constexpr time_limit<typename TimePoint::clock> limit(const char* what,
@@ -67,33 +67,33 @@ public:
     constexpr explicit timed_token_function(const char* what) noexcept : what_(what) {}
 
     template <class Time>
-        requires(When::template fits<Time>)
+        requires(When::template accepts<Time>)
     [[nodiscard]] constexpr auto operator()(const Time& t) const {
-        return partial(options(t));
+        return partial_token(options(t));
     }
 
     template <class Time, time_option<Result> Option>
-        requires(When::template fits<Time>)
+        requires(When::template accepts<Time>)
     [[nodiscard]] constexpr auto operator()(const Time& t, const Option& option) const {
-        return partial(options(t, option));
+        return partial_token(options(t, option));
     }
 
     template <class Time, class Token>
-        requires(When::template fits<Time> && !time_option<Token, Result>)
+        requires(When::template accepts<Time> && !time_option<Token, Result>)
     [[nodiscard]] constexpr auto operator()(const Time& t, Token&& token) const {
-        return full(options(t), std::forward<Token>(token));
+        return full_token(options(t), std::forward<Token>(token));
     }
 
     template <class Time, time_option<Result> Option, class Token>
-        requires(When::template fits<Time>)
+        requires(When::template accepts<Time>)
     [[nodiscard]] constexpr auto operator()(const Time& t, const Option& option,
                                             Token&& token) const {
-        return full(options(t, option), std::forward<Token>(token));
+        return full_token(options(t, option), std::forward<Token>(token));
     }
 
     // What does not fit above: misuse.hpp.
     template <class Time, class... More>
-        requires(!When::template fits<Time>)
+        requires(!When::template accepts<Time>)
     constexpr auto operator()(const Time&, More&&...) const {
         When::template expect<Time>();
     }
@@ -117,13 +117,13 @@ private:
     }
 
     template <class Clock>
-    [[nodiscard]] static constexpr auto partial(const timed_options<Clock, Result>& options) {
+    [[nodiscard]] static constexpr auto partial_token(const timed_options<Clock, Result>& options) {
         return partial_timed_token<Clock, Result>(options);
     }
 
     template <class Clock, class Token>
-    [[nodiscard]] static constexpr auto full(const timed_options<Clock, Result>& options,
-                                             Token&& token) {
+    [[nodiscard]] static constexpr auto full_token(const timed_options<Clock, Result>& options,
+                                                   Token&& token) {
         return timed_token<std::decay_t<Token>, Clock, Result>(std::forward<Token>(token), options);
     }
 

@@ -83,7 +83,7 @@ class stream_watch : public bound_to<Executor> {
     using upstream = block_allocator<void>;
 
 public:
-    using allocator_type = keeping_allocator<void, upstream>;
+    using allocator_type = kept_memory_allocator<void, upstream>;
 
     stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex)
         : bound_to<Executor>(std::move(ex)), impl_(impl), memory_(upstream()) {}

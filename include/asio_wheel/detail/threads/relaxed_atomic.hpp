@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_THREADS_RELAXED_HPP
-#define ASIO_WHEEL_DETAIL_THREADS_RELAXED_HPP
+#ifndef ASIO_WHEEL_DETAIL_THREADS_RELAXED_ATOMIC_HPP
+#define ASIO_WHEEL_DETAIL_THREADS_RELAXED_ATOMIC_HPP
 
 #include <atomic>
 
@@ -11,13 +11,13 @@ namespace asio_wheel::detail {
 /// A number that other threads may read while it changes. It orders nothing: a reader needs another
 /// way to tell whether what it has read still holds. It costs what a plain number costs.
 template <class T>
-class relaxed {
+class relaxed_atomic {
 public:
-    constexpr relaxed(T value = {}) noexcept : value_(value) {} // NOLINT(*-explicit-*)
-    constexpr relaxed(const relaxed& other) noexcept : value_(other) {}
-    ~relaxed() = default;
-    relaxed& operator=(const relaxed& other) noexcept { return *this = T(other); }
-    relaxed& operator=(T value) noexcept {
+    constexpr relaxed_atomic(T value = {}) noexcept : value_(value) {} // NOLINT(*-explicit-*)
+    constexpr relaxed_atomic(const relaxed_atomic& other) noexcept : value_(other) {}
+    ~relaxed_atomic() = default;
+    relaxed_atomic& operator=(const relaxed_atomic& other) noexcept { return *this = T(other); }
+    relaxed_atomic& operator=(T value) noexcept {
         value_.store(value, std::memory_order_relaxed);
         return *this;
     }

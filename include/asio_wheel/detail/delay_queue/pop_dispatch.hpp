@@ -17,8 +17,8 @@
 // which several functions wait at a time allocates when it goes on with them, where it cannot
 // report a failure, and ends the program. One that finds its strand free runs in its own turn.
 
-#ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_HOP_HPP
-#define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_HOP_HPP
+#ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_DISPATCH_HPP
+#define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_DISPATCH_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
@@ -48,41 +48,41 @@ inline void post_to(context_queue queue, operation& op) noexcept {
 
 /// An operation that can hop: the context's queue calls complete(), the executor arrive(); either
 /// calls destroy() if it ends before.
-class hop_op : public operation {
+class executor_op : public operation {
 public:
-    hop_op(const hop_op&) = delete;
-    hop_op& operator=(const hop_op&) = delete;
+    executor_op(const executor_op&) = delete;
+    executor_op& operator=(const executor_op&) = delete;
 
-    virtual void arrive() = 0;
+    virtual void on_executor() = 0;
 
 protected:
-    explicit hop_op(func_type function) noexcept : operation(function) {}
-    ~hop_op() = default;
+    explicit executor_op(func_type function) noexcept : operation(function) {}
+    ~executor_op() = default;
 };
 
 /// Memory for one hop at a time: a part for the function, and one for what runs a strand. It
-/// outlives its operation if the executor still has one of the parts then.
-class pop_reserve {
+/// outlives its operation if the executor still has one of the blocks then.
+class dispatch_reserve {
 public:
-    struct leave {
-        void operator()(pop_reserve* r) const noexcept { r->release(owned); }
+    struct releaser {
+        void operator()(dispatch_reserve* r) const noexcept { r->release(owned); }
     };
     /// The operation's share.
-    using owner = std::unique_ptr<pop_reserve, leave>;
+    using owner = std::unique_ptr<dispatch_reserve, releaser>;
 
     [[nodiscard]] static owner make() {
-        return owner(::new (block_pool::allocate(sizeof(pop_reserve))) pop_reserve);
+        return owner(::new (block_pool::allocate(sizeof(dispatch_reserve))) dispatch_reserve);
     }
 
-    pop_reserve(const pop_reserve&) = delete;
-    pop_reserve& operator=(const pop_reserve&) = delete;
+    dispatch_reserve(const dispatch_reserve&) = delete;
+    dispatch_reserve& operator=(const dispatch_reserve&) = delete;
 
     [[nodiscard]] void* allocate(std::size_t size) {
-        // Only who hops takes parts; a part that is given back meanwhile may be seen too late.
-        const unsigned taken = state_.load(std::memory_order_acquire);
-        for (unsigned i = 0; i < parts; ++i) {
-            if (size <= part_size && (taken & part(i)) == 0) {
-                state_.fetch_or(part(i), std::memory_order_relaxed);
+        // Only who hops takes blocks; a part that is given back meanwhile may be seen too late.
+        const unsigned in_use = state_.load(std::memory_order_acquire);
+        for (unsigned i = 0; i < blocks; ++i) {
+            if (size <= block_size && (in_use & bit_of(i)) == 0) {
+                state_.fetch_or(bit_of(i), std::memory_order_relaxed);
                 return memory_[i].bytes;
             }
         }
@@ -90,9 +90,9 @@ public:
     }
 
     void deallocate(void* memory) noexcept {
-        for (unsigned i = 0; i < parts; ++i) {
+        for (unsigned i = 0; i < blocks; ++i) {
             if (memory == memory_[i].bytes) {
-                release(part(i));
+                release(bit_of(i));
                 return;
             }
         }
@@ -100,43 +100,43 @@ public:
     }
 
 private:
-    static constexpr unsigned parts = 2;
-    static constexpr std::size_t part_size = 112; // Asio's strands need 48 and 72 of it.
+    static constexpr unsigned blocks = 2;
+    static constexpr std::size_t block_size = 112; // Asio's strands need 48 and 72 of it.
 
-    // Bits of state_: which parts are in use, and whether the operation lives.
-    [[nodiscard]] static constexpr unsigned part(unsigned i) noexcept { return 1U << i; }
-    static constexpr unsigned owned = 1U << parts;
+    // Bits of state_: which blocks are in use, and whether the operation lives.
+    [[nodiscard]] static constexpr unsigned bit_of(unsigned i) noexcept { return 1U << i; }
+    static constexpr unsigned owned = 1U << blocks;
 
-    struct alignas(std::max_align_t) piece {
-        std::byte bytes[part_size];
+    struct alignas(std::max_align_t) block {
+        std::byte bytes[block_size];
     };
 
-    pop_reserve() = default;
-    ~pop_reserve() = default;
+    dispatch_reserve() = default;
+    ~dispatch_reserve() = default;
 
     // The last one frees it all, and sees what the others did: each release pairs with it.
     void release(unsigned bit) noexcept {
         if (state_.fetch_and(~bit, std::memory_order_acq_rel) == bit) {
-            this->~pop_reserve();
-            block_pool::deallocate(this, sizeof(pop_reserve));
+            this->~dispatch_reserve();
+            block_pool::deallocate(this, sizeof(dispatch_reserve));
         }
     }
 
-    std::array<piece, parts> memory_;
+    std::array<block, blocks> memory_;
     atomic<unsigned> state_{owned};
 };
 
 template <class T>
-class pop_allocator {
+class reserve_allocator {
     template <class>
-    friend class pop_allocator;
+    friend class reserve_allocator;
 
 public:
     using value_type = T;
 
-    explicit pop_allocator(pop_reserve& reserve) noexcept : reserve_(&reserve) {}
+    explicit reserve_allocator(dispatch_reserve& reserve) noexcept : reserve_(&reserve) {}
     template <class U>
-    pop_allocator(const pop_allocator<U>& other) noexcept : reserve_(other.reserve_) {}
+    reserve_allocator(const reserve_allocator<U>& other) noexcept : reserve_(other.reserve_) {}
 
     [[nodiscard]] T* allocate(std::size_t n) {
         static_assert(alignof(T) <= alignof(std::max_align_t));
@@ -145,64 +145,65 @@ public:
     void deallocate(T* memory, std::size_t) noexcept { reserve_->deallocate(memory); }
 
     template <class U>
-    friend bool operator==(const pop_allocator& a, const pop_allocator<U>& b) noexcept {
+    friend bool operator==(const reserve_allocator& a, const reserve_allocator<U>& b) noexcept {
         return a.reserve_ == b.reserve_;
     }
 
 private:
-    pop_reserve* reserve_;
+    dispatch_reserve* reserve_;
 };
 
 /// Exists while a thread gives an operation to an executor: learns whether it came back.
-class hop_scope {
+class dispatch_attempt {
 public:
-    explicit hop_scope(hop_op& op) noexcept : op_(&op) { innermost_ = this; }
-    hop_scope(const hop_scope&) = delete;
-    hop_scope& operator=(const hop_scope&) = delete;
-    ~hop_scope() { innermost_ = outer_; }
+    explicit dispatch_attempt(executor_op& op) noexcept : op_(&op) { current_ = this; }
+    dispatch_attempt(const dispatch_attempt&) = delete;
+    dispatch_attempt& operator=(const dispatch_attempt&) = delete;
+    ~dispatch_attempt() { current_ = outer_; }
 
     /// The executor has given it up before it was called: it is the caller's again.
-    [[nodiscard]] bool came_back() const noexcept { return came_back_; }
+    [[nodiscard]] bool returned() const noexcept { return returned_; }
 
     /// True if this thread is giving `op` to an executor right now.
-    [[nodiscard]] static bool comes_back(const hop_op& op) noexcept {
-        const bool here = innermost_ != nullptr && innermost_->op_ == &op;
-        return here && (innermost_->came_back_ = true);
+    [[nodiscard]] static bool give_back(const executor_op& op) noexcept {
+        const bool is_current = current_ != nullptr && current_->op_ == &op;
+        return is_current && (current_->returned_ = true);
     }
     /// It was called; what has the same address from now on is another one.
-    static void called(const hop_op& op) noexcept {
-        if (innermost_ != nullptr && innermost_->op_ == &op) {
-            innermost_->op_ = nullptr;
+    static void called(const executor_op& op) noexcept {
+        if (current_ != nullptr && current_->op_ == &op) {
+            current_->op_ = nullptr;
         }
     }
 
 private:
-    static inline thread_local constinit hop_scope* innermost_ = nullptr;
+    static inline thread_local constinit dispatch_attempt* current_ = nullptr;
 
-    hop_scope* outer_ = innermost_;
-    hop_op* op_;
-    bool came_back_ = false;
+    dispatch_attempt* outer_ = current_;
+    executor_op* op_;
+    bool returned_ = false;
 };
 
 /// What an executor gets of an operation.
-class hop_ticket {
+class executor_function {
 public:
-    using allocator_type = pop_allocator<void>;
+    using allocator_type = reserve_allocator<void>;
 
-    hop_ticket(hop_op& op, pop_reserve& reserve) noexcept : op_(&op), reserve_(&reserve) {}
-    hop_ticket(hop_ticket&& other) noexcept
+    executor_function(executor_op& op, dispatch_reserve& reserve) noexcept
+        : op_(&op), reserve_(&reserve) {}
+    executor_function(executor_function&& other) noexcept
         : op_(std::exchange(other.op_, nullptr)), reserve_(other.reserve_) {}
-    hop_ticket& operator=(hop_ticket&&) = delete;
-    ~hop_ticket() {
-        if (op_ != nullptr && !hop_scope::comes_back(*op_)) {
+    executor_function& operator=(executor_function&&) = delete;
+    ~executor_function() {
+        if (op_ != nullptr && !dispatch_attempt::give_back(*op_)) {
             op_->destroy(); // The executor's context ends.
         }
     }
 
     void operator()() {
-        hop_op& op = *std::exchange(op_, nullptr);
-        hop_scope::called(op);
-        op.arrive();
+        executor_op& op = *std::exchange(op_, nullptr);
+        dispatch_attempt::called(op);
+        op.on_executor();
     }
 
     [[nodiscard]] allocator_type get_allocator() const noexcept {
@@ -210,14 +211,14 @@ public:
     }
 
 private:
-    hop_op* op_;
-    pop_reserve* reserve_;
+    executor_op* op_;
+    dispatch_reserve* reserve_;
 };
 
 /// Calls f(executor) with the strand that an any_io_executor holds, if it is of a usual kind and
 /// tracks work or not; else with `ex`.
 template <class Executor, class Function>
-void with_strand_in(const Executor& ex, Function f) {
+void visit_strand(const Executor& ex, Function f) {
     namespace asio = boost::asio;
     using io = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;
@@ -244,25 +245,26 @@ void with_strand_in(const Executor& ex, Function f) {
 /// `queue`, that of its context. What arrive() throws is the caller's, and so is what the executor
 /// throws for other reasons; the operation is destroyed then.
 template <class Executor>
-void hop(hop_op& op, pop_reserve& reserve, const Executor& ex, context_queue queue) {
-    hop_scope scope(op);
+void dispatch_to(executor_op& op, dispatch_reserve& reserve, const Executor& ex,
+                 context_queue queue) {
+    dispatch_attempt attempt(op);
     try {
-        with_strand_in(ex, [&](const auto& executor) {
-            boost::asio::dispatch(executor, hop_ticket(op, reserve));
+        visit_strand(ex, [&](const auto& executor) {
+            boost::asio::dispatch(executor, executor_function(op, reserve));
         });
     } catch (const std::bad_alloc&) {
-        if (!scope.came_back()) {
+        if (!attempt.returned()) {
             throw;
         }
         post_to(queue, op);
         return;
     } catch (...) {
-        if (scope.came_back()) {
+        if (attempt.returned()) {
             op.destroy();
         }
         throw;
     }
-    if (scope.came_back()) {
+    if (attempt.returned()) {
         op.destroy(); // The executor's context ends.
     }
 }

@@ -6,13 +6,13 @@
 // A scheduler has it, and so has each of its groups, as a copy. So a group needs no scheduler at a
 // fixed place, and a scheduler can be moved.
 
-#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_SCHEDULING_HPP
-#define ASIO_WHEEL_DETAIL_SCHEDULER_SCHEDULING_HPP
+#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
+#define ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/scheduler/function_task.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
-#include <asio_wheel/detail/scheduler/task_of.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -34,7 +34,7 @@ namespace asio_wheel::detail {
 
 /// The functions are documented in scheduler.hpp. A copy schedules on the same registry.
 template <class Clock>
-class scheduling {
+class scheduler_impl {
     using task_type = task<Clock>;
     using task_ptr = std::shared_ptr<task_type>;
 
@@ -47,7 +47,7 @@ public:
     using error_handler = typename registry_type::error_handler;
     using orphans = typename registry_type::orphans;
 
-    scheduling(const executor_type& ex, std::size_t max_pending, error_handler on_error)
+    scheduler_impl(const executor_type& ex, std::size_t max_pending, error_handler on_error)
         : executor_(ex), wheel_(&use_wheel<Clock>(context_of(ex))),
           registry_(std::make_shared<registry_type>(max_pending, std::move(on_error))) {}
 
@@ -60,75 +60,76 @@ public:
 
     template <class Rep, class Period, class F>
     handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return schedule_at(after(d), std::forward<F>(f));
+        return schedule_at(expiry_after(d), std::forward<F>(f));
     }
 
     template <class F>
     handle schedule_at(const time_point& t, F&& f) {
-        return arm(make(not_nan("the time of a task", t), std::forward<F>(f), nullptr));
+        return start(make(not_nan("the time of a task", t), std::forward<F>(f), nullptr));
     }
 
     template <class Rep, class Period, class F>
     handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        const task_ptr t = make(after(d), std::forward<F>(f), nullptr);
+        const task_ptr t = make(expiry_after(d), std::forward<F>(f), nullptr);
         t->key = std::move(key);
-        return arm(t);
+        return start(t);
     }
 
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f) {
-        return arm(make(after(initial), std::forward<F>(f),
-                        [period = checked(period)](time_point previous, time_point) {
-                            return std::optional(add_saturating(previous, period));
-                        }));
+        return start(make(expiry_after(initial), std::forward<F>(f),
+                          [period = positive_period(period)](time_point previous, time_point) {
+                              return std::optional(add_saturating(previous, period));
+                          }));
     }
 
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
                                      const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return arm(make(after(initial), std::forward<F>(f),
-                        [delay = checked(delay)](time_point, time_point now) {
-                            return std::optional(add_saturating(now, delay));
-                        }));
+        return start(make(expiry_after(initial), std::forward<F>(f),
+                          [delay = positive_period(delay)](time_point, time_point now) {
+                              return std::optional(add_saturating(now, delay));
+                          }));
     }
 
     template <class Next, class F>
         requires std::invocable<Next&, time_point>
     handle schedule(Next next, F&& f) {
-        refuse_empty(next);
+        throw_if_empty(next);
         const std::optional<time_point> first = next(wheel_->now());
         if (!first) {
             return handle();
         }
-        return arm(make(*first, std::forward<F>(f),
-                        [next = std::move(next)](time_point previous, time_point) mutable {
-                            return std::optional<time_point>(next(previous));
-                        }));
+        return start(make(*first, std::forward<F>(f),
+                          [next = std::move(next)](time_point previous, time_point) mutable {
+                              return std::optional<time_point>(next(previous));
+                          }));
     }
 
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
             if (h.task_) {
-                arm(h.task_);
+                start(h.task_);
             }
         }
     }
 
-    /// Ends all tasks. In case of `may_be_orphans`, returns those that were never called.
+    /// Ends all tasks. In case of `keep_orphans`, returns those that were never called.
     ///
     /// What is let go meanwhile may own the scheduler: only the registry is used.
-    orphans stop(bool may_be_orphans) noexcept {
+    orphans stop(bool keep_orphans) noexcept {
         const std::shared_ptr<registry_type> registry = registry_;
-        orphans found;
-        if (registry->stop(found)) {
+        orphans stopped_orphans;
+        if (registry->stop(stopped_orphans)) {
             while (const task_ptr t = registry->next_to_stop()) {
-                if (t->stop(may_be_orphans)) {
-                    found.push_back(handle(t)); // There is room: see task_registry::enter().
+                if (t->stop(keep_orphans)) {
+                    stopped_orphans.push_back(
+                        handle(t)); // There is room: see task_registry::enter().
                 }
             }
         }
-        return found;
+        return stopped_orphans;
     }
 
 private:
@@ -137,13 +138,13 @@ private:
         using function = std::decay_t<F>;
         static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
                       "a task is called as f(handle) or as f()");
-        refuse_empty(f);
-        return std::make_shared<task_of<Clock, function, Repeat>>(
+        throw_if_empty(f);
+        return std::make_shared<function_task<Clock, function, Repeat>>(
             first, function(std::forward<F>(f)), std::move(repeat));
     }
 
     template <class F>
-    static void refuse_empty(const F& f) {
+    static void throw_if_empty(const F& f) {
         if constexpr (requires { static_cast<bool>(f == nullptr); } && !std::is_function_v<F>) {
             if (f == nullptr) {
                 throw std::invalid_argument("asio_wheel: the function of a task is empty");
@@ -151,19 +152,20 @@ private:
         }
     }
 
-    handle arm(const task_ptr& t) {
-        t->arm(registry_, executor_);
+    handle start(const task_ptr& t) {
+        t->schedule(registry_, executor_);
         return handle(t);
     }
 
     template <class Rep, class Period>
-    [[nodiscard]] time_point after(const std::chrono::duration<Rep, Period>& d) const {
-        refuse_nan("the delay of a task", d);
+    [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& d) const {
+        throw_if_nan("the delay of a task", d);
         return add_saturating(wheel_->now(), ceil_saturating<duration>(d));
     }
 
     template <class Rep, class Period>
-    [[nodiscard]] static duration checked(const std::chrono::duration<Rep, Period>& period) {
+    [[nodiscard]] static duration
+    positive_period(const std::chrono::duration<Rep, Period>& period) {
         return positive<duration>("the period of a task", period);
     }
 

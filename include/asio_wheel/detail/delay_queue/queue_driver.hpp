@@ -15,12 +15,12 @@
 // A watch may outlive its queue. What is under way when the queue ends finds that the queue has
 // ended.
 
-#ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_WATCH_HPP
-#define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_WATCH_HPP
+#ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_QUEUE_DRIVER_HPP
+#define ASIO_WHEEL_DETAIL_DELAY_QUEUE_QUEUE_DRIVER_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/delay_queue/pop_hop.hpp>
+#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 
@@ -36,23 +36,23 @@
 namespace asio_wheel::detail {
 
 /// Calls the queue on its executor: looked(error) when a wait has ended, go_on() when its turn has
-/// come, and forget_pops() if the context ends before. Guarded by that executor, but for what run()
-/// uses.
+/// come, and destroy_pops() if the context ends before. Guarded by that executor, but for what
+/// run() uses.
 template <class Queue>
-class pop_watch final : public hop_op,
-                        public pop_courier<typename Queue::value_type>,
-                        public std::enable_shared_from_this<pop_watch<Queue>> {
+class queue_driver final : public executor_op,
+                           public pop_dispatcher<typename Queue::value_type>,
+                           public std::enable_shared_from_this<queue_driver<Queue>> {
     using executor_type = typename Queue::executor_type;
     using pop = pop_op<typename Queue::value_type>;
     using pop_list = boost::intrusive::list<pop, boost::intrusive::constant_time_size<false>>;
 
 public:
-    pop_watch(Queue& queue, const executor_type& ex)
-        : hop_op(&pop_watch::run), queue_(&queue), executor_(ex),
+    queue_driver(Queue& queue, const executor_type& ex)
+        : executor_op(&queue_driver::run), queue_(&queue), executor_(ex),
           native_(native_context(ex) != nullptr), context_(context_of(ex)),
-          reserve_(native_ ? nullptr : pop_reserve::make()) {}
+          reserve_(native_ ? nullptr : dispatch_reserve::make()) {}
 
-    ~pop_watch() {
+    ~queue_driver() {
         if (block_ != nullptr) {
             block_pool::deallocate(block_, block_size_);
         }
@@ -62,28 +62,28 @@ public:
     [[nodiscard]] context_queue context() const noexcept { return context_; }
 
     /// The queue ends.
-    void leave() noexcept { queue_ = nullptr; }
+    void disconnect() noexcept { queue_ = nullptr; }
 
     /// Starts a wait. If this throws, there is none.
     template <class Timer>
-    void wait(Timer& timer) {
-        timer.async_wait(look(this->shared_from_this(), turn_ + 1));
-        ++turn_; // Not before: a look that could not be started calls nobody.
+    void start_wait(Timer& timer) {
+        timer.async_wait(wait_handler(this->shared_from_this(), wait_number_ + 1));
+        ++wait_number_; // Not before: a look that could not be started calls nobody.
     }
 
     /// The last wait that was started is not to call the queue any more.
-    void forget_wait() noexcept { ++turn_; }
+    void ignore_wait() noexcept { ++wait_number_; }
 
     /// Has the queue called in a turn of its own; once, however often this is called before.
-    void go_on() noexcept {
-        going_on_ = true;
-        set_out();
+    void request_turn() noexcept {
+        turn_requested_ = true;
+        post_turn();
     }
-    [[nodiscard]] bool going_on() const noexcept { return going_on_; }
+    [[nodiscard]] bool turn_requested() const noexcept { return turn_requested_; }
 
-    void carry(pop& p) noexcept override {
+    void dispatch(pop& p) noexcept override {
         finished_.push_back(p);
-        set_out();
+        post_turn();
     }
 
 private:
@@ -96,63 +96,63 @@ private:
     public:
         using value_type = U;
 
-        explicit wait_memory(pop_watch& watch) noexcept : watch_(&watch) {}
+        explicit wait_memory(queue_driver& driver) noexcept : driver_(&driver) {}
         template <class V>
-        wait_memory(const wait_memory<V>& other) noexcept : watch_(other.watch_) {}
+        wait_memory(const wait_memory<V>& other) noexcept : driver_(other.driver_) {}
 
         [[nodiscard]] U* allocate(std::size_t n) {
             static_assert(alignof(U) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-            return static_cast<U*>(watch_->allocate(n * sizeof(U)));
+            return static_cast<U*>(driver_->allocate(n * sizeof(U)));
         }
         void deallocate(U* memory, std::size_t n) noexcept {
-            watch_->deallocate(memory, n * sizeof(U));
+            driver_->deallocate(memory, n * sizeof(U));
         }
 
         template <class V>
         friend bool operator==(const wait_memory& a, const wait_memory<V>& b) noexcept {
-            return a.watch_ == b.watch_;
+            return a.driver_ == b.driver_;
         }
 
     private:
-        pop_watch* watch_;
+        queue_driver* driver_;
     };
 
     // What a wait calls.
-    class look {
+    class wait_handler {
     public:
         using allocator_type = wait_memory<void>;
 
-        look(std::shared_ptr<pop_watch> watch, std::uint64_t turn) noexcept
-            : watch_(std::move(watch)), turn_(turn) {}
-        look(look&&) noexcept = default;
-        look& operator=(look&&) = delete;
-        ~look() {
-            if (watch_ != nullptr && watch_->expects(turn_)) {
-                watch_->queue_->forget_pops();
+        wait_handler(std::shared_ptr<queue_driver> driver, std::uint64_t number) noexcept
+            : driver_(std::move(driver)), wait_number_(number) {}
+        wait_handler(wait_handler&&) noexcept = default;
+        wait_handler& operator=(wait_handler&&) = delete;
+        ~wait_handler() {
+            if (driver_ != nullptr && driver_->is_current(wait_number_)) {
+                driver_->queue_->destroy_pops();
             }
         }
 
         void operator()(const boost::system::error_code& ec) {
-            const std::shared_ptr<pop_watch> watch(std::move(watch_));
-            if (watch->expects(turn_)) {
-                watch->queue_->looked(ec);
+            const std::shared_ptr<queue_driver> driver(std::move(driver_));
+            if (driver->is_current(wait_number_)) {
+                driver->queue_->on_wait(ec);
             }
         }
 
         [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return allocator_type(*watch_);
+            return allocator_type(*driver_);
         }
 
     private:
-        std::shared_ptr<pop_watch> watch_;
-        std::uint64_t turn_;
+        std::shared_ptr<queue_driver> driver_;
+        std::uint64_t wait_number_;
     };
 
-    [[nodiscard]] bool expects(std::uint64_t turn) const noexcept {
-        return queue_ != nullptr && turn == turn_;
+    [[nodiscard]] bool is_current(std::uint64_t number) const noexcept {
+        return queue_ != nullptr && number == wait_number_;
     }
 
-    void set_out() noexcept {
+    void post_turn() noexcept {
         if (self_ == nullptr) {
             self_ = this->shared_from_this();
             post_to(context_, *this);
@@ -161,43 +161,43 @@ private:
 
     // Its turn in the context's queue.
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
-        auto& watch = *static_cast<pop_watch*>(self);
+        auto& driver = *static_cast<queue_driver*>(self);
         if (queue == nullptr) {
-            watch.forget();
-        } else if (watch.native_) {
-            watch.arrive();
+            driver.on_context_end();
+        } else if (driver.native_) {
+            driver.on_executor();
         } else {
             // Copies: the watch may be gone before hop() returns.
-            const executor_type ex(watch.executor_);
-            hop(watch, *watch.reserve_, ex, context_queue(watch.context_));
+            const executor_type ex(driver.executor_);
+            dispatch_to(driver, *driver.reserve_, ex, context_queue(driver.context_));
         }
     }
 
     // One pop, or one slice. What is left comes in the next turn, also if a handler throws.
-    void arrive() override {
-        const std::shared_ptr<pop_watch> keep(self_);
+    void on_executor() override {
+        const std::shared_ptr<queue_driver> self(self_);
         if (!finished_.empty()) {
             pop& first = finished_.front();
             finished_.pop_front();
-            if (finished_.empty() && !going_on_) {
+            if (finished_.empty() && !turn_requested_) {
                 self_.reset();
             } else {
                 post_to(context_, *this);
             }
-            first.arrive();
+            first.on_executor();
             return;
         }
         self_.reset();
-        going_on_ = false;
+        turn_requested_ = false;
         if (queue_ != nullptr) {
-            queue_->go_on();
+            queue_->on_turn();
         }
     }
 
     // The context ends. Handlers may own the queue.
-    void forget() noexcept {
-        const std::shared_ptr<pop_watch> keep(std::move(self_));
-        going_on_ = false;
+    void on_context_end() noexcept {
+        const std::shared_ptr<queue_driver> self(std::move(self_));
+        turn_requested_ = false;
         pop_list gone;
         gone.swap(finished_);
         while (!gone.empty()) {
@@ -206,7 +206,7 @@ private:
             first.destroy();
         }
         if (queue_ != nullptr) {
-            queue_->forget_pops();
+            queue_->destroy_pops();
         }
     }
 
@@ -227,12 +227,12 @@ private:
     const executor_type executor_;
     const bool native_;
     const context_queue context_;
-    const pop_reserve::owner reserve_;
-    std::uint64_t turn_ = 0;          // Of the last wait that was started or forgotten.
-    pop_list finished_;               // On their way to the executor,
-    bool going_on_ = false;           // as is the next slice.
-    std::shared_ptr<pop_watch> self_; // While any of them is.
-    void* block_ = nullptr;           // Free memory for a wait.
+    const dispatch_reserve::owner reserve_;
+    std::uint64_t wait_number_ = 0;      // Of the last wait that was started or forgotten.
+    pop_list finished_;                  // On their way to the executor,
+    bool turn_requested_ = false;        // as is the next slice.
+    std::shared_ptr<queue_driver> self_; // While any of them is.
+    void* block_ = nullptr;              // Free memory for a wait.
     std::size_t block_size_ = 0;
 };
 
