@@ -1,6 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The exception for arguments that are not allowed. Compiled once, so that the code that builds the
+// message is not in each program's templates.
+
 #include <asio_wheel/detail/bad_argument.hpp>
 
 #include <stdexcept>

@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The tree of earliest ticks. Keys are inverted ticks, so the earliest tick has the greatest key.
+
 #include <asio_wheel/detail/wheel/earliest_ticks.hpp>
 
 #include <algorithm>
@@ -16,7 +18,8 @@ earliest_ticks::earliest_ticks(key* keys, std::size_t slots) noexcept : keys_(ke
     begin_[height_] = room_++;
 }
 
-// By pairs and by value: no branches to be guessed, and no long chain.
+// Compares pairs, by value. So there is no branch to mispredict, and each comparison waits for two
+// others at most.
 inline earliest_ticks::key earliest_ticks::greatest(const key* c) noexcept {
     static_assert(fan == 8);
     const auto greater = [](key a, key b) { return a < b ? b : a; };

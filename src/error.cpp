@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The error category of the library, and the text of each error.
+
 #include <asio_wheel/error.hpp>
 
 #include <boost/system/errc.hpp>

@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The functions of the wheel that are not inline. wheel.hpp explains the wheel and its rule.
+
 #include <asio_wheel/wheel.hpp>
 
 #include <asio_wheel/detail/memory/prefetch.hpp>
@@ -43,8 +45,8 @@ void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
 
 void wheel::erase(wheel_entry& entry) noexcept {
     BOOST_ASSERT(entry.filed());
-    // If the entry is the last of its list, both of its neighbours are the list itself. So reading
-    // the entry's own node is enough, which is in the cache.
+    // If the entry is the last one of its list, both of its neighbours are the list's header. So it
+    // is enough to read the entry's own node, which is in the cache.
     node* const gone = node_of(entry);
     node* const next = next_of(gone);
     const bool last = next == algorithms::node_traits::get_previous(gone);
@@ -85,7 +87,7 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
     BOOST_ASSERT(budget != 0 && !due.empty());
     now = std::min(now, last_tick);
     if (now > now_) {
-        release_held(); // Their tick is over: whatever their exact time is, it has come.
+        release_held(); // Their tick is over, so their exact time has passed.
         now_ = now;
     }
     std::size_t expired = 0;
@@ -110,8 +112,9 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
             catch_up(now);
             return {expired, false};
         }
-        // Jump: nothing is due before. Entering the slot at its first deadline, not where it
-        // begins, expires that deadline's entries at once and files the others as low as possible.
+        // Nothing is due before `next`, so time jumps there. Time enters the slot at its earliest
+        // deadline, not at its beginning. So the entries of that deadline expire at once, and the
+        // others are filed on the lowest level possible.
         const std::uint32_t number = slot_of(next);
         BOOST_ASSERT(next >= elapsed_);
         elapsed_ = next;
@@ -125,8 +128,8 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
         return next_expiry();
     }
     for (;;) {
-        // Filed again, at the same time, a slot's entries give it its earliest deadline; or leave
-        // it for where they belong.
+        // Entries that are filed again at the same time either return to their slot, and tell it
+        // its earliest deadline, or go to the slot where they belong now.
         while (!opened_empty()) {
             if (budget == 0) {
                 return std::nullopt;
@@ -154,7 +157,7 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
         if (query_ == nullptr) {
             return next;
         }
-        // Its deadline may have changed. Refresh this one entry only.
+        // The deadline of this entry may have changed. Refreshing this one is enough.
         if (budget == 0) {
             return std::nullopt;
         }
@@ -165,7 +168,7 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             continue;
         }
         if (first->deadline_ == next && filled_[number] != 0) {
-            link(*first, number, true); // Where the next call finds it again.
+            link(*first, number, true); // In front, so that the next call finds it.
             return next;
         }
         file(*first);
@@ -175,7 +178,7 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
     }
 }
 
-// An entry with this deadline that is the first of one of the slot's lists; null if there is none.
+// Returns an entry with this deadline that is the first of one of the slot's lists, or null.
 wheel_entry* wheel::first_at(std::uint32_t number, tick_t deadline) const noexcept {
     for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
         const node& list = slots_[number].lists[static_cast<unsigned>(std::countr_zero(rest))];
@@ -187,7 +190,8 @@ wheel_entry* wheel::first_at(std::uint32_t number, tick_t deadline) const noexce
     return nullptr;
 }
 
-// Brings the deadline of an entry that was taken out up to date. False if the entry is gone.
+// Asks for the current deadline of an entry that was taken out. False if the entry has left the
+// wheel.
 inline bool wheel::refresh(wheel_entry& entry) noexcept {
     if (query_ != nullptr) {
         entry.slot_ = wheel_entry::unfiled;
@@ -201,8 +205,9 @@ inline bool wheel::refresh(wheel_entry& entry) noexcept {
     return true;
 }
 
-// Moves elapsed_ towards the clock, but not into a slot that still has to be opened. An entry filed
-// after that would get a lower level than those in the slot, and overtake them.
+// Moves elapsed_ towards the clock, but not into a slot that has not been opened. Otherwise an
+// entry that is filed later could get a lower level than the entries in that slot, and overtake
+// them.
 void wheel::catch_up(tick_t now) noexcept {
     tick_t limit = now;
     const tick_t next = earliest_.smallest();
@@ -215,7 +220,7 @@ void wheel::catch_up(tick_t now) noexcept {
     BOOST_ASSERT(elapsed_ <= now_);
 }
 
-// Puts an entry into one of a slot's lists.
+// Adds an entry to one of a slot's lists.
 inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
     entry.slot_ = number;
     const unsigned i = stripe_++ % stripes;
@@ -228,8 +233,9 @@ inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front)
     algorithms::link_before(in_front ? next_of(list) : list, node_of(entry));
 }
 
-// Where the rule puts a deadline that is not before elapsed_. Or-ing 1 makes one that is due now
-// differ in the lowest bit: both live on level 0.
+// The level of a deadline, which is not before elapsed_: see the rule in wheel.hpp. The level is
+// that of the highest bit in which the two differ. If they are equal, they have level 0, as if they
+// differed in the lowest bit. The 1 sees to that.
 std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
     return level_of_bit_[std::bit_width((deadline ^ elapsed_) | 1) - 1U];
 }
@@ -240,14 +246,14 @@ std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
     return static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
 }
 
-// Puts an entry, whose deadline is not before elapsed_, where it belongs.
+// Files an entry by its deadline, which is not before elapsed_.
 void wheel::file(wheel_entry& entry) noexcept {
     const tick_t deadline = entry.deadline_;
     BOOST_ASSERT(deadline >= elapsed_);
     const std::uint32_t number = slot_of(deadline);
     if (deadline < earliest_[number]) {
-        // In front, where find_next_expiry() sees it; among entries of one deadline this changes no
-        // order.
+        // In front, where find_next_expiry() looks. All other entries of the slot are later, so the
+        // order of entries with the same deadline does not change.
         link(entry, number, true);
         earliest_.lower(number, deadline);
     } else {
@@ -255,7 +261,7 @@ void wheel::file(wheel_entry& entry) noexcept {
     }
 }
 
-// The list at this address has become empty.
+// Called when the list at this address has become empty.
 void wheel::emptied(const void* list) noexcept {
     const std::size_t offset =
         reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_);
@@ -266,15 +272,16 @@ void wheel::emptied(const void* list) noexcept {
     }
 }
 
-// A slot has become empty. (The opened slot and that of the held entries have no earliest
-// deadline.)
+// Called when a slot has become empty. The opened slot and the slot of the held entries have no
+// earliest deadline.
 void wheel::vacated(std::size_t number) noexcept {
     if (number < opened_) {
         earliest_.forget(number);
     }
 }
 
-// Makes a slot's entries the opened ones, so that the slot can take new entries meanwhile.
+// Moves a slot's entries to the opened slot. So the slot can take new entries while the opened ones
+// are worked off.
 void wheel::open(std::uint32_t number) noexcept {
     slot& from = slots_[number];
     slot& opened = slots_[opened_];
@@ -289,9 +296,12 @@ void wheel::open(std::uint32_t number) noexcept {
     vacated(number);
 }
 
-// Takes out the next opened entry, of which there is one: the first of the next list that has any.
-// Its turn comes again after all others': time for the memory to bring the entry that is its first
-// now. All of it: its links come by themselves, but what follows may lie in another cache line.
+// Takes out the next opened entry, of which there is at least one: the first one of the next list
+// that is not empty.
+//
+// All other lists have their turns before this one has its next turn. Meanwhile the memory loads
+// the entry that is now the first of this list. Its links are loaded when it becomes the first. The
+// rest of it may be in another cache line, so that line is prefetched.
 wheel_entry& wheel::take_opened() noexcept {
     list_set& filled = filled_[opened_];
     const int ahead = std::countr_zero(std::rotr(filled, static_cast<int>(turn_)));

@@ -1,6 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The check of a wheel's options. A tick is a 64-bit number, so slots and levels have limits: each
+// level needs as many bits as the number of a slot has.
+
 #include <asio_wheel/wheel_options.hpp>
 
 #include <asio_wheel/detail/bad_argument.hpp>

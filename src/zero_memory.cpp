@@ -1,8 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// calloc() has the pages of zeros, too, but only for blocks that are larger than those that the
-// program has freed before: smaller ones it fills with zeros, and so touches all of them.
+// Large blocks are mapped, so their pages are zeros that take no memory until they are used. Small
+// blocks come from the heap and are filled with zeros.
+//
+// calloc() would map large blocks, too. But it takes a block from the heap, and fills it, if the
+// program has freed a block of that size before. Then all pages of the block are used.
 
 #include <asio_wheel/detail/memory/zero_memory.hpp>
 
@@ -11,8 +14,8 @@
 #include <cstring>
 #include <new>
 
-// AddressSanitizer does not look for pointers in memory that does not come from the heap, and would
-// take for lost what only the wheel points to.
+// With AddressSanitizer everything comes from the heap. It does not search mapped memory for
+// pointers, so it would report objects as leaked that only a wheel points to.
 #if !defined(ASIO_WHEEL_HAS_ADDRESS_SANITIZER) && __has_include(<sys/mman.h>)
 #include <sys/mman.h>
 #endif
@@ -30,7 +33,7 @@ void* allocate_zeroed_from_heap(std::size_t size) {
 
 #if defined(MAP_ANONYMOUS)
 
-// Smaller blocks come from the heap, which does not round them up to whole pages.
+// A mapping is rounded up to whole pages, which would waste memory for smaller blocks.
 constexpr std::size_t min_mapping = 65'536;
 
 void* allocate_zeroed(std::size_t size) {

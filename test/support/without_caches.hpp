@@ -27,7 +27,7 @@
 
 namespace asio_wheel::detail {
 
-/// Keeps what prepare() has promised, and no other memory.
+/// Keeps what reserve() has promised, and no other memory.
 class block_pool {
 public:
     [[nodiscard]] static void* allocate(std::size_t size) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Defines ASIO_WHEEL_HAS_ADDRESS_SANITIZER where AddressSanitizer watches the program: g++ has a
-// macro for that, clang a question.
+// Defines ASIO_WHEEL_HAS_ADDRESS_SANITIZER if the program is compiled with AddressSanitizer. g++
+// says so by a macro, clang by __has_feature.
 
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_ADDRESS_SANITIZER_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_ADDRESS_SANITIZER_HPP

@@ -1,14 +1,29 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Memory for operations: many small blocks of few sizes, which come and go in any order, on any
-// thread. A general allocator spends more time on merging a million of them than the wheel does on
-// expiring them.
+// Memory for operations: many small blocks of few sizes, which are allocated and freed in any
+// order, on any thread. A general allocator spends more time on merging a million such blocks than
+// the wheel spends on expiring a million timers.
 //
-// Each thread has a cache of free blocks of each size, which needs no lock. All threads share a
-// central cache for each size. A thread's cache that is empty gets some dozens of blocks from
-// there; one that is too full gives some dozens back. A central cache cuts blocks of its size out
-// of slabs. It returns a slab to operator new's heap as soon as all of the slab is free.
+// There are two layers.
+//
+//  - A thread cache has free blocks of each size for one thread. It needs no lock.
+//  - A central cache has blocks of one size for all threads, and a mutex. It carves its blocks out
+//    of slabs. It returns a slab to operator new's heap when all blocks of the slab are free.
+//
+// Blocks move between the two in batches: to a thread cache that is empty, and from one that is too
+// full. When a thread ends, all of its blocks move to the central caches.
+//
+// A thread cache works until the very end of its thread, because destructors of thread-local and
+// static objects may still allocate and free blocks. Its phase says how:
+//
+//   phase        meaning                                          caches blocks
+//   initial      the thread has not used the pool yet             none
+//   registered   the end of the thread will be noticed            up to max_cached of each size
+//   exited       the thread is ending; its caches were flushed    none
+//
+// A thread goes from initial to registered when it first uses the pool, and from registered to
+// exited when its thread-local objects are destroyed.
 
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
@@ -16,6 +31,7 @@
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
+#include <boost/assert.hpp>
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
@@ -39,11 +55,21 @@
 
 namespace asio_wheel::detail {
 
+/// A block in a singly linked list of free blocks.
 struct free_block {
     free_block* next;
 };
 
-// AddressSanitizer is to see that nobody uses a block that is free.
+inline void push_block(free_block*& list, free_block* block) noexcept {
+    block->next = std::exchange(list, block);
+}
+
+/// The list must not be empty.
+[[nodiscard]] inline free_block* pop_block(free_block*& list) noexcept {
+    return std::exchange(list, list->next);
+}
+
+// Let AddressSanitizer report any use of a block while it is free.
 inline void poison([[maybe_unused]] free_block* block, [[maybe_unused]] std::size_t size) noexcept {
 #ifdef ASIO_WHEEL_HAS_ADDRESS_SANITIZER
     ASAN_POISON_MEMORY_REGION(block + 1, size - sizeof(free_block));
@@ -65,7 +91,7 @@ public:
     central_cache(const central_cache&) = delete;
     central_cache& operator=(const central_cache&) = delete;
 
-    /// A list of at most `most` blocks, at least one. May throw std::bad_alloc.
+    /// Returns a list of at least one block, and at most `max_count`. May throw std::bad_alloc.
     [[nodiscard, gnu::noinline]] free_block* take(std::size_t max_count) {
         const std::lock_guard<mutex> guard(mutex_);
         if (partial_slabs_.empty()) {
@@ -74,10 +100,8 @@ public:
         slab& s = partial_slabs_.front();
         free_block* list = nullptr;
         for (; max_count != 0 && s.in_use < capacity_; --max_count, ++s.in_use) {
-            free_block* const block = s.free != nullptr ? std::exchange(s.free, s.free->next)
-                                                        : ::new (s.at(s.carved++ * block_size_))
-                                                              free_block;
-            block->next = std::exchange(list, block);
+            push_block(list, s.free != nullptr ? pop_block(s.free)
+                                               : ::new (s.at(s.carved++ * block_size_)) free_block);
         }
         if (s.in_use == capacity_) {
             partial_slabs_.pop_front();
@@ -85,21 +109,19 @@ public:
         return list;
     }
 
-    // For fork() alone.
-    void lock() { mutex_.lock(); }
-    void unlock() { mutex_.unlock(); }
-
-    /// Takes a list of blocks back.
+    /// Takes back all blocks of a list.
     [[gnu::noinline]] void put(free_block* list) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         while (list != nullptr) {
-            free_block* const block = std::exchange(list, list->next);
+            free_block* const block = pop_block(list);
             slab& s = slab_of(block);
+            BOOST_ASSERT(s.in_use != 0);
             if (s.in_use == capacity_) {
                 partial_slabs_.push_back(s);
             }
-            block->next = std::exchange(s.free, block);
-            // One that is empty is kept, for whoever waits and stops waiting in turn.
+            push_block(s.free, block);
+            // The only partial slab is kept, even if it is empty. Otherwise a program that starts
+            // and ends one wait again and again would allocate a slab each time.
             if (--s.in_use == 0 && &partial_slabs_.front() != &partial_slabs_.back()) {
                 partial_slabs_.erase(partial_slabs_.iterator_to(s));
                 s.~slab();
@@ -108,9 +130,13 @@ public:
         }
     }
 
+    // For fork() alone.
+    void lock() { mutex_.lock(); }
+    void unlock() { mutex_.unlock(); }
+
 private:
-    // A slab is found by rounding down a block's address. With what a heap puts before it, it is as
-    // long as it is aligned: so slabs follow one another without gaps.
+    // The address of a block, rounded down, is the address of its slab. A slab is shorter than its
+    // alignment by what a heap puts before it. So slabs can follow each other without gaps.
     static constexpr std::size_t slab_length = 65536;
     static constexpr std::size_t slab_size = slab_length - 2 * sizeof(void*);
     static constexpr std::size_t header_size = 64;
@@ -118,9 +144,9 @@ private:
 
     struct slab : boost::intrusive::list_base_hook<
                       boost::intrusive::link_mode<boost::intrusive::normal_link>> {
-        free_block* free = nullptr; // Blocks that have been used before.
-        std::size_t carved = 0;     // How many were ever cut out,
-        std::size_t in_use = 0;     // and how many of them are not here.
+        free_block* free = nullptr; // Blocks that were carved, and are in no thread cache or use.
+        std::size_t carved = 0;     // How many blocks were ever cut out of the slab.
+        std::size_t in_use = 0;     // How many of them are in a thread cache or in use.
 
         [[nodiscard]] void* at(std::size_t offset) noexcept {
             return reinterpret_cast<std::byte*>(this) + header_size + offset;
@@ -134,17 +160,16 @@ private:
     }
 
     const std::size_t block_size_;
-    const std::size_t capacity_;
-    mutex mutex_;
+    const std::size_t capacity_; // How many blocks a slab has room for.
+    mutex mutex_;                // Guards partial_slabs_ and all slabs.
+    // The slabs with room for at least one block. Full slabs are in no list.
     boost::intrusive::list<slab, boost::intrusive::constant_time_size<false>> partial_slabs_;
 };
 
-/// The free blocks of this thread, by size: a multiple of `granularity`, up to `largest`. What is
-/// larger comes from operator new.
+/// Allocates blocks. Sizes are rounded up to a multiple of `granularity`. Blocks larger than
+/// `max_pooled_size` come from operator new.
 ///
-/// A block may be freed by another thread than the one that allocated it. When a thread ends, its
-/// free blocks go to the central caches. These also serve objects of static lifetime, which may
-/// allocate after that.
+/// Any thread may free a block, whichever thread has allocated it.
 class block_pool {
 public:
     [[nodiscard]] static void* allocate(std::size_t size) {
@@ -157,13 +182,13 @@ public:
             refill(n, registered() ? batch : 1);
         }
         --c.count;
-        free_block* const block = std::exchange(c.first, c.first->next);
+        free_block* const block = pop_block(c.first);
         unpoison(block, size_of(n));
         return block;
     }
 
-    /// Makes sure that this thread can allocate `count` blocks of a size without fail. False
-    /// without memory, and at the end of a thread, which keeps no blocks any more.
+    /// Makes sure that the next `count` allocations of a size on this thread cannot fail. False if
+    /// there is no memory, or if the thread is ending and caches no blocks any more.
     [[nodiscard, gnu::noinline]] static bool reserve(std::size_t size, std::size_t count) noexcept {
         const std::size_t n = index_of(size);
         const thread_cache& c = this_thread_.thread_caches[n];
@@ -205,7 +230,7 @@ private:
         std::size_t count;
     };
 
-    // Trivial, so that it can be used until the very end of the thread.
+    // Trivially destructible, so that it can be used until the very end of the thread.
     struct state {
         thread_cache thread_caches[sizes];
         enum : std::uint8_t { initial, registered, exited } phase;
@@ -216,6 +241,7 @@ private:
         thread_exit(const thread_exit&) = delete;
         thread_exit& operator=(const thread_exit&) = delete;
         ~thread_exit() {
+            BOOST_ASSERT(this_thread_.phase == state::registered);
             this_thread_.phase = state::exited;
             for (std::size_t n = 0; n < sizes; ++n) {
                 flush(n, this_thread_.thread_caches[n].count);
@@ -230,39 +256,39 @@ private:
         return (index + 1) * granularity;
     }
 
-    // Whether the end of this thread will be noticed.
+    // Registers an initial thread. False if the thread is ending.
     [[nodiscard, gnu::noinline]] static bool registered() noexcept {
         if (this_thread_.phase == state::initial) {
             this_thread_.phase = state::registered;
-            static thread_local const thread_exit watch;
+            static thread_local const thread_exit notice;
         }
         return this_thread_.phase == state::registered;
     }
 
-    // May throw std::bad_alloc.
+    // Moves up to `count` blocks, at least one, to the thread cache. May throw std::bad_alloc.
     [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
         thread_cache& c = this_thread_.thread_caches[n];
         free_block* list = cache_of(n).take(count);
         while (list != nullptr) {
-            free_block* const block = std::exchange(list, list->next);
-            block->next = std::exchange(c.first, block);
+            push_block(c.first, pop_block(list));
             ++c.count;
         }
     }
 
+    // Moves `count` blocks to the central cache.
     [[gnu::noinline]] static void flush(std::size_t n, std::size_t count) noexcept {
         thread_cache& c = this_thread_.thread_caches[n];
+        BOOST_ASSERT(count <= c.count);
         free_block* list = nullptr;
         for (; count != 0; --count, --c.count) {
-            free_block* const block = std::exchange(c.first, c.first->next);
-            block->next = std::exchange(list, block);
+            push_block(list, pop_block(c.first));
         }
         if (list != nullptr) {
             cache_of(n).put(list);
         }
     }
 
-    // Never destroyed: there is no end after which nobody gives a block back.
+    // Never destroyed: a static object of the program may free a block after any other has ended.
     [[nodiscard, gnu::noinline]] static central_cache* central_caches() {
         static auto* const all = [] {
             auto* const memory =
@@ -277,25 +303,20 @@ private:
     }
     [[nodiscard]] static central_cache& cache_of(std::size_t n) { return central_caches()[n]; }
 
-    // The child of a fork has one thread. A central_cache that another thread was changing would
-    // stay locked there. So fork() waits until no thread changes one.
+    // The child of a fork() has one thread. If another thread of the parent held a central cache's
+    // mutex, it would stay locked in the child for ever. So fork() takes all of them first.
     static bool register_fork_handlers() noexcept {
 #ifdef ASIO_WHEEL_HAS_FORK
-        return ::pthread_atfork(
-                   [] {
-                       std::for_each_n(central_caches(), sizes, [](central_cache& d) { d.lock(); });
-                   },
-                   [] {
-                       std::for_each_n(central_caches(), sizes,
-                                       [](central_cache& d) { d.unlock(); });
-                   },
-                   [] {
-                       std::for_each_n(central_caches(), sizes,
-                                       [](central_cache& d) { d.unlock(); });
-                   }) == 0;
+        return ::pthread_atfork(&lock_all, &unlock_all, &unlock_all) == 0;
 #else
         return true;
 #endif
+    }
+    static void lock_all() {
+        std::for_each_n(central_caches(), sizes, [](central_cache& c) { c.lock(); });
+    }
+    static void unlock_all() {
+        std::for_each_n(central_caches(), sizes, [](central_cache& c) { c.unlock(); });
     }
 
     static inline thread_local constinit state this_thread_{};

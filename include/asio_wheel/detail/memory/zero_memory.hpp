@@ -1,6 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// Memory that is all zeros. An empty wheel is all zeros, too, so a new wheel need not write to its
+// memory.
+
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_ZERO_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_ZERO_MEMORY_HPP
 
@@ -8,8 +11,8 @@
 
 namespace asio_wheel::detail {
 
-/// A block of memory that is all zeros, aligned to a cache line. Where the system has pages of
-/// zeros, a large block takes real memory for the pages that are touched, and no others.
+/// A block of zeros, aligned to a cache line. A large block comes from the system in pages, if the
+/// system offers that: then only those pages that are used take real memory.
 class zero_memory {
 public:
     /// Throws std::bad_alloc.

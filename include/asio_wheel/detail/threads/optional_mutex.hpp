@@ -1,6 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// A mutex that can be disabled when it is made, because only one thread will ever use it.
+//
+// A disabled mutex must not hide a mistake. If two threads use it at once, and assertions are on
+// (see BOOST_ASSERT), the second thread fails an assertion. The message names the owner of the
+// mutex and what both threads were doing.
+//
+// Each thread that works for the owner is registered meanwhile as the holder, with its purpose. A
+// disabled mutex orders nothing, so all of this is relaxed and serves the check alone. The check
+// may miss a second thread. It never fails with a single one.
+
 #ifndef ASIO_WHEEL_DETAIL_THREADS_OPTIONAL_MUTEX_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_OPTIONAL_MUTEX_HPP
 
@@ -15,11 +25,7 @@
 
 namespace asio_wheel::detail {
 
-/// A mutex that can be disabled, where only one thread will ever use it.
-///
-/// If two threads use a disabled one at once, and assertions are on (see BOOST_ASSERT), the second
-/// thread fails one. The message names the owner of the mutex and what both threads were doing.
-/// This check may miss a second thread, but it never fails with a single one.
+/// Meets the requirements of a mutex, as far as std::lock_guard and std::unique_lock need them.
 class optional_mutex {
 public:
     explicit optional_mutex(bool enabled) noexcept : enabled_(enabled) {}
@@ -40,19 +46,20 @@ public:
         }
     }
 
-    /// Between these two calls a thread works for the owner without the lock: it runs a handler. If
-    /// the mutex is disabled, a lock by another thread is a mistake then.
+    /// Between enter() and leave(), a thread works for the owner without the lock: it runs a
+    /// handler. If the mutex is disabled, no other thread may use the owner meanwhile. These calls
+    /// nest. They have no effect if the mutex is enabled.
     void enter(const char* purpose) noexcept;
     void leave() noexcept;
 
 private:
     mutex mutex_;
     const bool enabled_;
-    // The thread that is there, for the check alone. A value that is read here is this thread's
-    // own, or an old one of another thread.
+    // For the check alone. A thread that reads its own id here is the holder: no other thread
+    // stores that id. What it reads otherwise may be out of date.
     atomic<std::thread::id> holder_;
-    atomic<const char*> purpose_{nullptr};
-    unsigned depth_ = 0; // Used by the holder alone.
+    atomic<const char*> purpose_{nullptr}; // Of the holder. Read for the message only.
+    unsigned depth_ = 0;                   // How often the holder has entered. Used by it alone.
 };
 
 #if defined(BOOST_ASSERT_IS_VOID)
@@ -66,10 +73,10 @@ inline void optional_mutex::enter(const char* purpose) noexcept {
     if (enabled_) {
         return;
     }
-    const std::thread::id here = std::this_thread::get_id();
+    const std::thread::id this_thread = std::this_thread::get_id();
     std::thread::id holder{};
-    if (!holder_.compare_exchange_strong(holder, here, std::memory_order_relaxed) &&
-        holder != here) {
+    if (!holder_.compare_exchange_strong(holder, this_thread, std::memory_order_relaxed) &&
+        holder != this_thread) {
         std::fprintf(
             stderr,
             "asio_wheel: the wheel at %p was made with wheel_options::locking = false, for "

@@ -1,6 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// A number that threads may read while another thread changes it.
+//
+// All of its operations are relaxed: it pairs with nothing and orders nothing. A reader needs
+// another way to tell whether the value that it has read is still valid. Such a number costs as
+// much as a plain one.
+
 #ifndef ASIO_WHEEL_DETAIL_THREADS_RELAXED_ATOMIC_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_RELAXED_ATOMIC_HPP
 
@@ -8,8 +14,7 @@
 
 namespace asio_wheel::detail {
 
-/// A number that other threads may read while it changes. It orders nothing: a reader needs another
-/// way to tell whether what it has read still holds. It costs what a plain number costs.
+/// Converts from and to T, as a plain T would. Copyable.
 template <class T>
 class relaxed_atomic {
 public:
@@ -26,7 +31,9 @@ public:
     }
 
 private:
-    std::atomic<T> value_; // Not that of sync.hpp: the wheel is compiled without it.
+    // Not the atomic of sync.hpp, which tests replace: src/ is compiled without that replacement,
+    // and both must agree on the layout of wheel_entry.
+    std::atomic<T> value_;
 };
 
 } // namespace asio_wheel::detail

@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The mutex and the atomics of the library, in one place: so that a test can replace them, by
-// types that count, that measure, or that hand control to a scheduler at each operation.
+// The mutex and the atomics of the library, in one place. So tests can replace them: by types that
+// count, that measure, or that hand control to a scheduler at each operation.
 //
-// A program that defines ASIO_WHEEL_SYNC_HEADER as the name of a header gets what that header
-// defines: asio_wheel::detail::mutex and asio_wheel::detail::atomic<T>, with the members of
-// std::mutex and std::atomic<T> that are used here. All of such a program has to be compiled so.
+// If a program defines ASIO_WHEEL_SYNC_HEADER as the name of a header, that header is used instead.
+// It must define asio_wheel::detail::mutex and asio_wheel::detail::atomic<T>, with the members of
+// std::mutex and std::atomic<T> that the library uses. All sources of such a program must be
+// compiled with the same definition.
 
 #ifndef ASIO_WHEEL_DETAIL_THREADS_SYNC_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_SYNC_HPP

@@ -1,6 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// A cheap clock for things that happen very often, such as the touch of an idle timer.
+//
+// Linux stores the time of each kernel tick, and reading the stored time costs a tenth of reading
+// the clock. The stored time is behind the clock. What a timer needs is a time that is not behind,
+// because a touch that is dated too early would end an idle period too early. So the greatest
+// possible lag is added.
+
 #ifndef ASIO_WHEEL_DETAIL_TIME_COARSE_CLOCK_HPP
 #define ASIO_WHEEL_DETAIL_TIME_COARSE_CLOCK_HPP
 
@@ -10,8 +17,7 @@
 
 namespace asio_wheel::detail {
 
-/// Clock::now(), or up to three ticks of the kernel later, for a tenth of the price where the
-/// kernel keeps what the clock showed at its last tick.
+/// Clock::now(), or a time that is later by at most three kernel ticks.
 template <class Clock>
 [[nodiscard]] typename Clock::time_point coarse_now() {
 #if defined(__linux__) && defined(CLOCK_MONOTONIC_COARSE)
@@ -22,11 +28,11 @@ template <class Clock>
                        ? std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec)
                        : std::chrono::nanoseconds(0);
         };
-        // What it shows has passed, by up to a tick with most kernels, by up to two with those that
-        // account for time in whole ticks only. The third is for ticks that are late themselves.
-        static const std::chrono::nanoseconds behind = 3 * read(&::clock_getres);
-        if (behind.count() != 0) {
-            return typename Clock::time_point(read(&::clock_gettime) + behind);
+        // Most kernels lag by up to one tick. Those that account for time in whole ticks only lag
+        // by up to two. The third tick allows for ticks that are late themselves.
+        static const std::chrono::nanoseconds max_lag = 3 * read(&::clock_getres);
+        if (max_lag.count() != 0) {
+            return typename Clock::time_point(read(&::clock_gettime) + max_lag);
         }
     }
 #endif

@@ -1,6 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// Checks of the durations and time points that users pass in. A value that is not allowed throws
+// std::invalid_argument. The message says what the value is for, what it is, and what is allowed.
+//
+// A duration of a floating-point type can be NaN. Converting NaN to an integer is undefined, so it
+// must be refused before anything is computed.
+
 #ifndef ASIO_WHEEL_DETAIL_TIME_DURATION_CHECK_HPP
 #define ASIO_WHEEL_DETAIL_TIME_DURATION_CHECK_HPP
 
@@ -26,7 +32,7 @@ void throw_if_nan([[maybe_unused]] const char* what,
     }
 }
 
-/// `d`, unless it is not a number.
+/// Returns `d`. Throws std::invalid_argument if it is not a number.
 template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::duration<Rep, Period>
 not_nan([[maybe_unused]] const char* what, std::chrono::duration<Rep, Period> d) {
@@ -36,14 +42,14 @@ not_nan([[maybe_unused]] const char* what, std::chrono::duration<Rep, Period> d)
     return d;
 }
 
-/// The same for a point of time.
+/// The same for a time point.
 template <class Clock, class Duration>
 [[nodiscard]] constexpr std::chrono::time_point<Clock, Duration>
 not_nan(const char* what, std::chrono::time_point<Clock, Duration> t) {
     return std::chrono::time_point<Clock, Duration>(not_nan(what, t.time_since_epoch()));
 }
 
-/// `d` rounded up. Throws std::invalid_argument unless it is greater than zero.
+/// `d`, rounded up. Throws std::invalid_argument unless `d` is a number greater than zero.
 template <class Duration, class Rep, class Period>
 [[nodiscard]] Duration positive(const char* what, const std::chrono::duration<Rep, Period>& d) {
     throw_if_nan(what, d);

@@ -1,8 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Arithmetic with durations and points of time that stops at the end of their range. This is the
-// one place where durations are rounded.
+// Arithmetic with durations and time points that never overflows: a result that is out of range
+// becomes the nearest value in range. So hours::max() is a valid delay, and means "never".
+//
+// Durations are rounded to a clock's unit here and nowhere else: up, if a wait must not end early.
+// (tick.hpp rounds from a clock's unit to ticks.)
 
 #ifndef ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP
 #define ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP
@@ -12,22 +15,57 @@
 
 namespace asio_wheel::detail {
 
-/// `time + d`, or the end of the clock's range that it would pass.
-template <class TimePoint>
-[[nodiscard]] constexpr TimePoint add_saturating(TimePoint time,
-                                                 typename TimePoint::duration d) noexcept {
-    using duration = typename TimePoint::duration;
-    constexpr TimePoint epoch{};
-    if (d > duration::zero() && time > epoch && TimePoint::max() - time < d) {
-        return TimePoint::max();
+/// `d` in the unit of `To`, rounded up.
+template <class To, class Rep, class Period>
+[[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+    if constexpr (std::is_same_v<decltype(d), To>) {
+        return d;
     }
-    if (d < duration::zero() && time < epoch && TimePoint::min() - time > d) {
-        return TimePoint::min();
-    }
-    return time + d;
+    using exact = std::chrono::duration<long double, typename To::period>;
+    return exact(d) >= exact(To::max())   ? To::max()
+           : exact(d) <= exact(To::min()) ? To::min()
+                                          : std::chrono::ceil<To>(d);
 }
 
-/// `to - from`, or the end of the range of durations that it would pass.
+/// `d` in the unit of `To`, rounded down.
+template <class To, class Rep, class Period>
+[[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+    return -ceil_saturating<To>(-d);
+}
+
+/// `d` in nanoseconds, rounded up.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::chrono::nanoseconds
+to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
+    return ceil_saturating<std::chrono::nanoseconds>(d);
+}
+
+/// `a + b`, for durations that are not negative.
+template <class Rep, class Period>
+[[nodiscard]] constexpr std::chrono::duration<Rep, Period>
+add_saturating(std::chrono::duration<Rep, Period> a,
+               std::chrono::duration<Rep, Period> b) noexcept {
+    return b > a.max() - a ? a.max() : a + b;
+}
+
+/// `time + d`, where `d` is rounded up to the unit of `time`.
+template <class TimePoint, class Rep, class Period>
+    requires requires { typename TimePoint::clock; }
+[[nodiscard]] constexpr TimePoint add_saturating(TimePoint time,
+                                                 std::chrono::duration<Rep, Period> d) noexcept {
+    using duration = typename TimePoint::duration;
+    constexpr TimePoint epoch{};
+    const duration rounded = ceil_saturating<duration>(d);
+    if (rounded > duration::zero() && time > epoch && TimePoint::max() - time < rounded) {
+        return TimePoint::max();
+    }
+    if (rounded < duration::zero() && time < epoch && TimePoint::min() - time > rounded) {
+        return TimePoint::min();
+    }
+    return time + rounded;
+}
+
+/// `to - from`.
 template <class TimePoint>
 [[nodiscard]] constexpr typename TimePoint::duration until_saturating(TimePoint from,
                                                                       TimePoint to) noexcept {
@@ -43,37 +81,13 @@ template <class TimePoint>
     return b - a;
 }
 
-/// a + b for durations that are not negative, or the longest one.
-template <class Rep, class Period>
-[[nodiscard]] constexpr std::chrono::duration<Rep, Period>
-add_saturating(std::chrono::duration<Rep, Period> a,
-               std::chrono::duration<Rep, Period> b) noexcept {
-    return b > a.max() - a ? a.max() : a + b;
-}
-
-/// `d` in another unit, rounded up, or the end of the range that it would pass.
-template <class To, class Rep, class Period>
-[[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
-    if constexpr (std::is_same_v<decltype(d), To>) {
-        return d;
-    }
-    using exact = std::chrono::duration<long double, typename To::period>;
-    return exact(d) >= exact(To::max())   ? To::max()
-           : exact(d) <= exact(To::min()) ? To::min()
-                                          : std::chrono::ceil<To>(d);
-}
-
-/// As ceil_saturating(), rounded down.
-template <class To, class Rep, class Period>
-[[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
-    return -ceil_saturating<To>(-d);
-}
-
-/// `d` in nanoseconds, rounded up, or the most of them there can be.
-template <class Rep, class Period>
-[[nodiscard]] constexpr std::chrono::nanoseconds
-to_nanoseconds(std::chrono::duration<Rep, Period> d) noexcept {
-    return ceil_saturating<std::chrono::nanoseconds>(d);
+/// The same, but zero if `to` is before `from`.
+template <class TimePoint>
+[[nodiscard]] constexpr typename TimePoint::duration until_or_zero(TimePoint from,
+                                                                   TimePoint to) noexcept {
+    using duration = typename TimePoint::duration;
+    const duration d = until_saturating(from, to);
+    return d < duration::zero() ? duration::zero() : d;
 }
 
 } // namespace asio_wheel::detail
