@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Differences between versions of Asio that several headers have to know. Which version has what is
-// decided in detail/requirements.hpp.
+// The differences between versions of Asio that more than one header would have to know. Each is
+// hidden behind a function or a constant. detail/requirements.hpp decides which version has what.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_ASIO_COMPAT_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_ASIO_COMPAT_HPP
@@ -15,8 +15,8 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 
-// Boost.Asio is not meant to be used by parts of its detail namespace; this header is, by way of
-// the documented BOOST_ASIO_CUSTOM_HANDLER_TRACKING: its macros expand to nothing unless handler
+// For the macros of handler tracking. This header is in Asio's detail folder, but its macros are
+// documented: see BOOST_ASIO_CUSTOM_HANDLER_TRACKING. They expand to nothing unless handler
 // tracking is enabled.
 #include <boost/asio/detail/handler_tracking.hpp>
 
@@ -48,9 +48,9 @@ inline std::chrono::nanoseconds configured_time(const boost::asio::config& confi
     return us == given ? otherwise : microseconds(us);
 }
 
-/// Section "wheel" of the context's configuration (tick_us, slots, levels, max_pending, locking,
-/// budget, stall_us, measure_handlers), where each missing key is as in `defaults`. Unless it says
-/// otherwise, a context that does not lock has a wheel that does not.
+/// The options in section "wheel" of the context's configuration: tick_us, slots, levels,
+/// max_pending, locking, budget, stall_us and measure_handlers. A key that is missing there has its
+/// value from `defaults`.
 inline wheel_options configured_options(boost::asio::execution_context& context,
                                         const wheel_options& defaults) {
     const boost::asio::config config(context);
@@ -66,8 +66,8 @@ inline wheel_options configured_options(boost::asio::execution_context& context,
     return options;
 }
 
-/// `options`, unless the context's configuration says something else: two ways to configure one
-/// wheel must not disagree.
+/// Returns `options`. Throws std::invalid_argument if the context's configuration has another value
+/// for any of them: if a wheel is configured in two ways, they must agree.
 inline wheel_options agreed_options(boost::asio::execution_context& context,
                                     const wheel_options& options) {
     const wheel_options configured = configured_options(context, options);
@@ -89,15 +89,16 @@ inline wheel_options agreed_options(boost::asio::execution_context& context,
     return options;
 }
 
-/// The options of a wheel that was not made explicitly.
+/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither does its
+/// wheel, unless the configuration says that it does.
 inline wheel_options default_options(boost::asio::execution_context& context) {
     wheel_options options;
     options.locking = boost::asio::config(context).get("scheduler", "locking", true);
     return configured_options(context, options);
 }
 
-/// Whether the context promises that one thread runs it. Asio's scheduler then keeps what a handler
-/// posts in a list of the thread.
+/// Whether the context promises that only one thread runs it. Then Asio's scheduler keeps what a
+/// handler posts in a private list of that thread.
 template <class Scheduler>
 [[nodiscard]] bool has_one_thread(boost::asio::execution_context& context, const Scheduler&) {
     return boost::asio::config(context).get("scheduler", "concurrency_hint", 0) == 1;
@@ -109,8 +110,8 @@ inline wheel_options agreed_options(boost::asio::execution_context&, const wheel
     return options;
 }
 
-/// The options of a wheel that was not made explicitly: a context that does not lock has a wheel
-/// that does not.
+/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither does its
+/// wheel.
 inline wheel_options default_options(boost::asio::execution_context& context) {
     const int hint =
         boost::asio::use_service<boost::asio::detail::io_context_impl>(context).concurrency_hint();
@@ -128,9 +129,9 @@ template <class Scheduler>
 
 #endif
 
-/// The initiation that was there before Asio's adaptors of tokens (as_tuple, append, ...) wrapped
-/// it: until Boost 1.82 a wrapped one does not tell its executor, and until 1.83 redirect_error's
-/// has it among its arguments.
+/// The initiation inside those that Asio's adaptors of tokens (as_tuple, append and others) have
+/// put around it. The caller needs its executor. Until Boost 1.82, the adaptors' initiations have
+/// no get_executor(). Until 1.83, redirect_error passes the inner initiation as an argument.
 template <class Initiation, class... Args>
 [[nodiscard]] const auto& innermost_initiation(const Initiation& initiation,
                                                const Args&... args) noexcept {
@@ -144,8 +145,8 @@ template <class Initiation, class... Args>
     }
 }
 
-/// Whether `Initiation` is what Asio's concepts "start" to see whether something is a completion
-/// token: never run, and without an executor. Boost 1.83 compiles even its body.
+/// Whether `Initiation` only serves Asio's concepts, which check by it whether something is a
+/// completion token. It is never run, and has no executor. But Boost 1.83 compiles its body.
 template <class Initiation>
 constexpr bool only_checks_token = false;
 

@@ -1,13 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The queue of a context: what its threads run next.
+// The queue of an execution context: the operations that its threads run next.
 //
-// This is the one place where the library uses Asio's private interface: operations and the
-// scheduler, as Asio's own timers do. The public interface is to post a function. For each wait
-// that costs an executor, memory for a function object, and two locks. An operation is linked into
-// the queue as it is, and a whole slice of a tick under one lock. The difference is a third of the
-// cost of a wait.
+// This is the only file that uses Asio's private interface: operations, and the scheduler that
+// queues them, as Asio's own timers do. The public way would be to post a function for each wait.
+// That takes an executor, memory for a function object and two locks, a third of the cost of a
+// wait. An operation is linked into the queue as it is, and all operations of a slice are linked
+// under one lock.
+//
+// The queue may be used from any thread: Asio's scheduler has a lock of its own. A context runs
+// until its count of work is zero. Each operation in the queue counts as one.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_CONTEXT_QUEUE_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_CONTEXT_QUEUE_HPP
@@ -27,12 +30,12 @@
 
 namespace asio_wheel::detail {
 
-/// An element of a queue; see boost::asio::detail::scheduler_operation. A thread of the context
-/// calls its function with the queue as the first argument. If the context ends before, the first
-/// argument is null.
+/// An element of a queue: boost::asio::detail::scheduler_operation. A thread of the context calls
+/// its function with the queue as the first argument. If the context ends first, the function is
+/// called with null instead, and must free the operation.
 using operation = boost::asio::detail::operation;
 
-/// Operations on their way to a queue, in order. Each counts as work of the context already.
+/// Operations that are about to be queued, in order. Each is counted as work already.
 class operation_batch {
 public:
     operation_batch() = default;
@@ -42,20 +45,21 @@ public:
     }
     operation_batch& operator=(operation_batch&&) = delete;
 
-    /// For an operation that need not be found before the handler that is running has returned.
+    /// Adds an operation. It may stay hidden from the queue until the handler that is running has
+    /// returned.
     void push(operation& op) noexcept { ops_.push(&op); }
 
-    /// For an operation that run_one() must find if it is called inside the handler that is
-    /// running. Makes the whole batch visible in this way.
+    /// Adds an operation that is not hidden: a run_one() inside the handler that is running must
+    /// find it. Then no operation of the batch is hidden.
     void push_visible(operation& op) noexcept {
         visible_ = true;
         push(op);
     }
 
-    /// The first operation. The batch must not be empty.
+    /// Returns the first operation. The batch must not be empty.
     [[nodiscard]] operation& front() noexcept { return *ops_.front(); }
 
-    /// Takes out the first operation. The batch must not be empty.
+    /// Removes the first operation and returns it. The batch must not be empty.
     [[nodiscard]] operation& pop() noexcept {
         operation* const op = ops_.front();
         ops_.pop();
@@ -79,29 +83,29 @@ public:
         : scheduler_(boost::asio::use_service<scheduler>(context)),
           one_thread_(has_one_thread(context, scheduler_)) {}
 
-    /// Whether the threads of a boost::asio::thread_pool run its queue. (On Windows, a thread of
-    /// Asio's own serves the I/O objects of a thread_pool.)
+    /// Whether a boost::asio::thread_pool runs its queue by its own threads. (It does not on
+    /// Windows: there, an internal thread of Asio serves the I/O objects of a thread_pool.)
     static constexpr bool serves_thread_pools =
         std::is_same_v<scheduler, class boost::asio::detail::scheduler>;
 
-    /// Keeps the context running until work_finished() is called, or until an operation that is
-    /// posted has returned.
+    /// Adds one to the count of work. It is subtracted by work_finished(), or when an operation
+    /// that was posted has returned.
     void work_started() noexcept { scheduler_.work_started(); }
 
-    /// If this was the last work, the context stops. So there must be other work, unless a handler
-    /// of the context calls this.
+    /// If the count becomes zero, the context stops. A handler that is running counts as work. So
+    /// call this inside a handler of the context, or while there is other work.
     void work_finished() noexcept { scheduler_.work_finished(); }
 
-    /// Puts one operation, which does not count as work yet, into the queue of any context.
+    /// Queues an operation on any context, and counts it as work.
     static void post_to(boost::asio::execution_context& context, operation& op) {
         boost::asio::use_service<scheduler>(context).post_immediate_completion(&op, false);
     }
 
-    /// Puts an operation, which counts as work, into the queue. It need not be found before the
-    /// handler that is running has returned.
+    /// Queues an operation that is counted as work already. It may stay hidden until the handler
+    /// that is running has returned.
     void post(operation& op) noexcept { scheduler_.post_deferred_completion(&op); }
 
-    /// Puts a function into the queue of any context, in memory from `allocator`.
+    /// Queues a function on any context, in memory from `allocator`.
     template <class Function, class Allocator>
     static void post_to(boost::asio::execution_context& context, Function&& function,
                         const Allocator& allocator) {
@@ -113,15 +117,16 @@ public:
         p.v = p.p = nullptr;
     }
 
-    /// Whether the calling thread runs the queue of `context`.
+    /// Whether the calling thread is running the queue of `context`.
     [[nodiscard]] static bool running_in_this_thread(boost::asio::execution_context& context) {
         return boost::asio::use_service<scheduler>(context).can_dispatch();
     }
 
-    /// Whether the calling thread runs this queue. Then it is in a handler, which counts as work.
+    /// Whether the calling thread is running this queue. Then it is inside a handler, which counts
+    /// as work.
     [[nodiscard]] bool running_in_this_thread() const noexcept { return scheduler_.can_dispatch(); }
 
-    /// Puts a batch into the queue. It must not be empty.
+    /// Queues all operations of a batch, which must not be empty.
     void post(operation_batch& batch) noexcept {
         if (std::exchange(batch.visible_, false) && one_thread_) {
             post_visible(batch.ops_);
@@ -131,9 +136,10 @@ public:
     }
 
 private:
-    // On a context with one thread, what a handler posts is in a list of that thread until the
-    // handler returns. A run_one() inside the handler does not see that list. do_dispatch() does
-    // not use it, and counts the operation as work once more.
+    // On a context with one thread, Asio keeps what a handler posts in a private list of the thread
+    // until the handler returns. A run_one() inside the handler does not see that list. Asio's
+    // do_dispatch() does not use the list. It counts the operation as work once more, so that is
+    // subtracted again.
     [[gnu::noinline]] void post_visible(boost::asio::detail::op_queue<operation>& ops) noexcept {
         while (operation* const op = ops.front()) {
             ops.pop();
@@ -143,7 +149,7 @@ private:
     }
 
     scheduler& scheduler_;
-    const bool one_thread_;
+    const bool one_thread_; // The context promises that only one thread runs it.
 };
 
 } // namespace asio_wheel::detail

@@ -1,7 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What has to be known of executors, of whichever kind.
+// Questions about executors that have different answers for different kinds of executors: standard
+// executors, executors of the Networking TS, and type-erased ones such as any_io_executor.
+//
+// A native executor is the executor of an execution context itself: of an io_context, a thread_pool
+// or the system context. It runs functions on the threads that run the context's queue, in no
+// particular order. So an operation for it can be put into that queue directly, without the
+// executor. A strand is not native, and neither is an executor of an unknown kind. A type-erased
+// executor is native if the executor inside is.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_EXECUTORS_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_EXECUTORS_HPP
@@ -28,7 +35,8 @@
 
 namespace asio_wheel::detail {
 
-/// An executor of the Networking TS. It has other members than a standard one, and no properties.
+/// An executor of the Networking TS: it has other member functions than a standard executor, and no
+/// properties.
 template <class Executor>
 inline constexpr bool is_ts_executor = !boost::asio::execution::is_executor<Executor>::value;
 
@@ -39,13 +47,12 @@ concept is_executor =
 template <class T>
 concept is_context = std::convertible_to<T&, boost::asio::execution_context&>;
 
-/// The default token of a context's operations; of `void`, as of executors without one, there is no
-/// value.
+/// The default completion token of a context's operations; void if there is none.
 template <class Context>
 using default_token_of_context = typename boost::asio::default_completion_token<
     typename std::decay_t<Context>::executor_type>::type;
 
-/// Whether executors of a type have a context_of(). An any_completion_executor has none.
+/// Whether context_of() works for this type. It does not for any_completion_executor.
 template <class Executor>
 inline constexpr bool has_context =
     is_ts_executor<Executor> ||
@@ -60,7 +67,8 @@ template <class Executor>
     }
 }
 
-/// Keeps the context of an executor running, and leads to it.
+/// Returns an object that counts as work of the executor's context while it lives. The executor can
+/// be had from it by executor_of() and untracked_executor().
 template <class Executor>
 [[nodiscard]] auto track_work(const Executor& ex) {
     if constexpr (is_ts_executor<Executor>) {
@@ -75,13 +83,23 @@ using work_on = decltype(track_work(std::declval<const Executor&>()));
 /// In place of work_on<Executor>, where there is no work to track.
 struct no_work {};
 
-/// The executor that `work` leads to.
+/// The executor of `work`. It may count as work, too.
 template <class Executor>
 [[nodiscard]] auto executor_of(const work_on<Executor>& work) {
     if constexpr (is_ts_executor<Executor>) {
         return work.get_executor();
     } else {
         return work;
+    }
+}
+
+/// The executor of `work`. It does not count as work.
+template <class Executor>
+[[nodiscard]] auto untracked_executor(const work_on<Executor>& work) {
+    if constexpr (is_ts_executor<Executor>) {
+        return work.get_executor();
+    } else {
+        return boost::asio::prefer(work, boost::asio::execution::outstanding_work.untracked);
     }
 }
 
@@ -97,19 +115,14 @@ template <class Allocator, unsigned int Bits>
 inline constexpr bool
     is_pool_executor<boost::asio::thread_pool::basic_executor_type<Allocator, Bits>> = true;
 
-/// Whether all executors of a type are native: see visit_native().
+/// Whether all executors of this type are native.
 template <class Executor>
 inline constexpr bool is_native_type =
     is_io_context_executor<Executor> ||
     (is_pool_executor<Executor> && context_queue::serves_thread_pools);
 
-/// Calls f(executor) with the native executor that `ex` is or hides, if there is one, and returns
-/// what that returns; else a default-constructed result.
-///
-/// An executor is native if it is the executor of its context itself: it runs what it is given on
-/// the threads that empty the context's queue, in no particular order, and has nothing to add where
-/// that is what happens anyway. A strand is not native, and neither is an executor of an unknown
-/// kind. Executors that hide another one, such as any_io_executor, are looked into.
+/// If `ex` is native, calls f(executor) with the native executor that `ex` is or has inside, and
+/// returns the result. Otherwise returns a default-constructed result.
 template <class Executor, class Function>
 auto visit_native(const Executor& ex, Function f) noexcept {
     namespace asio = boost::asio;
@@ -134,7 +147,7 @@ auto visit_native(const Executor& ex, Function f) noexcept {
     }
 }
 
-/// Whether `ex` is, or hides, a native executor.
+/// Whether `ex` is native.
 template <class Executor>
 [[nodiscard]] bool is_native(const Executor& ex) noexcept {
     return visit_native(ex, [](const auto&) { return true; });
@@ -144,25 +157,26 @@ template <class Executor>
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context* native_context(const Executor& ex) noexcept {
     if constexpr (has_context<Executor>) {
-        // Not of what it hides: else each program had all that belongs to Asio's system_context.
+        // context_of() of `ex`, not of the executor inside: that would link Asio's system_context,
+        // and all that belongs to it, into each program.
         return is_native(ex) ? &context_of(ex) : nullptr;
     } else {
         return visit_native(ex, [](const auto& native) { return &context_of(native); });
     }
 }
 
-/// Whether an executor may call what it is given before it returns.
+/// Whether an executor may call a function before execute() returns.
 template <class Executor>
 [[nodiscard]] bool may_block(const Executor& ex) noexcept {
     namespace execution = boost::asio::execution;
     return boost::asio::query(ex, execution::blocking) != execution::blocking.never;
 }
 
-/// How a native executor runs what it is given.
+/// How a native executor would run a function now.
 enum class native_execution {
-    none,       ///< The executor is not native.
-    inline_now, ///< At once, on the calling thread.
-    queued      ///< In its turn in the queue of the context.
+    none,       ///< Unknown: the executor is not native.
+    inline_now, ///< Now, on the calling thread.
+    queued      ///< When its turn in the queue of the context comes.
 };
 
 template <class Executor>
@@ -171,19 +185,9 @@ template <class Executor>
         bool inline_now = may_block(native);
         if constexpr (requires { native.running_in_this_thread(); }) {
             inline_now = inline_now && native.running_in_this_thread();
-        } // Else any thread is one of the system executor's.
+        } // The system executor has no such member: it may use any thread.
         return inline_now ? native_execution::inline_now : native_execution::queued;
     });
-}
-
-/// The executor that `work` leads to, without the work.
-template <class Executor>
-[[nodiscard]] auto untracked_executor(const work_on<Executor>& work) {
-    if constexpr (is_ts_executor<Executor>) {
-        return work.get_executor();
-    } else {
-        return boost::asio::prefer(work, boost::asio::execution::outstanding_work.untracked);
-    }
 }
 
 } // namespace asio_wheel::detail

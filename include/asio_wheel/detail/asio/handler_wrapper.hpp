@@ -1,9 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Handlers that stand in front of other handlers. A wrapper names the type of the other handler as
-// wrapped_handler, and returns it by inner(). What is associated with the inner handler, such as an
-// executor or an allocator, is associated with the wrapper, too, unless the wrapper has its own.
+// Handlers that wrap another handler.
+//
+// Asio asks a handler for its associated executor, allocator, cancellation slot and so on. A
+// wrapper must answer as the handler inside would, unless it has an answer of its own. The one
+// specialisation of boost::asio::associator below does that for all wrappers of the library.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_HANDLER_WRAPPER_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_HANDLER_WRAPPER_HPP
@@ -12,6 +14,7 @@
 
 namespace asio_wheel::detail {
 
+/// A wrapper names the type of the handler inside as wrapped_handler, and returns it by inner().
 template <class T>
 concept handler_wrapper = requires(const T& t) {
     typename T::wrapped_handler;

@@ -1,6 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The initiation of an operation that is a member function of an object, such as async_pop() of a
+// delay queue.
+//
+// It is a class and not a lambda, because Asio's adaptors of tokens (default tokens, deferred and
+// others) ask an initiation for the executor of the object.
+
 #ifndef ASIO_WHEEL_DETAIL_ASIO_INITIATION_OF_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_INITIATION_OF_HPP
 
@@ -11,9 +17,8 @@
 
 namespace asio_wheel::detail {
 
-/// Begins the asynchronous operation of an object that has one: by its start(handler). Asio's
-/// adaptors, such as default tokens and deferred, ask it for the object's executor. The object must
-/// not move: of a utility that users may move, it is the state that stays in place.
+/// Starts the operation by object.start(handler). The object must stay where it is until then. So
+/// for a utility that users may move, it is the part that does not move.
 template <class Object>
 class initiation_of {
 public:

@@ -1,6 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// The handler of each wait of an operation that consists of several waits, one after the other.
+//
+// The operation has been accepted, so it must not fail between two waits. Therefore the memory of
+// the first wait serves all of them: see kept_memory.hpp.
+
 #ifndef ASIO_WHEEL_DETAIL_ASIO_INTERMEDIATE_HANDLER_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_INTERMEDIATE_HANDLER_HPP
 
@@ -17,19 +22,18 @@
 
 namespace asio_wheel::detail {
 
-/// Stands between a wait and the handler of an operation that is made of waits: calls
-/// step(*this, error code), which moves it into the next wait or calls complete(). Its executor,
-/// cancellation slot and so on are those of the handler. So is its allocator, but it is asked for
-/// memory once, however many waits there are.
+/// Has the operation's handler inside. When a wait ends, calls step(*this, error code), which
+/// either moves *this into the next wait or calls complete().
+///
+/// It has the executor, the cancellation slot and so on of the operation's handler. It also has the
+/// handler's allocator, but asks it for memory only once, for however many waits.
 template <class Handler, class Step>
 class intermediate_handler {
-    using memory = kept_memory<boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
+    using upstream = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
 
 public:
     using wrapped_handler = Handler;
-    using allocator_type =
-        kept_memory_allocator<void,
-                              boost::asio::associated_allocator_t<Handler, block_allocator<void>>>;
+    using allocator_type = kept_memory_allocator<void, upstream>;
 
     intermediate_handler(Handler&& handler, Step step)
         : handler_(std::move(handler)), step_(std::move(step)),
@@ -42,7 +46,7 @@ public:
 
     void operator()(const boost::system::error_code& ec) { step_(*this, ec); }
 
-    /// The operation is over: gives its memory back, and calls its handler.
+    /// The operation ends: frees its memory, then calls its handler.
     template <class... Args>
     void complete(Args&&... args) {
         memory_.release();
@@ -52,12 +56,15 @@ public:
 private:
     Handler handler_;
     Step step_;
-    mutable memory memory_; // Allocators ask for nothing but a const handler.
+    mutable kept_memory<upstream>
+        memory_; // Asio passes a const handler where it asks for the allocator.
 };
 
-/// Begins the next wait of an operation by wait(), which moves `op` away. There is memory for the
-/// wait itself. But its executor may need some, to keep its context working; this is before `op`
-/// has been moved. Without that memory the operation ends with an error, and `args`.
+/// Starts the next wait of an operation by wait(), which moves from `op`.
+///
+/// There is memory for the wait itself. But the handler's executor may allocate when work on it is
+/// counted, which happens before `op` is moved from. If that fails, completes the operation with
+/// errc::not_enough_memory and `args`.
 template <class Operation, class Wait, class... Args>
 void start_next_wait(Operation& op, Wait wait, const Args&... args) {
     try {

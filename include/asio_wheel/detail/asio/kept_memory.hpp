@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The memory of an operation that is made of several waits, one after the other.
+// The memory of an operation that consists of several waits, one after the other.
 //
-// The memory of a wait is freed before its handler is called. If the operation goes on, its next
-// wait needs as much again. That must not fail, because the operation was accepted long ago. So the
-// handler keeps the memory of the wait, and the next wait takes it.
+// The memory of a wait is freed before its handler is called. If the operation continues, its next
+// wait needs as much memory again. That allocation must not fail, because the operation was
+// accepted long ago. So the handler keeps the block of the wait that has ended, and the next wait
+// takes it.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
@@ -16,10 +17,11 @@
 
 namespace asio_wheel::detail {
 
-/// A member of such a handler, for at most one block of `Allocator`, which is the handler's own.
+/// A member of such a handler. Keeps at most one block, which comes from the handler's own
+/// allocator, `Allocator`.
 ///
-/// The handler's associated allocator is kept_memory_allocator. It leads to this member where the
-/// handler is now; so it must not be used any more when the handler has been moved elsewhere.
+/// The allocator associated with the handler is a kept_memory_allocator, which points to this
+/// member. So it must not be used after the handler was moved.
 template <class Allocator>
 class kept_memory {
 public:
@@ -30,10 +32,10 @@ public:
     kept_memory& operator=(kept_memory&&) = delete;
     ~kept_memory() { release(); }
 
-    /// The allocator that the block comes from.
+    /// The handler's own allocator.
     [[nodiscard]] const Allocator& upstream() const noexcept { return allocator_; }
 
-    /// Gives the block back, if there is one: to be called when the operation is over.
+    /// Frees the block, if one is kept. Call it when the operation ends.
     void release() noexcept {
         if (block_ != nullptr) {
             free_(*this);
@@ -82,10 +84,11 @@ private:
 
     [[no_unique_address]] Allocator allocator_;
     void* block_ = nullptr;
-    void (*free_)(kept_memory&) noexcept = nullptr; // Knows what the block was allocated as.
+    void (*free_)(kept_memory&) noexcept = nullptr; // free_block_as<T>, for the block's type T.
 };
 
-/// Allocates from a kept_memory.
+/// Allocates the kept block, if it is of the right type. Otherwise from the handler's own
+/// allocator.
 template <class T, class Allocator>
 class kept_memory_allocator {
     template <class, class>

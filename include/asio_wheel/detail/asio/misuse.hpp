@@ -1,14 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the compiler says to common mistakes.
+// What the compiler says about common mistakes.
 //
-// Without these, a mistake ends in a list of all overloads that do not fit, or deep inside of Asio.
-// There are two means:
-//  - A function that fits only mistakes, and whose static_assert says what to write instead. Its
-//    return type is deduced. So the compiler looks into it at once, before it complains about
+// Without this file, a mistake ends in a list of all overloads that do not match, or in an error
+// deep inside Asio. Instead, each common mistake has one of these:
+//
+//  - An overload that only accepts the mistake. Its static_assert says what to write instead. Its
+//    return type is deduced, so the compiler must compile its body at once, before it reports
 //    anything that follows from the mistake.
-//  - A deleted overload, where programs may ask whether a call compiles: it does not, as before.
+//  - A deleted overload, where programs may ask whether a call compiles. The answer stays "no".
+//
 // test/compile_fail/ has a case for each message.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_MISUSE_HPP
@@ -23,8 +25,8 @@
 #include <concepts>
 #include <type_traits>
 
-/// Deletes a function. Compilers that can say why (clang since version 19) do so; the others show
-/// the function's return type, whose name says the same.
+/// Deletes a function and says why. Only clang 19 and later can print the reason. Other compilers
+/// print the function's return type, so its name says the same.
 #if defined(__cpp_deleted_function) && defined(__clang__)
 #define ASIO_WHEEL_DELETED(why)                                                                    \
     _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc++26-extensions\"") =  \
@@ -62,7 +64,7 @@ concept executor_or_context =
 #if defined(BOOST_ASIO_HAS_CONCEPTS)
 template <class Token, class... Signatures>
 concept token_for = boost::asio::completion_token_for<Token, Signatures...>;
-#else // Then Asio does not check tokens either.
+#else // Without concepts, Asio does not check tokens either.
 template <class Token, class... Signatures>
 concept token_for = true;
 #endif
@@ -74,7 +76,8 @@ template <class Executor>
 concept has_default_token =
     !std::is_void_v<typename boost::asio::default_completion_token<Executor>::type>;
 
-/// Whether no sleep can be started there, with this token, or with the default one.
+/// Whether a sleep on `Where` has no valid token: the given one is wrong, or none is given and
+/// there is no default token.
 template <class Where, class... Token>
 inline constexpr bool lacks_sleep_token = !(wait_token<Token> && ...);
 template <class Where>
@@ -82,12 +85,16 @@ inline constexpr bool lacks_sleep_token<Where> = !has_default_token<Where>;
 template <is_context Where>
 inline constexpr bool lacks_sleep_token<Where> = !has_default_token<typename Where::executor_type>;
 
-template <class Where, bool WhenFits, class... Token>
+/// Whether the arguments of a sleep are wrong. `ValidTime`: the second argument, the time, is
+/// right.
+template <class Where, bool ValidTime, class... Token>
 concept invalid_sleep_call =
-    sizeof...(Token) <= 1 && (!executor_or_context<Where> || !WhenFits ||
+    sizeof...(Token) <= 1 && (!executor_or_context<Where> || !ValidTime ||
                               lacks_sleep_token<std::remove_cvref_t<Where>, Token...>);
 
-/// Explains why T is not the duration that belongs in this place.
+// Each function below is called with what a user has passed. It fails to compile, with an
+// explanation, if that is not what its name says.
+
 template <class T>
 constexpr auto expect_duration() {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -105,7 +112,6 @@ constexpr auto expect_duration() {
     }
 }
 
-/// The same for time points.
 template <class T>
 constexpr auto expect_time_point() {
     if constexpr (std::is_arithmetic_v<T>) {
@@ -123,7 +129,6 @@ constexpr auto expect_time_point() {
     }
 }
 
-/// The same for time points of the steady clock.
 template <class T>
 constexpr auto expect_steady_time_point() {
     if constexpr (is_time_point<T>) {
@@ -136,15 +141,14 @@ constexpr auto expect_steady_time_point() {
     }
 }
 
-/// Explains why T is not where an operation can run.
 template <class T>
 constexpr auto expect_executor_or_context() {
     static_assert(executor_or_context<T>,
-                  "asio_wheel: the first argument must be an executor or an "
-                  "execution context, such as an io_context");
+                  "asio_wheel: the first argument must be an executor or an execution context, such "
+                  "as an io_context");
 }
 
-/// Explains why an operation that completes with an error_code can't have this token, or none.
+/// A token for an operation that completes with an error_code. No argument: the default token.
 template <class... Token>
 constexpr auto expect_wait_token() {
     if constexpr (sizeof...(Token) == 0) {
@@ -157,7 +161,7 @@ constexpr auto expect_wait_token() {
     }
 }
 
-/// An operation keeps a handler: it is moved there, or copied if it is an lvalue.
+/// An operation stores the handler: it moves an rvalue, and copies an lvalue.
 template <class Handler>
 constexpr auto expect_storable() {
     static_assert(std::constructible_from<std::decay_t<Handler>, Handler>,
@@ -165,7 +169,8 @@ constexpr auto expect_storable() {
                   "std::move(handler)");
 }
 
-// Return types of functions that are deleted.
+// Return types of deleted functions. Their names are the messages of compilers that print no
+// reason.
 struct the_handler_must_be_callable_with_one_error_code;
 struct the_handler_must_be_callable_with_an_error_code_and_a_size_t;
 struct the_handler_must_be_callable_with_an_error_code_and_a_heartbeat_event;

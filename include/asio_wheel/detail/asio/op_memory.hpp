@@ -1,8 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Where operations live: in memory from the allocator associated with their handler or, if it has
-// none, from the pool.
+// The memory of operations. It comes from the allocator associated with the operation's handler;
+// or, if the handler has none, from the block pool.
+//
+// The memory of an operation is freed before its handler is called, as with Asio. So an operation
+// that the handler starts can use the same memory.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_OP_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_OP_MEMORY_HPP
@@ -18,7 +21,7 @@
 
 namespace asio_wheel::detail {
 
-/// The allocator of a handler that has none of its own.
+/// Allocates from the block pool. The default for handlers without an allocator of their own.
 template <class T>
 class block_allocator {
 public:
@@ -47,7 +50,7 @@ public:
     friend bool operator==(const block_allocator&, const block_allocator&) noexcept { return true; }
 };
 
-/// Makes and frees operations with the allocator associated with their handler().
+/// Creates and frees operations of type `Op`, which returns its handler by handler().
 template <class Op, class Handler>
 struct op_memory {
     using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
@@ -58,7 +61,7 @@ struct op_memory {
         return allocator(boost::asio::get_associated_allocator(handler, block_allocator<void>()));
     }
 
-    // If this throws, `handler` has not been moved from, unless it was its own move that threw.
+    /// If this throws, `handler` was not moved from; unless its own move constructor has thrown.
     template <class... Arguments>
     [[nodiscard]] static Op* create(Handler&& handler, Arguments&&... arguments) {
         allocator memory = allocator_of(handler);
@@ -72,8 +75,7 @@ struct op_memory {
         }
     }
 
-    /// Frees an operation, and gives back its handler. If moving the handler throws, both are
-    /// destroyed.
+    /// Frees an operation and returns its handler. If moving the handler throws, destroys both.
     [[nodiscard]] static Handler take_handler(Op& op) {
         Handler handler = [&op] {
             try {
@@ -83,16 +85,17 @@ struct op_memory {
                 throw;
             }
         }();
-        free(op, allocator_of(handler)); // The handler may own what the allocator refers to.
+        // The allocator of the handler that was moved out: it may refer to what the handler owns.
+        free(op, allocator_of(handler));
         return handler;
     }
 
-    /// Frees an operation and its handler. The handler is the last to go, because its destructor
-    /// may do anything; unless it cannot be moved away.
+    /// Frees an operation, then destroys its handler, whose destructor may run any code. If the
+    /// handler cannot be moved out, both are destroyed in place.
     static void destroy(Op& op) noexcept {
         try {
             static_cast<void>(take_handler(op));
-        } catch (...) { // NOLINT(bugprone-empty-catch): there is nobody to tell.
+        } catch (...) { // NOLINT(bugprone-empty-catch): nothing can handle it.
         }
     }
 
@@ -104,7 +107,8 @@ private:
         std::allocator_traits<decltype(memory)>::deallocate(memory, &op, 1);
     }
 
-    // An allocator that works when the handler has ended: see kept_memory.
+    // An allocator that can be used after the handler was destroyed. The associated allocator of a
+    // handler with a kept_memory points into the handler; its own allocator does not.
     [[nodiscard]] static auto upstream_allocator_of(const Handler& handler) noexcept {
         if constexpr (requires { handler.upstream_allocator(); }) {
             return handler.upstream_allocator();
