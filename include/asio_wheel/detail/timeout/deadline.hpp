@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A deadline of one asynchronous operation.
+// A deadline of one asynchronous operation: cancels the operation if it takes too long.
 //
 // Ground rules.
 //
@@ -19,6 +19,9 @@
 //  4. The wait's timer belongs to the thread that arms it, then to the thread that ends the
 //     operation, then to the last owner. The last owner keeps the deadline for the next operation
 //     of its thread. Then the timer is filed already, and starting a wait needs no lock.
+//  5. The first cause of a cancellation is remembered: the expiry, or a cancellation from outside
+//     that asks for no less. It decides what the operation reports. Only an emission writes it, and
+//     emissions exclude each other and the end of the operation.
 //
 // The state of a deadline is a set of bits:
 //
@@ -40,15 +43,15 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/service/timer_entry.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
-#include <asio_wheel/error.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/error.hpp>
+#include <boost/assert.hpp>
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -61,11 +64,11 @@ namespace asio_wheel::detail {
 template <class Core>
 class deadline;
 
-/// Owns a deadline together with others.
+/// A pointer that shares the ownership of a deadline.
 template <class Core>
 class deadline_ptr {
 public:
-    /// Takes over what an owner has been counted for.
+    /// Takes over an owner that is counted already.
     explicit deadline_ptr(deadline<Core>* d) noexcept : d_(d) {}
     deadline_ptr(const deadline_ptr& other) noexcept : d_(other.d_) { d_->add_owner(); }
     deadline_ptr(deadline_ptr&& other) noexcept : d_(std::exchange(other.d_, nullptr)) {}
@@ -93,9 +96,9 @@ public:
 
     /// The owners that each deadline has at the beginning.
     struct owners {
-        deadline_ptr<Core> starter; ///< Who starts the operation and the wait.
-        deadline_ptr<Core> handler; ///< The operation's.
-        deadline_ptr<Core> wait;    ///< For the time.
+        deadline_ptr<Core> starter; ///< For the function that starts the operation and the wait.
+        deadline_ptr<Core> handler; ///< For the handler of the operation.
+        deadline_ptr<Core> wait;    ///< For the handler of the wait.
     };
 
     [[nodiscard]] static owners make(Core& core, boost::asio::cancellation_type type) {
@@ -112,9 +115,8 @@ public:
     /// The slot through which the operation is cancelled.
     [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-    /// Starts the wait by calling `start(timer)`, unless the operation has ended. If that throws,
-    /// the deadline counts as passed: it is better to cancel the operation than to let it wait for
-    /// ever.
+    /// Starts the wait by calling start(timer), unless the operation has ended. If start() throws,
+    /// the deadline expires now: an operation that might otherwise wait for ever is cancelled.
     template <class Start>
     void arm(Start start) noexcept {
         if ((state_.load(std::memory_order_acquire) & closed) != 0) {
@@ -127,13 +129,17 @@ public:
             return;
         }
         // Either this finds that the operation has ended, or close() finds that there is a wait.
-        // Only one of them withdraws the wait, so the timer has one owner. Pairs with close().
-        if ((state_.fetch_or(armed, std::memory_order_acq_rel) & closed) != 0) {
+        // Only one of them withdraws the wait, so the timer has one owner. Releases the timer to
+        // close(), or acquires what happened before close().
+        const unsigned seen = state_.fetch_or(armed, std::memory_order_acq_rel);
+        BOOST_ASSERT((seen & armed) == 0);
+        if ((seen & closed) != 0) {
             withdraw();
         }
     }
 
-    /// The time has come; or there can be no wait, because of `why`.
+    /// Cancels the operation, because the time has come; or because there can be no wait, for the
+    /// reason `why`.
     void expire(const boost::system::error_code& why) noexcept {
         const emission scope(*this);
         if (scope) {
@@ -145,23 +151,23 @@ public:
         }
     }
 
-    /// The operation is cancelled through its outer slot.
+    /// Cancels the operation, because its outer cancellation slot was signalled.
     void cancel(boost::asio::cancellation_type type) noexcept {
         const emission scope(*this);
         if (scope) {
             if (first_cause_ == none && (type & type_) == type_) {
-                first_cause_ = cancellation; // A lesser cancellation may come to nothing.
+                first_cause_ = cancellation; // A lesser cancellation may have no effect.
             }
             signal_.emit(type);
         }
     }
 
-    /// The operation has ended, or its handler was destroyed. Called once.
+    /// Called once, when the operation has ended or its handler was destroyed.
     void close() noexcept {
-        unsigned seen = armed; // Most likely.
+        unsigned seen = armed; // A guess, which the loop corrects.
         for (;;) {
             if ((seen & emitting) == 0) {
-                // Acquires what arm() has done to the timer; releases to it, and to the emission
+                // Acquires what arm() has done to the timer. Releases to arm(), and to an emission
                 // that comes too late.
                 if (state_.compare_exchange_strong(seen, seen | closed, std::memory_order_acq_rel,
                                                    std::memory_order_relaxed)) {
@@ -169,7 +175,8 @@ public:
                     break;
                 }
             } else if (emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-                // Inside its cancellation, which clears the slot when it returns.
+                // This thread is cancelling the operation. The emission clears the slot when the
+                // cancellation returns.
                 seen = state_.fetch_or(closed, std::memory_order_acq_rel);
                 break;
             } else {
@@ -177,20 +184,23 @@ public:
                 seen = state_.load(std::memory_order_relaxed);
             }
         }
+        BOOST_ASSERT((seen & closed) == 0);
         if ((seen & armed) != 0) {
             withdraw();
         }
     }
 
-    /// After close(): whether the time had come before anybody else cancelled the operation,
+    /// Call it after close(). Whether the deadline expired before the operation was cancelled from
+    /// outside.
     [[nodiscard]] bool expired() const noexcept { return first_cause_ == expiry; }
 
-    /// and if there could be no wait, why not.
+    /// Call it after close(). Why there could be no wait; no error if the time has come.
     [[nodiscard]] const boost::system::error_code& why() const noexcept { return why_; }
 
     void add_owner() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
     void remove_owner() noexcept {
-        // The last owner sees what the others have done. Nobody else can become an owner then.
+        // Acquires what the other owners have done, and pairs with their fetch_sub(). If the count
+        // is one, this is the only owner, and nobody can add another one.
         if (owners_.load(std::memory_order_acquire) == 1 ||
             owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
             release();
@@ -209,18 +219,18 @@ private:
         open = 0,
         emitting = 1, ///< The operation is being cancelled, by the thread `emitter_`.
         closed = 2,   ///< The operation has ended.
-        armed = 4     ///< There is a wait, or was.
+        armed = 4     ///< A wait was started.
     };
     enum cause : unsigned char { none, expiry, cancellation };
 
     explicit deadline(Core& core) noexcept : core_(core) {}
     ~deadline() = default;
 
-    // Lives while the operation is being cancelled. False if the operation has ended.
+    // Sets the bit `emitting` while it lives. Converts to false if the operation has ended.
     class emission {
     public:
         explicit emission(deadline& d) noexcept : deadline_(d) {
-            unsigned seen = armed; // Most likely.
+            unsigned seen = armed; // A guess, which the loop corrects.
             while ((seen & closed) == 0) {
                 if ((seen & emitting) == 0) {
                     if (d.state_.compare_exchange_strong(seen, seen | emitting,
@@ -231,7 +241,7 @@ private:
                     }
                 } else if (d.emitter_.load(std::memory_order_relaxed) ==
                            std::this_thread::get_id()) {
-                    entered_ = true; // A cancellation inside a cancellation.
+                    entered_ = true; // A cancellation inside another one of the same thread.
                     return;
                 } else {
                     d.state_.wait(seen, std::memory_order_relaxed);
@@ -246,10 +256,11 @@ private:
                 deadline_.emitter_.store({}, std::memory_order_relaxed);
                 const unsigned seen =
                     deadline_.state_.fetch_and(~unsigned{emitting}, std::memory_order_acq_rel);
+                BOOST_ASSERT((seen & emitting) != 0);
                 if ((seen & closed) != 0) {
-                    deadline_.signal_.slot().clear(); // What close() could not do meanwhile.
+                    deadline_.signal_.slot().clear(); // close() could not do it.
                 }
-                deadline_.state_.notify_all(); // Still there: its caller is an owner.
+                deadline_.state_.notify_all(); // The deadline is still there: the caller owns it.
             }
         }
         explicit operator bool() const noexcept { return entered_; }
@@ -260,16 +271,17 @@ private:
         bool entered_ = false;
     };
 
-    // For the next operation.
+    // Prepares the deadline for the next operation. No other thread knows it.
     void reset(boost::asio::cancellation_type type) noexcept {
-        owners_.store(3, std::memory_order_relaxed); // As make() gives them out.
+        owners_.store(3, std::memory_order_relaxed); // Those of make().
         state_.store(open, std::memory_order_relaxed);
         first_cause_ = none;
         type_ = type;
         why_ = {};
     }
 
-    // Called by the last owner. A timer that is not filed is not kept: its core may have ended.
+    // Called by the last owner. A timer that is not filed is not kept, because its core may have
+    // ended.
     void release() noexcept {
         if (timer_.life() != timer_life::unknown) {
             if (core_.keep_spare(*this)) {
@@ -290,34 +302,34 @@ private:
     }
 
     timer timer_;
-    atomic<unsigned> owners_{0};
-    atomic<unsigned> state_{open};
-    cause first_cause_ = none; // Written during an emission; read after close().
+    atomic<unsigned> owners_{0};   // How many; see remove_owner().
+    atomic<unsigned> state_{open}; // The table above says which functions pair with each other.
+    cause first_cause_ = none;     // Written during an emission; read after close().
     boost::asio::cancellation_type type_{};
     Core& core_;
+    // The thread that has set `emitting`. A thread that reads its own id has stored it itself, so
+    // this pairs with nothing.
     atomic<std::thread::id> emitter_;
     boost::system::error_code why_;
     boost::asio::cancellation_signal signal_;
 };
 
-/// The handler of the wait for a deadline.
+/// The handler of a deadline's wait.
 template <class Core>
 class expire_deadline {
 public:
     explicit expire_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(const boost::system::error_code& ec) {
-        // If the operation has ended and withdrawn its wait, this has no effect. Otherwise an
-        // aborted wait means that the wheel was drained.
-        const bool drained = ec == boost::asio::error::operation_aborted;
-        deadline_->expire(drained ? error::wheel_stopped : ec);
+        // If the operation has ended and withdrawn its wait, this has no effect.
+        deadline_->expire(why_refused(ec));
     }
 
 private:
     deadline_ptr<Core> deadline_;
 };
 
-/// The same on the executor on which the operation must be cancelled.
+/// The same, with the executor on which the operation must be cancelled.
 template <class Core, class Executor>
 class expire_deadline_on : public expire_deadline<Core> {
 public:
@@ -332,15 +344,16 @@ private:
     Executor executor_;
 };
 
-/// The function in the outer cancellation slot.
+/// The handler in the operation's outer cancellation slot.
 template <class Core>
 class outer_cancellation {
 public:
     explicit outer_cancellation(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(boost::asio::cancellation_type type) {
-        const deadline_ptr<Core> keep(deadline_); // The slot may be given away meanwhile.
-        keep->cancel(type);
+        // The operation may end meanwhile, and the slot get another handler in place of *this.
+        const deadline_ptr<Core> self(deadline_);
+        self->cancel(type);
     }
 
 private:

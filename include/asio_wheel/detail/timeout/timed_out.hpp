@@ -1,7 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a deadline that has passed makes of the result of the operation that it cancelled.
+// How timeout() changes the result of an operation: if the deadline has expired and the operation
+// says that it was cancelled, the result becomes error::timed_out.
+//
+// If the operation ended with anything else, that result is true and stays: data that was read just
+// before the deadline is not lost.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_OUT_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_OUT_HPP
@@ -24,7 +28,7 @@
 
 namespace asio_wheel::detail {
 
-/// The first argument of a completion signature; void if there is none.
+/// The type of the first argument of a completion signature; void if it has no argument.
 template <class Signature>
 struct first_argument {
     using type = void;
@@ -53,7 +57,7 @@ inline constexpr bool is_tuple = false;
 template <class... T>
 inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
-/// Whether an operation that ended with this says that it was cancelled.
+/// Whether the result of an operation says that it was cancelled.
 [[nodiscard]] inline bool was_cancelled(const boost::system::error_code& ec) noexcept {
     return ec == boost::asio::error::operation_aborted ||
            ec == boost::system::errc::operation_canceled ||
@@ -75,7 +79,7 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
     }
 }
 
-/// Tells a timeout from any other cancellation.
+/// The `Result` of timeout(): reports an expired deadline as `error`.
 struct timed_out_result {
     static constexpr bool has_error = true;
     boost::system::error_code error = asio_wheel::error::timed_out;
@@ -86,7 +90,8 @@ struct timed_out_result {
     static constexpr bool is_in_tuple =
         (is_tuple<typename first_argument<Signatures>::type> || ...);
 
-    /// `why` is null unless the deadline has passed, and an error if it could not be waited for.
+    /// Calls the handler. `why` is null if the deadline has not expired. Otherwise it is the reason
+    /// why there could be no wait, or no error.
     template <class Handler, class First, class... Rest>
     void deliver(const boost::system::error_code* why, Handler&& handler, First&& first,
                  Rest&&... rest) const {

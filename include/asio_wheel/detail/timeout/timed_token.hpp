@@ -1,11 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Completion tokens that give an operation a deadline. Such a token wraps another one, as Asio's
-// adaptors do: it wraps the operation's initiation and its handler.
+// Completion tokens that give an operation a deadline. Such a token wraps another token, as Asio's
+// adaptors of tokens do. It wraps the operation's initiation, to start the wait with the operation;
+// and the operation's handler, to end the wait with it.
 //
-// A `Result` says how a passed deadline changes the operation's result. keep_result does not change
-// it.
+// A `Result` says how an expired deadline changes the operation's result. It has
+//
+//     has_error                  whether the user may choose the error that it reports
+//     accepts<Signatures...>     whether it can report by such a completion signature
+//     is_in_tuple<Signatures...> whether as_tuple was put on the wrong side, which is explained
+//     deliver(why, handler, args...)
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
@@ -34,7 +39,7 @@
 
 namespace asio_wheel::detail {
 
-/// A duration that counts from the operation's start, or a time point.
+/// When a deadline expires: a duration after the operation's start, or a time point.
 template <class Clock>
 class time_limit {
 public:
@@ -54,11 +59,11 @@ public:
     }
 
 private:
-    duration value_;
+    duration value_; // Since the clock's epoch, unless it is relative to the operation's start.
     bool relative_;
 };
 
-/// Delivers the operation's result as it is.
+/// The `Result` of cancel_after(): leaves the operation's result as it is.
 struct keep_result {
     static constexpr bool has_error = false;
     template <class... Signatures>
@@ -72,7 +77,7 @@ struct keep_result {
     }
 };
 
-/// The parameters of a token, beside the token that it wraps.
+/// What a token knows about the deadline.
 template <class Clock, class Result>
 struct timed_options {
     time_limit<Clock> limit;
@@ -117,7 +122,8 @@ private:
     [[no_unique_address]] Result result_;
 };
 
-/// The executor of an initiation, in the form that Asio's adaptors need.
+/// A base class that has the executor_type of an initiation, if that has one. Asio's adaptors need
+/// it.
 template <class Initiation>
 struct executor_of_initiation {};
 
@@ -188,8 +194,8 @@ private:
         }
     }
 
-    // The wait is on the wheel of `ex`; the operation is cancelled on `bound`, or on `ex` if that
-    // is null.
+    // The wait is on the wheel of `ex`'s context. The operation is cancelled on `*bound`, or on
+    // `ex` if `bound` is null.
     template <class Executor, class Bound, class Handler, class... Args>
     static void start_on(const Executor& ex, const Bound& bound, Initiation&& initiation,
                          const timed_options<Clock, Result>& options, Handler&& handler,
@@ -237,8 +243,8 @@ public:
     timed_options<Clock, Result> options_;
 };
 
-/// The same without a token yet. Used as a token, it wraps the default token of the operation's
-/// executor; or boost::asio::deferred, if the executor has none.
+/// A timed_token that does not wrap a token yet. Used as a token, it wraps the default token of the
+/// operation's executor; or boost::asio::deferred, if the executor has none.
 template <class Clock, class Result>
 class partial_timed_token {
 public:
@@ -255,7 +261,8 @@ public:
     timed_options<Clock, Result> options_;
 };
 
-/// Before Boost 1.83, some of Asio's adaptors need this of the token that they wrap.
+/// A base class that has the return_type of an async_result, if that has one. Before Boost 1.83,
+/// some of Asio's adaptors need it.
 template <class AsyncResult>
 struct return_type_of {};
 
@@ -265,6 +272,7 @@ struct return_type_of<AsyncResult> {
     using return_type = typename AsyncResult::return_type;
 };
 
+/// The default token of the executor of an initiation; boost::asio::deferred_t if there is none.
 template <class Initiation>
 struct default_token_of {
     using type = boost::asio::deferred_t;
@@ -285,7 +293,7 @@ template <class Token, class Clock, class Result, class... Signatures>
 class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Result>,
                                 Signatures...>
     : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
-    // An operation that as_tuple wraps has a tuple for its only result.
+    // If as_tuple wraps this token, the only result is a tuple.
     static constexpr bool in_tuple = Result::template is_in_tuple<Signatures...>;
     static_assert(
         !in_tuple,
@@ -301,7 +309,7 @@ class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Re
     template <class Initiation>
     using timed = asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Clock, Result>;
 
-    // The wrapped token is moved from if the one that wraps it may be.
+    // The wrapped token may be moved from if the token that wraps it may be.
     template <class RawToken>
     using wrapped =
         std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;

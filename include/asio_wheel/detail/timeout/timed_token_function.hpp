@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// timeout(), timeout_at(), cancel_after() and cancel_at() are function objects of one kind, which
-// differ in how the time is given, and in what a passed time makes of the operation's result.
+// timeout(), timeout_at(), cancel_after() and cancel_at() are objects of one class template. They
+// differ in two parameters: how the time is given, and how an expired deadline changes the
+// operation's result.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
@@ -21,7 +22,7 @@
 
 namespace asio_wheel::detail {
 
-/// The time is a duration from now, by the steady clock.
+/// The time is a duration from the operation's start, by the steady clock.
 struct relative_time {
     template <class T>
     static constexpr bool accepts = is_duration<T>;
@@ -38,7 +39,7 @@ struct relative_time {
     }
 };
 
-/// The time is a point of time of any clock.
+/// The time is a time point of any clock.
 struct absolute_time {
     template <class T>
     static constexpr bool accepts = is_time_point<T>;
@@ -55,7 +56,8 @@ struct absolute_time {
     }
 };
 
-/// What may stand between the time and the token.
+/// What may be passed between the time and the token: a type of cancellation, or the error to
+/// report.
 template <class T, class Result>
 concept time_option = std::same_as<std::remove_cvref_t<T>, boost::asio::cancellation_type> ||
                       (Result::has_error && std::convertible_to<T, boost::system::error_code>);
@@ -63,7 +65,7 @@ concept time_option = std::same_as<std::remove_cvref_t<T>, boost::asio::cancella
 template <class When, class Result>
 class timed_token_function {
 public:
-    /// `what` names the time in the message about one that is not a number.
+    /// `what` is the name of the time in the message of the exception for NaN.
     constexpr explicit timed_token_function(const char* what) noexcept : what_(what) {}
 
     template <class Time>
@@ -91,7 +93,7 @@ public:
         return full_token(options(t, option), std::forward<Token>(token));
     }
 
-    // What does not fit above: misuse.hpp.
+    // A time of a wrong type. The compiler explains it: see misuse.hpp.
     template <class Time, class... More>
         requires(!When::template accepts<Time>)
     constexpr auto operator()(const Time&, More&&...) const {
