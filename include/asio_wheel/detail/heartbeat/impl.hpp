@@ -1,8 +1,15 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a heartbeat works. This is the state that its owner keeps in one place, wherever the owner
-// moves: the pending wait points here.
+// The implementation of a heartbeat.
+//
+// A heartbeat has two deadlines: for the next sending, counted from the last sending; and for the
+// death of the peer, counted from the last receipt. It waits for the earlier one. When the wait
+// ends, it checks both again, because something may have been sent or received meanwhile.
+//
+// The user may move a heartbeat. This part stays where it is, because the pending wait points to
+// it. The times of the last sending and the last receipt are in the part that moves; activity_
+// points there.
 
 #ifndef ASIO_WHEEL_DETAIL_HEARTBEAT_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_HEARTBEAT_IMPL_HPP
@@ -49,14 +56,15 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    /// The owner has moved, and what it knows of touches with it.
+    /// Called when the user has moved the heartbeat, and its times with it.
     void on_move(activity_type& activity) noexcept { activity_ = &activity; }
 
-    /// Something was sent or received. On a clock that can be set, what waits may have to be told.
+    /// Called when something was sent or received. If the clock was set back, the pending wait may
+    /// have to end earlier.
     void on_touch() {
         if constexpr (!Clock::is_steady) {
             wait_end_.bring_forward(core_access::of(wheel_), core_access::state_of(timer_),
-                                    next_event());
+                                    next_expiry());
         }
     }
 
@@ -68,7 +76,7 @@ public:
     std::size_t cancel() { return timer_.cancel(); }
 
 private:
-    // The handler of the wait for the first of both.
+    // Called when the wait for the earlier deadline has ended.
     struct on_wait {
         heartbeat_impl* self;
 
@@ -78,9 +86,9 @@ private:
                 return op.complete(ec, heartbeat_event::send);
             }
             const time_point now = self->wheel_.now();
-            if (now >= self->dead_at()) {
+            if (now >= self->peer_expiry()) {
                 op.complete(ec, heartbeat_event::dead);
-            } else if (now >= self->next_send()) {
+            } else if (now >= self->send_expiry()) {
                 self->activity_->sent.touch();
                 self->on_touch();
                 op.complete(ec, heartbeat_event::send);
@@ -93,21 +101,21 @@ private:
 
     template <class Operation>
     void wait(Operation&& op) {
-        const time_point next = next_event();
+        const time_point next = next_expiry();
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
             wait_end_.set(next);
             timer_.expires_at(next);
         });
     }
 
-    [[nodiscard]] time_point next_event() const noexcept {
-        return std::min(next_send(), dead_at());
+    [[nodiscard]] time_point next_expiry() const noexcept {
+        return std::min(send_expiry(), peer_expiry());
     }
 
-    [[nodiscard]] time_point next_send() const noexcept {
+    [[nodiscard]] time_point send_expiry() const noexcept {
         return add_saturating(activity_->sent.last(), send_every_);
     }
-    [[nodiscard]] time_point dead_at() const noexcept {
+    [[nodiscard]] time_point peer_expiry() const noexcept {
         return add_saturating(activity_->received.last(), dead_after_);
     }
 
@@ -117,7 +125,7 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration send_every_;
     duration dead_after_;
-    activity_type* activity_; // The owner's.
+    activity_type* activity_; // Not null.
     [[no_unique_address]] published_wait_end<core_type> wait_end_;
 };
 

@@ -1,6 +1,22 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// When something happened last: the time of the last touch of an idle timer or a heartbeat.
+//
+// Any thread may touch at any time, without a lock. So the time is one atomic word, and nothing
+// else is published with it. It is never before the event: an idle period that is dated too early
+// would end too early.
+//
+//   clock               what touch() does to the word
+//   steady              raises it to the present time. Readings of several threads may arrive in
+//                       any order; the latest time wins.
+//   can be set          sets it to the present time, also if that is earlier: then the clock was
+//                       set back. Each reading of the clock comes after the reading that it
+//                       replaces, so the last reading wins.
+//
+// On a clock that can be set, a touch may thus make the end of a period earlier, and a wait that is
+// pending for a later time must be moved. For this the owner of the wait publishes its end.
+
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_ACTIVITY_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_ACTIVITY_HPP
 
@@ -11,9 +27,8 @@
 
 namespace asio_wheel::detail {
 
-/// When something happened last, by a wheel's time: never before it did.
-///
-/// No thread may touch an object that is being copied or assigned to.
+/// The time of the last touch, by the time of a wheel. No thread may touch an object while it is
+/// copied or assigned to.
 template <class Core>
 class activity {
 public:
@@ -31,20 +46,22 @@ public:
     }
     ~activity() = default;
 
-    /// It happens now. Called by any thread at any time.
+    /// Called by any thread when it happens.
     void touch() {
         if constexpr (time_point::clock::is_steady) {
             const rep now = read();
-            // Most often it is the same tick of the kernel still, and nothing is written. Else
-            // another thread may have read the clock later, and been faster.
+            // The clock is coarse, so most often the time has not changed and nothing is written.
+            // The time may also be later already: then another thread has read the clock later, but
+            // has stored its reading earlier.
             rep last = last_.load(std::memory_order_relaxed);
             while (last < now &&
                    !last_.compare_exchange_weak(last, now, std::memory_order_relaxed)) {
             }
         } else {
-            // The clock is read after what was stored, and what was stored had been read from it.
-            // So if it shows less now, it was set back meanwhile, and the less holds. (acq_rel
-            // pairs with itself: it keeps the order of these reads on different threads.)
+            // The clock is read after `last` was loaded, and `last` is itself a reading of the
+            // clock. So if the clock shows an earlier time now, it was set back in between, and the
+            // earlier time is right. (Each acquire pairs with the release of the thread that has
+            // stored `last`: that orders the readings of different threads.)
             rep last = last_.load(std::memory_order_acquire);
             rep now = read();
             while (last != now && !last_.compare_exchange_weak(last, now, std::memory_order_acq_rel,
@@ -69,16 +86,15 @@ private:
         return t.time_since_epoch().count();
     }
 
-    // The order of reads and writes is of importance to touch() only.
+    // Relaxed: only touch() needs an order.
     [[nodiscard]] rep load() const noexcept { return last_.load(std::memory_order_relaxed); }
 
     const Core* core_;
-    atomic<rep> last_;
+    atomic<rep> last_; // Pairs with itself in touch().
 };
 
-/// On a clock that can be set: until when an operation waits, for other threads to read. If the
-/// clock was set back, a touch makes the end of a period earlier, and must move the wait. On a
-/// steady clock that does not happen.
+/// The end of the pending wait, published for threads that touch. Empty for a steady clock, on
+/// which a touch never makes the end earlier.
 template <class Core, bool Steady = Core::time_point::clock::is_steady>
 class published_wait_end {
 public:
@@ -91,14 +107,14 @@ class published_wait_end<Core, false> {
 public:
     using time_point = typename Core::time_point;
 
-    /// By the owner of the timer, before it waits.
+    /// Called by the owner of the timer, before it starts a wait.
     void set(time_point end) noexcept {
         end_.store(end.time_since_epoch().count(), std::memory_order_relaxed);
     }
 
-    /// By any thread that has touched: moves the wait, if there is one that is for later. If the
-    /// owner is just about to begin it, for an end that was right before, it may be missed, but not
-    /// by the next touch.
+    /// Called by any thread, after a touch: moves the pending wait, if there is one that ends after
+    /// `end`. If the owner is just starting a wait, with an end that it computed before the touch,
+    /// this may miss the wait. The next touch does not.
     void bring_forward(Core& core, typename Core::state& timer, time_point end) noexcept {
         if (end.time_since_epoch().count() < end_.load(std::memory_order_relaxed)) {
             core.bring_forward(timer, end);
@@ -108,6 +124,7 @@ public:
 private:
     using rep = typename time_point::rep;
 
+    // Relaxed: it only saves calls of core.bring_forward(), which decides under the wheel's lock.
     atomic<rep> end_{time_point::min().time_since_epoch().count()};
 };
 

@@ -3,13 +3,30 @@
 
 // One factor that shortens the periods of all idle timers of a wheel.
 //
-// A smaller factor makes waits earlier. The wheel cannot know that by itself. So there is a list of
-// the wheel's idle timers, and setting the factor goes through it in slices of `budget`: the first
-// slice at once, the others by way of the context's queue. A larger factor needs no such walk: a
-// wait that comes too early waits for the rest.
+// A smaller factor makes pending waits end earlier, and the wheel cannot find these waits by
+// itself. So the scale has a list of the wheel's idle timers. When the factor is set, it walks the
+// list and brings the waits forward. It does so in slices of `budget` timers: the first slice
+// immediately, the others through the context's queue. If the factor becomes larger, the walk
+// changes nothing: a wait that ends too early finds that, and waits for the rest of its period.
 //
-// The lock of the scale guards the list and what the scale reads of an idle watch. It is taken
-// before the wheel's lock.
+// The state of a walk:
+//
+//   position    slice queued   meaning
+//   end         no             there is no walk
+//   an entry    no             a slice is running, under the lock
+//   an entry    yes            the next slice is in the context's queue
+//   end         yes            the same; the entries that were left were removed meanwhile
+//
+//   from               to                 when
+//   any                slice running      the factor is set, or a wait has missed the new factor:
+//                                         starts again at the first entry. If a slice is queued,
+//                                         that slice does it
+//   slice running      no walk            the slice has reached the end
+//   slice running      slice queued       the slice has used up its budget
+//   slice queued       slice running      its turn in the context's queue comes
+//
+// The lock of the scale guards the list, the walk and what the scale reads of an idle_entry. It is
+// taken before the wheel's lock.
 
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
@@ -24,6 +41,7 @@
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/wait_traits.hpp>
+#include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
@@ -34,7 +52,7 @@
 
 namespace asio_wheel::detail {
 
-/// What the scale knows of an idle timer: when it was touched, its period, and its timer.
+/// What the scale knows about an idle timer.
 template <class Core>
 struct idle_entry : boost::intrusive::list_base_hook<> {
     using duration = typename Core::duration;
@@ -43,25 +61,26 @@ struct idle_entry : boost::intrusive::list_base_hook<> {
     idle_entry(const activity<Core>& a, typename Core::state& s, duration p)
         : last_activity(&a), timer(s), period(p) {}
 
-    /// When the period is over, as short as it is now.
+    /// When the period ends, shortened by `scale`.
     [[nodiscard]] time_point expiry(double scale) const noexcept {
         return add_saturating(last_activity->last(), scale == 1 ? period : scaled_period(scale));
     }
 
-    const activity<Core>*
-        last_activity; ///< Its owner's. Written by the owner under the scale's lock.
+    // The owner is the idle timer. It writes these under the scale's lock, and may read them
+    // without it.
+    const activity<Core>* last_activity;
     typename Core::state& timer;
-    duration period;     ///< Written by the owner under the scale's lock.
-    bool listed = false; ///< Its owner's, until the context ends.
+    duration period;
+    bool listed = false; ///< Whether it is in the list. The owner's, until the context ends.
 
 private:
     [[nodiscard]] duration scaled_period(double scale) const noexcept {
-        using exact_duration = std::chrono::duration<double, typename duration::period>;
-        return ceil_saturating<duration>(exact_duration(period) * scale);
+        using fractional = std::chrono::duration<double, typename duration::period>;
+        return ceil_saturating<duration>(fractional(period) * scale);
     }
 };
 
-/// A service of the context.
+/// A service of the execution context.
 template <class Clock>
 class idle_scale : public boost::asio::execution_context::service {
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
@@ -83,9 +102,9 @@ public:
         start_walk(lock);
     }
 
-    /// Called by an idle timer after it has started a wait by an earlier value of scale(). If the
-    /// wait started after the walk had passed its timer, the timer sees the new factor here,
-    /// because both held the wheel's lock.
+    /// Called by an idle timer after it has started a wait. `factor` is the value of scale() that
+    /// it used. If the walk has passed the timer before the wait started, this reads the new
+    /// factor: both have taken the wheel's lock in between, which orders them.
     void on_wait_started(double factor) noexcept {
         if (scale() < factor) {
             std::unique_lock<optional_mutex> lock(mutex_);
@@ -101,7 +120,7 @@ public:
         }
     }
 
-    /// If it is listed. Otherwise the scale may have ended.
+    /// Call it only if the entry is listed. Otherwise the scale may have ended.
     void remove(entry& e) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         const auto it = entries_.iterator_to(e);
@@ -116,14 +135,15 @@ public:
         e.period = period;
     }
 
-    /// The owner of a watch has moved. If the watch is listed. Otherwise the scale may have ended.
+    /// Called when the owner of the entry has moved. Call it only if the entry is listed. Otherwise
+    /// the scale may have ended.
     void move(entry& e, const activity<core_type>& last_activity) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         e.last_activity = &last_activity;
     }
 
 private:
-    // The context ends. No idle timer uses the scale from now on.
+    // The context ends. After this no entry is listed, so no idle timer uses the scale.
     void shutdown() noexcept override {
         while (clear_slice()) {
         }
@@ -131,7 +151,7 @@ private:
 
     using list = boost::intrusive::list<entry, boost::intrusive::constant_time_size<false>>;
 
-    // Goes on where the slice before has ended.
+    // The operation of a slice that is queued.
     class walk_op : public operation {
     public:
         explicit walk_op(idle_scale& self) noexcept : operation(&walk_op::run), self_(self) {}
@@ -141,6 +161,7 @@ private:
             if (queue != nullptr) {
                 idle_scale& self = static_cast<walk_op*>(op)->self_;
                 std::unique_lock<optional_mutex> lock(self.mutex_);
+                BOOST_ASSERT(self.walk_queued_);
                 self.walk_queued_ = false;
                 self.walk(lock);
             }
@@ -149,7 +170,7 @@ private:
         idle_scale& self_;
     };
 
-    // One slice of the end.
+    // Removes one slice of the entries. Returns whether there are more.
     bool clear_slice() noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         closed_ = true;
@@ -168,8 +189,9 @@ private:
         }
     }
 
-    // One slice. Releases the lock.
+    // Runs one slice. Releases the lock if there are more.
     void walk(std::unique_lock<optional_mutex>& lock) noexcept {
+        BOOST_ASSERT(!walk_queued_);
         const double factor = scale();
         for (std::size_t i = 0; i < core_.options().budget && walk_position_ != entries_.end();
              ++i) {
@@ -189,12 +211,14 @@ private:
     core_type& core_;
     optional_mutex mutex_;
     list entries_;
-    typename list::iterator walk_position_ = entries_.end(); // What is walked to next.
-    bool closed_ = false;
-    bool walk_queued_ = false; // The rest of a walk is in the queue.
-    atomic<double> scale_{1};  // Written under the lock.
+    typename list::iterator walk_position_ = entries_.end(); // The next entry of the walk.
+    bool closed_ = false;      // The context ends: the list takes no entries any more.
+    bool walk_queued_ = false; // The next slice is in the context's queue.
+    // Written under the lock. on_wait_started() says what orders a reading without the lock.
+    atomic<double> scale_{1};
     context_queue queue_;
-    std::optional<walk_op> walk_op_; // Made by the first long walk: most programs have none.
+    std::optional<walk_op>
+        walk_op_; // Made by the first walk of several slices: few programs need it.
 };
 
 } // namespace asio_wheel::detail

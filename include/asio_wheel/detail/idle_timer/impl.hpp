@@ -1,8 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How an idle timer works. This is the state that its owner keeps in one place, wherever the owner
-// moves: the pending wait, the scale and the wheel point here.
+// The implementation of an idle timer.
+//
+// When a period ends, the timer checks when it was last touched, and waits for the rest. So a touch
+// only stores the time, and the wheel is used once a period.
+//
+// The user may move an idle timer. This part stays where it is, because the pending wait, the scale
+// and the wheel point to it. The time of the last touch is in the part that moves, so that touch()
+// need not follow a pointer; entry_ points there.
 
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_IMPL_HPP
@@ -22,7 +28,6 @@
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -56,7 +61,7 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    /// The owner has moved, and what it knows of touches with it.
+    /// Called when the user has moved the idle timer, and the time of the last touch with it.
     void on_move(const activity_type& touched) noexcept {
         if (entry_.listed) {
             scale_.move(entry_, touched);
@@ -65,7 +70,7 @@ public:
         }
     }
 
-    /// It was touched. On a clock that can be set, what waits may have to be told.
+    /// Called after a touch. If the clock was set back, the pending wait may have to end earlier.
     void on_touch() {
         if constexpr (!Clock::is_steady) {
             wait_end_.bring_forward(core_access::of(wheel_), entry_.timer, expiry());
@@ -73,8 +78,7 @@ public:
     }
 
     [[nodiscard]] duration idle_for() const {
-        return std::max(until_saturating(entry_.last_activity->last(), wheel_.now()),
-                        duration::zero());
+        return until_or_zero(entry_.last_activity->last(), wheel_.now());
     }
 
     template <class Handler>
@@ -99,7 +103,7 @@ public:
 private:
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
 
-    // The handler of the wait for the end of a period.
+    // Called when the wait for the end of a period has ended.
     struct on_wait {
         idle_timer_impl* self;
 
@@ -115,7 +119,8 @@ private:
 
     template <class Operation>
     void wait(Operation&& op) {
-        idle_scale<Clock>& s = scale_; // The idle timer may be gone when its wait has started.
+        // A local reference: when the wait has started, the idle timer may have been destroyed.
+        idle_scale<Clock>& s = scale_;
         const double scale = s.scale();
         const time_point expiry = entry_.expiry(scale);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {

@@ -1,8 +1,17 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How an interval works. This is the state that its owner keeps in one place, wherever the owner
-// moves: the operation that waits for a tick points here.
+// The implementation of an interval.
+//
+// next_ is the time of the next tick, without jitter. Most often it is one period after
+// period_start_. It is explicit if the user has given it: as options.first, or by reset_at(). Then
+// a change of the period does not change it.
+//
+// With a fixed delay, the period starts when the user asks for a tick. Otherwise it starts at the
+// tick before, and the policy for missed ticks says what happens if the user asks too late.
+//
+// The user may move an interval. This part stays where it is, because the operation that waits for
+// a tick points to it.
 
 #ifndef ASIO_WHEEL_DETAIL_INTERVAL_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_INTERVAL_IMPL_HPP
@@ -41,8 +50,7 @@ public:
                   const interval_options& options)
         : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), period_(positive_period(period)),
           options_(checked_options(options)), period_start_(wheel_.now()),
-          next_(add_saturating(
-              period_start_, options.first ? ceil_saturating<duration>(*options.first) : period_)),
+          next_(options.first ? add_saturating(period_start_, *options.first) : period_end()),
           next_is_explicit_(options.first.has_value()) {}
 
     interval_impl(const interval_impl&) = delete;
@@ -76,14 +84,14 @@ public:
     void period(const std::chrono::duration<Rep, Period>& period) {
         period_ = positive_period(period);
         if (!next_is_explicit_) {
-            set_next(add_saturating(period_start_, period_));
+            set_next(period_end());
         }
     }
 
     void reset() {
         next_is_explicit_ = false;
         period_start_ = wheel_.now();
-        set_next(add_saturating(period_start_, period_));
+        set_next(period_end());
     }
 
     void reset_at(const time_point& t) {
@@ -92,7 +100,7 @@ public:
     }
 
 private:
-    // The handler of the wait for a tick.
+    // Called when the wait for a tick has ended.
     struct on_wait {
         interval_impl* self;
 
@@ -102,7 +110,8 @@ private:
         }
     };
 
-    // The tick at next_ has come. Returns how many periods it stands for.
+    // The time next_ has come. Computes the next tick. Returns the number of periods that have
+    // ended.
     std::size_t on_tick() {
         next_is_explicit_ = false;
         if (options_.fixed_delay) {
@@ -111,23 +120,25 @@ private:
         const time_point now = wheel_.now();
         std::size_t periods = 1;
         if (options_.missed != missed_tick::burst && now > next_) {
-            const auto more = until_saturating(next_, now) / period_;
-            periods += static_cast<std::size_t>(more);
+            const auto missed = until_saturating(next_, now) / period_;
+            periods += static_cast<std::size_t>(missed);
             next_ += period_ * static_cast<typename duration::rep>(periods - 1);
         }
         period_start_ = options_.missed == missed_tick::delay && periods != 1 ? now : next_;
-        next_ = add_saturating(period_start_, period_);
+        next_ = period_end();
         return periods;
     }
 
+    [[nodiscard]] time_point period_end() const { return add_saturating(period_start_, period_); }
+
+    // Sets the time of the next tick, and moves a pending wait there.
     void set_next(const time_point& t) {
         next_ = t;
         static_cast<void>(timer_.postpone_until(jittered(t)));
     }
 
     [[nodiscard]] time_point jittered(const time_point& t) const {
-        const auto more = random_share(to_nanoseconds(period_), options_.jitter);
-        return add_saturating(t, ceil_saturating<duration>(more));
+        return add_saturating(t, random_share(to_nanoseconds(period_), options_.jitter));
     }
 
     template <class Rep, class Period>
@@ -148,9 +159,9 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration period_;
     interval_options options_;
-    time_point period_start_; // When the period began that ends at next_, unless that is
-    time_point next_;
-    bool next_is_explicit_; // a time of its own.
+    time_point period_start_; // When the present period started.
+    time_point next_;         // The next tick, without jitter.
+    bool next_is_explicit_;   // The user has given next_; it is not the end of the period.
 };
 
 } // namespace asio_wheel::detail
