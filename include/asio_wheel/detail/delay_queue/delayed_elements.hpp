@@ -1,18 +1,40 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Values that become available in the order of their times.
+// The elements of a delay queue: values that become due in the order of their times.
 //
-// The rule. An element is in a wheel as long as its time lies ahead, and in a heap when the wheel
-// has reached its time. So the first element of the heap is the first of all, unless the wheel
-// still holds an earlier one. Times are always compared exactly: the wheel's ticks are the clock's
-// units.
+// The rule. An element is in a wheel until the wheel has reached its time, and then in a heap. So
+// the first element of the heap is the first of all, unless the wheel still has an earlier one.
+// Times are compared exactly: one tick of this wheel is one unit of the clock.
 //
-// The reason. The wheel files, moves and removes an element in constant time. It hands out elements
-// in the order of their times, as many at a time as are asked for. The heap puts those of equal
-// times in the order in which they were pushed. It also takes elements whose time has passed when
-// they are pushed, which a wheel cannot order; and, if the clock was set back, all that is pushed
-// until the clock is where it was. Most often the heap has a few elements, which come in order.
+// The reason. The wheel files, moves and removes an element in constant time. It expires elements
+// in the order of their times, as many at a time as are asked for. But it does not order elements
+// of equal times, so the heap does: by the order in which they were pushed. The heap also has the
+// elements whose time had passed when they were pushed, which a wheel cannot order; and, if the
+// clock was set back, all that is pushed until the clock has reached its old time again. Most often
+// the heap has a few elements, which come in order.
+//
+// An element is in one of four locations, and these data say which:
+//
+//   location   filed()   position_                          value_
+//   wheel      yes       no_index                           set
+//   heap       no        its index in the heap              set
+//   deferred   no        no_index                           set
+//   free       no        the next free element, or          not set
+//                        no_index
+//
+//   from       to         when
+//   free       wheel      push(), for a time that the wheel has not reached
+//              heap       push(), otherwise
+//   wheel      heap       the wheel reaches its time: advance_wheel()
+//   heap       deferred   defer()
+//   deferred   heap       restore_deferred()
+//   wheel, heap or deferred:
+//              free       take(), take_into(), erase()
+//              wheel      postpone(), to a time that the wheel has not reached
+//              heap       postpone(), otherwise
+//
+// One thread at a time uses the elements, so there is no lock.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
@@ -20,6 +42,7 @@
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel.hpp>
 
+#include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 
 #include <algorithm>
@@ -35,7 +58,7 @@
 
 namespace asio_wheel::detail {
 
-/// Which element: the place that holds it, and how many that place held before.
+/// Names an element: by its index, and by the number of elements that have had that index before.
 struct element_key {
     std::uint32_t index = 0;
     std::uint32_t generation = 0;
@@ -43,22 +66,21 @@ struct element_key {
     friend constexpr bool operator==(const element_key&, const element_key&) noexcept = default;
 };
 
-/// Times are counts of a clock's units. `Steady`: the clock never goes back.
+/// Times are counts of a clock's units. `Steady`: the clock is never set back.
 template <class T, bool Steady>
 class delayed_elements {
 public:
     using rep = std::int64_t;
 
-    /// A value with its time, and where it is. It never moves.
+    /// A value with its time. Stays at its address.
     class element : public wheel_entry {
         friend delayed_elements;
 
         std::uint32_t index_ = 0;
         std::uint32_t generation_ = 0;
-        std::uint32_t position_ =
-            no_index; // In the heap; or, of a vacant place, the next vacant one.
+        std::uint32_t position_ = no_index; // See the table above.
         rep time_ = 0;
-        std::uint64_t sequence_ = 0; // Among equal times, the smaller number is first.
+        std::uint64_t sequence_ = 0; // Orders elements of equal times.
         std::optional<T> value_;
     };
 
@@ -66,9 +88,10 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// `value` is moved from only if this returns.
+    /// If this throws, `value` was not moved from.
     element_key push(T&& value, rep time) {
         element& e = allocate();
+        BOOST_ASSERT(!e.filed() && !e.value_);
         e.value_.emplace(std::move(value));
         first_free_ = std::exchange(e.position_, no_index);
         ++size_;
@@ -76,14 +99,14 @@ public:
         return {e.index_, e.generation_};
     }
 
-    /// The value of an element, which is gone; none if it was already. If the value's move throws,
-    /// the element stays.
+    /// Removes an element and returns its value; none if there is no such element. If moving the
+    /// value throws, the element stays.
     [[nodiscard]] std::optional<T> erase(element_key key) {
         element* const e = find(key);
         return e != nullptr ? take(*e) : std::nullopt;
     }
 
-    /// Gives an element another time. False if it is gone.
+    /// Gives an element another time. False if there is no such element.
     bool postpone(element_key key, rep time) noexcept {
         element* const e = find(key);
         if (e == nullptr) {
@@ -100,19 +123,19 @@ public:
             if (e.filed()) {
                 wheel_.erase(e);
             }
-            // No key from before fits what comes now.
+            // So that no old key names an element that is pushed later.
             min_generation_ = std::max(min_generation_, e.generation_ + 1);
         }
         deferred_.clear();
         std::vector<element*>().swap(heap_);
         first_free_ = no_index;
         size_ = index_end_ = 0;
-        // Destroyed last: values may do anything then.
+        // Destroyed last: the destructors of values may use this object.
         const std::vector<block_ptr> destroyed = std::exchange(blocks_, {});
     }
 
-    /// The element whose time came first; null if none has come by now(). The clock is read only if
-    /// the answer depends on it.
+    /// The first element that is due; null if there is none. Calls now() only if the answer depends
+    /// on it.
     template <class Now>
     [[nodiscard]] element* first_due(Now now) {
         if (!Steady || heap_.empty() || heap_front_is_after(last_now_) || wheel_may_be_earlier()) {
@@ -124,22 +147,23 @@ public:
 
     [[nodiscard]] static const T& value(const element& e) noexcept { return *e.value_; }
 
-    /// The value of an element, which is gone. If the value's move throws, the element stays.
+    /// Removes an element and returns its value. If moving the value throws, the element stays.
     [[nodiscard]] std::optional<T> take(element& e) {
         std::optional<T> value(std::move(e.value_));
         remove(e);
         return value;
     }
 
-    /// Moves the value of an element, which is gone then, to where there is none. If the value's
-    /// move throws, the element stays.
+    /// The same, but moves the value into `to`, which has none.
     void take_into(std::optional<T>& to, element& e) {
         to.emplace(std::move(*e.value_)); // NOLINT(bugprone-unchecked-optional-access)
         remove(e);
     }
 
-    /// Hides what due() gave, so that it gives the next one, until restore_deferred().
+    /// Hides an element that first_due() has returned, until restore_deferred() is called. So
+    /// first_due() returns the next one.
     void defer(element& e) noexcept {
+        BOOST_ASSERT(e.position_ != no_index && e.value_);
         heap_erase(e);
         deferred_.push_back(e);
     }
@@ -162,26 +186,26 @@ public:
         }
     }
 
-    /// When the next element can be taken; it may be too early if elements were erased or moved
-    /// since. None without elements.
+    /// The time of the next element; none if there is no element. It is too early if an element
+    /// with that time was erased or postponed.
     [[nodiscard]] std::optional<rep> next_expiry() noexcept {
         advance_wheel(wheel_.now());
         return heap_.empty() ? time_of(wheel_.next_expiry()) : heap_.front()->time_;
     }
 
-    /// The same, exactly.
+    /// The exact time of the next element; none if there is no element.
     [[nodiscard]] std::optional<rep> find_next_expiry() noexcept {
         advance_wheel(wheel_.now());
         return heap_.empty() ? time_of(wheel_.find_next_expiry()) : heap_.front()->time_;
     }
 
 private:
-    // While an element is not filed, the wheel does not use the links that it has.
+    // Uses the links of a wheel_entry, which the wheel does not use while the element is not filed.
     using element_list =
         boost::intrusive::list<element, boost::intrusive::constant_time_size<false>>;
 
-    // Places are made by the block, and stay where they are. (A std::deque would do, but for
-    // clear(): some need memory to become empty.)
+    // Elements are allocated in blocks, so they stay at their addresses. (A std::deque does the
+    // same. But clear() must not fail, and some implementations allocate to make a deque empty.)
     static constexpr std::size_t block_size = std::max<std::size_t>(1, 1024 / sizeof(element));
     using block_ptr = std::unique_ptr<std::array<element, block_size>>;
 
@@ -195,7 +219,8 @@ private:
         return std::tie(a.time_, a.sequence_) < std::tie(b.time_, b.sequence_);
     }
 
-    // A vacant place, and room for it in the heap: so that nothing after push() can fail.
+    // Makes sure that there is a free element, and room for one more in the heap. After that,
+    // nothing that is done with the element can fail. Returns the first free element.
     element& allocate() {
         if (first_free_ == no_index) {
             if (heap_.capacity() <= index_end_) {
@@ -220,7 +245,8 @@ private:
         return e.generation_ == key.generation && e.value_ ? &e : nullptr;
     }
 
-    // A tick is one unit; nothing is rounded. What lies before the origin has come long ago.
+    // One tick is one unit, so nothing is rounded. Times before the origin are tick 0, which the
+    // wheel has always reached.
     [[nodiscard]] tick_t tick_of(rep time) const noexcept {
         const tick_t elapsed = static_cast<tick_t>(time) - static_cast<tick_t>(origin_);
         return time <= origin_ ? 0 : std::min(elapsed, last_tick);
@@ -242,8 +268,9 @@ private:
         }
     }
 
-    // Takes an element out of where it is.
+    // Removes an element from the wheel, the heap or the deferred ones.
     void unlink(element& e) noexcept {
+        BOOST_ASSERT(e.value_);
         if (e.filed()) {
             wheel_.erase(e);
         } else if (e.position_ != no_index) {
@@ -256,8 +283,8 @@ private:
     void remove(element& e) {
         unlink(e);
         --size_;
-        ++e.generation_;  // From now on no key leads here:
-        e.value_.reset(); // values may do anything when they end.
+        ++e.generation_;  // First, so that no key names it while
+        e.value_.reset(); // the destructor of the value runs, which may use this object.
         e.position_ = std::exchange(first_free_, e.index_);
     }
 
@@ -268,8 +295,8 @@ private:
         return wheel_.next_expiry() <= tick_of(heap_.front()->time_);
     }
 
-    // Moves elements from the wheel to the heap until the heap's first one is the first of all that
-    // are due at `now`.
+    // Moves elements whose time has come from the wheel to the heap, until the first element of the
+    // heap is the first of all.
     void advance_wheel(tick_t now) noexcept {
         std::array<wheel_entry*, 64> expired_entries{};
         while (wheel_.next_expiry() <= now && (heap_.empty() || wheel_may_be_earlier())) {
@@ -282,11 +309,13 @@ private:
     }
 
     void heap_insert(element& e) noexcept {
-        heap_.push_back(&e); // There is room.
+        BOOST_ASSERT(!e.filed() && e.position_ == no_index && heap_.size() < heap_.capacity());
+        heap_.push_back(&e); // Does not allocate: see allocate().
         sift_up(e, heap_.size() - 1);
     }
 
     void heap_erase(element& e) noexcept {
+        BOOST_ASSERT(heap_[e.position_] == &e);
         element& last = *heap_.back();
         heap_.pop_back();
         if (&last != &e) {
@@ -300,7 +329,7 @@ private:
         e.position_ = no_index;
     }
 
-    // Put `e` where it belongs, as seen from place `at`, which is free.
+    // Put `e` into the heap, at `at` or above; or at `at` or below. Position `at` is free.
     void sift_up(element& e, std::size_t at) noexcept {
         while (at != 0 && precedes(e, *heap_[(at - 1) / 2])) {
             put_at(*heap_[(at - 1) / 2], at);
@@ -330,16 +359,16 @@ private:
     static constexpr unsigned levels = 8;
 
     rep origin_;   // Tick 0.
-    rep last_now_; // What the clock showed when it was last read.
+    rep last_now_; // The last reading of the clock.
     wheel wheel_;
     std::vector<block_ptr> blocks_;
-    std::size_t index_end_ = 0; // In use or vacant. The last block may have more.
-    std::uint32_t first_free_ = no_index;
-    std::vector<element*> heap_; // Has room for all elements.
+    std::size_t index_end_ = 0; // Elements with smaller indices have been used, or are in use.
+    std::uint32_t first_free_ = no_index; // A list, linked by position_.
+    std::vector<element*> heap_;          // A binary heap. Its capacity is enough for all elements.
     element_list deferred_;
     std::size_t size_ = 0;
     std::uint64_t next_sequence_ = 0;
-    std::uint32_t min_generation_ = 1; // So that no element has the key {}.
+    std::uint32_t min_generation_ = 1; // Not 0, so that no element has the key {}.
 };
 
 } // namespace asio_wheel::detail

@@ -1,8 +1,20 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a delay queue works. This is the state that its owner keeps in one place, wherever the owner
-// moves: its watch and the cancellation slots of pops point here.
+// The implementation of a delay queue.
+//
+// There are elements, and pops that wait for one. When an element is due, the first pop gets it.
+// This happens on the queue's executor, in slices of the wheel's `budget`.
+//
+// What always holds when a function of the queue has returned:
+//
+//  - If a pop waits, then there is a wait for the earliest element, or the driver has been asked
+//    for a turn. So no pop is forgotten. If no pop waits, there is no wait: a queue that nobody
+//    pops from does not keep the context running.
+//  - If the queue is closed and empty, no pop waits.
+//
+// The user may move a delay queue. This part stays where it is, because the driver and the
+// cancellation slots of pops point to it. It is used by one thread at a time, so it has no lock.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_IMPL_HPP
@@ -14,6 +26,7 @@
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/delay_queue/queue_driver.hpp>
+#include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
@@ -21,7 +34,6 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/wait_traits.hpp>
-#include <boost/intrusive/list.hpp>
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
@@ -62,11 +74,11 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
-    /// The time that is `delay` after now.
+    /// `delay` from now.
     template <class Rep, class Period>
     [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& delay) const {
         throw_if_nan("the delay of an element", delay);
-        return add_saturating(wheel_.now(), ceil_saturating<duration>(delay));
+        return add_saturating(wheel_.now(), delay);
     }
 
     key push_at(T&& value, const time_point& t) {
@@ -126,7 +138,7 @@ public:
         try {
             serve_pops();
         } catch (...) {
-            if (!pops_.empty() && &pops_.back() == &p) { // Else it is finished.
+            if (!pops_.empty() && &pops_.back() == &p) { // Otherwise it is finished.
                 pops_.pop_back();
                 p.destroy();
             }
@@ -149,13 +161,12 @@ public:
 
 private:
     using pop = pop_op<T>;
-    using pop_list = boost::intrusive::list<pop, boost::intrusive::constant_time_size<false>>;
     using elements = delayed_elements<T, Clock::is_steady>;
     using element = typename elements::element;
     using driver = queue_driver<delay_queue_impl>;
     friend driver;
 
-    // What a pop's cancellation slot calls.
+    // Called by the cancellation slot of a pop.
     struct abort_function {
         delay_queue_impl* queue;
         void operator()(pop& p) const noexcept { queue->abort(p); }
@@ -165,8 +176,8 @@ private:
         return elements_.first_due([this] { return count_of(wheel_.now()); });
     }
 
-    // Gives what is due to the pops that wait, as many as a slice has, and sees to the rest. Throws
-    // only if there are pops, no wait, and none can be started.
+    // Completes pops with elements that are due: one slice. Then waits for the next element, or
+    // asks for another turn. Throws only if a wait is needed and cannot be started.
     void serve_pops() {
         std::size_t left = wheel_.options().budget;
         for (; left != 0 && !pops_.empty(); --left) {
@@ -188,7 +199,8 @@ private:
         }
     }
 
-    // Ends the first pop with the value of an element; or, if that cannot be moved, with an error.
+    // Completes the first pop with the value of an element; or with an error, if moving the value
+    // throws.
     void complete_front(element& e) noexcept {
         pop& first = detach(pops_.front());
         boost::system::error_code failure;
@@ -200,13 +212,14 @@ private:
             failure = make_error_code(boost::system::errc::operation_not_supported);
         }
         if (failure) {
-            elements_.defer(e); // The next pop gets the next one.
+            elements_.defer(e); // So that the next pop gets the next element.
         }
         first.finish(failure);
     }
 
-    // An element has got another time: pops that wait may have to be served earlier. They are when
-    // the present handler has returned, with what is first then.
+    // Called when an element has got a new expiry. If that is before the end of the wait, the wait
+    // ends earlier. If it has passed already, asks for a turn: so a handler that pushes several
+    // elements has returned before any of them is given to a pop.
     void on_new_expiry(const time_point& t) {
         if (pops_.empty() || driver_->turn_requested() || t >= timer_.expiry()) {
             return;
@@ -218,6 +231,7 @@ private:
         }
     }
 
+    // Starts a wait, or moves the one that is pending.
     void wait_until(const time_point& t) {
         if (!wait_pending_) {
             timer_.expires_at(t);
@@ -228,7 +242,6 @@ private:
         }
     }
 
-    // While no pop waits, the queue does not keep the context running.
     void stop_waiting() noexcept {
         if (std::exchange(wait_pending_, false)) {
             driver_->ignore_wait();
@@ -240,9 +253,8 @@ private:
         wait_pending_ = false;
         if (!ec) {
             on_turn();
-        } else { // Only drain() aborts it.
-            const bool drained = ec == boost::asio::error::operation_aborted;
-            complete_all(drained ? make_error_code(error::wheel_stopped) : ec);
+        } else {
+            complete_all(why_refused(ec));
         }
     }
 
@@ -250,14 +262,14 @@ private:
         try {
             serve_pops();
         } catch (const std::bad_alloc&) {
-            driver_->request_turn(); // Until a wait can be started.
+            driver_->request_turn(); // Tries again, until a wait can be started.
         } catch (...) {
             driver_->request_turn();
             throw;
         }
     }
 
-    // A pop waits no more.
+    // Removes a pop from the queue. After this the pop does not wait any more.
     pop& detach(pop& p) noexcept {
         pops_.erase(pops_.iterator_to(p));
         p.disconnect_slot();
@@ -272,6 +284,7 @@ private:
         p.finish(boost::asio::error::operation_aborted);
     }
 
+    // Returns how many pops there were.
     std::size_t complete_all(const boost::system::error_code& ec) noexcept {
         stop_waiting();
         std::size_t ended = 0;
@@ -281,22 +294,18 @@ private:
         return ended;
     }
 
+    // A closed queue without elements will never have another one.
     void complete_all_if_exhausted() noexcept {
         if (closed_ && empty()) {
             complete_all(error::queue_closed);
         }
     }
 
-    // The context ends. A handler may own what the queue is part of.
+    // The context ends. The handler of a pop may own the queue, so this is the last thing to be
+    // done with it.
     void destroy_pops() noexcept {
         wait_pending_ = false;
-        pop_list gone;
-        gone.swap(pops_);
-        while (!gone.empty()) {
-            pop& first = gone.front();
-            gone.pop_front();
-            first.destroy();
-        }
+        destroy_all<T>(pops_);
     }
 
     [[nodiscard]] static std::int64_t count_of(const time_point& t) noexcept {
@@ -310,10 +319,9 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     std::size_t capacity_; // 0 is no limit.
     elements elements_;
-    // If any pop waits, there is a wait for the timer, or the watch is going on.
-    pop_list pops_;
+    pop_list<T> pops_; // Those that wait, in the order in which they were started.
     std::shared_ptr<driver> driver_;
-    bool wait_pending_ = false; // There is a wait.
+    bool wait_pending_ = false; // A wait on timer_ is pending, and its handler will call on_wait().
     bool closed_ = false;
 };
 

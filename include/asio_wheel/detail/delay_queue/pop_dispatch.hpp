@@ -1,21 +1,39 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How an operation that is taken out of its context's queue gets to another executor, in memory
-// that was taken beforehand.
+// How an operation gets from its context's queue to another executor, in memory that was allocated
+// when the operation was made.
 //
-// An executor puts what it is given into memory that it allocates at that time. An operation that
-// was accepted must not fail for want of it. So the memory is part of a reserve, which is made
-// together with the operation, and the executor gets it by the associated allocator of what it is
-// given.
+// An executor allocates memory for each function that it is given. An operation that was accepted
+// must not fail because there is none. So the memory is in a reserve, which is made together with
+// the operation. The executor gets it through the associated allocator of the function.
 //
-// Some executors allocate all the same: any_io_executor does, which hides the allocator from the
-// executor that it holds. Strands that it holds are looked up and used directly. With the others a
-// hop may fail; then the operation goes to the end of its context's queue, and tries again.
+// Some executors allocate by themselves all the same, and that may fail. any_io_executor does: it
+// hides the allocator from the executor inside. So if the executor inside is a strand, it is used
+// directly. If any other executor fails, the operation goes to the end of its context's queue and
+// tries again.
 //
-// An operation goes through its context's queue first, and only one by one from there. A strand for
-// which several functions wait at a time allocates when it goes on with them, where it cannot
-// report a failure, and ends the program. One that finds its strand free runs in its own turn.
+// Operations go to a strand one by one, each when its turn in the context's queue comes. The reason
+// is how a strand works: if several functions are waiting, it allocates to continue with the next
+// one, cannot report a failure there, and ends the program. If it is not busy, it runs the function
+// immediately.
+//
+// An operation is in one of three locations.
+//
+//   location   meaning
+//   owner      its owner has it: a pop waits in its delay queue, a driver is idle
+//   queue      in a context's queue; or, for a pop, in the driver's list of finished pops
+//   executor   an executor has it, or is being given it
+//
+//   from       to         when
+//   owner      queue      it is posted
+//   queue      executor   its turn comes, and it belongs on another executor
+//   executor   queue      the executor had no memory
+//   queue      owner      a driver's turn comes
+//   executor   owner      a driver arrives on its executor
+//
+// A pop never returns to its owner: it is freed when it arrives. The location belongs to the thread
+// that has the operation. The context's queue and the executors hand it from thread to thread.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_DISPATCH_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_DISPATCH_HPP
@@ -29,10 +47,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <boost/assert.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -40,34 +60,65 @@
 
 namespace asio_wheel::detail {
 
-/// Puts an operation at the end of a context's queue. Never fails.
-inline void post_to(context_queue queue, operation& op) noexcept {
-    queue.work_started();
-    queue.post(op);
-}
-
-/// An operation that can hop: the context's queue calls complete(), the executor arrive(); either
-/// calls destroy() if it ends before.
+/// An operation that can be dispatched to an executor. The context's queue calls its function, and
+/// the executor calls on_executor(). If either ends first, it calls destroy() instead.
 class executor_op : public operation {
 public:
+    enum class location : std::uint8_t { owner, queue, executor };
+
+    /// The table above.
+    [[nodiscard]] static constexpr bool may_follow(location from, location to) noexcept {
+        switch (from) {
+        case location::owner:
+            return to == location::queue;
+        case location::queue:
+            return to == location::executor || to == location::owner;
+        case location::executor:
+            return to == location::queue || to == location::owner;
+        }
+        return false;
+    }
+
     executor_op(const executor_op&) = delete;
     executor_op& operator=(const executor_op&) = delete;
 
     virtual void on_executor() = 0;
 
+    [[nodiscard]] location where() const noexcept { return where_; }
+    void move_to(location to) noexcept {
+        BOOST_ASSERT(may_follow(where_, to));
+        where_ = to;
+    }
+
 protected:
     explicit executor_op(func_type function) noexcept : operation(function) {}
     ~executor_op() = default;
+
+private:
+    location where_ = location::owner;
 };
 
-/// Memory for one hop at a time: a part for the function, and one for what runs a strand. It
-/// outlives its operation if the executor still has one of the blocks then.
+/// Puts an operation at the end of a context's queue. Never fails.
+inline void post_to(context_queue queue, executor_op& op) noexcept {
+    op.move_to(executor_op::location::queue);
+    queue.work_started();
+    queue.post(op);
+}
+
+/// Memory for one dispatch at a time: one block for the function, and one for the turn of a strand.
+///
+/// It is freed when its operation has ended and the executor has returned both blocks, in any
+/// order. The bits of state_ say what is left:
+///
+///   bits             set while
+///   bit_of(block)    the executor has that block
+///   owned            the operation lives
 class dispatch_reserve {
 public:
     struct releaser {
         void operator()(dispatch_reserve* r) const noexcept { r->release(owned); }
     };
-    /// The operation's share.
+    /// The operation's pointer to its reserve.
     using owner = std::unique_ptr<dispatch_reserve, releaser>;
 
     [[nodiscard]] static owner make() {
@@ -77,8 +128,12 @@ public:
     dispatch_reserve(const dispatch_reserve&) = delete;
     dispatch_reserve& operator=(const dispatch_reserve&) = delete;
 
+    /// Called by the thread that dispatches the operation, and by no other. May throw
+    /// std::bad_alloc, if a block is too small or none is free.
     [[nodiscard]] void* allocate(std::size_t size) {
-        // Only who hops takes blocks; a part that is given back meanwhile may be seen too late.
+        // Only this thread takes blocks. Other threads may return blocks at the same time; if one
+        // is seen too late, it is not used. Acquires what the thread that returned a block has
+        // done: pairs with release().
         const unsigned in_use = state_.load(std::memory_order_acquire);
         for (unsigned i = 0; i < blocks; ++i) {
             if (size <= block_size && (in_use & bit_of(i)) == 0) {
@@ -103,7 +158,6 @@ private:
     static constexpr unsigned blocks = 2;
     static constexpr std::size_t block_size = 112; // Asio's strands need 48 and 72 of it.
 
-    // Bits of state_: which blocks are in use, and whether the operation lives.
     [[nodiscard]] static constexpr unsigned bit_of(unsigned i) noexcept { return 1U << i; }
     static constexpr unsigned owned = 1U << blocks;
 
@@ -114,18 +168,22 @@ private:
     dispatch_reserve() = default;
     ~dispatch_reserve() = default;
 
-    // The last one frees it all, and sees what the others did: each release pairs with it.
+    // Clears a bit. The thread that clears the last one frees the reserve. It acquires what the
+    // other threads have done before they cleared their bits.
     void release(unsigned bit) noexcept {
-        if (state_.fetch_and(~bit, std::memory_order_acq_rel) == bit) {
+        const unsigned before = state_.fetch_and(~bit, std::memory_order_acq_rel);
+        BOOST_ASSERT((before & bit) != 0);
+        if (before == bit) {
             this->~dispatch_reserve();
             block_pool::deallocate(this, sizeof(dispatch_reserve));
         }
     }
 
     std::array<block, blocks> memory_;
-    atomic<unsigned> state_{owned};
+    atomic<unsigned> state_{owned}; // Pairs with itself: see allocate() and release().
 };
 
+/// Allocates from a reserve.
 template <class T>
 class reserve_allocator {
     template <class>
@@ -153,7 +211,9 @@ private:
     dispatch_reserve* reserve_;
 };
 
-/// Exists while a thread gives an operation to an executor: learns whether it came back.
+/// Lives on the stack of the thread that gives an operation to an executor. If the executor throws,
+/// or runs nothing any more, it destroys the function on this thread. Then the operation returns to
+/// the caller.
 class dispatch_attempt {
 public:
     explicit dispatch_attempt(executor_op& op) noexcept : op_(&op) { current_ = this; }
@@ -161,15 +221,17 @@ public:
     dispatch_attempt& operator=(const dispatch_attempt&) = delete;
     ~dispatch_attempt() { current_ = outer_; }
 
-    /// The executor has given it up before it was called: it is the caller's again.
+    /// Whether the operation has returned. Then it belongs to the caller.
     [[nodiscard]] bool returned() const noexcept { return returned_; }
 
-    /// True if this thread is giving `op` to an executor right now.
+    /// Returns an operation to its caller. False if the calling thread is not dispatching `op`.
     [[nodiscard]] static bool give_back(const executor_op& op) noexcept {
         const bool is_current = current_ != nullptr && current_->op_ == &op;
         return is_current && (current_->returned_ = true);
     }
-    /// It was called; what has the same address from now on is another one.
+
+    /// Called before the operation runs. From then on, an operation with the same address is
+    /// another one.
     static void called(const executor_op& op) noexcept {
         if (current_ != nullptr && current_->op_ == &op) {
             current_->op_ = nullptr;
@@ -179,12 +241,12 @@ public:
 private:
     static inline thread_local constinit dispatch_attempt* current_ = nullptr;
 
-    dispatch_attempt* outer_ = current_;
+    dispatch_attempt* outer_ = current_; // That of a handler that dispatches inside another one.
     executor_op* op_;
     bool returned_ = false;
 };
 
-/// What an executor gets of an operation.
+/// The function that an executor is given for an operation.
 class executor_function {
 public:
     using allocator_type = reserve_allocator<void>;
@@ -211,42 +273,45 @@ public:
     }
 
 private:
-    executor_op* op_;
+    executor_op* op_; // Null if the function was called or moved from.
     dispatch_reserve* reserve_;
 };
 
-/// Calls f(executor) with the strand that an any_io_executor holds, if it is of a usual kind and
-/// tracks work or not; else with `ex`.
+/// Calls f(strand) if `ex` is an any_io_executor with a strand of a native executor inside, one
+/// that tracks work or not. Otherwise calls f(ex).
 template <class Executor, class Function>
 void visit_strand(const Executor& ex, Function f) {
     namespace asio = boost::asio;
     using io = asio::io_context::executor_type;
     using pool = asio::thread_pool::executor_type;
     if constexpr (requires { ex.template target<asio::strand<io>>(); }) {
-        const auto use = [&]<class Target>(std::type_identity<Target>) {
+        const auto visit = [&]<class Target>(std::type_identity<Target>) {
             const Target* const target = ex.template target<Target>();
             if (target != nullptr) {
-                f(Target(*target)); // A copy: `ex` may be gone before this returns.
+                f(Target(*target)); // A copy: `ex` may be destroyed before this returns.
             }
             return target != nullptr;
         };
-        if (use(std::type_identity<asio::strand<io>>()) ||
-            use(std::type_identity<asio::strand<pool>>()) ||
-            use(std::type_identity<asio::strand<work_on<io>>>()) ||
-            use(std::type_identity<asio::strand<work_on<pool>>>())) {
+        if (visit(std::type_identity<asio::strand<io>>()) ||
+            visit(std::type_identity<asio::strand<pool>>()) ||
+            visit(std::type_identity<asio::strand<work_on<io>>>()) ||
+            visit(std::type_identity<asio::strand<work_on<pool>>>())) {
             return;
         }
     }
     f(ex);
 }
 
-/// Sends `op` from its turn in the context's queue to `ex`: arrive() is called there, perhaps at
-/// once; or destroy(), if that one's context ends before. Without memory, `op` goes to the end of
-/// `queue`, that of its context. What arrive() throws is the caller's, and so is what the executor
-/// throws for other reasons; the operation is destroyed then.
+/// Dispatches `op`, whose turn in the context's queue has come, to `ex`. The executor calls
+/// on_executor(), maybe before this returns; or destroy(), if the executor's context ends first. If
+/// there is no memory, `op` goes to the end of `queue`, the queue of its context.
+///
+/// What on_executor() throws leaves this function. So does any other exception of the executor;
+/// then `op` was destroyed.
 template <class Executor>
 void dispatch_to(executor_op& op, dispatch_reserve& reserve, const Executor& ex,
                  context_queue queue) {
+    op.move_to(executor_op::location::executor);
     dispatch_attempt attempt(op);
     try {
         visit_strand(ex, [&](const auto& executor) {
@@ -254,7 +319,7 @@ void dispatch_to(executor_op& op, dispatch_reserve& reserve, const Executor& ex,
         });
     } catch (const std::bad_alloc&) {
         if (!attempt.returned()) {
-            throw;
+            throw; // By on_executor(), or after the executor has taken the function.
         }
         post_to(queue, op);
         return;

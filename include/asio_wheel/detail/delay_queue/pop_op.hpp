@@ -1,11 +1,28 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A pop of a delay queue: it waits for an element, gets its value, and takes it to its handler.
+// A pop of a delay queue: an operation that waits for an element, gets its value, and brings the
+// value to its handler.
 //
-// All that a pop will need is allocated when it starts. Finishing one never fails: the value has
-// been moved into the operation by then, and the operation itself goes into the context's queue, or
-// to its handler's executor. Until it is finished the queue owns it, thereafter it owns itself.
+// All memory that a pop will need is allocated when it starts. So finishing a pop cannot fail: the
+// value is in the operation by then, and the operation itself goes into the context's queue or to
+// its handler's executor.
+//
+//   state       meaning                                        location (pop_dispatch.hpp)
+//   waiting     in its delay queue's list. The delay queue     owner
+//               owns it. Its cancellation slot leads to it
+//   finished    has a value or an error, which is final. No    queue or executor
+//               one owns it: it is freed where it arrives
+//
+//   from        to           when
+//   waiting     finished     finish(): it gets a value; or it is aborted or refused, or the queue
+//                            is closed
+//   waiting     destroyed    the context ends, or the pop could not be started
+//   finished    delivered    it arrives: deliver_pop() frees it and calls its handler
+//   finished    destroyed    the context of its handler's executor ends
+//
+// A pop that waits is used on its delay queue's executor only. A finished pop belongs to the thread
+// that has taken it out of a queue.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_OP_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_OP_HPP
@@ -19,7 +36,9 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/assert.hpp>
 #include <boost/intrusive/link_mode.hpp>
+#include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -34,8 +53,8 @@ namespace asio_wheel::detail {
 template <class T>
 class pop_cancel_link;
 
-/// What a queue knows of a pop; its handler is in a derived class. It ends by finish(), or without
-/// a call by destroy().
+/// A pop, without its handler, which is in a derived class. Ends by finish(); or by destroy(),
+/// which does not call the handler.
 template <class T>
 class pop_op : public executor_op,
                public boost::intrusive::list_base_hook<
@@ -43,10 +62,10 @@ class pop_op : public executor_op,
 public:
     using value_type = T;
 
-    /// Where its value is put.
+    /// Where the value of the element is put.
     [[nodiscard]] std::optional<T>& value() noexcept { return value_; }
 
-    /// From now on its cancellation slot leads nowhere.
+    /// Disconnects the cancellation slot: a later signal does not find the pop.
     void disconnect_slot() noexcept {
         if (link_ != nullptr) {
             link_->pop_ = nullptr;
@@ -54,8 +73,10 @@ public:
         }
     }
 
-    /// Sends it to its handler, with its value or, if it has none, with `ec`.
+    /// Sends the pop to its handler, which gets `ec` and the value, if there is one. The pop is in
+    /// no list any more, and its slot is disconnected.
     void finish(const boost::system::error_code& ec) noexcept {
+        BOOST_ASSERT(this->where() == executor_op::location::owner && link_ == nullptr);
         result_ = ec;
         post_completion();
     }
@@ -71,13 +92,13 @@ private:
 
     virtual void post_completion() noexcept = 0;
 
-    pop_cancel_link<T>* link_ = nullptr;
+    pop_cancel_link<T>* link_ = nullptr; // In the cancellation slot. Null if disconnected.
     boost::system::error_code result_;
     std::optional<T> value_;
 };
 
-/// What leads from a cancellation slot to a pop. Each knows of the other, for either may end first:
-/// the slot may be given to another operation.
+/// Leads from a cancellation slot to a pop. Both point to each other, because either may be
+/// destroyed first: the user may give the slot to another operation.
 template <class T>
 class pop_cancel_link {
 public:
@@ -85,7 +106,7 @@ public:
     pop_cancel_link(const pop_cancel_link&) = delete;
     pop_cancel_link& operator=(const pop_cancel_link&) = delete;
 
-    /// Null when the pop no longer waits.
+    /// Null if the pop does not wait any more.
     [[nodiscard]] pop_op<T>* pop() const noexcept { return pop_; }
 
 protected:
@@ -100,7 +121,23 @@ private:
     pop_op<T>* pop_;
 };
 
-/// What a cancellation slot holds for a pop: calls abort(pop).
+template <class T>
+using pop_list = boost::intrusive::list<pop_op<T>, boost::intrusive::constant_time_size<false>>;
+
+/// Destroys all pops of a list, without calling their handlers. A handler's destructor may use, or
+/// destroy, the object that the list is a member of. So the list is emptied first.
+template <class T>
+void destroy_all(pop_list<T>& list) noexcept {
+    pop_list<T> pops;
+    pops.swap(list);
+    while (!pops.empty()) {
+        pop_op<T>& first = pops.front();
+        pops.pop_front();
+        first.destroy();
+    }
+}
+
+/// The handler in the cancellation slot of a pop: calls abort(pop) while the pop waits.
 template <class T, class Abort>
 class pop_cancellation : public pop_cancel_link<T> {
 public:
@@ -117,10 +154,11 @@ private:
     Abort abort_;
 };
 
-/// Frees a finished pop, and calls its handler. If the value cannot be moved, the pop and its
-/// handler are destroyed, and the exception is the caller's, as if the handler had thrown it.
+/// Frees a finished pop and calls its handler. If moving the value throws, destroys the pop and its
+/// handler, and the exception leaves this function as if the handler had thrown it.
 template <class Op, class Handler>
 void deliver_pop(Op& op) {
+    BOOST_ASSERT(op.where() != executor_op::location::owner);
     BOOST_ASIO_HANDLER_COMPLETION((op));
     auto value = [&op] {
         try {
@@ -134,15 +172,17 @@ void deliver_pop(Op& op) {
         }
     }();
     const boost::system::error_code result = op.result();
-    // The memory is free before the upcall, so that a pop started there can have it. So is work on
-    // the executor: its context may end while the handler is being called.
+    // The memory is freed before the handler is called, so that a pop that the handler starts can
+    // use it. The work on the executor ends before, too: the executor's context may end while the
+    // handler runs.
     Handler handler(op_memory<Op, Handler>::take_handler(op));
     BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
     std::move(handler)(result, std::move(*value)); // NOLINT(bugprone-unchecked-optional-access)
     BOOST_ASIO_HANDLER_INVOCATION_END;
 }
 
-/// Brings pops to the executor of their queue, one by one in the order in which they are finished.
+/// Dispatches finished pops to the executor of their delay queue, one by one, in the order in which
+/// they were finished.
 template <class T>
 class pop_dispatcher {
 public:
@@ -152,8 +192,8 @@ protected:
     ~pop_dispatcher() = default;
 };
 
-/// A pop whose handler is called in its own turn in a context's queue, or brought by the
-/// dispatcher. `Work` keeps the handler's executor working until then, where the queue does not.
+/// A pop whose handler is called when the turn of the pop comes: in a context's queue, or in the
+/// dispatcher's list. `Work` keeps the context of the handler's executor running until then.
 template <class T, class Work, class Handler>
 class queued_pop final : public pop_op<T> {
     using memory = op_memory<queued_pop, Handler>;
@@ -194,7 +234,8 @@ private:
     Handler handler_;
 };
 
-/// A pop whose handler belongs on an executor of its own: another strand, or one unknown.
+/// A pop whose handler has an executor of its own, which is neither native nor the delay queue's:
+/// another strand, or an executor of an unknown kind.
 template <class T, class Executor, class Handler>
 class dispatched_pop final : public pop_op<T> {
     using memory = op_memory<dispatched_pop, Handler>;
@@ -210,7 +251,7 @@ private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto& op = *static_cast<dispatched_pop*>(self);
         if (queue != nullptr) {
-            // Copies: the operation may be gone before hop() returns.
+            // Copies: the operation may be freed before dispatch_to() returns.
             const auto ex = executor_of<Executor>(op.work_);
             dispatch_to(op, *op.reserve_, ex, context_queue(op.queue_));
         } else {
@@ -227,8 +268,7 @@ private:
     Handler handler_;
 };
 
-/// Makes a pop of type `Op`, and lets its handler's cancellation slot, if it has one, call
-/// abort(pop).
+/// Makes a pop of type `Op`. If its handler has a cancellation slot, the slot calls abort(pop).
 template <class Op, class Handler, class Executor, class Abort, class... Arguments>
 [[nodiscard]] Op& create_pop(Handler&& handler, [[maybe_unused]] const Executor& ex, Abort abort,
                              Arguments&&... arguments) {
@@ -247,7 +287,7 @@ template <class Op, class Handler, class Executor, class Abort, class... Argumen
     return *op;
 }
 
-/// Whether what is given to one executor goes the same way as what is given to the other.
+/// Whether both executors are the same, or one is a type-erased executor with the other one inside.
 template <class Executor, class Other>
 [[nodiscard]] bool is_same_executor(const Executor& ex, const Other& other) noexcept {
     if constexpr (std::is_same_v<Executor, Other>) {
@@ -260,8 +300,8 @@ template <class Executor, class Other>
     }
 }
 
-/// A pop of the kind that reaches `handler`, for a delay queue that is used through `ex`; `queue`
-/// is that of its context, and `dispatcher` brings pops to `ex`.
+/// Makes a pop of the type that `handler` needs. The delay queue is used on `ex`. `queue` is the
+/// queue of its context, and `dispatcher` dispatches pops to `ex`.
 template <class T, class Handler, class Executor, class Abort>
 [[nodiscard]] pop_op<T>& make_pop(Handler&& handler, const Executor& ex, context_queue queue,
                                   pop_dispatcher<T>& dispatcher, Abort abort) {

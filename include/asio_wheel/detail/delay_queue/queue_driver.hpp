@@ -1,19 +1,30 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a delay queue gets its turns on its executor: when the time of the next element has come, for
-// the next slice of its work, and for pops that are finished.
+// The driver of a delay queue: calls the queue on its executor, when the time of the next element
+// has come, or when there is another slice of work. It also dispatches finished pops there, one by
+// one, if that executor is a strand or of an unknown kind.
 //
-// A pop that has started must not fail for lack of memory. So the wait for the next element, which
-// starts again and again, uses the same block of memory again and again. If a wait cannot be
-// started at all, the queue takes turns in the context's queue until it can. That needs no memory.
-// Between two slices it takes such a turn, too.
+// A pop that has started must not fail because there is no memory. So
 //
-// If the queue's executor is a strand, or of an unknown kind, the watch is the operation that
-// brings finished pops there: one by one, in order.
+//  - the wait for the next element, which is started again and again, uses the same block of memory
+//    again and again;
+//  - if the wait cannot be started, the driver takes turns in the context's queue until it can;
+//  - a turn needs no memory, because the driver itself is the operation in the context's queue.
 //
-// A watch may outlive its queue. What is under way when the queue ends finds that the queue has
-// ended.
+// A driver may outlive its queue: waits and turns that are under way own it. When they arrive, they
+// find that the queue has been disconnected.
+//
+// What always holds:
+//
+//  - self_ is set if and only if the driver is in the context's queue or on its way to the
+//    executor. Then the driver owns itself.
+//  - If finished_ is not empty, or turn_requested_ is set, then self_ is set.
+//  - A wait may call the queue only if its number is wait_number_. A wait that must not call the
+//    queue any more is ignored by counting on.
+//
+// All members are used on the queue's executor only; but run() is called by the context's queue,
+// and reads const members.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_QUEUE_DRIVER_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_QUEUE_DRIVER_HPP
@@ -24,7 +35,7 @@
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 
-#include <boost/intrusive/list.hpp>
+#include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
@@ -35,16 +46,14 @@
 
 namespace asio_wheel::detail {
 
-/// Calls the queue on its executor: looked(error) when a wait has ended, go_on() when its turn has
-/// come, and destroy_pops() if the context ends before. Guarded by that executor, but for what
-/// run() uses.
+/// Calls queue.on_wait(error) when a wait has ended, queue.on_turn() when a turn has come, and
+/// queue.destroy_pops() if the context ends first.
 template <class Queue>
 class queue_driver final : public executor_op,
                            public pop_dispatcher<typename Queue::value_type>,
                            public std::enable_shared_from_this<queue_driver<Queue>> {
     using executor_type = typename Queue::executor_type;
     using pop = pop_op<typename Queue::value_type>;
-    using pop_list = boost::intrusive::list<pop, boost::intrusive::constant_time_size<false>>;
 
 public:
     queue_driver(Queue& queue, const executor_type& ex)
@@ -53,6 +62,7 @@ public:
           reserve_(native_ ? nullptr : dispatch_reserve::make()) {}
 
     ~queue_driver() {
+        BOOST_ASSERT(finished_.empty());
         if (block_ != nullptr) {
             block_pool::deallocate(block_, block_size_);
         }
@@ -61,20 +71,21 @@ public:
     /// The queue of the context.
     [[nodiscard]] context_queue context() const noexcept { return context_; }
 
-    /// The queue ends.
+    /// Called when the delay queue is destroyed.
     void disconnect() noexcept { queue_ = nullptr; }
 
     /// Starts a wait. If this throws, there is none.
     template <class Timer>
     void start_wait(Timer& timer) {
         timer.async_wait(wait_handler(this->shared_from_this(), wait_number_ + 1));
-        ++wait_number_; // Not before: a look that could not be started calls nobody.
+        // Only now: the handler of a wait that could not be started must not call the queue.
+        ++wait_number_;
     }
 
-    /// The last wait that was started is not to call the queue any more.
+    /// The last wait that was started does not call the queue any more.
     void ignore_wait() noexcept { ++wait_number_; }
 
-    /// Has the queue called in a turn of its own; once, however often this is called before.
+    /// Calls on_turn() in a turn of its own; once, if this is called several times before.
     void request_turn() noexcept {
         turn_requested_ = true;
         post_turn();
@@ -82,12 +93,13 @@ public:
     [[nodiscard]] bool turn_requested() const noexcept { return turn_requested_; }
 
     void dispatch(pop& p) noexcept override {
+        p.move_to(executor_op::location::queue);
         finished_.push_back(p);
         post_turn();
     }
 
 private:
-    // The memory of waits: a block that was freed is kept for the next one.
+    // Allocates the memory of waits. A block that was freed is kept for the next wait.
     template <class U>
     class wait_memory {
         template <class>
@@ -117,24 +129,25 @@ private:
         queue_driver* driver_;
     };
 
-    // What a wait calls.
+    // The handler of a wait. If it is destroyed uncalled, the context has ended, or the executor
+    // has dropped it.
     class wait_handler {
     public:
         using allocator_type = wait_memory<void>;
 
         wait_handler(std::shared_ptr<queue_driver> driver, std::uint64_t number) noexcept
-            : driver_(std::move(driver)), wait_number_(number) {}
+            : driver_(std::move(driver)), number_(number) {}
         wait_handler(wait_handler&&) noexcept = default;
         wait_handler& operator=(wait_handler&&) = delete;
         ~wait_handler() {
-            if (driver_ != nullptr && driver_->is_current(wait_number_)) {
+            if (driver_ != nullptr && driver_->is_current(number_)) {
                 driver_->queue_->destroy_pops();
             }
         }
 
         void operator()(const boost::system::error_code& ec) {
             const std::shared_ptr<queue_driver> driver(std::move(driver_));
-            if (driver->is_current(wait_number_)) {
+            if (driver->is_current(number_)) {
                 driver->queue_->on_wait(ec);
             }
         }
@@ -144,14 +157,15 @@ private:
         }
 
     private:
-        std::shared_ptr<queue_driver> driver_;
-        std::uint64_t wait_number_;
+        std::shared_ptr<queue_driver> driver_; // Null if it was called or moved from.
+        std::uint64_t number_;
     };
 
     [[nodiscard]] bool is_current(std::uint64_t number) const noexcept {
         return queue_ != nullptr && number == wait_number_;
     }
 
+    // Puts the driver into the context's queue, unless it is there or on its way to the executor.
     void post_turn() noexcept {
         if (self_ == nullptr) {
             self_ = this->shared_from_this();
@@ -159,7 +173,7 @@ private:
         }
     }
 
-    // Its turn in the context's queue.
+    // Called by the context's queue.
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto& driver = *static_cast<queue_driver*>(self);
         if (queue == nullptr) {
@@ -167,44 +181,40 @@ private:
         } else if (driver.native_) {
             driver.on_executor();
         } else {
-            // Copies: the watch may be gone before hop() returns.
+            // Copies: the driver may be destroyed before dispatch_to() returns.
             const executor_type ex(driver.executor_);
             dispatch_to(driver, *driver.reserve_, ex, context_queue(driver.context_));
         }
     }
 
-    // One pop, or one slice. What is left comes in the next turn, also if a handler throws.
+    // Delivers one pop, or calls the queue for one slice. If there is more to do, that is posted
+    // first: a handler may throw.
     void on_executor() override {
-        const std::shared_ptr<queue_driver> self(self_);
+        const std::shared_ptr<queue_driver> self(std::move(self_));
+        BOOST_ASSERT(self != nullptr);
+        move_to(location::owner);
         if (!finished_.empty()) {
             pop& first = finished_.front();
             finished_.pop_front();
-            if (finished_.empty() && !turn_requested_) {
-                self_.reset();
-            } else {
-                post_to(context_, *this);
+            if (!finished_.empty() || turn_requested_) {
+                post_turn();
             }
             first.on_executor();
             return;
         }
-        self_.reset();
+        BOOST_ASSERT(turn_requested_);
         turn_requested_ = false;
         if (queue_ != nullptr) {
             queue_->on_turn();
         }
     }
 
-    // The context ends. Handlers may own the queue.
+    // The context ends before the driver's turn has come. The handler of a pop may own the queue.
     void on_context_end() noexcept {
         const std::shared_ptr<queue_driver> self(std::move(self_));
+        move_to(location::owner);
         turn_requested_ = false;
-        pop_list gone;
-        gone.swap(finished_);
-        while (!gone.empty()) {
-            pop& first = gone.front();
-            gone.pop_front();
-            first.destroy();
-        }
+        destroy_all<typename Queue::value_type>(finished_);
         if (queue_ != nullptr) {
             queue_->destroy_pops();
         }
@@ -223,16 +233,16 @@ private:
         }
     }
 
-    Queue* queue_;
+    Queue* queue_; // Null if it was destroyed.
     const executor_type executor_;
     const bool native_;
     const context_queue context_;
-    const dispatch_reserve::owner reserve_;
-    std::uint64_t wait_number_ = 0;      // Of the last wait that was started or forgotten.
-    pop_list finished_;                  // On their way to the executor,
-    bool turn_requested_ = false;        // as is the next slice.
-    std::shared_ptr<queue_driver> self_; // While any of them is.
-    void* block_ = nullptr;              // Free memory for a wait.
+    const dispatch_reserve::owner reserve_;         // Null for a native executor, which needs none.
+    std::uint64_t wait_number_ = 0;                 // Of the last wait that was started or ignored.
+    pop_list<typename Queue::value_type> finished_; // Pops to be dispatched.
+    bool turn_requested_ = false;                   // A call of on_turn() is to be made.
+    std::shared_ptr<queue_driver> self_;
+    void* block_ = nullptr; // Free memory for a wait.
     std::size_t block_size_ = 0;
 };
 
