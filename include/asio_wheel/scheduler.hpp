@@ -239,21 +239,22 @@ public:
         }
 
     private:
-        // What is scheduled is in the group then, or nothing is scheduled: its place comes first.
+        // The node of the list is allocated first. So either the task is scheduled and in the group,
+        // or nothing is scheduled.
         template <class Schedule>
         handle add(Schedule schedule) {
-            std::list<handle> place(1);
-            const handle h = place.front() = schedule();
+            std::list<handle> node(1);
+            const handle h = node.front() = schedule();
             if (h.task_) {
                 const std::lock_guard<detail::mutex> guard(mutex_);
                 prune();
-                handles_.splice(handles_.end(), place);
+                handles_.splice(handles_.end(), node);
             }
             return h;
         }
 
-        // Looks at the two that it has not looked at for longest. As one comes each time, at most
-        // about half of what is kept is over.
+        // Checks the two tasks that were not checked for longest, and removes those that have ended.
+        // One task is added each time, so at most about half of the tasks in the list have ended.
         void prune() noexcept {
             for (int i = 0; i < 2 && !handles_.empty(); ++i) {
                 if (handles_.front().task_->is_over()) {

@@ -1,6 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+// A task with its function. All that depends on the type of the function is here.
+
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 
@@ -15,7 +17,8 @@
 
 namespace asio_wheel::detail {
 
-/// A task that calls `Function`, and then again as `Repeat` says: repeat(previous, now).
+/// Calls `Function`. Then repeat(previous, now) returns the time of the next call, or none. If
+/// `Repeat` is std::nullptr_t, there is only one call.
 template <class Clock, class Function, class Repeat>
 class function_task final : public task<Clock> {
     using time_point = typename Clock::time_point;
@@ -48,7 +51,7 @@ private:
     [[nodiscard]] std::optional<time_point> next_expiry([[maybe_unused]] time_point previous,
                                                         [[maybe_unused]] time_point now) override {
         if constexpr (!std::is_null_pointer_v<Repeat>) {
-            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it is not over.
+            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the task is not over.
             return functions_->repeat(previous, now);
         } else {
             return std::nullopt;
@@ -57,7 +60,7 @@ private:
 
     void destroy_function() noexcept override { functions_.reset(); }
 
-    std::optional<functions> functions_; // None when it is over.
+    std::optional<functions> functions_; // None after destroy_function().
 };
 
 } // namespace asio_wheel::detail

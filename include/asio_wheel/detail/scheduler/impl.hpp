@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What scheduling needs: an executor, the wheel that tells the time, and the registry of the tasks.
+// The implementation of a scheduler: an executor, the wheel whose time is used, and the registry of
+// the tasks.
 //
-// A scheduler has it, and so has each of its groups, as a copy. So a group needs no scheduler at a
-// fixed place, and a scheduler can be moved.
+// Each group of a scheduler has a copy of this, and shares the registry. So a group does not point
+// to its scheduler, and the scheduler can be moved.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
@@ -32,7 +33,7 @@
 
 namespace asio_wheel::detail {
 
-/// The functions are documented in scheduler.hpp. A copy schedules on the same registry.
+/// scheduler.hpp documents the functions. A copy uses the same registry.
 template <class Clock>
 class scheduler_impl {
     using task_type = task<Clock>;
@@ -53,7 +54,7 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
-    /// Null if this was moved from.
+    /// Null if *this was moved from.
     [[nodiscard]] const std::shared_ptr<registry_type>& registry() const noexcept {
         return registry_;
     }
@@ -115,9 +116,10 @@ public:
         }
     }
 
-    /// Ends all tasks. In case of `keep_orphans`, returns those that were never called.
+    /// Ends all tasks. If `keep_orphans` is set, returns those that were never called.
     ///
-    /// What is let go meanwhile may own the scheduler: only the registry is used.
+    /// The function of a task may own the scheduler, and is destroyed here. So this does not use
+    /// *this after the first task was stopped.
     orphans stop(bool keep_orphans) noexcept {
         const std::shared_ptr<registry_type> registry = registry_;
         orphans stopped_orphans;
@@ -125,7 +127,7 @@ public:
             while (const task_ptr t = registry->next_to_stop()) {
                 if (t->stop(keep_orphans)) {
                     stopped_orphans.push_back(
-                        handle(t)); // There is room: see task_registry::enter().
+                        handle(t)); // Does not allocate: see task_registry::add().
                 }
             }
         }
@@ -160,7 +162,7 @@ private:
     template <class Rep, class Period>
     [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& d) const {
         throw_if_nan("the delay of a task", d);
-        return add_saturating(wheel_->now(), ceil_saturating<duration>(d));
+        return add_saturating(wheel_->now(), d);
     }
 
     template <class Rep, class Period>
@@ -171,7 +173,7 @@ private:
 
     executor_type executor_;
     wheel_service<Clock>* wheel_;
-    std::shared_ptr<registry_type> registry_; // Its tasks need it, too.
+    std::shared_ptr<registry_type> registry_; // Shared with the tasks.
 };
 
 } // namespace asio_wheel::detail

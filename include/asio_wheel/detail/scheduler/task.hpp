@@ -1,7 +1,38 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The tasks of a scheduler: how they wait, are called, and end.
+// A task of a scheduler: a function that is called once or repeatedly.
+//
+//   state         meaning                                                    registered
+//   unscheduled   new, or an orphan of a stopped scheduler: never called     no
+//   waiting       one wait is pending. Its handler owns the task             yes
+//   running       the function is being called; or the wheel has refused     yes
+//                 the wait, and that is being reported
+//   cancelling    the function is being called, for the last time            yes
+//   expired       final: it was called for the last time, or refused         until finalize()
+//   cancelled     final: it was cancelled, or its context has ended          until finalize()
+//
+//   from          to            when
+//   unscheduled   waiting       schedule()
+//                 cancelled     cancel()
+//   waiting       running       the wait ends
+//                 unscheduled   stop(), if it was never called and may become an orphan
+//                 cancelled     cancel(); stop(); or the handler of the wait is destroyed, as when
+//                               the context ends
+//   running       waiting       the call returns, and there is a next time
+//                 cancelling    cancel() or stop(), if the task is repeated
+//                 expired       the call returns, and there is no next time
+//   cancelling    cancelled     the call returns
+//
+// Each transition is made by move_to(), under the task's mutex. The final states are entered once.
+// The thread that enters one calls finalize() after it has released the mutex. That destroys the
+// function, and then removes the task from the registry. So a task counts as pending until its
+// function is destroyed.
+//
+// A task has a timer exactly while it is waiting, running or cancelling. The mutex guards the
+// timer, and is held while a wait is initiated. It is not held while the function is called or
+// destroyed, because users' code may use the task. The mutex of the registry may be taken while it
+// is held.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
@@ -12,19 +43,17 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
-#include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/error.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -36,31 +65,7 @@
 
 namespace asio_wheel::detail {
 
-/// One task.
-///
-/// How it stands, and how it may go on:
-///
-///   free       New, or an orphan: never called, and on no registry.
-///              -> waiting: arm()    -> cancelled: cancel()
-///   waiting    One wait is pending. Its handler owns the task.
-///              -> called: the wait ends    -> free: stop(), unless it was called before
-///              -> cancelled: cancel(); stop(); the handler is destroyed, as with the context
-///   called     It is being called; or the wheel has refused the wait, and that is being reported.
-///              -> waiting: it is repeated    -> expired: it is not
-///              -> cancelling: cancel() or stop(), if it is repeated
-///   cancelling    It is being called, and will not be called again.
-///              -> cancelled: the call returns
-///   expired    Over: it was called for the last time, or refused.
-///   cancelled  Over: it is not called, or not again.
-///
-/// Each step is made under the task's lock, by move_to(), which asserts that it is one of these. No
-/// step leads out of expired and cancelled. So the thread that makes the step there has the task to
-/// itself. It calls finalize() when it has released the lock: that destroys the function, and then
-/// leaves the registry. This happens once, because the step does.
-///
-/// A task is on its registry while it is waiting, called or cancelling, and until finalize() has
-/// removed it. While it is waiting, called or cancelling it has a timer. The lock guards the timer,
-/// and is held when a wait begins. It is not held when the function is called or destroyed.
+/// A task, without its function, which is in a derived class.
 template <class Clock>
 class task : public registry_entry, public std::enable_shared_from_this<task<Clock>> {
 public:
@@ -74,8 +79,8 @@ public:
     task& operator=(const task&) = delete;
     virtual ~task() { BOOST_ASSERT(!is_registered(state_)); }
 
-    /// If it is free: joins the registry, in place of the task that has its key there, and begins
-    /// to wait. If this throws, nothing has happened.
+    /// If the task is unscheduled, adds it to the registry and starts to wait. If another task has
+    /// the same key there, takes its place and cancels it. If this throws, nothing has changed.
     void schedule(const registry_ptr& registry, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
         auto& wheel = use_wheel<Clock>(context_of(ex));
@@ -134,14 +139,16 @@ public:
                 return {already_cancelled, duration::zero()};
             }
         }
-        const auto outcome = waited ? typename handle::outcome{cancelled, remaining_until_expiry()}
-                                    : typename handle::outcome{already_cancelled, {}};
+        // The state is final, so no other thread changes the task now.
+        const auto outcome =
+            waited ? typename handle::outcome{cancelled, until_or_zero(wheel_->now(), expiry_)}
+                   : typename handle::outcome{already_cancelled, {}};
         finalize();
         return outcome;
     }
 
-    /// Its registry has stopped. True if it is an orphan now: it was never called; and
-    /// `keep_as_orphan`.
+    /// Called when the task's registry was stopped. Returns true if the task is an orphan now. It
+    /// becomes one if it was never called and `keep_as_orphan` is set.
     [[nodiscard]] bool stop(bool keep_as_orphan) noexcept {
         {
             const std::lock_guard<mutex> guard(mutex_);
@@ -153,7 +160,7 @@ public:
             }
             if (keep_as_orphan && !was_called_) {
                 move_to_without_timer(state::unscheduled);
-                std::exchange(registry_, nullptr)->remove(*this); // Before another one takes it.
+                std::exchange(registry_, nullptr)->remove(*this); // Before it can be adopted.
                 return true;
             }
             move_to_without_timer(state::cancelled);
@@ -171,19 +178,23 @@ public:
         return state_ == state::cancelled || state_ == state::cancelling ||
                state_ == state::unscheduled;
     }
-    /// Neither cancel() nor adopt() makes a difference any more.
+    /// Whether the state is final.
     [[nodiscard]] bool is_over() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         return state_ == state::expired || state_ == state::cancelled;
     }
     [[nodiscard]] duration remaining() const {
+        const wheel_service<Clock>* wheel = nullptr;
+        time_point expiry{};
         {
             const std::lock_guard<mutex> guard(mutex_);
             if (state_ != state::waiting) {
                 return duration::zero();
             }
+            wheel = wheel_;
+            expiry = expiry_;
         }
-        return remaining_until_expiry();
+        return until_or_zero(wheel->now(), expiry);
     }
     [[nodiscard]] time_point expiry() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
@@ -208,9 +219,9 @@ private:
         basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
     using wait_id = std::uint64_t;
 
-    // The handler of a wait. It owns the task, and keeps the memory of the wait for the next one.
-    // If it is destroyed uncalled, the context has ended, or the executor has dropped it: then the
-    // task is over.
+    // The handler of a wait. It owns the task, and keeps the memory of the wait for the next wait.
+    // If it is destroyed uncalled, the context has ended or the executor has dropped it, and the
+    // task is cancelled.
     class wait_handler {
         using allocator = block_allocator<void>;
 
@@ -241,18 +252,19 @@ private:
     private:
         friend class task;
 
-        std::shared_ptr<task> task_; // Null once it was called.
-        wait_id wait_id_ = 0;        // Which wait of the task's it is.
+        std::shared_ptr<task> task_; // Null if the handler was called or moved from.
+        wait_id wait_id_ = 0;        // Which wait of the task it belongs to.
         mutable kept_memory<allocator> memory_;
     };
 
     virtual void call(const handle& h) = 0;
 
-    /// When it is due next, having been due at `previous`.
+    /// The time of the next call; none if there is none. `previous` is the time for which this call
+    /// was scheduled.
     [[nodiscard]] virtual std::optional<time_point> next_expiry(time_point previous,
                                                                 time_point now) = 0;
 
-    /// Destroys what the function holds, which may do anything.
+    /// Destroys the function. The destructors of what it holds may run any code.
     virtual void destroy_function() noexcept = 0;
 
     [[nodiscard]] static constexpr bool is_registered(state s) noexcept {
@@ -282,13 +294,13 @@ private:
         state_ = next;
     }
 
-    // A step to a state off the registry: it waits no more.
+    // A transition to a state without a timer.
     void move_to_without_timer(state next) noexcept {
         move_to(next);
         timer_.reset();
     }
 
-    // What follows the step to expired or cancelled, without the lock.
+    // Called once, without the mutex, after the transition to expired or cancelled.
     void finalize() noexcept {
         destroy_function();
         if (registry_) {
@@ -297,18 +309,19 @@ private:
         }
     }
 
-    [[nodiscard]] duration remaining_until_expiry() const {
-        return std::max(until_saturating(wheel_->now(), expiry()), duration::zero());
-    }
-
-    // Begins a wait. The lock is held. If this throws, there is no wait. If it returns false, the
-    // handler was destroyed at once: the caller calls on_wait_destroyed() when the task is waiting
-    // and the lock is free.
+    // Starts a wait. The mutex is held. If this throws, there is no wait. If it returns false, the
+    // handler of the wait was destroyed immediately: then the caller calls on_wait_destroyed(),
+    // when the task is waiting and the mutex is released.
     //
-    // The handler's destructor can't take the lock if it runs in here. So wait_id_ tells it whether
-    // the wait has begun. The number of a wait is even; wait_id_ is that number first, and one more
-    // when the wait has begun. A destructor that finds the even number changes it, which is noticed
-    // here. (acq_rel: the two exchanges pair with each other.)
+    // The reason for that: if the handler's destructor runs inside this function, it cannot take
+    // the mutex. wait_id_ tells it whether it does.
+    //
+    //   wait_id_       meaning
+    //   id (even)      wait `id` is being initiated, under the mutex
+    //   id + 1         wait `id` was initiated
+    //   id + 2         the handler of wait `id` was destroyed while the wait was being initiated
+    //
+    // The two compare-exchanges, here and in on_wait_destroyed(), pair with each other.
     [[nodiscard]] bool initiate_wait(timer& t, const time_point& when, wait_handler& w) {
         const wait_id id = (wait_id_.load(std::memory_order_relaxed) | 1U) + 1;
         wait_id_.store(id, std::memory_order_relaxed);
@@ -322,11 +335,11 @@ private:
         return initiated;
     }
 
-    // The handler of a wait is destroyed without having been called.
+    // Called when the handler of a wait is destroyed without having been called.
     void on_wait_destroyed(wait_id id) noexcept {
         wait_id found = id;
         if (wait_id_.compare_exchange_strong(found, id + 2, std::memory_order_acq_rel)) {
-            return; // It has not begun.
+            return; // The wait is being initiated. initiate_wait() returns false.
         }
         const std::shared_ptr<task> self = this->shared_from_this();
         {
@@ -339,7 +352,8 @@ private:
         finalize();
     }
 
-    // Whether wait `turn` is pending for this task: it was not ended, nor adopted since.
+    // Whether this wait is pending. It is not if the task was cancelled, or was stopped and
+    // adopted, since it started.
     [[nodiscard]] bool is_current_wait(wait_id id) const noexcept {
         return state_ == state::waiting && wait_id_.load(std::memory_order_relaxed) == id + 1;
     }
@@ -354,13 +368,13 @@ private:
             was_called_ = was_called_ || !ec;
         }
         if (!is_repeated()) {
-            w.memory_.release(); // What the function starts can have it.
+            w.memory_.release(); // So that what the function starts can use it.
         }
         const handle h(this->shared_from_this());
         std::optional<time_point> next;
         try {
             if (ec) {
-                throw_refusal(ec);
+                throw boost::system::system_error(why_refused(ec));
             }
             call_function(h);
             next = next_expiry(expiry_, wheel_->now());
@@ -378,15 +392,7 @@ private:
         }
     }
 
-    // The wheel refuses the wait. If it was aborted, drain() has done that: everything else that
-    // aborts a wait ends the task first.
-    [[noreturn]] static void throw_refusal(const boost::system::error_code& ec) {
-        throw boost::system::system_error(ec == boost::asio::error::operation_aborted
-                                              ? boost::system::error_code(error::wheel_stopped)
-                                              : ec);
-    }
-
-    // A call has returned. Begins to wait for the next one, or lets go.
+    // Called when the function has returned: starts the wait for the next call, or ends the task.
     void continue_or_end(const std::optional<time_point>& next, const handle& h,
                          wait_handler& w) noexcept {
         std::exception_ptr failure;
@@ -424,14 +430,16 @@ private:
         finalize();
     }
 
-    mutable mutex mutex_;
+    mutable mutex mutex_; // Guards all that follows, except where it says otherwise.
     state state_ = state::unscheduled;
     bool was_called_ = false;
-    time_point expiry_; // Changes while it is called: that thread reads it without the lock.
-    atomic<wait_id> wait_id_{0}; // Of its last wait; see initiate_wait().
-    std::optional<timer> timer_;
-    wheel_service<Clock>* wheel_ = nullptr; // Since it has waited.
+    // Written only while the task is unscheduled, or by the thread that calls it. So the thread
+    // that calls or ends the task may read these without the mutex.
+    time_point expiry_;
+    wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;
+    std::optional<timer> timer_;
+    atomic<wait_id> wait_id_{0}; // Of the last wait: see initiate_wait().
 };
 
 } // namespace asio_wheel::detail

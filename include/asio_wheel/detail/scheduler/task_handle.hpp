@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What leads to a task of a scheduler.
+// The handle of a scheduler's task. It shares the ownership of the task. So it stays valid when the
+// task, the scheduler and the context have ended.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
@@ -16,11 +17,11 @@ namespace asio_wheel {
 template <class Clock>
 class basic_scheduler;
 
-/// What task_handle::cancel() came to.
+/// The result of task_handle::cancel().
 enum class cancel_result {
-    cancelled,        ///< It will not be called (any more).
-    already_fired,    ///< It was called, or is being called, for the last time.
-    already_cancelled ///< By another cancel(), its scheduler's stop(), or its context's end.
+    cancelled,        ///< The task will not be called, or not again.
+    already_fired,    ///< The task was called, or is being called, for the last time.
+    already_cancelled ///< By another cancel(), by the scheduler's stop(), or by the context's end.
 };
 
 namespace detail {
@@ -30,48 +31,50 @@ template <class Clock>
 class scheduler_impl;
 } // namespace detail
 
-/// A task of a scheduler: a reference that is cheap to copy. It may outlive the task, the scheduler
-/// and the context. All functions may be called from any thread.
+/// Refers to a task of a scheduler. Cheap to copy. May outlive the task, the scheduler and the
+/// context. All functions may be called from any thread.
 template <class Clock>
 class basic_task_handle {
 public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
 
-    /// Refers to nothing.
+    /// Refers to no task.
     basic_task_handle() noexcept = default;
 
     struct outcome {
         cancel_result result;
-        duration remaining; ///< How long it would have been; zero unless it was cancelled.
+        duration remaining; ///< The time that was left until the next call; zero unless cancelled.
     };
 
-    /// The task is not called any more. A call that is under way goes on. What its function holds
-    /// is let go, by this call or at the end of that one. An orphan can't be adopted any more.
+    /// Cancels the task: it is not called any more. A call that is under way continues. The
+    /// function is destroyed by this call, or when the call under way has returned. An orphan
+    /// cannot be adopted any more.
     ///
-    /// Needs no memory, and never fails.
+    /// Allocates nothing and never fails.
     outcome cancel() const noexcept { // NOLINT(modernize-use-nodiscard)
         return task_ ? task_->cancel() : outcome{cancel_result::already_cancelled, {}};
     }
 
-    /// It was called for the last time, or is being so; or the wheel refused it.
+    /// Whether the task was called for the last time, or is being called for the last time; or the
+    /// wheel has refused it.
     [[nodiscard]] bool is_expired() const noexcept { return task_ && task_->is_expired(); }
 
-    /// It was cancelled, or its scheduler was stopped, or its context has ended.
+    /// Whether the task was cancelled, or its scheduler was stopped, or its context has ended.
     [[nodiscard]] bool is_cancelled() const noexcept { return task_ && task_->is_cancelled(); }
 
-    /// How long it is until its next call; zero if there is none.
+    /// The time until the next call; zero if there is none.
     [[nodiscard]] duration remaining() const {
         return task_ ? task_->remaining() : duration::zero();
     }
 
-    /// When its next call is due; while it is being called, and when it is over, when that call
-    /// was.
+    /// The time of the next call. While the task is being called, and when it has ended: the time
+    /// for which the last call was scheduled.
     [[nodiscard]] time_point expiry() const noexcept {
         return task_ ? task_->expiry() : time_point();
     }
 
-    /// It is called again and again, unless it is cancelled.
+    /// Whether the task is called repeatedly, until it is cancelled.
     [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->is_repeated(); }
 
     friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
@@ -90,7 +93,7 @@ private:
 
 } // namespace asio_wheel
 
-/// So that handles can be keys of what belongs to their tasks.
+/// Handles can be keys of unordered containers.
 template <class Clock>
 struct std::hash<asio_wheel::basic_task_handle<Clock>> {
     [[nodiscard]] std::size_t

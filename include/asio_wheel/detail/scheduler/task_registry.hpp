@@ -1,11 +1,18 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The tasks of a scheduler.
+// The registry of a scheduler: all of its tasks, and the keys of those that have one.
 //
-// stop(), cancel() and the end of a call need no memory, and never fail. The function that
-// schedules a task has allocated all that they need. So the list of tasks and the table of keys
-// link the tasks themselves, and there is always room for as many orphans as there are tasks.
+// stop(), cancel() and the end of a call never allocate and never fail. The function that schedules
+// a task allocates all that they need. So the list of tasks and the table of keys are intrusive,
+// and there is always capacity for as many orphans as there are tasks.
+//
+// A task is registered from the start of its first wait until its function is destroyed. The
+// registry does not own the tasks: the pending wait of a task does, and a call of it. So when the
+// context ends, its tasks end, too, even those that own their scheduler.
+//
+// A mutex guards the registry. It may be taken while a task's mutex is held. A task's mutex must
+// not be taken while it is held.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
@@ -48,7 +55,8 @@ class task;
 struct task_list_tag;
 struct key_table_tag;
 
-/// What a registry keeps in a task. Its lock guards the hooks; the key never changes.
+/// The base class of a task. The registry's mutex guards the hooks. The key does not change after
+/// the task was scheduled.
 struct registry_entry
     : boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>,
       boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<key_table_tag>> {
@@ -59,8 +67,8 @@ struct registry_entry
     std::optional<std::string> key;
 };
 
-/// The members that have keys, by their keys. To take one needs no memory: without it there are too
-/// few buckets, which makes it slower, not wrong.
+/// A hash table of the tasks that have keys. insert() never fails: if there is no memory for more
+/// buckets, the table becomes slower.
 class key_table {
 public:
     key_table() noexcept : table_(traits(single_bucket_.data(), single_bucket_.size())) {}
@@ -68,31 +76,32 @@ public:
     key_table& operator=(const key_table&) = delete;
     ~key_table() { table_.clear(); }
 
-    /// Null if no member has this key.
+    /// Returns the task with this key, or null.
     [[nodiscard]] registry_entry* find(const std::string& key) noexcept {
         const auto it = table_.find(key);
         return it != table_.end() ? &*it : nullptr;
     }
 
-    /// Its key is free.
-    void insert(registry_entry& m) noexcept {
+    /// No task in the table may have the same key.
+    void insert(registry_entry& entry) noexcept {
         if (table_.size() >= table_.bucket_count()) {
             grow();
         }
-        table_.insert(m);
+        table_.insert(entry);
     }
 
-    void erase(registry_entry& m) noexcept { table_.erase(table_.iterator_to(m)); }
+    void erase(registry_entry& entry) noexcept { table_.erase(table_.iterator_to(entry)); }
 
-    [[nodiscard]] static bool contains(const registry_entry& m) noexcept {
-        return m.registry_entry::table_hook::is_linked();
+    [[nodiscard]] static bool contains(const registry_entry& entry) noexcept {
+        return entry.registry_entry::table_hook::is_linked();
     }
 
 private:
     struct key_of {
         using type = std::string;
-        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): members without a key are not here.
-        const type& operator()(const registry_entry& m) const noexcept { return *m.key; }
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only tasks with a key are in the
+        // table.
+        const type& operator()(const registry_entry& entry) const noexcept { return *entry.key; }
     };
     using table = boost::intrusive::unordered_set<
         registry_entry, boost::intrusive::base_hook<registry_entry::table_hook>,
@@ -115,11 +124,6 @@ private:
     table table_;
 };
 
-/// The tasks of a scheduler, from when they begin to wait until they are let go. Its lock may be
-/// taken while a task's is held, not the other way round.
-///
-/// It does not own them: the wait that each has begun does, and the call. So tasks end with their
-/// context, also those that own their scheduler.
 template <class Clock>
 class task_registry {
 public:
@@ -134,8 +138,8 @@ public:
     task_registry& operator=(const task_registry&) = delete;
     ~task_registry() { BOOST_ASSERT(tasks_.empty()); }
 
-    /// Takes `t`. If another member has its key, it will have that one's place. Throws if there is
-    /// no place, or the registry is closed.
+    /// Adds a task. Throws if the registry is closed, or if max_pending tasks are registered. A
+    /// task that will replace another one with the same key is not counted.
     void add(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {
@@ -152,7 +156,8 @@ public:
         ++size_;
     }
 
-    /// Gives `t` its key, if it wants one. Returns the member that had it, and is to be cancelled.
+    /// Enters the key of `t`, if it has one, into the table. Returns the task that had the key
+    /// before, or null. The caller cancels that task.
     [[nodiscard]] task_ptr assign_key(task<Clock>& t) noexcept {
         if (!t.key) {
             return nullptr;
@@ -184,7 +189,7 @@ public:
         return size_;
     }
 
-    /// Takes no more.
+    /// The registry takes no more tasks.
     void close() noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         closed_ = true;
@@ -194,8 +199,8 @@ public:
         return closed_;
     }
 
-    /// Takes no more. The first time, returns true, and makes room for as many orphans as there may
-    /// be; next_to_stop() then gives one member after the other, and at last null.
+    /// Closes the registry. The first call returns true, and gives `orphans_out` enough capacity
+    /// for all tasks. Then next_to_stop() returns one task after the other, and null at the end.
     [[nodiscard]] bool stop(orphans& orphans_out) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         closed_ = true;
@@ -211,8 +216,9 @@ public:
         return next_to_stop_ != tasks_.end() ? shared_from(*next_to_stop_++) : nullptr;
     }
 
-    /// Tells on_error what a task has thrown, or std::clog if there is none. What on_error throws
-    /// is told std::clog, and what that throws is nobody's.
+    /// Passes an exception of a task to on_error; or writes it to std::clog, if there is no
+    /// on_error. If on_error throws, that is written to std::clog. If std::clog throws, that is
+    /// ignored.
     void report(const handle& h, const std::exception_ptr& e) const noexcept {
         try {
             if (!on_error_) {
@@ -238,22 +244,22 @@ private:
         } catch (const std::exception& failure) {
             std::clog << "asio_wheel: " << who << " has thrown: " << failure.what() << '\n';
         } catch (...) {
-            std::clog << "asio_wheel: " << who << " has thrown something\n";
+            std::clog << "asio_wheel: " << who << " has thrown an exception of an unknown type\n";
         }
     }
 
-    // A member has an owner that does not go before the member has left.
-    [[nodiscard]] static task_ptr shared_from(registry_entry& m) noexcept {
-        return static_cast<task<Clock>&>(m).shared_from_this();
+    // A registered task has an owner, which keeps it until it is removed.
+    [[nodiscard]] static task_ptr shared_from(registry_entry& entry) noexcept {
+        return static_cast<task<Clock>&>(entry).shared_from_this();
     }
 
     const std::size_t max_pending_;
-    const error_handler on_error_; // May be called by several threads at once.
+    const error_handler on_error_; // Several threads may call it at once.
     mutable mutex mutex_;          // Guards all that follows.
     list tasks_;
     std::size_t size_ = 0;
-    key_table by_key_;       // Some of the members.
-    orphans orphan_reserve_; // Empty, with a capacity for all members.
+    key_table by_key_;       // The tasks that have keys.
+    orphans orphan_reserve_; // Empty, with capacity for all tasks.
     bool closed_ = false;
     bool stopped_ = false;
     typename list::iterator next_to_stop_ = tasks_.end();
