@@ -56,8 +56,8 @@ public:
 private:
     Handler handler_;
     Step step_;
-    mutable kept_memory<upstream>
-        memory_; // Asio passes a const handler where it asks for the allocator.
+    // Mutable: Asio asks a const handler for its allocator.
+    mutable kept_memory<upstream> memory_;
 };
 
 /// Starts the next wait of an operation by wait(), which moves from `op`.

@@ -244,7 +244,7 @@ private:
         } catch (const std::exception& failure) {
             std::clog << "asio_wheel: " << who << " has thrown: " << failure.what() << '\n';
         } catch (...) {
-            std::clog << "asio_wheel: " << who << " has thrown an exception of an unknown type\n";
+            std::clog << "asio_wheel: " << who << " has thrown an unknown exception\n";
         }
     }
 

@@ -30,7 +30,7 @@ class optional_mutex {
 public:
     explicit optional_mutex(bool enabled) noexcept : enabled_(enabled) {}
 
-    void lock(const char* purpose = "a call of its own") {
+    void lock(const char* purpose = "another call") {
         if (enabled_) {
             mutex_.lock();
         } else {
