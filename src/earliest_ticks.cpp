@@ -29,24 +29,24 @@ inline earliest_ticks::key earliest_ticks::greatest(const key* c) noexcept {
 }
 
 void earliest_ticks::lower(std::size_t slot, tick_t tick) noexcept {
-    const key mine = ~tick;
-    keys_[slot] = mine;
+    const key inverted = ~tick;
+    keys_[slot] = inverted;
     for (unsigned h = 1; h <= height_; ++h) {
         slot /= fan;
         key& parent = keys_[begin_[h] + slot];
-        if (parent >= mine) {
+        if (parent >= inverted) {
             return;
         }
-        parent = mine;
+        parent = inverted;
     }
 }
 
 void earliest_ticks::forget(std::size_t slot) noexcept {
-    const key gone = std::exchange(keys_[slot], key{0});
+    const key removed = std::exchange(keys_[slot], key{0});
     for (unsigned h = 1; h <= height_; ++h) {
         slot /= fan;
         key& parent = keys_[begin_[h] + slot];
-        if (parent != gone) {
+        if (parent != removed) {
             return;
         }
         parent = greatest(keys_ + begin_[h - 1] + slot * fan);

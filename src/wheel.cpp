@@ -47,10 +47,10 @@ void wheel::erase(wheel_entry& entry) noexcept {
     BOOST_ASSERT(entry.filed());
     // If the entry is the last one of its list, both of its neighbours are the list's header. So it
     // is enough to read the entry's own node, which is in the cache.
-    node* const gone = node_of(entry);
-    node* const next = next_of(gone);
-    const bool last = next == algorithms::node_traits::get_previous(gone);
-    algorithms::unlink(gone);
+    node* const removed = node_of(entry);
+    node* const next = next_of(removed);
+    const bool last = next == algorithms::node_traits::get_previous(removed);
+    algorithms::unlink(removed);
     entry.slot_ = wheel_entry::unfiled;
     --size_;
     if (last) {

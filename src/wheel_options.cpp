@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t max_slots = std::size_t{1} << 20;
 constexpr std::size_t max_budget = std::size_t{1} << 16;
-constexpr unsigned bits_of_a_tick = 64;
+constexpr unsigned tick_bits = 64;
 
 } // namespace
 
@@ -40,7 +40,7 @@ void validate(const wheel_options& options) {
     }
     const auto bits = static_cast<unsigned>(
         std::bit_width(std::bit_ceil(options.slots < 2 ? std::size_t{2} : options.slots)) - 1);
-    const unsigned max_levels = bits_of_a_tick / bits;
+    const unsigned max_levels = tick_bits / bits;
     if (options.levels == 0 || options.levels > max_levels) {
         bad_argument("wheel_options::levels", to_string(options.levels),
                      "1 to " + to_string(max_levels) + " with " + to_string(options.slots) +

@@ -83,7 +83,7 @@ public:
     /// For make_service(). Throws std::invalid_argument if an option is unusable, or contradicts
     /// asio::config's.
     wheel_service(boost::asio::execution_context& context, const wheel_options& options)
-        : wheel_service(checked{}, context, detail::agreed_options(context, options)) {}
+        : wheel_service(checked{}, context, detail::checked_options(context, options)) {}
 
     /// What the wheel was made with.
     [[nodiscard]] const wheel_options& options() const noexcept { return core_.options(); }

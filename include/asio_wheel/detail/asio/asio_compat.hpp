@@ -68,8 +68,8 @@ inline wheel_options configured_options(boost::asio::execution_context& context,
 
 /// Returns `options`. Throws std::invalid_argument if the context's configuration has another value
 /// for any of them: if a wheel is configured in two ways, they must agree.
-inline wheel_options agreed_options(boost::asio::execution_context& context,
-                                    const wheel_options& options) {
+inline wheel_options checked_options(boost::asio::execution_context& context,
+                                     const wheel_options& options) {
     const wheel_options configured = configured_options(context, options);
     const auto compare = [](const char* name, auto given, auto from_config) {
         if (given != from_config) {
@@ -106,7 +106,8 @@ template <class Scheduler>
 
 #else
 
-inline wheel_options agreed_options(boost::asio::execution_context&, const wheel_options& options) {
+inline wheel_options checked_options(boost::asio::execution_context&,
+                                     const wheel_options& options) {
     return options;
 }
 

@@ -15,6 +15,7 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 
+#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution/executor.hpp>
@@ -79,6 +80,15 @@ template <class Executor>
 }
 template <class Executor>
 using work_on = decltype(track_work(std::declval<const Executor&>()));
+
+/// A candidate for an associated type. If a handler is associated with this, it has no executor,
+/// allocator or slot of its own.
+struct unassociated {};
+
+/// Whether a handler has an executor of its own. Otherwise that of the operation is used.
+template <class Handler>
+inline constexpr bool has_own_executor =
+    !std::is_same_v<boost::asio::associated_executor_t<Handler, unassociated>, unassociated>;
 
 /// In place of work_on<Executor>, where there is no work to track.
 struct no_work {};

@@ -143,9 +143,10 @@ constexpr auto expect_steady_time_point() {
 
 template <class T>
 constexpr auto expect_executor_or_context() {
-    static_assert(executor_or_context<T>,
-                  "asio_wheel: the first argument must be an executor or an execution context, such "
-                  "as an io_context");
+    static_assert(
+        executor_or_context<T>,
+        "asio_wheel: the first argument must be an executor or an execution context, such "
+        "as an io_context");
 }
 
 /// A token for an operation that completes with an error_code. No argument: the default token.

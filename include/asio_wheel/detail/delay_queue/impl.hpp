@@ -9,8 +9,8 @@
 // What always holds when a function of the queue has returned:
 //
 //  - If a pop waits, then there is a wait for the earliest element, or the driver has been asked
-//    for a turn. So no pop is forgotten. If no pop waits, there is no wait: a queue that nobody
-//    pops from does not keep the context running.
+//    for a turn. So no pop is forgotten. If no pop waits, there is no wait: such a queue does not
+//    keep the context running.
 //  - If the queue is closed and empty, no pop waits.
 //
 // The user may move a delay queue. This part stays where it is, because the driver and the

@@ -310,9 +310,7 @@ template <class T, class Handler, class Executor, class Abort>
     using untracked = queued_pop<T, no_work, Handler>;
     using queued = queued_pop<T, work_on<bound_executor>, Handler>;
     using dispatched = dispatched_pop<T, bound_executor, Handler>;
-    constexpr bool unbound =
-        std::is_same_v<boost::asio::associated_executor_t<Handler, pop_op<T>>, pop_op<T>>;
-    if constexpr (unbound && is_io_context_executor<Executor>) {
+    if constexpr (!has_own_executor<Handler> && is_io_context_executor<Executor>) {
         return create_pop<untracked>(std::forward<Handler>(handler), ex, abort, queue, no_work());
     } else {
         const boost::asio::execution_context* const native = native_context(bound);

@@ -29,10 +29,6 @@
 
 namespace asio_wheel::detail {
 
-/// A candidate for an associated type. If a handler is associated with this, it has no executor,
-/// allocator or slot of its own.
-struct unassociated {};
-
 template <class Handler>
 inline constexpr bool has_own_slot =
     !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, unassociated>,

@@ -125,8 +125,7 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
     namespace asio = boost::asio;
     static_assert(std::invocable<Handler, boost::system::error_code>,
                   "the handler of a wait must be callable with a boost::system::error_code");
-    constexpr bool unbound =
-        std::is_same_v<asio::associated_executor_t<Handler, unassociated>, unassociated>;
+    constexpr bool unbound = !has_own_executor<Handler>;
     using part = typename Timer::part;
     using direct = direct_op<Core, Handler, part>;
 

@@ -166,27 +166,25 @@ private:
     static void start(Initiation&& initiation, const timed_options<Clock, Result>& options,
                       Handler&& handler, Args&&... args) {
         using decayed = std::decay_t<Handler>;
-        using bound = boost::asio::associated_executor_t<decayed, unassociated>;
         const auto& innermost = innermost_initiation(initiation, args...);
         if constexpr (requires { innermost.get_executor(); }) {
             const auto ex = innermost.get_executor();
-            if constexpr (std::is_same_v<bound, unassociated>) {
+            if constexpr (!has_own_executor<decayed>) {
                 start_on(ex, nullptr, std::move(initiation), options,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             } else {
-                const auto of_handler = boost::asio::get_associated_executor(handler, ex);
-                start_on(ex, &of_handler, std::move(initiation), options,
+                const auto handler_executor = boost::asio::get_associated_executor(handler, ex);
+                start_on(ex, &handler_executor, std::move(initiation), options,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
         } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
-            constexpr bool has_executor = !std::is_same_v<bound, unassociated>;
             static_assert(
-                has_executor,
+                has_own_executor<decayed>,
                 "neither the operation nor its handler says on which executor a deadline may "
                 "cancel it: put boost::asio::bind_executor inside, round the handler, as in "
                 "cancel_after(d, bind_executor(executor, handler)). Round the deadline itself it "
                 "comes too late");
-            if constexpr (has_executor) {
+            if constexpr (has_own_executor<decayed>) {
                 const auto ex = boost::asio::get_associated_executor(handler);
                 start_on(ex, &ex, std::move(initiation), options,
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
@@ -203,24 +201,25 @@ private:
         auto& wheel = use_wheel<Clock>(context_of(ex));
         core_type& core = core_access::of(wheel);
         const auto expiry = options.limit.expiry(wheel);
-        auto [d, handlers, waits] = deadline<core_type>::make(core, options.type);
+        auto [d, handler_owner, wait_owner] = deadline<core_type>::make(core, options.type);
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             slot.template emplace<outer_cancellation<core_type>>(d);
         }
         std::move(initiation)(
             timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
-                                                      std::move(handlers), options.result),
+                                                      std::move(handler_owner), options.result),
             std::forward<Args>(args)...);
         d->arm([&](typename core_type::state& state) {
             set_idle_timer(core, state, expiry, native_context(ex) != nullptr);
             const held_timer<core_type> timer(state);
             if constexpr (std::is_null_pointer_v<Bound>) {
-                start_wait(core, timer, ex, expire_deadline<core_type>(std::move(waits)));
+                start_wait(core, timer, ex, expire_deadline<core_type>(std::move(wait_owner)));
             } else {
                 using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                start_wait(core, timer, ex,
-                           expire_deadline_on<core_type, bound_executor>(std::move(waits), *bound));
+                start_wait(
+                    core, timer, ex,
+                    expire_deadline_on<core_type, bound_executor>(std::move(wait_owner), *bound));
             }
         });
     }
