@@ -5,12 +5,14 @@
 // adaptors of tokens do. It wraps the operation's initiation, to start the wait with the operation;
 // and the operation's handler, to end the wait with it.
 //
-// A `Result` says how an expired deadline changes the operation's result. It has
+// A `Result` says how an expired deadline changes the operation's result.
 //
-//     has_error                  whether the user may choose the error that it reports
-//     accepts<Signatures...>     whether it can report by such a completion signature
-//     is_in_tuple<Signatures...> whether as_tuple was put on the wrong side, which is explained
-//     deliver(why, handler, args...)
+//   member                       meaning
+//   has_error                    whether the user may choose the error that it reports
+//   accepts<Signatures...>       whether it can report by these completion signatures
+//   is_in_tuple<Signatures...>   whether as_tuple was put on the wrong side; the compiler says so
+//   deliver(why, handler, ...)   calls the handler with the result; `why` is null unless the
+//                                deadline has expired
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
