@@ -175,17 +175,17 @@ BOOST_AUTO_TEST_CASE(a_pops_reserve_has_two_blocks_and_the_rest_comes_from_the_h
     void* const third = reserve->allocate(100);
     void* const large = reserve->allocate(1000);
     BOOST_TEST(first != second);
-    reserve->deallocate(large);
-    reserve->deallocate(third);
-    reserve->deallocate(second);
+    reserve->deallocate(large, 1000);
+    reserve->deallocate(third, 100);
+    reserve->deallocate(second, 100);
     BOOST_TEST(reserve->allocate(100) == second);
-    reserve->deallocate(first);
-    reserve->deallocate(second);
+    reserve->deallocate(first, 100);
+    reserve->deallocate(second, 100);
 }
 
 BOOST_AUTO_TEST_CASE(a_pops_reserve_outlives_its_operation_while_a_block_is_in_use) {
     dispatch_reserve::owner reserve = dispatch_reserve::make();
-    reserve_allocator<char> allocator(*reserve);
+    resource_allocator<char, dispatch_reserve> allocator(*reserve);
     char* const c = allocator.allocate(8);
     reserve.reset();
     c[7] = 'x';

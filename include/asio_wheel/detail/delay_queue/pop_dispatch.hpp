@@ -41,6 +41,7 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
+#include <asio_wheel/detail/memory/resource_allocator.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
 #include <boost/asio/dispatch.hpp>
@@ -118,6 +119,8 @@ public:
     struct releaser {
         void operator()(dispatch_reserve* r) const noexcept { r->release(owned); }
     };
+    static constexpr std::size_t alignment = alignof(std::max_align_t);
+
     /// The operation's pointer to its reserve.
     using owner = std::unique_ptr<dispatch_reserve, releaser>;
 
@@ -144,7 +147,7 @@ public:
         return ::operator new(size);
     }
 
-    void deallocate(void* memory) noexcept {
+    void deallocate(void* memory, std::size_t) noexcept {
         for (unsigned i = 0; i < blocks; ++i) {
             if (memory == memory_[i].bytes) {
                 release(bit_of(i));
@@ -161,7 +164,7 @@ private:
     [[nodiscard]] static constexpr unsigned bit_of(unsigned i) noexcept { return 1U << i; }
     static constexpr unsigned owned = 1U << blocks;
 
-    struct alignas(std::max_align_t) block {
+    struct alignas(alignment) block {
         std::byte bytes[block_size];
     };
 
@@ -181,34 +184,6 @@ private:
 
     std::array<block, blocks> memory_;
     atomic<unsigned> state_{owned}; // Pairs with itself: see allocate() and release().
-};
-
-/// Allocates from a reserve.
-template <class T>
-class reserve_allocator {
-    template <class>
-    friend class reserve_allocator;
-
-public:
-    using value_type = T;
-
-    explicit reserve_allocator(dispatch_reserve& reserve) noexcept : reserve_(&reserve) {}
-    template <class U>
-    reserve_allocator(const reserve_allocator<U>& other) noexcept : reserve_(other.reserve_) {}
-
-    [[nodiscard]] T* allocate(std::size_t n) {
-        static_assert(alignof(T) <= alignof(std::max_align_t));
-        return static_cast<T*>(reserve_->allocate(n * sizeof(T)));
-    }
-    void deallocate(T* memory, std::size_t) noexcept { reserve_->deallocate(memory); }
-
-    template <class U>
-    friend bool operator==(const reserve_allocator& a, const reserve_allocator<U>& b) noexcept {
-        return a.reserve_ == b.reserve_;
-    }
-
-private:
-    dispatch_reserve* reserve_;
 };
 
 /// Lives on the stack of the thread that gives an operation to an executor. If the executor throws,
@@ -249,7 +224,7 @@ private:
 /// The function that an executor is given for an operation.
 class executor_function {
 public:
-    using allocator_type = reserve_allocator<void>;
+    using allocator_type = resource_allocator<void, dispatch_reserve>;
 
     executor_function(executor_op& op, dispatch_reserve& reserve) noexcept
         : op_(&op), reserve_(&reserve) {}

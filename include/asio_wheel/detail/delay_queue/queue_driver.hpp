@@ -34,6 +34,7 @@
 #include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
+#include <asio_wheel/detail/memory/resource_allocator.hpp>
 
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
@@ -45,6 +46,38 @@
 #include <utility>
 
 namespace asio_wheel::detail {
+
+/// Memory for one block at a time. A block that was freed is kept for the next allocation.
+class reused_block {
+public:
+    static constexpr std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+    reused_block() = default;
+    reused_block(const reused_block&) = delete;
+    reused_block& operator=(const reused_block&) = delete;
+    ~reused_block() {
+        if (block_ != nullptr) {
+            block_pool::deallocate(block_, size_);
+        }
+    }
+
+    [[nodiscard]] void* allocate(std::size_t size) {
+        return block_ != nullptr && size == size_ ? std::exchange(block_, nullptr)
+                                                  : block_pool::allocate(size);
+    }
+    void deallocate(void* memory, std::size_t size) noexcept {
+        if (block_ == nullptr) {
+            block_ = memory;
+            size_ = size;
+        } else {
+            block_pool::deallocate(memory, size);
+        }
+    }
+
+private:
+    void* block_ = nullptr; // Null while it is in use, and before the first allocation.
+    std::size_t size_ = 0;
+};
 
 /// Calls queue.on_wait(error) when a wait has ended, queue.on_turn() when a turn has come, and
 /// queue.destroy_pops() if the context ends first.
@@ -61,12 +94,7 @@ public:
           native_(native_context(ex) != nullptr), context_(context_of(ex)),
           reserve_(native_ ? nullptr : dispatch_reserve::make()) {}
 
-    ~queue_driver() {
-        BOOST_ASSERT(finished_.empty());
-        if (block_ != nullptr) {
-            block_pool::deallocate(block_, block_size_);
-        }
-    }
+    ~queue_driver() { BOOST_ASSERT(finished_.empty()); }
 
     /// The queue of the context.
     [[nodiscard]] context_queue context() const noexcept { return context_; }
@@ -99,41 +127,11 @@ public:
     }
 
 private:
-    // Allocates the memory of waits. A block that was freed is kept for the next wait.
-    template <class U>
-    class wait_memory {
-        template <class>
-        friend class wait_memory;
-
-    public:
-        using value_type = U;
-
-        explicit wait_memory(queue_driver& driver) noexcept : driver_(&driver) {}
-        template <class V>
-        wait_memory(const wait_memory<V>& other) noexcept : driver_(other.driver_) {}
-
-        [[nodiscard]] U* allocate(std::size_t n) {
-            static_assert(alignof(U) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-            return static_cast<U*>(driver_->allocate(n * sizeof(U)));
-        }
-        void deallocate(U* memory, std::size_t n) noexcept {
-            driver_->deallocate(memory, n * sizeof(U));
-        }
-
-        template <class V>
-        friend bool operator==(const wait_memory& a, const wait_memory<V>& b) noexcept {
-            return a.driver_ == b.driver_;
-        }
-
-    private:
-        queue_driver* driver_;
-    };
-
     // The handler of a wait. If it is destroyed uncalled, the context has ended, or the executor
     // has dropped it.
     class wait_handler {
     public:
-        using allocator_type = wait_memory<void>;
+        using allocator_type = resource_allocator<void, reused_block>;
 
         wait_handler(std::shared_ptr<queue_driver> driver, std::uint64_t number) noexcept
             : driver_(std::move(driver)), number_(number) {}
@@ -153,7 +151,7 @@ private:
         }
 
         [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return allocator_type(*driver_);
+            return allocator_type(driver_->wait_memory_);
         }
 
     private:
@@ -220,19 +218,6 @@ private:
         }
     }
 
-    [[nodiscard]] void* allocate(std::size_t size) {
-        return block_ != nullptr && size == block_size_ ? std::exchange(block_, nullptr)
-                                                        : block_pool::allocate(size);
-    }
-    void deallocate(void* memory, std::size_t size) noexcept {
-        if (block_ == nullptr) {
-            block_ = memory;
-            block_size_ = size;
-        } else {
-            block_pool::deallocate(memory, size);
-        }
-    }
-
     Queue* queue_; // Null if it was destroyed.
     const executor_type executor_;
     const bool native_;
@@ -242,8 +227,7 @@ private:
     pop_list<typename Queue::value_type> finished_; // Pops to be dispatched.
     bool turn_requested_ = false;                   // A call of on_turn() is to be made.
     std::shared_ptr<queue_driver> self_;
-    void* block_ = nullptr; // Free memory for a wait.
-    std::size_t block_size_ = 0;
+    reused_block wait_memory_;
 };
 
 } // namespace asio_wheel::detail
