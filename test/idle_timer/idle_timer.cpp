@@ -243,6 +243,15 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_context_without_a_call) {
     BOOST_TEST(alive.use_count() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_period_can_be_changed_after_the_end_of_the_context) {
+    std::optional<asio::io_context> ctx(std::in_place);
+    idle_timer idle(*ctx, 1h);
+    idle.async_wait([](error_code) { BOOST_TEST(false); });
+    ctx.reset();
+    idle.period(2h);
+    BOOST_TEST((idle.period() == 2h));
+}
+
 BOOST_FIXTURE_TEST_CASE(what_the_wheel_refuses_is_told, virtual_world) {
     journal log;
     idle_timer idle(ctx, 1s);

@@ -92,7 +92,12 @@ public:
 
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
-        scale_.set_period(entry_, positive_period(period));
+        const duration new_period = positive_period(period);
+        if (!entry_.listed) { // The context has ended, and the scale with it.
+            entry_.period = new_period;
+            return;
+        }
+        scale_.set_period(entry_, new_period);
         const double scale = scale_.scale();
         const time_point expiry = entry_.expiry(scale);
         wait_end_.set(expiry);
