@@ -102,7 +102,7 @@ public:
     /// Returns how many handlers were run, as io_context::poll() counts them.
     template <class Rep, class Period>
     std::size_t advance(const std::chrono::duration<Rep, Period>& d) {
-        detail::refuse_nan("the time to advance", d);
+        detail::throw_if_nan("the time to advance", d);
         const duration end = after(d);
         const running contexts(*this);
         std::size_t handlers = contexts.poll();
@@ -137,7 +137,7 @@ public:
     template <std::predicate Predicate, class Rep = duration::rep, class Period = duration::period>
     void run_until(Predicate predicate,
                    const std::chrono::duration<Rep, Period>& within = duration::max()) {
-        detail::refuse_nan("the time to run", within);
+        detail::throw_if_nan("the time to run", within);
         const duration end = after(within);
         const running contexts(*this);
         while (!contexts.run_until_silent(predicate, options_.io_grace)) {

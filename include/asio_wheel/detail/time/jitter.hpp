@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random parts of durations. Many clients that do the same at the same time overload a server;
-// jitter spreads them.
+// The random parts of durations: jitter. Many clients that do the same at the same time overload a
+// server, and jitter spreads them out.
 
 #ifndef ASIO_WHEEL_DETAIL_TIME_JITTER_HPP
 #define ASIO_WHEEL_DETAIL_TIME_JITTER_HPP
@@ -18,29 +18,29 @@ namespace asio_wheel::detail {
 
 using jitter_generator = std::minstd_rand;
 
-/// This thread's. Each thread begins with another seed.
+/// The generator of the calling thread. Each thread has one of its own, with a random seed.
 [[nodiscard]] inline jitter_generator& this_threads_jitter() {
     thread_local jitter_generator generator{std::random_device{}()};
     return generator;
 }
 
-/// A random time in [0, most), each equally likely; zero if `most` is zero or less.
-[[nodiscard]] inline std::chrono::nanoseconds random_time(std::chrono::nanoseconds most) {
-    if (most <= std::chrono::nanoseconds::zero()) {
+/// A random time in [0, max), evenly distributed; zero if `max` is zero or less.
+[[nodiscard]] inline std::chrono::nanoseconds random_time(std::chrono::nanoseconds max) {
+    if (max <= std::chrono::nanoseconds::zero()) {
         return {};
     }
-    std::uniform_int_distribution<std::int64_t> times(0, most.count() - 1);
+    std::uniform_int_distribution<std::int64_t> times(0, max.count() - 1);
     return std::chrono::nanoseconds(times(this_threads_jitter()));
 }
 
-/// `factor` times `d`, but not more than `most`. The product may be too large for a duration.
+/// `factor` times `d`, but not more than `max`. The product may be too large for a duration.
 [[nodiscard]] inline std::chrono::nanoseconds scaled(std::chrono::nanoseconds d, double factor,
-                                                     std::chrono::nanoseconds most) noexcept {
+                                                     std::chrono::nanoseconds max) noexcept {
     using rep = std::chrono::nanoseconds::rep;
     const double product = static_cast<double>(d.count()) * factor;
-    return product < static_cast<double>(most.count())
+    return product < static_cast<double>(max.count())
                ? std::chrono::nanoseconds(static_cast<rep>(product))
-               : most;
+               : max;
 }
 
 /// A random part of `d`, smaller than `share` of it.
