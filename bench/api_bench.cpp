@@ -13,12 +13,12 @@
 //
 //     bench_api_bench --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 
-#include "support/duel.hpp"
+#include "support/concurrent_timers.hpp"
 #include "support/measure.hpp"
 #include "support/pairs.hpp"
 #include "support/report.hpp"
 #include "support/short_lived.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -36,7 +36,7 @@
 namespace {
 
 namespace asio = boost::asio;
-using bench::how_often;
+using bench::iterations;
 using bench::process_clock;
 using bench::seconds;
 
@@ -44,12 +44,12 @@ using bench::seconds;
 // context fills up, and what memory it takes is part of the price.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void arm(benchmark::State& state, std::size_t n) {
-    using stream = bench::stream<Timer, bench::cancel_one, Timeouts>;
+    using workload = bench::timer_workload<Timer, bench::cancel_one, Timeouts>;
     const std::size_t rounds = bench::rounds_of(n);
     for (auto _ : state) {
         process_clock::duration time{};
         for (std::size_t round = 0; round < rounds; ++round) {
-            time += std::make_unique<stream>(n, 1)->arm_all();
+            time += std::make_unique<workload>(n, 1)->arm_all();
         }
         state.SetIterationTime(seconds(time));
     }
@@ -61,10 +61,10 @@ void arm(benchmark::State& state, std::size_t n) {
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<Timer, bench::re_arm_one, Timeouts> stream(n, burst);
-    stream.arm_all();
+    bench::timer_workload<Timer, bench::re_arm_one, Timeouts> workload(n, burst);
+    workload.arm_all();
     for (auto _ : state) {
-        state.SetIterationTime(seconds(stream.apply(count)));
+        state.SetIterationTime(seconds(workload.apply(count)));
     }
     state.counters["op"] = bench::per_operation(count);
 }
@@ -73,12 +73,12 @@ void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void postpone(benchmark::State& state, std::size_t n) {
     const std::size_t count = bench::operations_on(n);
-    bench::stream<Timer, bench::cancel_one, Timeouts> stream(n, 1);
-    stream.arm_all();
+    bench::timer_workload<Timer, bench::cancel_one, Timeouts> workload(n, 1);
+    workload.arm_all();
     for (auto _ : state) {
         std::size_t moved = 0;
-        const auto time = stream.apply_quietly(
-            count, [&](Timer& timer) { moved += timer.postpone(stream.next_timeout()); });
+        const auto time = workload.apply_without_abort(
+            count, [&](Timer& timer) { moved += timer.postpone(workload.next_timeout()); });
         bench::require(moved == count, "a wait was not postponed");
         state.SetIterationTime(seconds(time));
     }
@@ -89,14 +89,14 @@ void postpone(benchmark::State& state, std::size_t n) {
 // called.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void cancel(benchmark::State& state, std::size_t n, std::size_t burst,
-            bench::visits order = bench::visits::at_random) {
+            bench::visit_order order = bench::visit_order::at_random) {
     const std::size_t rounds = bench::rounds_of(n);
-    bench::stream<Timer, bench::cancel_one, Timeouts> stream(n, burst, order);
+    bench::timer_workload<Timer, bench::cancel_one, Timeouts> workload(n, burst, order);
     for (auto _ : state) {
         process_clock::duration time{};
         for (std::size_t round = 0; round < rounds; ++round) {
-            stream.arm_all();
-            time += stream.apply(n);
+            workload.arm_all();
+            time += workload.apply(n);
         }
         state.SetIterationTime(seconds(time));
     }
@@ -128,7 +128,7 @@ void await_chain(benchmark::State& state, std::size_t n) {
 
 // n coroutines, each of which waits for a moment that has passed, again and again.
 template <class Timer>
-void await_past(benchmark::State& state, std::size_t n) {
+void await_expired(benchmark::State& state, std::size_t n) {
     const std::size_t waits = std::size_t{100'000} / n;
     for (auto _ : state) {
         state.SetIterationTime(
@@ -139,7 +139,7 @@ void await_past(benchmark::State& state, std::size_t n) {
 
 // What run() needs, which knows how long it took, for each of so many operations.
 template <class Make>
-void by_the_wall_clock_too(benchmark::State& state, std::size_t operations, Make make) {
+void measure_cpu_and_wall_clock(benchmark::State& state, std::size_t operations, Make make) {
     double wall = 0;
     for (auto _ : state) {
         auto work = make();
@@ -156,16 +156,16 @@ void by_the_wall_clock_too(benchmark::State& state, std::size_t operations, Make
 template <class Timer>
 void two_threads(benchmark::State& state, std::size_t n, std::size_t burst) {
     constexpr std::size_t count = 200'000;
-    by_the_wall_clock_too(state, 2 * count, [n, burst, count] {
-        return std::make_unique<bench::duel<Timer>>(n, count, burst);
+    measure_cpu_and_wall_clock(state, 2 * count, [n, burst, count] {
+        return std::make_unique<bench::concurrent_re_arm<Timer>>(n, count, burst);
     });
 }
 
 // postpone() by so many threads at once.
 void postpone_by_threads(benchmark::State& state, std::size_t n, std::size_t threads) {
     constexpr std::size_t count = 1'000'000;
-    by_the_wall_clock_too(state, threads * count, [n, threads, count] {
-        return std::make_unique<bench::postponers>(n, count, threads);
+    measure_cpu_and_wall_clock(state, threads * count, [n, threads, count] {
+        return std::make_unique<bench::concurrent_postpone>(n, count, threads);
     });
 }
 
@@ -198,19 +198,20 @@ void touch(benchmark::State& state, std::size_t n) {
 
 void add_operations(std::size_t n) {
     const auto pair = [n](const char* workload, auto run) {
-        bench::add_pair(workload, n, how_often::as_needed, run);
+        bench::add_pair(workload, n, iterations::automatic, run);
     };
     pair("api/arm", [n]<class Timer>(auto& state) { arm<Timer>(state, n); });
     pair("api/re_arm",
          [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, bench::in_flight); });
     if (n <= 1'000'000) {
-        pair("api/re_arm_alone", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, 1); });
+        pair("api/re_arm_one_at_a_time",
+             [n]<class Timer>(auto& state) { re_arm<Timer>(state, n, 1); });
     }
     pair("api/cancel",
          [n]<class Timer>(auto& state) { cancel<Timer>(state, n, bench::in_flight); });
     if (n <= 1'000'000) {
         pair("api/cancel_in_order", [n]<class Timer>(auto& state) {
-            cancel<Timer>(state, n, bench::in_flight, bench::visits::in_order);
+            cancel<Timer>(state, n, bench::in_flight, bench::visit_order::in_order);
         });
     }
     pair("api/short_lived", [n]<class Timer>(auto& state) { short_lived<Timer>(state, n); });
@@ -230,7 +231,7 @@ void add_varied(std::size_t n) {
     using varied = bench::varied_timeouts;
     using bench::in_flight;
     const auto pair = [n](const char* workload, auto run) {
-        bench::add_pair(workload, n, how_often::as_needed, run);
+        bench::add_pair(workload, n, iterations::automatic, run);
     };
     pair("api/arm_varied", [n]<class Timer>(auto& state) { arm<Timer, varied>(state, n); });
     pair("api/re_arm_varied",
@@ -238,7 +239,7 @@ void add_varied(std::size_t n) {
     pair("api/cancel_varied",
          [n]<class Timer>(auto& state) { cancel<Timer, varied>(state, n, in_flight); });
     pair("api/cancel_in_order_varied", [n]<class Timer>(auto& state) {
-        cancel<Timer, varied>(state, n, in_flight, bench::visits::in_order);
+        cancel<Timer, varied>(state, n, in_flight, bench::visit_order::in_order);
     });
     bench::add("api/postpone_varied", "asio", n,
                [n](auto& state) { re_arm<asio::steady_timer, varied>(state, n, in_flight); });
@@ -248,10 +249,10 @@ void add_varied(std::size_t n) {
 
 // Two threads of one context, each with n timers of its own.
 void add_threads(std::size_t n) {
-    bench::add_pair("api/two_threads", n, how_often::as_needed, [n]<class Timer>(auto& state) {
+    bench::add_pair("api/two_threads", n, iterations::automatic, [n]<class Timer>(auto& state) {
         two_threads<Timer>(state, n, bench::in_flight);
     });
-    bench::add_pair("api/two_threads_later", n, how_often::as_needed,
+    bench::add_pair("api/two_threads_batched", n, iterations::automatic,
                     [n]<class Timer>(auto& state) { two_threads<Timer>(state, n, n); });
     // Asio's timer cannot be postponed, so it is re-armed.
     bench::add("api/two_threads_postpone", "asio", n,
@@ -286,7 +287,7 @@ void add_unlocked(std::size_t n) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
+    const bench::idle_thread second_thread;
 
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
         add_operations(n);
@@ -296,11 +297,11 @@ int main(int argc, char** argv) {
         add_unlocked(n);
     }
     for (const std::size_t n : {1U, 1'000U}) {
-        bench::add_pair("api/await_past", n, how_often::as_needed,
-                        [n]<class Timer>(auto& state) { await_past<Timer>(state, n); });
+        bench::add_pair("api/await_expired", n, iterations::automatic,
+                        [n]<class Timer>(auto& state) { await_expired<Timer>(state, n); });
     }
     for (const std::size_t n : {1U, 1'000U, 100'000U}) {
-        bench::add_pair("api/await_chain", n, how_often::once,
+        bench::add_pair("api/await_chain", n, iterations::once,
                         [n]<class Timer>(auto& state) { await_chain<Timer>(state, n); });
     }
     add_threads(10'000);

@@ -8,7 +8,7 @@
 #include "support/measure.hpp"
 #include "support/pairs.hpp"
 #include "support/report.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -37,7 +37,7 @@ void expire(benchmark::State& state, std::size_t n, const bench::spread& how) {
 }
 
 void add(const std::string& workload, std::size_t n, const bench::spread& how) {
-    bench::add_pair("expiry/" + workload, n, bench::how_often::once,
+    bench::add_pair("expiry/" + workload, n, bench::iterations::once,
                     [=]<class Timer>(auto& state) { expire<Timer>(state, n, how); });
 }
 
@@ -54,7 +54,7 @@ public:
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
+    const bench::idle_thread second_thread;
 
     constexpr bench::clock::duration exact(1);
     constexpr bench::spread ordered{1s, bench::order::by_deadline, exact};

@@ -10,7 +10,7 @@
 #include "support/pairs.hpp"
 #include "support/report.hpp"
 #include "support/short_lived.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -52,23 +52,23 @@ void count_calls(benchmark::State& state, std::size_t count, Work work) {
 
 template <class Timer>
 void arm(benchmark::State& state, std::size_t n) {
-    bench::stream<Timer, bench::cancel_one> stream(n, 1);
-    count_calls(state, n, [&] { stream.arm_all(); });
+    bench::timer_workload<Timer, bench::cancel_one> workload(n, 1);
+    count_calls(state, n, [&] { workload.arm_all(); });
 }
 
 template <class Timer>
 void re_arm(benchmark::State& state, std::size_t n) {
-    bench::stream<Timer, bench::re_arm_one> stream(n, bench::in_flight);
-    stream.arm_all();
-    stream.apply(n); // Memory that is used again and again is there by now.
-    count_calls(state, n, [&] { stream.apply(n); });
+    bench::timer_workload<Timer, bench::re_arm_one> workload(n, bench::in_flight);
+    workload.arm_all();
+    workload.apply(n); // Memory that is used again and again is there by now.
+    count_calls(state, n, [&] { workload.apply(n); });
 }
 
 void postpone(benchmark::State& state, std::size_t n) {
-    bench::stream<asio_wheel::steady_timer, bench::cancel_one> stream(n, 1);
-    stream.arm_all();
+    bench::timer_workload<asio_wheel::steady_timer, bench::cancel_one> workload(n, 1);
+    workload.arm_all();
     count_calls(state, n, [&] {
-        stream.apply_quietly(n, [](asio_wheel::steady_timer& timer) {
+        workload.apply_without_abort(n, [](asio_wheel::steady_timer& timer) {
             static_cast<void>(timer.postpone(bench::timeout));
         });
     });
@@ -76,9 +76,9 @@ void postpone(benchmark::State& state, std::size_t n) {
 
 template <class Timer>
 void cancel(benchmark::State& state, std::size_t n) {
-    bench::stream<Timer, bench::cancel_one> stream(n, bench::in_flight);
-    stream.arm_all();
-    count_calls(state, n, [&] { stream.apply(n); });
+    bench::timer_workload<Timer, bench::cancel_one> workload(n, bench::in_flight);
+    workload.arm_all();
+    count_calls(state, n, [&] { workload.apply(n); });
 }
 
 template <class Timer>
@@ -131,7 +131,7 @@ void bytes(benchmark::State& state, std::size_t n) {
 }
 
 void add_bytes(std::size_t n) {
-    bench::add_pair("footprint/bytes", n, bench::how_often::once,
+    bench::add_pair("footprint/bytes", n, bench::iterations::once,
                     [n]<class Timer>(auto& state) { bytes<Timer>(state, n); });
 }
 #else
@@ -140,7 +140,7 @@ void add_bytes(std::size_t) {}
 
 void add(std::size_t n) {
     const auto pair = [n](const char* workload, auto run) {
-        bench::add_pair(workload, n, bench::how_often::once, run);
+        bench::add_pair(workload, n, bench::iterations::once, run);
     };
     pair("footprint/arm", [n]<class Timer>(auto& state) { arm<Timer>(state, n); });
     pair("footprint/re_arm", [n]<class Timer>(auto& state) { re_arm<Timer>(state, n); });
@@ -161,7 +161,7 @@ void add(std::size_t n) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
+    const bench::idle_thread second_thread;
 
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U}) {
         add_bytes(n);

@@ -10,7 +10,7 @@
 #include "support/memory.hpp"
 #include "support/pairs.hpp"
 #include "support/report.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -40,14 +40,14 @@ enum class part { arm, cancel };
 // random, 64 at once, and calls the aborted handlers.
 template <class Timer>
 void first_waits(benchmark::State& state, std::size_t n, part measured) {
-    using stream = bench::stream<Timer, bench::cancel_one>;
+    using workload = bench::timer_workload<Timer, bench::cancel_one>;
     for (auto _ : state) {
-        bench::give_memory_back();
-        std::vector<std::unique_ptr<stream>> used; // So that no other gets their memory.
+        bench::trim_heap();
+        std::vector<std::unique_ptr<workload>> used; // So that no other gets their memory.
         process_clock::duration arming{};
         process_clock::duration cancelling{};
         for (std::size_t i = 0; i < count; ++i) {
-            used.push_back(std::make_unique<stream>(n, bench::in_flight));
+            used.push_back(std::make_unique<workload>(n, bench::in_flight));
             arming += used.back()->arm_all();
             cancelling += used.back()->apply(n);
         }
@@ -71,7 +71,7 @@ template <class Timer>
 class new_contexts {
 public:
     explicit new_contexts(std::size_t n) : n_(n), timers_(count) {
-        bench::give_memory_back();
+        bench::trim_heap();
         for (auto& t : timers_) {
             t.reserve(std::max<std::size_t>(n_, 1));
         }
@@ -162,9 +162,9 @@ void with_context(benchmark::State& state, std::size_t n) {
 } // namespace
 
 int main(int argc, char** argv) {
-    bench::take_memory_as_a_new_program_does();
-    const bench::bystander second_thread;
-    constexpr auto once = bench::how_often::once;
+    bench::allocate_large_blocks_by_mmap();
+    const bench::idle_thread second_thread;
+    constexpr auto once = bench::iterations::once;
 
     bench::add_pair("fresh/arm", 1'000, once,
                     []<class Timer>(auto& state) { first_waits<Timer>(state, 1'000, part::arm); });

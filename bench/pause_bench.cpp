@@ -9,9 +9,9 @@
 
 #include "support/measure.hpp"
 #include "support/pairs.hpp"
-#include "support/probe.hpp"
+#include "support/pauses.hpp"
 #include "support/report.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -21,29 +21,29 @@ namespace {
 
 using bench::seconds;
 
-template <class Probe>
-void report(benchmark::State& state, const Probe& probe) {
-    state.counters["pause_us"] = seconds(probe.pause()) * 1e6;
-    state.counters["cpu_us"] = seconds(probe.cpu()) * 1e6;
+template <class Scenario>
+void report(benchmark::State& state, const Scenario& scenario) {
+    state.counters["pause_us"] = seconds(scenario.pause()) * 1e6;
+    state.counters["cpu_us"] = seconds(scenario.cpu()) * 1e6;
 }
 
-template <class Probe>
+template <class Scenario>
 void pause(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {
-        Probe probe(n);
-        probe.run();
-        state.SetIterationTime(seconds(probe.pause()));
-        report(state, probe);
+        Scenario scenario(n);
+        scenario.run();
+        state.SetIterationTime(seconds(scenario.pause()));
+        report(state, scenario);
     }
 }
 
 template <class Timer>
 void context_end(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {
-        bench::ending_context<Timer> probe(n);
-        probe.run();
-        state.SetIterationTime(probe.time());
-        report(state, probe);
+        bench::context_end_pause<Timer> scenario(n);
+        scenario.run();
+        state.SetIterationTime(scenario.time());
+        report(state, scenario);
     }
     state.counters["op"] = bench::per_operation(n);
 }
@@ -51,19 +51,19 @@ void context_end(benchmark::State& state, std::size_t n) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
+    const bench::idle_thread second_thread;
 
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
         bench::add_pair(
-            "pause/posted_handler", n, bench::how_often::once,
-            [n]<class Timer>(auto& state) { pause<bench::posted_probe<Timer>>(state, n); });
+            "pause/posted_handler", n, bench::iterations::once,
+            [n]<class Timer>(auto& state) { pause<bench::posted_handler_pause<Timer>>(state, n); });
         bench::add_pair(
-            "pause/foreign_async_wait", n, bench::how_often::once,
-            [n]<class Timer>(auto& state) { pause<bench::foreign_thread<Timer>>(state, n); });
+            "pause/foreign_async_wait", n, bench::iterations::once,
+            [n]<class Timer>(auto& state) { pause<bench::foreign_wait_pause<Timer>>(state, n); });
         bench::add_pair(
-            "pause/postponed", n, bench::how_often::once,
-            [n]<class Timer>(auto& state) { pause<bench::postponed_probe<Timer>>(state, n); });
-        bench::add_pair("pause/context_end", n, bench::how_often::once,
+            "pause/postponed", n, bench::iterations::once,
+            [n]<class Timer>(auto& state) { pause<bench::refiling_pause<Timer>>(state, n); });
+        bench::add_pair("pause/context_end", n, bench::iterations::once,
                         [n]<class Timer>(auto& state) { context_end<Timer>(state, n); });
     }
     return bench::run_benchmarks(argc, argv);

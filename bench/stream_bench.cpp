@@ -15,10 +15,10 @@
 // Most of an operation is the kernel's, whose price changes from turn to turn. So look at the least
 // and the most of several repetitions, too.
 
+#include "support/echo_pairs.hpp"
 #include "support/measure.hpp"
 #include "support/report.hpp"
-#include "support/streams.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/timeout_stream.hpp>
 
@@ -43,8 +43,8 @@ template <class Stream>
 void exchange(benchmark::State& state, std::size_t n) {
     constexpr std::size_t count = 5'000;
     constexpr std::size_t turns = 10;
-    bench::talk<asio::ip::tcp::socket> bare(n);
-    bench::talk<Stream> timed(n);
+    bench::echo_pairs<asio::ip::tcp::socket> bare(n);
+    bench::echo_pairs<Stream> timed(n);
     bare.run(count);
     timed.run(count); // What is used again and again is there by now.
     for (auto _ : state) {
@@ -63,7 +63,7 @@ void exchange(benchmark::State& state, std::size_t n) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
+    const bench::idle_thread second_thread;
 
     for (const std::size_t n : {1U, 100U}) {
 #if BENCH_HAS_BEAST

@@ -17,7 +17,7 @@
 #include "support/measure.hpp"
 #include "support/report.hpp"
 #include "support/requests.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>
@@ -78,14 +78,14 @@ struct their_cancel_after {
 #endif
 
 // Other waits, and how many requests are under way at once.
-struct scene {
+struct scenario {
     std::size_t n;
     std::chrono::nanoseconds others;
     std::size_t at_once;
 };
 
 template <class Timer, class Deadline>
-void deadline(benchmark::State& state, const scene& s) {
+void deadline(benchmark::State& state, const scenario& s) {
     constexpr std::size_t count = 100'000;
     bench::requests<Timer, Deadline> requests(s.n, s.others, s.at_once);
     for (auto _ : state) {
@@ -94,7 +94,7 @@ void deadline(benchmark::State& state, const scene& s) {
     state.counters["op"] = bench::per_operation(count);
 }
 
-void add_deadlines(const char* workload, const scene& s) {
+void add_deadlines(const char* workload, const scenario& s) {
     using ours = asio_wheel::steady_timer;
     bench::add(workload, bench::ours, s.n,
                [s](auto& state) { deadline<ours, our_cancel_after>(state, s); });
@@ -305,11 +305,11 @@ void add_queues(std::size_t n) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
+    const bench::idle_thread second_thread;
 
     add_deadlines("utilities/cancel_after", {1'000, 10s, 1});
     add_deadlines("utilities/earliest_cancel_after", {1'000, 60s, 1});
-    add_deadlines("utilities/busy_cancel_after", {1'000, 10s, bench::in_flight});
+    add_deadlines("utilities/concurrent_cancel_after", {1'000, 10s, bench::in_flight});
 #if !BENCH_HAS_CANCEL_AFTER
     std::puts("left out: boost::asio::cancel_after, which Boost has since 1.86");
 #endif

@@ -12,7 +12,7 @@
 #include "support/measure.hpp"
 #include "support/pairs.hpp"
 #include "support/report.hpp"
-#include "support/waits.hpp"
+#include "support/timer_workload.hpp"
 
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -179,9 +179,9 @@ void cancelled(benchmark::State& state, std::size_t n) {
     }
 }
 
-// Wake-ups for a lone wait of so many milliseconds.
+// Wake-ups for a single wait of so many milliseconds.
 template <class Timer>
-void lone(benchmark::State& state, std::size_t distance) {
+void single_wait(benchmark::State& state, std::size_t distance) {
     asio::io_context context;
     wait_once<Timer>(context, 1ms);
     for (auto _ : state) {
@@ -196,8 +196,8 @@ void lone(benchmark::State& state, std::size_t distance) {
 } // namespace
 
 int main(int argc, char** argv) {
-    const bench::bystander second_thread;
-    constexpr auto once = bench::how_often::once;
+    const bench::idle_thread second_thread;
+    constexpr auto once = bench::iterations::once;
 
     for (const std::size_t tick : {100U, 1'000U, 10'000U, 100'000U}) {
         bench::add_pair("wake_up/tick_us", tick, once, [tick]<class Timer>(auto& state) {
@@ -211,8 +211,9 @@ int main(int argc, char** argv) {
     bench::add_pair("wake_up/cancelled", 1'000'000, once,
                     []<class Timer>(auto& state) { cancelled<Timer>(state, 1'000'000); });
     for (const std::size_t distance : {10U, 300U, 3'000U}) {
-        bench::add_pair("wake_up/lone_ms", distance, once,
-                        [distance]<class Timer>(auto& state) { lone<Timer>(state, distance); });
+        bench::add_pair(
+            "wake_up/single_wait_ms", distance, once,
+            [distance]<class Timer>(auto& state) { single_wait<Timer>(state, distance); });
     }
     return bench::run_benchmarks(argc, argv);
 }

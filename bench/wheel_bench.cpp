@@ -35,16 +35,16 @@ const auto never = [](auto&) { bench::require(false, "an entry expired that shou
 
 // Files n entries in an empty queue, which held as many before: it has the memory it needs.
 template <class Queue>
-void sched(benchmark::State& state, std::size_t n) {
+void schedule(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
-    f.sched_all();
+    f.schedule_all();
     f.cancel_all(f.order);
     const std::size_t rounds = bench::rounds_of(n);
     for (auto _ : state) {
         watch time;
         for (std::size_t round = 0; round < rounds; ++round) {
             time.start();
-            f.sched_all();
+            f.schedule_all();
             time.stop();
             f.cancel_all(f.order);
         }
@@ -62,7 +62,7 @@ void cancel(benchmark::State& state, std::size_t n, bool random) {
     for (auto _ : state) {
         watch time;
         for (std::size_t round = 0; round < rounds; ++round) {
-            f.sched_all();
+            f.schedule_all();
             time.start();
             f.cancel_all(order);
             time.stop();
@@ -85,7 +85,7 @@ void re_arm(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {
         watch time;
         for (std::size_t round = 0; round < rounds; ++round) {
-            f.sched_all();
+            f.schedule_all();
             time.start();
             for (const std::uint32_t i : f.order) {
                 f.queue->reschedule(f.entries[i], others[i]);
@@ -137,11 +137,11 @@ void idle_re_arm(benchmark::State& state, std::size_t n) {
 // n entries, each of which expires after 1 … 100 ticks and is filed again, for a second (a tenth of
 // it where they are very many). An operation is one expiry.
 template <class Queue>
-void short_fire(benchmark::State& state, std::size_t n) {
+void recurring(benchmark::State& state, std::size_t n) {
     constexpr tick_t longest = 100;
     const tick_t span = n > million ? second / 10 : second;
     queue_fixture<Queue> f(n, longest);
-    f.sched_all();
+    f.schedule_all();
     tick_t now = 0;
     std::size_t fired = 0;
     const auto again = [&](auto& e) { f.queue->insert(e, now + e.wanted); };
@@ -176,7 +176,7 @@ void expire(benchmark::State& state, std::size_t n, bool tickless) {
     queue_fixture<Queue> f(n);
     for (auto _ : state) {
         f.restart();
-        f.sched_all();
+        f.schedule_all();
         std::uint64_t early = 0;
         std::size_t expired = 0;
         tick_t now = 0;
@@ -203,7 +203,7 @@ void expire(benchmark::State& state, std::size_t n, bool tickless) {
 template <class Queue>
 void add(std::size_t n) {
     const auto name = [](const char* workload) { return std::string("wheel/") + workload; };
-    bench::add(name("sched"), Queue::name, n, [n](auto& state) { sched<Queue>(state, n); });
+    bench::add(name("schedule"), Queue::name, n, [n](auto& state) { schedule<Queue>(state, n); });
     bench::add(name("cancel"), Queue::name, n, [n](auto& state) { cancel<Queue>(state, n, true); });
     bench::add(name("cancel_in_order"), Queue::name, n,
                [n](auto& state) { cancel<Queue>(state, n, false); });
@@ -216,8 +216,8 @@ void add(std::size_t n) {
         if (Queue::lazy || n <= million) { // Of the others this would take minutes.
             bench::add(name("idle_re_arm"), Queue::name, n,
                        [n](auto& state) { idle_re_arm<Queue>(state, n); });
-            bench::add(name("short_fire"), Queue::name, n,
-                       [n](auto& state) { short_fire<Queue>(state, n); });
+            bench::add(name("recurring"), Queue::name, n,
+                       [n](auto& state) { recurring<Queue>(state, n); });
         }
     }
 }

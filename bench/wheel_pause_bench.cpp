@@ -36,7 +36,7 @@ double us(watch::duration d) {
 }
 
 /// The least that each of many pieces of work took, over all runs; each does the same pieces.
-class least {
+class minima {
 public:
     void restart() { next_ = 0; }
 
@@ -68,14 +68,14 @@ private:
 template <class Queue>
 void worst_tick(benchmark::State& state, std::size_t n, tick_t range) {
     queue_fixture<Queue> f(n, range);
-    least ticks;
-    least slices;
+    minima ticks;
+    minima slices;
     for (auto _ : state) {
         watch total;
         total.start();
         for (int run = 0; run < runs; ++run) {
             f.restart();
-            f.sched_all();
+            f.schedule_all();
             ticks.restart();
             slices.restart();
             std::size_t expired = 0;
@@ -104,12 +104,12 @@ void worst_tick(benchmark::State& state, std::size_t n, tick_t range) {
 template <class Queue>
 void one_day_stall(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
-    least slices;
+    minima slices;
     for (auto _ : state) {
         watch total;
         for (int run = 0; run < runs; ++run) {
             f.restart();
-            f.sched_all();
+            f.schedule_all();
             slices.restart();
             watch time;
             total.start();
@@ -132,14 +132,14 @@ void one_day_stall(benchmark::State& state, std::size_t n) {
 // Asks for the next expiry while nothing changes: what a service does most.
 template <class Queue>
 void next_expiry(benchmark::State& state, std::size_t n) {
-    constexpr std::size_t questions = 1'000'000;
+    constexpr std::size_t queries = 1'000'000;
     queue_fixture<Queue> f(n);
-    f.sched_all();
+    f.schedule_all();
     tick_t first = 0;
     for (auto _ : state) {
         watch time;
         time.start();
-        for (std::size_t i = 0; i < questions; ++i) {
+        for (std::size_t i = 0; i < queries; ++i) {
             benchmark::DoNotOptimize(first = f.queue->next_expiry());
             benchmark::ClobberMemory();
         }
@@ -151,7 +151,7 @@ void next_expiry(benchmark::State& state, std::size_t n) {
         earliest = std::min(earliest, e.wanted);
     }
     bench::require(first == earliest, "the next expiry is not the earliest deadline");
-    state.counters["op"] = bench::per_operation(questions);
+    state.counters["op"] = bench::per_operation(queries);
 }
 
 // Files an entry before all others, in a slot of its own, asks for the next expiry, takes it out,
@@ -163,17 +163,17 @@ void next_expiry_changed(benchmark::State& state, std::size_t n) {
     for (auto& e : f.entries) {
         e.wanted += 1'024;
     }
-    f.sched_all();
+    f.schedule_all();
     const tick_t first = f.queue->next_expiry();
-    typename Queue::entry probe;
+    typename Queue::entry first_entry;
     std::size_t wrong = 0;
     for (auto _ : state) {
         watch time;
         time.start();
         for (std::size_t i = 0; i < rounds; ++i) {
-            f.queue->insert(probe, 1 + i % second);
+            f.queue->insert(first_entry, 1 + i % second);
             wrong += f.queue->next_expiry() != 1 + i % second ? 1 : 0;
-            f.queue->erase(probe);
+            f.queue->erase(first_entry);
             wrong += f.queue->next_expiry() != first ? 1 : 0;
         }
         time.stop();
@@ -187,21 +187,21 @@ void next_expiry_changed(benchmark::State& state, std::size_t n) {
 template <class Queue>
 void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
-    least questions;
+    minima queries;
     for (auto _ : state) {
         watch total;
         total.start();
         for (int run = 0; run < runs; ++run) {
             f.restart();
-            f.sched_all();
-            questions.restart();
+            f.schedule_all();
+            queries.restart();
             std::size_t wrong = 0;
             for (tick_t now = 1; now <= 60 * second; ++now) {
                 f.advance(now, [](auto&) {});
                 watch time;
                 time.start();
                 const tick_t next = f.queue->next_expiry();
-                questions.add(time.stop());
+                queries.add(time.stop());
                 wrong += next <= now ? 1 : 0;
             }
             bench::require(wrong == 0, "the next expiry is one that has been");
@@ -209,8 +209,8 @@ void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
         total.stop();
         state.SetIterationTime(total.seconds());
     }
-    state.counters["mean_ns"] = questions.mean_ns();
-    state.counters["worst_ns"] = us(questions.worst()) * 1e3;
+    state.counters["mean_ns"] = queries.mean_ns();
+    state.counters["worst_ns"] = us(queries.worst()) * 1e3;
 }
 
 template <class Queue>

@@ -40,7 +40,7 @@ public:
 
     void start_cancel(std::size_t count) {
         for (; count > 0; --count) {
-            look_at_clock(count);
+            update_clock(count);
             ev_timer_again(loop_, &timers_.back());
             ev_timer_stop(loop_, &timers_.back());
         }
@@ -49,13 +49,13 @@ public:
     template <class Next>
     void re_arm(std::size_t count, Next next) {
         for (; count > 0; --count) {
-            look_at_clock(count);
+            update_clock(count);
             ev_timer_again(loop_, &timers_[next()]);
         }
     }
 
 private:
-    void look_at_clock(std::size_t count) {
+    void update_clock(std::size_t count) {
         if (count % bench::burst == 0) {
             ev_now_update(loop_);
         }

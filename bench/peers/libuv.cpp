@@ -38,7 +38,7 @@ public:
 
     void start_cancel(std::size_t count) {
         for (; count > 0; --count) {
-            look_at_clock(count);
+            update_clock(count);
             start(timers_.back());
             uv_timer_stop(&timers_.back());
         }
@@ -47,13 +47,13 @@ public:
     template <class Next>
     void re_arm(std::size_t count, Next next) {
         for (; count > 0; --count) {
-            look_at_clock(count);
+            update_clock(count);
             start(timers_[next()]);
         }
     }
 
 private:
-    void look_at_clock(std::size_t count) {
+    void update_clock(std::size_t count) {
         if (count % bench::burst == 0) {
             uv_update_time(&loop_);
         }

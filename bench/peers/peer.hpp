@@ -22,7 +22,7 @@
 #define BENCH_PEER_HPP
 
 #include "../support/measure.hpp"
-#include "../support/waits.hpp"
+#include "../support/timer_workload.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -41,7 +41,7 @@ template <class Peer>
 int peer_main(const char* name, int argc, char** argv) {
     const std::size_t pending = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 0;
     const std::size_t count = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1'000'000;
-    const bystander second_thread;
+    const idle_thread second_thread;
     const auto report = [&](const char* workload, auto work) {
         work(count / 10);
         stopwatch<process_clock> time;

@@ -8,7 +8,7 @@ set xlabel "lateness (µs), from the expiry to the handler"
 set ylabel "share of the handlers (%)"
 set yrange [0:105]
 set key bottom right
-quantiles(who, tick) = sprintf("< awk -F, '$1 == \"wake_up/tick_us\" && $2 == \"%s\" && $3 == %d && sub(/late_us_p/, \"\", $4) { print $5, $4 }' '%s' | sort -g -k2", who, tick, results)
+quantiles(implementation, tick) = sprintf("< awk -F, '$1 == \"wake_up/tick_us\" && $2 == \"%s\" && $3 == %d && sub(/late_us_p/, \"\", $4) { print $5, $4 }' '%s' | sort -g -k2", implementation, tick, results)
 set title "Lateness"
 plot quantiles("asio_wheel", 100) using 1:2 linetype 5 title "asio-wheel, tick 0.1 ms", \
      quantiles("asio_wheel", 1000) using 1:2 linetype 1 title "asio-wheel, tick 1 ms", \

@@ -11,13 +11,13 @@ set xlabel "pending timers"
 set key outside right top
 place(n) = n == 0 ? 0 : log10(n) - 4
 # Ours and Asio's first, so that they have the same colours everywhere.
-who = "asio_wheel asio ".system(sprintf("awk -F, '$1 ~ /^peers\\// && $2 !~ /^asio/ && !seen[$2]++ { print $2 }' '%s'", results))
+implementations = "asio_wheel asio ".system(sprintf("awk -F, '$1 ~ /^peers\\// && $2 !~ /^asio/ && !seen[$2]++ { print $2 }' '%s'", results))
 measured = system(sprintf("grep -c ^peers/ '%s'", results)) + 0
 if (measured == 0) { exit status 1 }
 set multiplot layout 2, 1 title "Timers of others (ns of processor time)"
 do for [name in "start_cancel re_arm"] {
     set title name noenhanced
-    plot for [i = 1:words(who)] series("peers/".name, word(who, i), "op") \
-        using (place($1)):2 linetype i title word(who, i) noenhanced
+    plot for [i = 1:words(implementations)] series("peers/".name, word(implementations, i), "op") \
+        using (place($1)):2 linetype i title word(implementations, i) noenhanced
 }
 unset multiplot

@@ -10,11 +10,11 @@ set yrange [0:*]
 set xlabel "sessions"
 set ylabel "processor time per datagram (ns)"
 set title "A relay whose sessions have timeouts"
-plot series("sessions/talk", "asio", "cpu_ns") \
+plot series("sessions/active", "asio", "cpu_ns") \
          using 1:2:3:4 with yerrorlines linetype 2 title "boost::asio::steady\\_timer", \
-     series("sessions/talk", "postpone", "cpu_ns") \
+     series("sessions/active", "postpone", "cpu_ns") \
          using 1:2:3:4 with yerrorlines linetype 7 title "asio-wheel, postpone() with each datagram", \
-     series("sessions/talk", "asio_wheel", "cpu_ns") \
+     series("sessions/active", "asio_wheel", "cpu_ns") \
          using 1:2:3:4 with yerrorlines linetype 1 title "asio\\_wheel::steady\\_timer", \
-     series("sessions/talk", "none", "cpu_ns") \
+     series("sessions/active", "none", "cpu_ns") \
          using 1:2:3:4 with yerrorlines linetype 3 title "no timeouts"

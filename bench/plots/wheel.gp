@@ -8,11 +8,11 @@ set format x "10^{%L}"
 set xrange [700:1.4e7]
 set yrange [1:5000]
 set key font ",9"
-who = "asio_wheel asio_heap multimap libuv libevent"
+implementations = "asio_wheel asio_heap multimap libuv libevent"
 set multiplot layout 2, 3 title "One operation of a queue of timers (ns)"
-do for [name in "sched cancel re_arm idle_re_arm short_fire expire"] {
+do for [name in "schedule cancel re_arm idle_re_arm recurring expire"] {
     set title name noenhanced
-    plot for [i = 1:words(who)] series("wheel/".name, word(who, i), "op") \
-        using 1:2 linetype i title word(who, i) noenhanced
+    plot for [i = 1:words(implementations)] series("wheel/".name, word(implementations, i), "op") \
+        using 1:2 linetype i title word(implementations, i) noenhanced
 }
 unset multiplot

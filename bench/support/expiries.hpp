@@ -5,7 +5,7 @@
 #define BENCH_EXPIRIES_HPP
 
 #include "measure.hpp"
-#include "waits.hpp"
+#include "timer_workload.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>

@@ -17,7 +17,7 @@ namespace bench {
 
 /// Returns free memory to the system, where the C library can do that: what is allocated next has
 /// to be asked of the system anew, as in a program that has just begun.
-inline void give_memory_back() noexcept {
+inline void trim_heap() noexcept {
 #ifdef __GLIBC__
     ::malloc_trim(0);
 #endif
@@ -25,7 +25,7 @@ inline void give_memory_back() noexcept {
 
 /// glibc's heap keeps large blocks that were freed once, and has to clear them by hand for
 /// calloc(). From now on it takes large blocks from the system each time, as it does at first.
-inline void take_memory_as_a_new_program_does() noexcept {
+inline void allocate_large_blocks_by_mmap() noexcept {
 #ifdef __GLIBC__
     constexpr int large = 128 * 1024; // As it is at first. Setting it keeps it so.
     ::mallopt(M_MMAP_THRESHOLD, large);

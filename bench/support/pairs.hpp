@@ -17,17 +17,17 @@
 namespace bench {
 
 /// One that takes real time, or as long as it takes, is done once for each repetition.
-enum class how_often { as_needed, once };
+enum class iterations { automatic, once };
 
 /// Registers a workload for both kinds of timer: `run` is a function object, and called as
 /// run.operator()<Timer>(state).
 template <class Workload>
-void add_pair(const std::string& workload, std::size_t n, how_often times, Workload run) {
-    const auto side = [&]<class Timer>(const char* who) {
-        auto* const added = add(workload, who, n, [run](benchmark::State& state) {
+void add_pair(const std::string& workload, std::size_t n, iterations times, Workload run) {
+    const auto side = [&]<class Timer>(const char* implementation) {
+        auto* const added = add(workload, implementation, n, [run](benchmark::State& state) {
             run.template operator()<Timer>(state);
         });
-        if (times == how_often::once) {
+        if (times == iterations::once) {
             added->Iterations(1);
         }
     };

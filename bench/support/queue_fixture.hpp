@@ -42,7 +42,7 @@ public:
     }
 
     /// In the order of memory.
-    void sched_all() {
+    void schedule_all() {
         for (entry& e : entries) {
             queue->insert(e, e.wanted);
         }

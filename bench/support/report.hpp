@@ -38,9 +38,9 @@ inline benchmark::Counter per_operation(std::size_t operations) {
 
 /// Registers run(state) under a name as described above. What it measures is for it to say.
 template <class Run>
-auto* add(const std::string& workload, const std::string& who, std::size_t n, Run run) {
-    return benchmark::RegisterBenchmark((workload + '/' + who + '/' + std::to_string(n)).c_str(),
-                                        run)
+auto* add(const std::string& workload, const std::string& implementation, std::size_t n, Run run) {
+    return benchmark::RegisterBenchmark(
+               (workload + '/' + implementation + '/' + std::to_string(n)).c_str(), run)
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);
 }
@@ -61,8 +61,8 @@ public:
     void add(double value) { values_.insert(std::ranges::upper_bound(values_, value), value); }
 
     [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
-    [[nodiscard]] double least() const { return values_.front(); }
-    [[nodiscard]] double most() const { return values_.back(); }
+    [[nodiscard]] double min() const { return values_.front(); }
+    [[nodiscard]] double max() const { return values_.back(); }
     [[nodiscard]] double median() const {
         const std::size_t middle = values_.size() / 2;
         return values_.size() % 2 == 1 ? values_[middle]
@@ -85,11 +85,12 @@ public:
             run.run_type != benchmark::BenchmarkReporter::Run::RT_Iteration) {
             return;
         }
-        const std::string who = name.substr(side + 1, number - side - 1);
+        const std::string implementation = name.substr(side + 1, number - side - 1);
         for (const auto& [figure, counter] : run.counters) {
             const bool time = (counter.flags & benchmark::Counter::kInvert) != 0;
-            rows_[{name.substr(0, side), std::stoul(name.substr(number + 1)), figure}][who].add(
-                time ? counter.value * 1e9 : counter.value);
+            rows_[{name.substr(0, side), std::stoul(name.substr(number + 1)), figure}]
+                 [implementation]
+                     .add(time ? counter.value * 1e9 : counter.value);
         }
     }
 
@@ -103,8 +104,8 @@ public:
                 continue;
             }
             const double mine = we->second.median();
-            for (const auto& [who, values] : sides) {
-                if (who == ours) {
+            for (const auto& [implementation, values] : sides) {
+                if (implementation == ours) {
                     continue;
                 }
                 if (std::exchange(first, false)) {
@@ -116,20 +117,21 @@ public:
                     std::snprintf(ratio, sizeof ratio, "%.2f", theirs / mine);
                 }
                 std::fprintf(out, "| %-28s | %9lu | %-13s | %-9s | %10.4g | %10.4g | %7s |\n",
-                             workload.c_str(), n, figure.c_str(), who.c_str(), theirs, mine, ratio);
+                             workload.c_str(), n, figure.c_str(), implementation.c_str(), theirs,
+                             mine, ratio);
             }
         }
         std::fflush(out);
     }
 
     void write_csv(std::FILE* out) const {
-        std::fprintf(out, "workload,who,timers,figure,median,least,most,repetitions\n");
+        std::fprintf(out, "workload,implementation,timers,figure,median,min,max,repetitions\n");
         for (const auto& [key, sides] : rows_) {
             const auto& [workload, n, figure] = key;
-            for (const auto& [who, values] : sides) {
+            for (const auto& [implementation, values] : sides) {
                 std::fprintf(out, "%s,%s,%lu,%s,%.6g,%.6g,%.6g,%zu\n", workload.c_str(),
-                             who.c_str(), n, figure.c_str(), values.median(), values.least(),
-                             values.most(), values.size());
+                             implementation.c_str(), n, figure.c_str(), values.median(),
+                             values.min(), values.max(), values.size());
             }
         }
     }

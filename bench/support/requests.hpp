@@ -7,7 +7,7 @@
 #define BENCH_REQUESTS_HPP
 
 #include "measure.hpp"
-#include "waits.hpp"
+#include "timer_workload.hpp"
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/io_context.hpp>

@@ -7,7 +7,7 @@
 #define BENCH_SHORT_LIVED_HPP
 
 #include "measure.hpp"
-#include "waits.hpp"
+#include "timer_workload.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>

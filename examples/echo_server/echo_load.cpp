@@ -71,14 +71,15 @@ int main(int argc, char** argv) {
          {"--idle", &s.idle, "seconds of silence the server allows (5)", 0.2, 3600},
          {"--margin", &s.margin, "milliseconds the server may be late (250)", 1, 60000},
          {"--pause", &s.pause, "seconds between heartbeats (1, or a third of --idle)", 0, 3600},
-         {"--talk", &s.talk, "nobody but talkers"},
-         {"--loris", &s.loris, "talkers, and one slow-loris in ten"}});
+         {"--active", &s.active, "all clients stay active"},
+         {"--slow-loris", &s.slow_loris,
+          "one client in ten is a slow-loris, the others stay active"}});
     options.parse(argc, argv);
     if (s.port == 0) {
         options.fail("--port is required");
     }
     // Talkers have no deadlines to meet.
-    const auto mistake = s.talk ? "" : mistake_in_plan(s.seconds, s.idle, s.margin);
+    const auto mistake = s.active ? "" : mistake_in_plan(s.seconds, s.idle, s.margin);
     if (!mistake.empty()) {
         options.fail(mistake);
     }

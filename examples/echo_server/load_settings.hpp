@@ -17,16 +17,16 @@ struct load_settings {
     double idle = 5;
     int margin = 250;
     double pause = -1;
-    bool talk = false;
-    bool loris = false;
+    bool active = false;
+    bool slow_loris = false;
 };
 
 /// Who plays what: the mixture that finds mistakes, or one that a benchmark asked for.
 inline role cast(const load_settings& s, int number) {
-    if (s.talk) {
+    if (s.active) {
         return talk;
     }
-    return s.loris ? (number % 10 == 3 ? dawdle : talk) : role_of(number);
+    return s.slow_loris ? (number % 10 == 3 ? dawdle : talk) : role_of(number);
 }
 
 } // namespace echo

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
          {"--deadline", &s.deadline, "seconds it waits for an answer (2)", 0.1, 3600},
          {"--margin", &s.margin, "milliseconds an end may be late (250)", 1, 60000},
          {"--plain", &s.plain, "one system call for each datagram"},
-         {"--talk", &s.talk_only, "stop after talking"}});
+         {"--traffic-only", &s.traffic_only, "stop after talking"}});
     options.parse(argc, argv);
     if (s.port == 0) {
         options.fail("--port is required");

@@ -27,7 +27,7 @@ struct load_settings {
     double deadline = 2;
     int margin = 250;
     bool plain = false;
-    bool talk_only = false;
+    bool traffic_only = false;
 };
 
 } // namespace sessions

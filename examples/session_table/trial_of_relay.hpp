@@ -52,7 +52,7 @@ private:
         co_await peers_.mark(warmed_up);
         co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.seconds));
         co_await peers_.mark(talked);
-        if (!s_.talk_only) {
+        if (!s_.traffic_only) {
             co_await end_together();
             say("fall silent");
             co_await ask_all(peers_, probes_of_silence(peers_, s_, together_));

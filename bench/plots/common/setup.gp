@@ -20,7 +20,7 @@ if (kind eq "svg") {
 set output file
 
 # Lines `n median least most` of a figure. Where nothing was measured there is no line.
-series(workload, who, figure) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $4 == \"%s\" { print $3, $5, $6, $7 }' '%s' | sort -n", workload, who, figure, results)
+series(workload, implementation, figure) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $4 == \"%s\" { print $3, $5, $6, $7 }' '%s' | sort -n", workload, implementation, figure, results)
 
 # Everybody has a colour.
 set linetype 1 lw 2 lc rgb "#c0392b" pt 7

@@ -4,11 +4,11 @@
 // What a mass of waits means for everybody else: that expire, that are filed again, or whose
 // context ends.
 
-#ifndef BENCH_PROBE_HPP
-#define BENCH_PROBE_HPP
+#ifndef BENCH_PAUSES_HPP
+#define BENCH_PAUSES_HPP
 
 #include "measure.hpp"
-#include "waits.hpp"
+#include "timer_workload.hpp"
 
 #include <asio_wheel/wheel_service.hpp>
 
@@ -27,9 +27,9 @@
 
 namespace bench {
 
-/// The longest time between two turns of a handler that posts itself again and again. `pause` is by
+/// The longest time between two turn_monitor of a handler that posts itself again and again. `pause` is by
 /// the wall clock, `cpu` is the processor time that the thread used in it.
-class turns {
+class turn_monitor {
     using clock = std::chrono::steady_clock;
 
 public:
@@ -96,55 +96,55 @@ private:
 
 /// What a slot of the wheel's second level spans. Entries that are far from their deadline are
 /// filed there, and cascade when its time comes, so long before their deadline at most.
-constexpr std::chrono::milliseconds second_level{256};
+constexpr std::chrono::milliseconds cascade_time{256};
 
 /// How long another handler of the same thread, which posts itself again and again, does not get
 /// its turn meanwhile.
 template <class Timer>
-class posted_probe : mass_expiry<Timer> {
+class posted_handler_pause : mass_expiry<Timer> {
     using base = mass_expiry<Timer>;
     using typename base::clock;
 
 public:
-    explicit posted_probe(std::size_t n) : base(n) {}
+    explicit posted_handler_pause(std::size_t n) : base(n) {}
 
     void run() {
         base::arm_all();
-        asio::post(base::context_, [this] { look(); });
+        asio::post(base::context_, [this] { take_turn(); });
         base::context_.run();
         require(base::all_expired(), "a wait did not expire");
     }
 
-    [[nodiscard]] clock::duration pause() const noexcept { return turns_.pause(); }
-    [[nodiscard]] thread_clock::duration cpu() const noexcept { return turns_.cpu(); }
+    [[nodiscard]] clock::duration pause() const noexcept { return turn_monitor_.pause(); }
+    [[nodiscard]] thread_clock::duration cpu() const noexcept { return turn_monitor_.cpu(); }
 
 private:
-    void look() {
-        if (clock::now() >= base::deadline_ - second_level) {
-            turns_.take();
+    void take_turn() {
+        if (clock::now() >= base::deadline_ - cascade_time) {
+            turn_monitor_.take();
         }
         if (!base::over()) {
-            asio::post(base::context_, [this] { look(); });
+            asio::post(base::context_, [this] { take_turn(); });
         }
     }
 
-    turns turns_;
+    turn_monitor turn_monitor_;
 };
 
 /// The same while n waits for one moment are given more time, because each of them has been touched
 /// before it. Ours are postponed, and filed again when that moment comes. Asio's cannot be: the new
 /// deadline is only noted, and a wait that ends too soon is started again.
 template <class Timer>
-class postponed_probe {
+class refiling_pause {
     using clock = std::chrono::steady_clock;
 
 public:
-    explicit postponed_probe(std::size_t n) : timers_(make_timers<Timer>(context_, n)) {}
+    explicit refiling_pause(std::size_t n) : timers_(make_timers<Timer>(context_, n)) {}
 
-    postponed_probe(const postponed_probe&) = delete;
-    postponed_probe& operator=(const postponed_probe&) = delete;
+    refiling_pause(const refiling_pause&) = delete;
+    refiling_pause& operator=(const refiling_pause&) = delete;
 
-    ~postponed_probe() { context_.stop(); } // The waits end with the context, uncalled.
+    ~refiling_pause() { context_.stop(); } // The waits end with the context, uncalled.
 
     void run() {
         deadline_ = clock::now() + 2 * arming_time(timers_.size());
@@ -160,13 +160,13 @@ public:
             }
         }
         require(moved == (can_be_postponed ? timers_.size() : 0), "a wait was not postponed");
-        require(clock::now() < deadline_ - second_level, "arming took longer than was expected");
-        asio::post(context_, [this] { look(); });
+        require(clock::now() < deadline_ - cascade_time, "arming took longer than was expected");
+        asio::post(context_, [this] { take_turn(); });
         context_.run();
     }
 
-    [[nodiscard]] clock::duration pause() const noexcept { return turns_.pause(); }
-    [[nodiscard]] thread_clock::duration cpu() const noexcept { return turns_.cpu(); }
+    [[nodiscard]] clock::duration pause() const noexcept { return turn_monitor_.pause(); }
+    [[nodiscard]] thread_clock::duration cpu() const noexcept { return turn_monitor_.cpu(); }
 
 private:
     static constexpr bool can_be_postponed =
@@ -190,29 +190,29 @@ private:
         }
     }
 
-    void look() {
+    void take_turn() {
         const auto now = clock::now();
-        if (now >= deadline_ - second_level) {
-            turns_.take();
+        if (now >= deadline_ - cascade_time) {
+            turn_monitor_.take();
         }
         // Asking takes time, so it is done once in a while, and does not count.
-        if (now >= next_question_) {
-            next_question_ = now + std::chrono::milliseconds(1);
+        if (now >= next_check_) {
+            next_check_ = now + std::chrono::milliseconds(1);
             if (filed_again() >= timers_.size()) {
                 return context_.stop();
             }
-            if (now >= deadline_ - second_level) {
-                turns_.restart();
+            if (now >= deadline_ - cascade_time) {
+                turn_monitor_.restart();
             }
         }
         require(now < later_, "a wait was not filed again");
-        asio::post(context_, [this] { look(); });
+        asio::post(context_, [this] { take_turn(); });
     }
 
-    turns turns_;
+    turn_monitor turn_monitor_;
     clock::time_point deadline_;
     clock::time_point later_;
-    clock::time_point next_question_;
+    clock::time_point next_check_;
     std::size_t started_again_ = 0;
     asio::io_context context_;
     std::vector<Timer> timers_;
@@ -222,12 +222,12 @@ private:
 /// its own every 20 µs meanwhile. That it is not running at all is counted too: `cpu` is the
 /// processor time it used in the longest.
 template <class Timer>
-class foreign_thread : mass_expiry<Timer> {
+class foreign_wait_pause : mass_expiry<Timer> {
     using base = mass_expiry<Timer>;
     using typename base::clock;
 
 public:
-    explicit foreign_thread(std::size_t n)
+    explicit foreign_wait_pause(std::size_t n)
         : base(n), others_(make_timers<Timer>(base::context_, 4096)) {}
 
     void run() {
@@ -270,11 +270,11 @@ private:
 /// How long another thread is in async_wait() at most, as above, while the context of its timers
 /// ends, with n waits of others. `time` is the processor time of the thread that ends it.
 template <class Timer>
-class ending_context {
+class context_end_pause {
     using clock = std::chrono::steady_clock;
 
 public:
-    explicit ending_context(std::size_t n)
+    explicit context_end_pause(std::size_t n)
         : context_(std::make_unique<context>()), others_(make_timers<Timer>(*context_, n)),
           mine_(make_timers<Timer>(*context_, std::max<std::size_t>(4096, n / 8))) {
         for (Timer& timer : others_) {

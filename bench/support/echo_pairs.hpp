@@ -3,11 +3,11 @@
 
 // Connections that are busy all the time.
 
-#ifndef BENCH_STREAMS_HPP
-#define BENCH_STREAMS_HPP
+#ifndef BENCH_ECHO_PAIRS_HPP
+#define BENCH_ECHO_PAIRS_HPP
 
 #include "measure.hpp"
-#include "waits.hpp"
+#include "timer_workload.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -25,9 +25,9 @@ namespace bench {
 /// n pairs of streams over connected sockets, each end of which answers each message with another
 /// one. If a stream has deadlines, it is told one before each operation.
 template <class Stream>
-class talk {
+class echo_pairs {
 public:
-    explicit talk(std::size_t n) {
+    explicit echo_pairs(std::size_t n) {
         using tcp = asio::ip::tcp;
         tcp::acceptor acceptor(context_, {asio::ip::address_v4::loopback(), 0});
         for (std::size_t i = 0; i < n; ++i) {
@@ -40,21 +40,21 @@ public:
                 ends_.emplace_back(*this, std::move(*s));
             }
             ends_.back().read();
-            silent_.push_back(&ends_[ends_.size() - 2]);
+            idle_ends_.push_back(&ends_[ends_.size() - 2]);
         }
     }
 
-    talk(const talk&) = delete;
-    talk& operator=(const talk&) = delete;
+    echo_pairs(const echo_pairs&) = delete;
+    echo_pairs& operator=(const echo_pairs&) = delete;
 
     /// Lets `count` messages be written and read, by all pairs together; at least one by each.
     process_clock::duration run(std::size_t count) {
-        require(count >= silent_.size(), "too few messages for so many streams");
+        require(count >= idle_ends_.size(), "too few messages for so many streams");
         left_ = count;
         read_ = 0;
         const auto time = bench::run(context_, [this] {
             // The others wait for a message.
-            for (end* e : std::exchange(silent_, {})) {
+            for (end* e : std::exchange(idle_ends_, {})) {
                 write(*e);
             }
         });
@@ -65,7 +65,7 @@ public:
 private:
     class end {
     public:
-        end(talk& owner, asio::ip::tcp::socket&& socket)
+        end(echo_pairs& owner, asio::ip::tcp::socket&& socket)
             : owner_(owner), stream_(std::move(socket)) {}
 
         void read() {
@@ -93,7 +93,7 @@ private:
             }
         }
 
-        talk& owner_;
+        echo_pairs& owner_;
         Stream stream_;
         std::array<char, 16> data_{};
     };
@@ -110,15 +110,15 @@ private:
         if (left_ != 0) {
             return write(e);
         }
-        silent_.push_back(&e);
-        if (silent_.size() == ends_.size() / 2) {
+        idle_ends_.push_back(&e);
+        if (idle_ends_.size() == ends_.size() / 2) {
             context_.stop();
         }
     }
 
     std::size_t left_ = 0; // Messages still to be written.
     std::size_t read_ = 0;
-    std::vector<end*> silent_; // The ends that wait for nothing, one of each pair.
+    std::vector<end*> idle_ends_; // The ends that wait for nothing, one of each pair.
     asio::io_context context_;
     std::deque<end> ends_; // They cannot be moved.
 };

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef BENCH_DUEL_HPP
-#define BENCH_DUEL_HPP
+#ifndef BENCH_CONCURRENT_TIMERS_HPP
+#define BENCH_CONCURRENT_TIMERS_HPP
 
 #include "measure.hpp"
-#include "waits.hpp"
+#include "timer_workload.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -28,20 +28,20 @@ namespace bench {
 /// burst, and posts itself to go on; the aborted handlers are called by either thread between the
 /// bursts. `wall` is the time that passed.
 template <class Timer>
-class duel {
+class concurrent_re_arm {
     using steady = std::chrono::steady_clock;
 
 public:
-    duel(std::size_t n, std::size_t count, std::size_t burst)
-        : burst_(burst), sides_{{context_, n, count, 1}, {context_, n, count, 2}},
+    concurrent_re_arm(std::size_t n, std::size_t count, std::size_t burst)
+        : burst_(burst), workers_{{context_, n, count, 1}, {context_, n, count, 2}},
           expected_(2 * (n + count)) {}
 
     void run() {
-        for (side& s : sides_) {
-            for (Timer& timer : s.timers) {
+        for (worker& w : workers_) {
+            for (Timer& timer : w.timers) {
                 arm(timer);
             }
-            asio::post(context_, [this, &s] { burst(s); });
+            asio::post(context_, [this, &w] { burst(w); });
         }
         const auto begin = steady::now();
         time_.start();
@@ -59,8 +59,8 @@ public:
     }
 
 private:
-    struct side {
-        side(asio::io_context& context, std::size_t n, std::size_t count, std::uint64_t seed)
+    struct worker {
+        worker(asio::io_context& context, std::size_t n, std::size_t count, std::uint64_t seed)
             : random(seed), left(count), timers(make_timers<Timer>(context, n)) {}
 
         splitmix64 random;
@@ -86,16 +86,16 @@ private:
         });
     }
 
-    void burst(side& s) {
-        for (std::size_t i = 0; i < burst_ && s.left != 0; ++i, --s.left) {
-            arm(s.timers[s.random.below(s.timers.size())]);
+    void burst(worker& w) {
+        for (std::size_t i = 0; i < burst_ && w.left != 0; ++i, --w.left) {
+            arm(w.timers[w.random.below(w.timers.size())]);
         }
-        if (s.left != 0) {
-            asio::post(context_, [this, &s] { burst(s); });
+        if (w.left != 0) {
+            asio::post(context_, [this, &w] { burst(w); });
         } else if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) { // The other is done too.
             time_.stop();
             end_ = steady::now();
-            for (side& each : sides_) {
+            for (worker& each : workers_) {
                 for (Timer& timer : each.timers) {
                     timer.cancel();
                 }
@@ -105,7 +105,7 @@ private:
 
     const std::size_t burst_;
     asio::io_context context_;
-    side sides_[2];
+    worker workers_[2];
     const std::size_t expected_;
     std::atomic<int> busy_{2};
     stopwatch<process_clock> time_;
@@ -116,55 +116,55 @@ private:
 /// Some threads run one context. Each has n timers of its own that are waited for, and postpones
 /// them in one handler, in random order, `count` times in all. `wall` is the time from when all of
 /// them have begun until the last one is done; `cpu` is what their threads used in it.
-class postponers {
+class concurrent_postpone {
     using steady = std::chrono::steady_clock;
     using timer = asio_wheel::steady_timer;
 
 public:
-    postponers(std::size_t n, std::size_t count, std::size_t threads) : count_(count) {
+    concurrent_postpone(std::size_t n, std::size_t count, std::size_t threads) : count_(count) {
         for (std::size_t i = 0; i < threads; ++i) {
-            sides_.emplace_back(context_, n, i + 1);
+            workers_.emplace_back(context_, n, i + 1);
         }
     }
 
     void run() {
-        for (side& s : sides_) {
-            for (timer& t : s.timers) {
+        for (worker& w : workers_) {
+            for (timer& t : w.timers) {
                 t.expires_after(timeout);
                 t.async_wait([](const error_code&) { require(false, "a wait ended"); });
             }
-            asio::post(context_, [this, &s] { postpone(s); });
+            asio::post(context_, [this, &w] { postpone(w); });
         }
         std::vector<std::thread> others;
-        for (std::size_t i = 1; i < sides_.size(); ++i) {
+        for (std::size_t i = 1; i < workers_.size(); ++i) {
             others.emplace_back([this] { context_.run(); });
         }
         context_.run();
         for (std::thread& other : others) {
             other.join();
         }
-        for (const side& s : sides_) {
-            require(s.moved == count_, "a wait was not postponed");
+        for (const worker& w : workers_) {
+            require(w.moved == count_, "a wait was not postponed");
         }
     }
 
     [[nodiscard]] double cpu() const {
         double sum = 0;
-        for (const side& s : sides_) {
-            sum += s.used.seconds();
+        for (const worker& w : workers_) {
+            sum += w.used.seconds();
         }
         return sum;
     }
 
     [[nodiscard]] double wall() const {
-        const auto begin = std::ranges::min_element(sides_, {}, &side::begin)->begin;
-        const auto end = std::ranges::max_element(sides_, {}, &side::end)->end;
+        const auto begin = std::ranges::min_element(workers_, {}, &worker::begin)->begin;
+        const auto end = std::ranges::max_element(workers_, {}, &worker::end)->end;
         return std::chrono::duration<double>(end - begin).count();
     }
 
 private:
-    struct side {
-        side(asio::io_context& context, std::size_t n, std::uint64_t seed)
+    struct worker {
+        worker(asio::io_context& context, std::size_t n, std::uint64_t seed)
             : random(seed), order(random_order(n, random)), timers(make_timers<timer>(context, n)) {
         }
 
@@ -177,29 +177,29 @@ private:
         steady::time_point end;
     };
 
-    void postpone(side& s) {
+    void postpone(worker& w) {
         ready_.fetch_add(1, std::memory_order_acq_rel); // Each waits until all are here.
-        while (ready_.load(std::memory_order_acquire) < sides_.size()) {
+        while (ready_.load(std::memory_order_acquire) < workers_.size()) {
             std::this_thread::yield();
         }
-        s.begin = steady::now();
-        s.used.start();
+        w.begin = steady::now();
+        w.used.start();
         std::size_t moved = 0;
         for (std::size_t i = 0, next = 0; i < count_; ++i) {
-            moved += s.timers[s.order[next]].postpone(timeout);
-            next = next + 1 == s.order.size() ? 0 : next + 1;
+            moved += w.timers[w.order[next]].postpone(timeout);
+            next = next + 1 == w.order.size() ? 0 : next + 1;
         }
-        s.used.stop();
-        s.end = steady::now();
-        s.moved = moved;
-        if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == sides_.size()) {
+        w.used.stop();
+        w.end = steady::now();
+        w.moved = moved;
+        if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers_.size()) {
             context_.stop(); // The waits end with the context, uncalled.
         }
     }
 
     const std::size_t count_;
     asio::io_context context_;
-    std::deque<side> sides_;
+    std::deque<worker> workers_;
     std::atomic<std::size_t> ready_{0};
     std::atomic<std::size_t> done_{0};
 };

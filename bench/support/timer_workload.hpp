@@ -3,8 +3,8 @@
 
 // Timers of one kind on an io_context, and a stream of operations on them.
 
-#ifndef BENCH_WAITS_HPP
-#define BENCH_WAITS_HPP
+#ifndef BENCH_TIMER_WORKLOAD_HPP
+#define BENCH_TIMER_WORKLOAD_HPP
 
 #include "measure.hpp"
 
@@ -62,7 +62,7 @@ private:
 };
 
 /// In which order a stream comes to its timers: that of memory, or a random one.
-enum class visits { in_order, at_random };
+enum class visit_order { in_order, at_random };
 
 /// Enough time to arm n timers, on a slow machine too.
 constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
@@ -74,12 +74,12 @@ constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
 constexpr std::size_t in_flight = 64;
 
 /// A second thread that does nothing. A process with one thread has cheaper locks than a server.
-class bystander {
+class idle_thread {
 public:
-    bystander() = default;
-    bystander(const bystander&) = delete;
-    bystander& operator=(const bystander&) = delete;
-    ~bystander() {
+    idle_thread() = default;
+    idle_thread(const idle_thread&) = delete;
+    idle_thread& operator=(const idle_thread&) = delete;
+    ~idle_thread() {
         {
             const std::lock_guard<std::mutex> guard(mutex_);
             done_ = true;
@@ -133,14 +133,14 @@ process_clock::duration run(asio::io_context& context, Function function) {
 /// are done at once, by the last aborted handler of the burst before: so many are under way at
 /// once.
 template <class Timer, class Operation, class Timeouts = fixed_timeouts>
-class stream {
+class timer_workload {
 public:
-    stream(std::size_t n, std::size_t burst, visits order = visits::at_random)
-        : order_(order == visits::at_random ? random_order(n, random_) : index_order(n)),
+    timer_workload(std::size_t n, std::size_t burst, visit_order order = visit_order::at_random)
+        : order_(order == visit_order::at_random ? random_order(n, random_) : index_order(n)),
           burst_(burst), timeouts_(n), timers_(make_timers<Timer>(context_, n)) {}
 
-    stream(const stream&) = delete;
-    stream& operator=(const stream&) = delete;
+    timer_workload(const timer_workload&) = delete;
+    timer_workload& operator=(const timer_workload&) = delete;
 
     [[nodiscard]] std::chrono::nanoseconds next_timeout() noexcept { return timeouts_(); }
 
@@ -167,13 +167,13 @@ public:
         return time;
     }
 
-    /// Does `count` times `quiet(timer)`, which must abort nothing, in the stream's order, from
+    /// Does `count` times `operation(timer)`, which must abort nothing, in the stream's order, from
     /// one handler.
-    template <class Quiet>
-    process_clock::duration apply_quietly(std::size_t count, Quiet quiet) {
-        return run(context_, [this, count, quiet] {
+    template <class Function>
+    process_clock::duration apply_without_abort(std::size_t count, Function function) {
+        return run(context_, [this, count, function] {
             for (std::size_t i = 0; i < count; ++i) {
-                quiet(next_timer());
+                function(next_timer());
             }
             context_.stop();
         });
@@ -221,15 +221,15 @@ private:
 // Operations of a stream.
 
 struct re_arm_one {
-    template <class Stream, class Timer>
-    void operator()(Stream& stream, Timer& timer) const {
-        stream.arm(timer);
+    template <class Workload, class Timer>
+    void operator()(Workload& workload, Timer& timer) const {
+        workload.arm(timer);
     }
 };
 
 struct cancel_one {
-    template <class Stream, class Timer>
-    void operator()(Stream&, Timer& timer) const {
+    template <class Workload, class Timer>
+    void operator()(Workload&, Timer& timer) const {
         timer.cancel();
     }
 };
