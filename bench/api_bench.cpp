@@ -1,15 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// boost::asio::steady_timer and asio_wheel::steady_timer, doing the same work in one run of one
-// program. Compare ratios: the table at the end gives them.
+// boost::asio::steady_timer and asio_wheel::steady_timer do the same work in one run of one program.
+// Compare the ratios in the table at the end.
 //
-// Timers have the default executor and lie in one array; handlers capture a pointer; a timeout is
-// 30 s (five minutes for more than a million timers), or, in the workloads `varied`, a random one
-// from 30 to 90 s; random order is that of splitmix64 with seed 42; the io_context is the default
-// one, and a second thread is alive, asleep. Time is the processor time of the process, by the
-// system's account; `op` is that of one operation, in nanoseconds. Operations on timers happen in
-// handlers, within run().
+//  - Timers have the default executor and lie in one array. Handlers capture a pointer.
+//  - A timeout is 30 s (five minutes for more than a million timers). In the workloads named
+//    `varied` it is a random one from 30 to 90 s.
+//  - Random numbers come from splitmix64 with seed 42.
+//  - The io_context has the default options. A second thread sleeps all the time.
+//  - Time is the processor time of the process. `op` is the time of one operation in nanoseconds.
+//  - Operations on timers happen in handlers, inside run().
 //
 //     bench_api_bench --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 
@@ -40,8 +41,8 @@ using bench::iterations;
 using bench::process_clock;
 using bench::seconds;
 
-// expires_after() and async_wait(), of timers nobody waits for, in the order of memory: a new
-// context fills up, and what memory it takes is part of the price.
+// Calls expires_after() and async_wait() on timers without a wait, in order of address. The context
+// is new, so the price includes the memory that it allocates.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void arm(benchmark::State& state, std::size_t n) {
     using workload = bench::timer_workload<Timer, bench::cancel_one, Timeouts>;
@@ -56,8 +57,7 @@ void arm(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// The same, of timers that are waited for, in random order; the aborted handler is called. `burst`
-// of them at once.
+// The same on timers with a pending wait, in random order, in bursts. The aborted handler is called.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
     const std::size_t count = bench::operations_on(n);
@@ -69,7 +69,7 @@ void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
     state.counters["op"] = bench::per_operation(count);
 }
 
-// What does the same for asio_wheel::steady_timer, if the handler need not be called.
+// Moves asio_wheel::steady_timer to a new expiry without calling the handler.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void postpone(benchmark::State& state, std::size_t n) {
     const std::size_t count = bench::operations_on(n);
@@ -85,7 +85,7 @@ void postpone(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(count);
 }
 
-// cancel(), in random order or in that of memory, until no wait is left; the aborted handlers are
+// Calls cancel(), at random or in order of address, until no wait is left. The aborted handlers are
 // called.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void cancel(benchmark::State& state, std::size_t n, std::size_t burst,
@@ -103,8 +103,8 @@ void cancel(benchmark::State& state, std::size_t n, std::size_t burst,
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// Timeouts of short operations, while n other waits are pending: a timer is made and armed, the
-// operation completes, the wait is cancelled and its handler called, the timer ends.
+// Timeouts of short operations while n other waits are pending: a timer is constructed and armed,
+// the operation completes, the wait is cancelled, its handler is called, the timer is destroyed.
 template <class Timer>
 void short_lived(benchmark::State& state, std::size_t n) {
     constexpr std::size_t count = 100'000;
@@ -115,7 +115,7 @@ void short_lived(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(count);
 }
 
-// n coroutines, each of which waits 20 times for 1 ms: `op` is one wait.
+// n coroutines wait 20 times for 1 ms each. `op` is one wait.
 template <class Timer>
 void await_chain(benchmark::State& state, std::size_t n) {
     constexpr std::size_t waits = 20;
@@ -126,7 +126,7 @@ void await_chain(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * waits);
 }
 
-// n coroutines, each of which waits for a moment that has passed, again and again.
+// n coroutines wait again and again for an expiry in the past.
 template <class Timer>
 void await_expired(benchmark::State& state, std::size_t n) {
     const std::size_t waits = std::size_t{100'000} / n;
@@ -137,7 +137,7 @@ void await_expired(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * waits);
 }
 
-// What run() needs, which knows how long it took, for each of so many operations.
+// Reports the processor time and the wall-clock time per operation of a workload that measures both.
 template <class Make>
 void measure_cpu_and_wall_clock(benchmark::State& state, std::size_t operations, Make make) {
     double wall = 0;
@@ -152,7 +152,7 @@ void measure_cpu_and_wall_clock(benchmark::State& state, std::size_t operations,
                                                    benchmark::Counter::kAvgIterations);
 }
 
-// re_arm() by two threads at once.
+// re_arm() on two threads concurrently.
 template <class Timer>
 void two_threads(benchmark::State& state, std::size_t n, std::size_t burst) {
     constexpr std::size_t count = 200'000;
@@ -161,7 +161,7 @@ void two_threads(benchmark::State& state, std::size_t n, std::size_t burst) {
     });
 }
 
-// postpone() by so many threads at once.
+// postpone() on several threads concurrently.
 void postpone_by_threads(benchmark::State& state, std::size_t n, std::size_t threads) {
     constexpr std::size_t count = 1'000'000;
     measure_cpu_and_wall_clock(state, threads * count, [n, threads, count] {
@@ -169,7 +169,7 @@ void postpone_by_threads(benchmark::State& state, std::size_t n, std::size_t thr
     });
 }
 
-// touch() of a random one of n idle timers that are waited for.
+// Calls touch() on a random one of n idle timers with pending waits.
 void touch(benchmark::State& state, std::size_t n) {
     const std::size_t count = bench::operations_on(n);
     bench::splitmix64 random;
@@ -193,7 +193,7 @@ void touch(benchmark::State& state, std::size_t n) {
         })));
     }
     state.counters["op"] = bench::per_operation(count);
-    context.stop(); // The waits end with the context, uncalled.
+    context.stop(); // The context destroys the pending waits.
 }
 
 void add_operations(std::size_t n) {
@@ -220,13 +220,13 @@ void add_operations(std::size_t n) {
                [n](auto& state) { re_arm<asio::steady_timer>(state, n, bench::in_flight); });
     bench::add("api/postpone", bench::ours, n,
                [n](auto& state) { postpone<asio_wheel::steady_timer>(state, n); });
-    // Nor touched.
+    // The same for touch().
     bench::add("api/touch", "asio", n,
                [n](auto& state) { re_arm<asio::steady_timer>(state, n, bench::in_flight); });
     bench::add("api/touch", bench::ours, n, [n](auto& state) { touch(state, n); });
 }
 
-// The same with timeouts that differ, where heaps have something to do.
+// The same with varied timeouts, for which a heap has to move entries.
 void add_varied(std::size_t n) {
     using varied = bench::varied_timeouts;
     using bench::in_flight;
@@ -247,7 +247,7 @@ void add_varied(std::size_t n) {
                [n](auto& state) { postpone<asio_wheel::steady_timer, varied>(state, n); });
 }
 
-// Two threads of one context, each with n timers of its own.
+// Two threads run one context, each with n timers of its own.
 void add_threads(std::size_t n) {
     bench::add_pair("api/two_threads", n, iterations::automatic, [n]<class Timer>(auto& state) {
         two_threads<Timer>(state, n, bench::in_flight);
@@ -263,7 +263,7 @@ void add_threads(std::size_t n) {
                [n](auto& state) { postpone_by_threads(state, n, 2); });
 }
 
-// Ours as it is where one thread only uses the context.
+// Our timer on a wheel without a lock, for contexts that only one thread uses.
 class unlocked_timer : public asio_wheel::steady_timer {
 public:
     using asio_wheel::steady_timer::steady_timer;

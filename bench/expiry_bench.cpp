@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What it costs to expire waits: all of run(), in which nothing else happens. What api_bench.cpp
-// says about its workloads holds here too, but that waits are armed before.
+// The cost of expiring waits: all of run(), in which nothing else happens. The conditions are those
+// of api_bench.cpp, except that the waits are armed before.
 
 #include "support/expiries.hpp"
 #include "support/measure.hpp"
@@ -41,7 +41,7 @@ void add(const std::string& workload, std::size_t n, const bench::spread& how) {
                     [=]<class Timer>(auto& state) { expire<Timer>(state, n, how); });
 }
 
-// Ours where the delay of each handler is measured.
+// Our timer on a wheel that measures the delay of each handler.
 class measured_timer : public asio_wheel::steady_timer {
 public:
     using asio_wheel::steady_timer::steady_timer;
@@ -61,10 +61,10 @@ int main(int argc, char** argv) {
     bench::add("expiry/ordered", "measured", 1'000'000,
                [=](auto& state) { expire<measured_timer>(state, 1'000'000, ordered); });
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
-        const auto span = n > 1'000'000 ? 10s : 1s; // More than a processor can do is no workload.
+        const auto span = n > 1'000'000 ? 10s : 1s; // One second is too short for ten million.
         add("ordered", n, {span, bench::order::by_deadline, exact});
         add("random", n, {span, bench::order::random, exact});
-        if (n <= 1'000'000) { // More take half a minute each.
+        if (n <= 1'000'000) { // Ten million take half a minute each.
             add("ordered_ms", n, {span, bench::order::by_deadline, 1ms});
             add("random_ms", n, {span, bench::order::random, 1ms});
         }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a wait takes of memory, and what operations ask of the heap and of the kernel. The workloads
-// are those of api_bench.cpp; nothing is timed.
+// The memory of a wait, and the allocations and system calls of operations. The workloads are those
+// of api_bench.cpp. Nothing is timed.
 
 #include "support/counted_calls.hpp"
 #include "support/expiries.hpp"
@@ -31,7 +31,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-// Does work() and reports what it asked for, for each of `count` operations.
+// Calls work(), which does `count` operations, and reports the calls per operation.
 template <class Work>
 void count_calls(benchmark::State& state, std::size_t count, Work work) {
     bench::call_counts calls;
@@ -60,7 +60,7 @@ template <class Timer>
 void re_arm(benchmark::State& state, std::size_t n) {
     bench::timer_workload<Timer, bench::re_arm_one> workload(n, bench::in_flight);
     workload.arm_all();
-    workload.apply(n); // Memory that is used again and again is there by now.
+    workload.apply(n); // Warms up: allocates the memory that later operations reuse.
     count_calls(state, n, [&] { workload.apply(n); });
 }
 
@@ -96,14 +96,14 @@ void expire(benchmark::State& state, std::size_t n, const bench::spread& how) {
 }
 
 #ifdef __GLIBC__
-// Bytes of the heap in use, with what malloc needs itself.
+// Returns the bytes of the heap in use, malloc's own overhead included.
 std::size_t heap_in_use() {
     const struct mallinfo2 info = ::mallinfo2();
     return info.uordblks + info.hblkhd;
 }
 
-// What a pending wait takes: its timer, its operation, and its share of what grows with them.
-// `fixed` is what the first timer on a context takes.
+// The memory of a pending wait: its timer, its operation, and its share of what grows with their
+// number. `fixed` is the memory for the first timer on a context.
 template <class Timer>
 void bytes(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {
@@ -124,7 +124,7 @@ void bytes(benchmark::State& state, std::size_t n) {
         timers.clear();
         context.run();
         bench::require(completed == n, "a wait was not completed");
-        // What is kept for the next waits once all of these are gone.
+        // What stays allocated for later waits after all of these have ended.
         state.counters["kept"] =
             static_cast<double>(heap_in_use() - before) / static_cast<double>(n);
     }

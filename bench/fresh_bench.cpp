@@ -1,10 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the first timers of a context cost: the wheel that they need, and the first waits. Many
-// contexts exist at once, none of them is used twice, and memory that nobody has used comes from
-// the system, as in a program that has just begun. What api_bench.cpp says about time and timers
-// holds here too.
+// The cost of the first timers of a context: the wheel, and the first waits. Many contexts exist at
+// once, and each is used only once. New memory comes from the system, as in a program that has just
+// started. Otherwise the conditions are those of api_bench.cpp.
 
 #include "support/measure.hpp"
 #include "support/memory.hpp"
@@ -36,14 +35,14 @@ constexpr std::size_t count = 100; // Contexts.
 
 enum class part { arm, cancel };
 
-// Arms n timers, which exist before, in the order of memory, from one handler; then cancels all at
-// random, 64 at once, and calls the aborted handlers.
+// Arms n existing timers in order of address, from one handler. Then cancels all at random, in
+// bursts of 64, and calls the aborted handlers.
 template <class Timer>
 void first_waits(benchmark::State& state, std::size_t n, part measured) {
     using workload = bench::timer_workload<Timer, bench::cancel_one>;
     for (auto _ : state) {
         bench::trim_heap();
-        std::vector<std::unique_ptr<workload>> used; // So that no other gets their memory.
+        std::vector<std::unique_ptr<workload>> used; // Keeps others from reusing their memory.
         process_clock::duration arming{};
         process_clock::duration cancelling{};
         for (std::size_t i = 0; i < count; ++i) {
@@ -56,7 +55,7 @@ void first_waits(benchmark::State& state, std::size_t n, part measured) {
     state.counters["op"] = bench::per_operation(n * count);
 }
 
-// The first timer of a context, which makes the wheel that it has, or Asio's queue of timers.
+// Creates the wheel of a context; with Asio, the first timer, which creates the timer queue.
 void make_first(std::vector<asio::steady_timer>& timers, asio::io_context& context) {
     timers.emplace_back(context);
 }
@@ -64,9 +63,8 @@ void make_first(std::vector<asio_wheel::steady_timer>&, asio::io_context& contex
     asio_wheel::make_wheel(context);
 }
 
-// What that costs, and n waits after it. `resident_kb` is the memory that the process gets of the
-// system for it, `make_us` the processor time it takes, each for one of many contexts that exist at
-// once.
+// The cost of that and of n waits afterwards, per context, while many contexts exist. `resident_kb`
+// is the growth of the process's resident memory, `make_us` the processor time.
 template <class Timer>
 class new_contexts {
 public:
@@ -80,7 +78,7 @@ public:
     new_contexts& operator=(const new_contexts&) = delete;
     ~new_contexts() {
         for (asio::io_context& context : contexts_) {
-            context.stop(); // The waits end with the context, uncalled.
+            context.stop(); // The context destroys the pending waits.
         }
         sockets_.clear();
         timers_.clear();
@@ -92,7 +90,7 @@ public:
         }
     }
 
-    // What asks the kernel for events is made by a context's first timer or socket.
+    // The first timer or socket of a context creates its reactor.
     void make_sockets() {
         for (asio::io_context& context : contexts_) {
             sockets_.emplace_back(context);
@@ -136,7 +134,7 @@ private:
     std::vector<std::vector<Timer>> timers_;
 };
 
-// On a context that has a socket already.
+// On contexts that have a socket already.
 template <class Timer>
 void wheel_only(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {
@@ -147,7 +145,7 @@ void wheel_only(benchmark::State& state, std::size_t n) {
     }
 }
 
-// With the context itself, and what it takes to ask for events.
+// With the context itself and its reactor.
 template <class Timer>
 void with_context(benchmark::State& state, std::size_t n) {
     for (auto _ : state) {

@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What it means for everybody else when n waits expire at once, are filed again, or end with their
-// context: for another handler of the context, and for another thread that starts a wait.
-// `pause_us` is the longest, by the wall clock: on a busy machine look at the least of several
-// repetitions, and at `cpu_us`, which is what the process itself had to do in it. `op` of
-// `context_end` is the processor time, for each wait, of the thread that ends the context.
+// How long other work is held up while n waits expire at once, are filed again, or end with their
+// context. Other work is another handler of the context, or another thread that starts a wait.
+//
+// `pause_us` is the longest pause in wall-clock time, and `cpu_us` the longest in processor time. On
+// a busy machine, see the minimum of several repetitions, and `cpu_us`. `op` of `context_end` is the
+// processor time per wait of the thread that destroys the context.
 
 #include "support/measure.hpp"
 #include "support/pairs.hpp"

@@ -1,19 +1,19 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the deadlines of a stream cost: asio_wheel::timeout_stream beside Beast's tcp_stream, over
-// the bare socket.
+// The cost of the deadlines of a stream: asio_wheel::timeout_stream and Beast's tcp_stream, compared
+// with the bare socket.
 //
-// n pairs of sockets are connected on loopback. Both ends of each wait for a message of 16 bytes
-// and answer with one, so that n messages are under way at once. Before each read and each write
-// the stream is told that it has 30 s. An operation is one of both: a read that waits, and a write.
+// n pairs of sockets are connected on loopback. Both ends of each pair read a message of 16 bytes
+// and answer with one, so n messages are in flight at once. Before each read and each write, a
+// deadline of 30 s is set. An operation is a read that waits and a write.
 //
-// Time is the processor time of the process; a second thread is alive, asleep. Pairs of bare
-// sockets and of streams have turns in the same run, 10 of each. `op` is what an operation costs
-// with deadlines less what it costs without, in nanoseconds; `bare_ns` is the latter.
+// Time is the processor time of the process. A second thread sleeps all the time. Bare sockets and
+// streams alternate in the same run, 10 turns each. `op` is the time of an operation with deadlines
+// minus the time without them, in nanoseconds; `bare_ns` is the time without them.
 //
-// Most of an operation is the kernel's, whose price changes from turn to turn. So look at the least
-// and the most of several repetitions, too.
+// Most of an operation is kernel time, which varies from turn to turn. So see the minimum and the
+// maximum of several repetitions, too.
 
 #include "support/echo_pairs.hpp"
 #include "support/measure.hpp"
@@ -46,7 +46,7 @@ void exchange(benchmark::State& state, std::size_t n) {
     bench::echo_pairs<asio::ip::tcp::socket> bare(n);
     bench::echo_pairs<Stream> timed(n);
     bare.run(count);
-    timed.run(count); // What is used again and again is there by now.
+    timed.run(count); // Warms up: allocates the memory that later operations reuse.
     for (auto _ : state) {
         bench::process_clock::duration without{};
         bench::process_clock::duration with{};
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
 
     for (const std::size_t n : {1U, 100U}) {
 #if BENCH_HAS_BEAST
-        // The executor of both is that of their socket, which is any_io_executor.
+        // Both have the executor of their socket, any_io_executor.
         bench::add("stream/exchange", "beast", n, [n](auto& state) {
             exchange<boost::beast::tcp_stream>(state, n);
         })->Iterations(1);
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
         })->Iterations(1);
     }
 #if !BENCH_HAS_BEAST
-    std::puts("left out: Beast's tcp_stream, whose headers were not found");
+    std::puts("skipped: Beast's tcp_stream, its headers were not found");
 #endif
     return bench::run_benchmarks(argc, argv);
 }

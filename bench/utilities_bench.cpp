@@ -1,18 +1,19 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What utilities cost: a timeout round an operation, beside Boost's own (since
-// 1.86), sleeps, beside a timer's waits, and a delay queue, beside the bare wheel.
+// The cost of the utilities: a timeout for an operation, compared with Boost's own (since 1.86);
+// sleeps, compared with the waits of a timer; a delay queue, compared with the bare wheel.
 //
-// Time is the processor time of the process; a second thread is alive, asleep; `op` is one
-// operation, in nanoseconds.
+// Time is the processor time of the process. A second thread sleeps all the time. `op` is the time
+// of one operation in nanoseconds.
 //
-//  - cancel_after: requests, each of them one turn of the context's queue, with a deadline of 30 s,
-//    less what they cost without; one after the other, or (busy) 64 at once. A thousand waits are
-//    pending: for 10 s, or (earliest) for 60 s, when each deadline is the next of all.
-//  - sleep: chains of waits for what has passed, which is all but the waiting.
-//  - queue: a million values with delays of up to a minute. The bare wheel's are made by new and
-//    destroyed by delete.
+//  - cancel_after: the extra cost of a deadline of 30 s for a request, which is one turn of the
+//    context's queue. Requests come one after the other, or 64 at once (concurrent). A thousand
+//    other waits are pending: for 10 s, or for 60 s (earliest), so that each deadline is the
+//    earliest one.
+//  - sleep: chains of waits whose expiry has passed, to measure everything but the waiting.
+//  - queue: a million values with delays of up to a minute. The elements of the bare wheel are
+//    allocated by new and destroyed by delete.
 
 #include "support/measure.hpp"
 #include "support/report.hpp"
@@ -77,7 +78,7 @@ struct their_cancel_after {
 };
 #endif
 
-// Other waits, and how many requests are under way at once.
+// The other pending waits, and the number of concurrent requests.
 struct scenario {
     std::size_t n;
     std::chrono::nanoseconds others;
@@ -164,13 +165,13 @@ void wait(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(count);
 }
 
-constexpr std::uint64_t most_delay = 60'000; // In ticks of a millisecond.
+constexpr std::uint64_t max_delay = 60'000; // In ticks of a millisecond.
 
 std::vector<std::uint64_t> delays(std::size_t n) {
     bench::splitmix64 random;
     std::vector<std::uint64_t> result(n);
     for (std::uint64_t& d : result) {
-        d = 1 + random.below(most_delay);
+        d = 1 + random.below(max_delay);
     }
     return result;
 }
@@ -192,7 +193,7 @@ public:
     }
     void erase(std::size_t i) { taken_ += values_.erase(keys_[i]) ? 1 : 0; }
     void pop_all() {
-        for (std::uint64_t t = 0; t <= most_delay; ++t) {
+        for (std::uint64_t t = 0; t <= max_delay; ++t) {
             wheel_.advance(1ms);
             while (values_.try_pop()) {
                 ++taken_;
@@ -212,7 +213,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-// The same on the bare wheel, of elements with memory of their own.
+// The same on the bare wheel, with elements that are allocated one by one.
 class bare_wheel {
 public:
     explicit bare_wheel(std::size_t n) : delays_(delays(n)) { elements_.reserve(n); }
@@ -231,7 +232,7 @@ public:
     }
     void pop_all() {
         std::array<asio_wheel::wheel_entry*, 256> due{};
-        for (std::uint64_t t = 0; t <= most_delay; ++t) {
+        for (std::uint64_t t = 0; t <= max_delay; ++t) {
             ++now_;
             for (bool more = true; more;) {
                 const auto passed = wheel_.advance(now_, due.size(), due);
@@ -264,7 +265,7 @@ private:
 
 enum class part { push, erase, pop };
 
-// Fills a queue and empties it again, and takes the time of one of these.
+// Fills a queue and empties it again, and measures one of these parts.
 template <class Queue>
 void fill_and_empty(benchmark::State& state, std::size_t n, part measured) {
     bench::splitmix64 random;
@@ -311,7 +312,7 @@ int main(int argc, char** argv) {
     add_deadlines("utilities/earliest_cancel_after", {1'000, 60s, 1});
     add_deadlines("utilities/concurrent_cancel_after", {1'000, 10s, bench::in_flight});
 #if !BENCH_HAS_CANCEL_AFTER
-    std::puts("left out: boost::asio::cancel_after, which Boost has since 1.86");
+    std::puts("skipped: boost::asio::cancel_after, which needs Boost 1.86");
 #endif
     for (const std::size_t n : {1U, 1'000U}) {
         bench::add("utilities/sleep", "timer", n,

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How often a context wakes up, and how late its handlers are. A wake-up is the end of a wait for
-// events (of the process's sleep, where those cannot be counted). Lateness is from the expiry to
-// the beginning of the handler.
+// How often a context wakes up, and how late its handlers are. A wake-up is the end of a system call
+// that waits for events (a voluntary context switch, where those calls cannot be counted). Lateness
+// is the time from the expiry to the start of the handler.
 //
-// 1,000 timers wait for 50 … 150 ms at random, again and again: some 10,000 expiries a second. The
-// number at the end of the names is the wheel's tick in microseconds; Asio has none.
+// 1,000 timers wait again and again for a random time from 50 to 150 ms: some 10,000 expiries a
+// second. The number at the end of a name is the wheel's tick in microseconds; Asio has none.
 
 #include "support/counted_calls.hpp"
 #include "support/measure.hpp"
@@ -66,7 +66,7 @@ public:
 
     void run_for(clock::duration d) { context_.run_for(d); }
 
-    /// Forgets what was late so far.
+    /// Discards the lateness recorded so far.
     void restart() { lateness_ = {}; }
     [[nodiscard]] const asio_wheel::lateness_histogram& lateness() const { return lateness_; }
 
@@ -117,8 +117,8 @@ void against_tick(benchmark::State& state, std::chrono::microseconds tick) {
     }
 }
 
-// Without any wait a context would not even look for events; and the first of all costs one wake-up
-// more, of the reactor's own.
+// Warms up a context: without any wait it would not poll for events, and the first wait costs an
+// extra wake-up for the reactor.
 template <class Timer>
 void wait_once(asio::io_context& context, clock::duration d) {
     Timer timer(context);
@@ -128,7 +128,7 @@ void wait_once(asio::io_context& context, clock::duration d) {
     context.restart();
 }
 
-// Wake-ups in the next second. That it ends is one more, and not counted.
+// Counts the wake-ups in the next second. The one that ends the second is left out.
 void count_for_a_second(benchmark::State& state, asio::io_context& context) {
     const std::uint64_t before = wake_ups();
     context.run_for(1s);
@@ -137,7 +137,7 @@ void count_for_a_second(benchmark::State& state, asio::io_context& context) {
     state.counters["wake_ups"] = static_cast<double>(woken) - 1;
 }
 
-// A second in which nothing is due, while n waits for an hour are pending.
+// A second in which nothing is due while n waits of one hour are pending.
 template <class Timer>
 void idle(benchmark::State& state, std::size_t n) {
     asio::io_context context;
@@ -154,7 +154,7 @@ void idle(benchmark::State& state, std::size_t n) {
     }
 }
 
-// A second in which n waits would expire evenly, had they not been cancelled before it.
+// A second in which n waits would have expired evenly, had they not been cancelled before.
 template <class Timer>
 void cancelled(benchmark::State& state, std::size_t n) {
     asio::io_context context;

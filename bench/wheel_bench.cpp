@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel alone, without clock, lock or Asio, beside other queues of deadlines: the heap of
-// Asio's timers, std::multimap and, where they can be driven, libuv's and libevent's timers.
+// The wheel alone, without clock, lock or Asio, compared with other queues of deadlines: the heap of
+// Asio's timers, std::multimap and, for some workloads, libuv's and libevent's timers.
 //
-// Deadlines are uniform in 1 … 60,000 ticks unless said otherwise; random numbers come from
-// splitmix64 with seed 42; entries lie in one array and are filed in its order. Time is the
-// thread's processor time; `op` is that of one operation.
+// Unless a workload says otherwise, deadlines are uniformly distributed in 1 … 60,000 ticks. Random
+// numbers come from splitmix64 with seed 42. Entries lie in one array and are inserted in that
+// order. Time is the processor time of the thread; `op` is the time of one operation.
 
 #include "support/foreign_queues.hpp"
 #include "support/measure.hpp"
@@ -33,7 +33,7 @@ constexpr std::size_t million = 1'000'000;
 
 const auto never = [](auto&) { bench::require(false, "an entry expired that should not"); };
 
-// Files n entries in an empty queue, which held as many before: it has the memory it needs.
+// Inserts n entries into an empty queue that held as many before, so it has its memory already.
 template <class Queue>
 void schedule(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
@@ -53,7 +53,7 @@ void schedule(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// Takes n entries out, in the order of memory or at random.
+// Erases n entries, in order of address or at random.
 template <class Queue>
 void cancel(benchmark::State& state, std::size_t n, bool random) {
     queue_fixture<Queue> f(n);
@@ -72,8 +72,8 @@ void cancel(benchmark::State& state, std::size_t n, bool random) {
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// Gives n entries that were just filed, in random order, another random deadline: half of them an
-// earlier one.
+// Gives n entries that were just inserted another random deadline, in random order. Half of the new
+// deadlines are earlier.
 template <class Queue>
 void re_arm(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
@@ -98,10 +98,9 @@ void re_arm(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// n timeouts of 30 s, each of which is moved once a second, in random order, so that none ever
-// expires; tick by tick; ticking is included, the first second is not. A lazy queue does much of
-// its work when the old deadlines come up, so it goes on for long; the others do the same each
-// second.
+// n timeouts of 30 s, each moved once a second in random order, so that none ever expires. Time
+// advances tick by tick and is included; the first second is not. A lazy queue does much of its work
+// when the old deadlines come, so it runs for longer. The others do the same work each second.
 template <class Queue>
 void idle_re_arm(benchmark::State& state, std::size_t n) {
     constexpr tick_t timeout = 30 * second;
@@ -134,8 +133,8 @@ void idle_re_arm(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation((span - second) * n / second);
 }
 
-// n entries, each of which expires after 1 … 100 ticks and is filed again, for a second (a tenth of
-// it where they are very many). An operation is one expiry.
+// n entries that expire after 1 … 100 ticks each and are inserted again, for a second (a tenth of a
+// second for more than a million). An operation is one expiry.
 template <class Queue>
 void recurring(benchmark::State& state, std::size_t n) {
     constexpr tick_t longest = 100;
@@ -153,7 +152,7 @@ void recurring(benchmark::State& state, std::size_t n) {
         }
         return count;
     };
-    pass(span); // Until the deadlines are where they would always have been.
+    pass(span); // Warms up, until the deadlines have their steady distribution.
     for (auto _ : state) {
         watch time;
         time.start();
@@ -169,8 +168,7 @@ void recurring(benchmark::State& state, std::size_t n) {
         benchmark::Counter::Flags(benchmark::Counter::kIsRate | benchmark::Counter::kInvert));
 }
 
-// Lets a minute pass until each of n entries has expired: tick by tick, or from one deadline to the
-// next.
+// Advances a minute until all n entries have expired: tick by tick, or from deadline to deadline.
 template <class Queue>
 void expire(benchmark::State& state, std::size_t n, bool tickless) {
     queue_fixture<Queue> f(n);
@@ -213,7 +211,7 @@ void add(std::size_t n) {
                    [n](auto& state) { expire<Queue>(state, n, false); });
         bench::add(name("expire_tickless"), Queue::name, n,
                    [n](auto& state) { expire<Queue>(state, n, true); });
-        if (Queue::lazy || n <= million) { // Of the others this would take minutes.
+        if (Queue::lazy || n <= million) { // The others would take minutes.
             bench::add(name("idle_re_arm"), Queue::name, n,
                        [n](auto& state) { idle_re_arm<Queue>(state, n); });
             bench::add(name("recurring"), Queue::name, n,
@@ -227,7 +225,7 @@ void add(std::size_t n) {
 int main(int argc, char** argv) {
     for (const std::size_t n : {1'000UL, 100'000UL, million, 10 * million}) {
         add<bench::asio_queue>(n);
-        if (n <= million) { // Of more, each of these would take minutes.
+        if (n <= million) { // Ten million would take minutes each.
             add<bench::multimap_queue>(n);
 #if BENCH_WITH_LIBUV
             add<bench::libuv_queue>(n);

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The worst that can happen in the wheel alone, beside other queues of deadlines: the longest tick,
-// the longest slice of one, the longest search for the next expiry, and time that stood still for a
-// day. What wheel_bench.cpp says about its workloads holds here too.
+// The worst cases of the wheel alone, compared with other queues of deadlines: the longest tick, the
+// longest slice of a tick, the longest search for the next expiry, and a stall of one day. The
+// conditions are those of wheel_bench.cpp.
 //
-// Time is that of the steady clock, which is the quickest to ask. What else happened on the machine
-// is kept out by doing the same work several times and taking the least of each piece of it.
+// Time is that of the steady clock, which is the cheapest to read. To exclude other activity on the
+// machine, the same work is done several times, and the minimum of each piece counts.
 
 #include "support/measure.hpp"
 #include "support/queue_fixture.hpp"
@@ -35,7 +35,8 @@ double us(watch::duration d) {
     return bench::seconds(d) * 1e6;
 }
 
-/// The least that each of many pieces of work took, over all runs; each does the same pieces.
+/// The shortest time of each piece of work over several runs. Each run does the same pieces in the
+/// same order.
 class minima {
 public:
     void restart() { next_ = 0; }
@@ -64,7 +65,7 @@ private:
     std::size_t next_ = 0;
 };
 
-// n entries that expire over `range` ticks, tick by tick: the worst tick, and the worst slice.
+// Expires n entries over `range` ticks, tick by tick: the longest tick, and the longest slice.
 template <class Queue>
 void worst_tick(benchmark::State& state, std::size_t n, tick_t range) {
     queue_fixture<Queue> f(n, range);
@@ -99,8 +100,8 @@ void worst_tick(benchmark::State& state, std::size_t n, tick_t range) {
     state.counters["slice_us"] = us(slices.worst());
 }
 
-// n entries that expire over a minute, and then time stands still for a day: what it takes to catch
-// up, for each of them, and the longest that nothing else has its turn.
+// Advances by a day at once, with n entries whose deadlines lie in the first minute: the time to
+// catch up per entry, and the longest slice.
 template <class Queue>
 void one_day_stall(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
@@ -129,7 +130,7 @@ void one_day_stall(benchmark::State& state, std::size_t n) {
     state.counters["slice_us"] = us(slices.worst());
 }
 
-// Asks for the next expiry while nothing changes: what a service does most.
+// Queries the next expiry while nothing changes: the most frequent case in a service.
 template <class Queue>
 void next_expiry(benchmark::State& state, std::size_t n) {
     constexpr std::size_t queries = 1'000'000;
@@ -154,8 +155,8 @@ void next_expiry(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(queries);
 }
 
-// Files an entry before all others, in a slot of its own, asks for the next expiry, takes it out,
-// asks again. An operation is all four.
+// Inserts an entry before all others, in a slot of its own; queries the next expiry; erases the
+// entry; queries again. An operation is all four.
 template <class Queue>
 void next_expiry_changed(benchmark::State& state, std::size_t n) {
     constexpr std::size_t rounds = 1'000'000;
@@ -183,7 +184,7 @@ void next_expiry_changed(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(rounds);
 }
 
-// Asks for the next expiry after each tick of a minute in which n entries expire: mean and worst.
+// Queries the next expiry after each tick of a minute in which n entries expire: mean and maximum.
 template <class Queue>
 void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
     queue_fixture<Queue> f(n);
@@ -204,7 +205,7 @@ void next_expiry_after_tick(benchmark::State& state, std::size_t n) {
                 queries.add(time.stop());
                 wrong += next <= now ? 1 : 0;
             }
-            bench::require(wrong == 0, "the next expiry is one that has been");
+            bench::require(wrong == 0, "the next expiry is in the past");
         }
         total.stop();
         state.SetIterationTime(total.seconds());
@@ -231,7 +232,7 @@ void add(std::size_t n) {
 int main(int argc, char** argv) {
     for (const std::size_t n : {1'000U, 100'000U, 1'000'000U, 10'000'000U}) {
         add<bench::asio_queue>(n);
-        if (n <= 1'000'000) { // A tree of more takes minutes, and teaches nothing new.
+        if (n <= 1'000'000) { // Ten million take minutes, and show nothing new.
             add<bench::multimap_queue>(n);
         }
         add<bench::wheel_queue>(n);

@@ -5,7 +5,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The JDK's timers: a binary heap and a lock. Cancelled ones are removed, or they would pile up. */
+/** The JDK's timers: a binary heap and a lock. Removes cancelled timers, so that they do not pile up. */
 final class JdkPeer extends Peer<ScheduledFuture<?>> {
     private final ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1);
 

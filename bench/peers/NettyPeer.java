@@ -5,7 +5,7 @@ import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import java.util.concurrent.TimeUnit;
 
-/** Netty's hashed wheel of 512 slots, at our tick of 1 ms. What its thread does meanwhile is counted. */
+/** Netty's hashed wheel of 512 slots, with our tick of 1 ms. The time of its thread is included. */
 final class NettyPeer extends Peer<Timeout> {
     private final HashedWheelTimer timer = new HashedWheelTimer(1, TimeUnit.MILLISECONDS, 512);
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Timers with the interface of Asio's, in handlers of their io_context: 64 operations, then what
-// they have left behind.
+// Timers with Asio's interface. Their operations run in handlers of the io_context: a burst of 64,
+// then the handlers that these have queued.
 
 #ifndef BENCH_ASIO_PEER_HPP
 #define BENCH_ASIO_PEER_HPP
@@ -47,8 +47,8 @@ private:
         timer.async_wait([](const error_code&) {});
     }
 
-    /// By postpone() where there is such a thing, as each peer moves its timers in its own best
-    /// way.
+    /// Uses postpone() where the timer has it, because each peer moves its timers in the way that
+    /// suits it best.
     void move(Timer& timer) {
         if constexpr (requires { timer.postpone(timeout); }) {
             timer.postpone(timeout);

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// libev: a 4-ary heap; re-armed with ev_timer_again(), as its manual advises for idle timeouts.
+// libev has a 4-ary heap. Timers are re-armed with ev_timer_again(), as its manual recommends for
+// idle timeouts.
 
 #include "peer.hpp"
 
@@ -17,7 +18,7 @@ public:
     explicit peer(std::size_t n) : loop_(ev_loop_new(EVFLAG_AUTO)), timers_(n) {
         bench::require(loop_ != nullptr, "libev has no loop");
         for (ev_timer& timer : timers_) {
-            // The macros of ev.h cast in ways that our warnings do not like.
+            // The macros of ev.h contain casts that our warnings reject.
             timer = {};
             timer.cb = [](struct ev_loop*, ev_timer*, int) {};
             timer.repeat = 30.0;

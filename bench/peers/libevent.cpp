@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// libevent: a binary heap; a base without locks, which looks at a coarse clock each time.
+// libevent has a binary heap. The base is used without locks, and reads a coarse clock on each call.
 
 #include "peer.hpp"
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// libuv: a binary heap; operations leave no work behind for its loop.
+// libuv has a binary heap. Its operations leave no work for the loop.
 
 #include "peer.hpp"
 

@@ -1,22 +1,22 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What each peer written in C++ does. The programs in other languages do the same, by the same
+// The benchmark of each peer that is written in C++. The programs in other languages follow the same
 // rules:
 //
-//  - A timeout is 30 s. `pending` other timers are started before, in the order of memory; none of
-//    all ever expires.
-//  - start_cancel: one timer more is started and cancelled, a million times.
-//  - re_arm: a timer is started anew, a million times; which one is random (splitmix64, seed 42)
-//    among the `pending` ones, or always the same one if there are none.
-//  - Everything happens in one thread, where possible that of the event loop; a second thread is
-//    alive, asleep. Where operations leave work behind, such as handlers to be called, that is
-//    counted too. A loop that has a time of its own looks at the clock after each 64 operations.
-//  - Time is the processor time of the process, for one operation, in nanoseconds; a tenth of the
-//    operations is done before, untimed.
+//  - A timeout is 30 s. `pending` other timers are started first, in order of address. None of them
+//    ever expires.
+//  - start_cancel: one more timer is started and cancelled, a million times.
+//  - re_arm: a random one of the `pending` timers (splitmix64, seed 42) is moved, a million times.
+//    If there are none, always the same timer is moved.
+//  - Everything happens in one thread, where possible in that of the event loop. A second thread
+//    sleeps all the time. If operations leave work for later, such as handlers, that is included. A
+//    loop that caches the time updates it after every 64 operations.
+//  - Time is the processor time of the process per operation, in nanoseconds. A tenth of the
+//    operations is done before to warm up.
 //
-// The number of pending timers is the first argument, and the output two lines
-// `peer,workload,pending,ns_cpu`. The second argument, if any, is the number of operations.
+// The first argument is the number of pending timers; the second, optional one is the number of
+// operations. The output is two lines `peer,workload,pending,ns_cpu`.
 
 #ifndef BENCH_PEER_HPP
 #define BENCH_PEER_HPP
@@ -34,9 +34,9 @@ namespace bench {
 
 constexpr std::size_t burst = 64;
 
-/// Peer is made with the number of timers to hold; start_all() starts all but the last one, and
-/// start_cancel() works on that one. start_cancel(count) and re_arm(count, next), where next() is
-/// the number of the timer to be started anew, do so many operations.
+/// The main() of a peer. Peer(n) creates n timers. start_all(n) starts the first n of them.
+/// start_cancel(count) does `count` operations on the last timer. re_arm(count, next) does `count`
+/// operations, each on the timer with the index next().
 template <class Peer>
 int peer_main(const char* name, int argc, char** argv) {
     const std::size_t pending = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 0;

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Which share of handlers is how late at most, at several ticks, while 10,000 waits expire a second.
+# The distribution of lateness for several ticks, while 10,000 waits expire a second.
 
 set logscale x
 set xlabel "lateness (µs), from the expiry to the handler"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# The longest pause for everybody else while so many waits expire at once.
+# The longest pause of other work against the number of waits that expire at once.
 
 set logscale xy
 set format x "10^{%L}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# The timers: nanoseconds of processor time per operation against the number of pending timers.
+# Timers: processor time per operation against the number of pending timers.
 
 set logscale xy
 set format x "10^{%L}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# A UDP relay: processor time of one datagram against the number of sessions.
+# A UDP relay: processor time per datagram against the number of sessions.
 
 set logscale x
 set format x "10^{%L}"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# The wheel alone and other queues: nanoseconds per operation against the number of timers.
+# The wheel alone and other queues: time per operation against the number of timers.
 
 set logscale xy
 set format x "10^{%L}"

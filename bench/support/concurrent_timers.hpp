@@ -24,9 +24,9 @@
 
 namespace bench {
 
-/// Two threads run one context. Each has n timers of its own, of which it re-arms some at random, a
-/// burst, and posts itself to go on; the aborted handlers are called by either thread between the
-/// bursts. `wall` is the time that passed.
+/// Two threads run one context. Each has n timers of its own. It re-arms a burst of them at random
+/// and then posts itself to continue. Between the bursts, either thread calls the aborted handlers.
+/// `wall` is the wall-clock time of the whole run.
 template <class Timer>
 class concurrent_re_arm {
     using steady = std::chrono::steady_clock;
@@ -92,7 +92,7 @@ private:
         }
         if (w.left != 0) {
             asio::post(context_, [this, &w] { burst(w); });
-        } else if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) { // The other is done too.
+        } else if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1) { // Both are done.
             time_.stop();
             end_ = steady::now();
             for (worker& each : workers_) {
@@ -113,9 +113,9 @@ private:
     steady::duration wall_{};
 };
 
-/// Some threads run one context. Each has n timers of its own that are waited for, and postpones
-/// them in one handler, in random order, `count` times in all. `wall` is the time from when all of
-/// them have begun until the last one is done; `cpu` is what their threads used in it.
+/// Several threads run one context. Each has n timers of its own with pending waits, and postpones
+/// them in random order in a single handler, `count` times in all. `wall` is the wall-clock time
+/// from the first start to the last end; `cpu` is the processor time of all threads together.
 class concurrent_postpone {
     using steady = std::chrono::steady_clock;
     using timer = asio_wheel::steady_timer;
@@ -178,7 +178,7 @@ private:
     };
 
     void postpone(worker& w) {
-        ready_.fetch_add(1, std::memory_order_acq_rel); // Each waits until all are here.
+        ready_.fetch_add(1, std::memory_order_acq_rel); // Start when all threads have arrived.
         while (ready_.load(std::memory_order_acquire) < workers_.size()) {
             std::this_thread::yield();
         }
@@ -193,7 +193,7 @@ private:
         w.end = steady::now();
         w.moved = moved;
         if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == workers_.size()) {
-            context_.stop(); // The waits end with the context, uncalled.
+            context_.stop(); // The context destroys the pending waits.
         }
     }
 

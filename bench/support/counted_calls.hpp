@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Counts what a program asks of the heap and of the kernel, by putting functions of its own in the
-// place of the library's. To be included by one source file of a program. What the C library asks
-// of the kernel itself, such as futexes and memory, is not seen.
+// Counts allocations and system calls by replacing functions of the C and C++ libraries. Include
+// this in one source file of a program. System calls that the C library makes on its own, such as
+// futexes and memory, are not counted.
 //
-// Allocations: operator new and, with glibc on Linux, aligned_alloc(), which Asio uses. System
-// calls: there, those of Asio's reactor; elsewhere they are not counted (`counts_system_calls`).
+// Allocations are calls of operator new and, with glibc on Linux, of aligned_alloc(), which Asio
+// uses. System calls are those of Asio's reactor, with glibc on Linux only (see
+// `counts_system_calls`).
 
 #ifndef BENCH_COUNTED_CALLS_HPP
 #define BENCH_COUNTED_CALLS_HPP
@@ -17,7 +18,7 @@
 #include <cstdlib>
 #include <new>
 
-// Another C library declares these functions a little differently.
+// Other C libraries declare these functions slightly differently.
 #if defined(__linux__) && defined(__GLIBC__)
 #define BENCH_COUNTS_SYSTEM_CALLS 1
 #else
@@ -36,7 +37,7 @@ namespace bench {
 struct call_counts {
     std::uint64_t allocations = 0;
     std::uint64_t system_calls = 0;
-    std::uint64_t sleeps = 0; // Those of them that wait for events, for however long.
+    std::uint64_t sleeps = 0; // System calls that may block to wait for events.
 };
 
 namespace detail {
@@ -49,7 +50,7 @@ inline void count(std::atomic<std::uint64_t>& calls) noexcept {
 }
 } // namespace detail
 
-/// All calls so far, by all threads.
+/// Returns the counts of all threads so far.
 [[nodiscard]] inline call_counts counted_calls() noexcept {
     return {detail::allocations.load(std::memory_order_relaxed),
             detail::system_calls.load(std::memory_order_relaxed),
@@ -62,8 +63,7 @@ inline call_counts operator-(const call_counts& a, const call_counts& b) noexcep
 
 } // namespace bench
 
-// Out of line, so that the compiler does not take malloc() and delete, or new and free(), for a
-// pair.
+// Not inline: otherwise the compiler warns of malloc() paired with delete, and of new with free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
     bench::detail::count(bench::detail::allocations);
     if (void* const memory = std::malloc(size == 0 ? 1 : size)) {
@@ -84,7 +84,7 @@ namespace bench {
 constexpr bool counts_system_calls = true;
 
 namespace detail {
-/// The library's own function of that name.
+/// Returns the library's own function with this name.
 template <class Function>
 Function* next(const char* name) noexcept {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));

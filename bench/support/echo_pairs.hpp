@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Connections that are busy all the time.
+// Connections that exchange messages all the time.
 
 #ifndef BENCH_ECHO_PAIRS_HPP
 #define BENCH_ECHO_PAIRS_HPP
@@ -22,8 +22,8 @@
 
 namespace bench {
 
-/// n pairs of streams over connected sockets, each end of which answers each message with another
-/// one. If a stream has deadlines, it is told one before each operation.
+/// n pairs of streams over connected sockets. Each end answers each message with another one. If the
+/// stream type has deadlines, one is set before each operation.
 template <class Stream>
 class echo_pairs {
 public:
@@ -47,13 +47,13 @@ public:
     echo_pairs(const echo_pairs&) = delete;
     echo_pairs& operator=(const echo_pairs&) = delete;
 
-    /// Lets `count` messages be written and read, by all pairs together; at least one by each.
+    /// All pairs together write and read `count` messages, each pair at least one.
     process_clock::duration run(std::size_t count) {
         require(count >= idle_ends_.size(), "too few messages for so many streams");
         left_ = count;
         read_ = 0;
         const auto time = bench::run(context_, [this] {
-            // The others wait for a message.
+            // The other ends are reading already.
             for (end* e : std::exchange(idle_ends_, {})) {
                 write(*e);
             }
@@ -103,8 +103,7 @@ private:
         e.write();
     }
 
-    // Runs until one end of each pair would have to write, and may not; the other one waits for
-    // that.
+    // When no message is left to write, this end stays idle and the other end keeps reading.
     void answer(end& e) {
         ++read_;
         if (left_ != 0) {
@@ -116,9 +115,9 @@ private:
         }
     }
 
-    std::size_t left_ = 0; // Messages still to be written.
+    std::size_t left_ = 0; // Messages that are still to write.
     std::size_t read_ = 0;
-    std::vector<end*> idle_ends_; // The ends that wait for nothing, one of each pair.
+    std::vector<end*> idle_ends_; // One end of each pair, which neither reads nor writes.
     asio::io_context context_;
     std::deque<end> ends_; // They cannot be moved.
 };

@@ -24,14 +24,14 @@ using time_point = clock::time_point;
 
 enum class order { by_deadline, random };
 
-/// How n waits expire evenly over a time.
+/// How the deadlines of n waits are spread evenly over a time span.
 struct spread {
     clock::duration span;
-    order armed;
-    clock::duration grain; // What deadlines are rounded up to.
+    order armed;           // The order in which the waits are started.
+    clock::duration grain; // Deadlines are rounded up to a multiple of this.
 };
 
-/// n waits that do so.
+/// n waits with such deadlines.
 template <class Timer>
 class expiries {
 public:
@@ -63,8 +63,8 @@ private:
 
     void expire(const error_code& ec) {
         require(!ec, "a wait was aborted");
-        // When so many have expired, time must have come to the deadline of as many. Looking at the
-        // clock each time would be most of the work.
+        // The k-th wait to expire must not be earlier than the k-th deadline. Checking each one
+        // would be most of the work, because reading the clock is expensive.
         if (expired_ % 1024 == 0) {
             require(clock::now() >= deadline(expired_), "a wait expired early");
         }

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The timers of libuv and libevent, as far as they can be driven as queues.hpp wants: filing and
-// taking out. Their time is the real one, so that nothing can be made to expire on demand.
+// The timers of libuv and libevent with the part of the interface in queues.hpp that they support:
+// inserting and erasing. They use real time, so entries cannot be made to expire on demand.
 //
-// BENCH_WITH_LIBUV and BENCH_WITH_LIBEVENT are set by the build where the library is there.
+// The build sets BENCH_WITH_LIBUV and BENCH_WITH_LIBEVENT to 1 where the library was found.
 
 #ifndef BENCH_FOREIGN_QUEUES_HPP
 #define BENCH_FOREIGN_QUEUES_HPP
@@ -26,7 +26,7 @@
 namespace bench {
 
 #if BENCH_WITH_LIBUV
-/// Milliseconds for ticks, counted from the loop's time, which stands still here.
+/// A tick is a millisecond, counted from the loop's time, which does not advance here.
 class libuv_queue {
 public:
     static constexpr const char* name = "libuv";
@@ -70,7 +70,7 @@ private:
 #endif
 
 #if BENCH_WITH_LIBEVENT
-/// Milliseconds for ticks, counted from now: libevent reads its (coarse) clock each time.
+/// A tick is a millisecond, counted from now. libevent reads its (coarse) clock on each call.
 class libevent_queue {
 public:
     static constexpr const char* name = "libevent";

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What every benchmark needs: reproducible randomness, a clock that other processes do not
-// disturb, and a check that the work measured was really done.
+// What every benchmark needs: reproducible random numbers, clocks that other processes do not
+// disturb, and a check that the measured work was really done.
 
 #ifndef BENCH_MEASURE_HPP
 #define BENCH_MEASURE_HPP
@@ -21,7 +21,7 @@
 
 namespace bench {
 
-/// A benchmark that did not do its work has no result.
+/// Ends the program unless the condition holds: a benchmark that did not do its work has no result.
 inline void require(bool condition, const char* what) {
     if (!condition) {
         std::fprintf(stderr, "benchmark invalid: %s\n", what);
@@ -29,7 +29,7 @@ inline void require(bool condition, const char* what) {
     }
 }
 
-/// S. Vigna's generator; the seed is fixed, so that every run does the same.
+/// S. Vigna's generator. The seed is fixed, so every run does the same work.
 class splitmix64 {
 public:
     explicit splitmix64(std::uint64_t seed = 42) noexcept : state_(seed) {}
@@ -41,14 +41,14 @@ public:
         return z ^ (z >> 31);
     }
 
-    /// 0 … bound - 1; the bias is far below what is measured.
+    /// Returns a number from 0 to bound - 1. The bias is negligible here.
     std::uint64_t below(std::uint64_t bound) noexcept { return (*this)() % bound; }
 
 private:
     std::uint64_t state_;
 };
 
-/// 0 … n - 1 in random order.
+/// Returns the numbers from 0 to n - 1 in random order.
 inline std::vector<std::uint32_t> random_order(std::size_t n, splitmix64& random) {
     std::vector<std::uint32_t> order(n);
     std::iota(order.begin(), order.end(), 0U);
@@ -58,15 +58,15 @@ inline std::vector<std::uint32_t> random_order(std::size_t n, splitmix64& random
     return order;
 }
 
-/// 0 … n - 1, in order.
+/// Returns the numbers from 0 to n - 1 in ascending order.
 inline std::vector<std::uint32_t> index_order(std::size_t n) {
     std::vector<std::uint32_t> order(n);
     std::iota(order.begin(), order.end(), 0U);
     return order;
 }
 
-/// The processor time that this process, or its calling thread, has used: all of its threads, and
-/// what the kernel did for them.
+/// The processor time of this process (all threads) or of the calling thread, in user space and in
+/// the kernel.
 template <clockid_t Id>
 struct cpu_clock {
     using rep = std::int64_t;
@@ -85,7 +85,7 @@ struct cpu_clock {
 using process_clock = cpu_clock<CLOCK_PROCESS_CPUTIME_ID>;
 using thread_clock = cpu_clock<CLOCK_THREAD_CPUTIME_ID>;
 
-/// Adds up the time of the stretches between start() and stop(), less what asking the clock costs.
+/// Adds up the time between start() and stop(), minus the cost of reading the clock.
 template <class Clock>
 class stopwatch {
 public:
@@ -93,7 +93,7 @@ public:
 
     void start() noexcept { begin_ = Clock::now(); }
 
-    /// Returns how long this stretch was.
+    /// Returns the time since start().
     duration stop() noexcept {
         const duration stretch =
             std::max(duration::zero(), duration(Clock::now() - begin_) - cost());
@@ -107,7 +107,7 @@ public:
     }
 
 private:
-    // The least an empty stretch takes.
+    // The shortest measured time between two readings of the clock.
     [[nodiscard]] static duration cost() noexcept {
         static const duration least = [] {
             duration found = duration::max();
@@ -128,13 +128,15 @@ private:
     return std::chrono::duration<double>(d).count();
 }
 
-/// How often to repeat a round of `operations` so that a clock's resolution does not matter.
+/// Returns how often to repeat a round of `operations`, so that the resolution of the clock does not
+/// matter.
 [[nodiscard]] inline std::size_t rounds_of(std::size_t operations) noexcept {
     constexpr std::size_t enough = 100'000;
     return std::max<std::size_t>(1, enough / operations);
 }
 
-/// How many of n things to work on where not all need be: as many as above, and not for ever.
+/// Returns how many operations to do on n timers: enough for the resolution of the clock, but at
+/// most a million.
 [[nodiscard]] inline std::size_t operations_on(std::size_t n) noexcept {
     return std::min<std::size_t>(n * rounds_of(n), 1'000'000);
 }

@@ -16,10 +16,10 @@
 
 namespace bench {
 
-/// One that takes real time, or as long as it takes, is done once for each repetition.
+/// How often a repetition runs its workload. Workloads that depend on real time run once.
 enum class iterations { automatic, once };
 
-/// Registers a workload for both kinds of timer: `run` is a function object, and called as
+/// Registers a workload for Asio's timer and for ours. `run` is a function object that is called as
 /// run.operator()<Timer>(state).
 template <class Workload>
 void add_pair(const std::string& workload, std::size_t n, iterations times, Workload run) {

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a mass of waits means for everybody else: that expire, that are filed again, or whose
-// context ends.
+// How long other work is held up while very many waits expire, are filed again, or end with their
+// context.
 
 #ifndef BENCH_PAUSES_HPP
 #define BENCH_PAUSES_HPP
@@ -23,17 +23,18 @@
 #include <cstddef>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace bench {
 
-/// The longest time between two turn_monitor of a handler that posts itself again and again. `pause` is by
-/// the wall clock, `cpu` is the processor time that the thread used in it.
+/// The longest time between two turns of a handler that posts itself again and again. `pause` is
+/// wall-clock time; `cpu` is the most processor time that the thread used between two turns.
 class turn_monitor {
     using clock = std::chrono::steady_clock;
 
 public:
-    /// To be called in each turn. The first one begins the count.
+    /// Call this in each turn. Measuring begins with the first call.
     void take() {
         const auto now = clock::now();
         const auto used = thread_clock::now();
@@ -45,7 +46,7 @@ public:
         last_used_ = used;
     }
 
-    /// What this turn has done so far does not count.
+    /// Leaves out what this turn has done so far.
     void restart() {
         last_ = clock::now();
         last_used_ = thread_clock::now();
@@ -61,7 +62,7 @@ private:
     thread_clock::duration cpu_{};
 };
 
-/// n waits with one and the same deadline.
+/// n waits with the same deadline.
 template <class Timer>
 class mass_expiry {
 protected:
@@ -76,7 +77,7 @@ protected:
             timer.async_wait([this](const error_code& ec) {
                 expired_ += ec ? 0 : 1;
                 if (expired_ == timers_.size()) {
-                    over_.store(true, std::memory_order_relaxed); // A flag, nothing more.
+                    over_.store(true, std::memory_order_relaxed); // Publishes no other data.
                 }
             });
         }
@@ -94,12 +95,12 @@ private:
     std::atomic<bool> over_{false};
 };
 
-/// What a slot of the wheel's second level spans. Entries that are far from their deadline are
-/// filed there, and cascade when its time comes, so long before their deadline at most.
+/// The span of a slot on the wheel's second level. Entries with distant deadlines are filed there,
+/// and cascade at most this long before their deadline.
 constexpr std::chrono::milliseconds cascade_time{256};
 
-/// How long another handler of the same thread, which posts itself again and again, does not get
-/// its turn meanwhile.
+/// Measures how long a handler of the same thread, which posts itself again and again, is kept from
+/// running while n waits expire.
 template <class Timer>
 class posted_handler_pause : mass_expiry<Timer> {
     using base = mass_expiry<Timer>;
@@ -131,9 +132,10 @@ private:
     turn_monitor turn_monitor_;
 };
 
-/// The same while n waits for one moment are given more time, because each of them has been touched
-/// before it. Ours are postponed, and filed again when that moment comes. Asio's cannot be: the new
-/// deadline is only noted, and a wait that ends too soon is started again.
+/// The same while n waits with the same deadline are moved to a later one, as idle timeouts of
+/// active connections are. Ours are postponed, and filed again when the old deadline comes. Asio's
+/// timers cannot be postponed: the new deadline is only recorded, and a wait that completes too soon
+/// is started again.
 template <class Timer>
 class refiling_pause {
     using clock = std::chrono::steady_clock;
@@ -144,7 +146,7 @@ public:
     refiling_pause(const refiling_pause&) = delete;
     refiling_pause& operator=(const refiling_pause&) = delete;
 
-    ~refiling_pause() { context_.stop(); } // The waits end with the context, uncalled.
+    ~refiling_pause() { context_.stop(); } // The context destroys the pending waits.
 
     void run() {
         deadline_ = clock::now() + 2 * arming_time(timers_.size());
@@ -181,7 +183,7 @@ private:
         });
     }
 
-    // So many waits have been given their new deadline.
+    // How many waits have been filed for their new deadline so far.
     [[nodiscard]] std::size_t filed_again() {
         if constexpr (can_be_postponed) {
             return asio_wheel::use_wheel(context_).stats().cascaded;
@@ -195,7 +197,7 @@ private:
         if (now >= deadline_ - cascade_time) {
             turn_monitor_.take();
         }
-        // Asking takes time, so it is done once in a while, and does not count.
+        // filed_again() takes time, so call it once a millisecond and leave it out.
         if (now >= next_check_) {
             next_check_ = now + std::chrono::milliseconds(1);
             if (filed_again() >= timers_.size()) {
@@ -218,9 +220,36 @@ private:
     std::vector<Timer> timers_;
 };
 
-/// How long another thread is in async_wait() at most, by the wall clock, when it starts a wait of
-/// its own every 20 µs meanwhile. That it is not running at all is counted too: `cpu` is the
-/// processor time it used in the longest.
+/// Starts a wait and records how long the call took.
+class timed_initiation {
+    using clock = std::chrono::steady_clock;
+
+public:
+    /// Starts a wait with `handler`, then spins until 20 µs after the call began.
+    template <class Timer, class Handler>
+    void async_wait(Timer& timer, Handler handler) {
+        timer.expires_after(timeout);
+        const auto used = thread_clock::now();
+        const auto begin = clock::now();
+        timer.async_wait(std::move(handler));
+        const auto end = clock::now();
+        cpu_ = std::max(cpu_, thread_clock::duration(thread_clock::now() - used));
+        pause_ = std::max(pause_, end - begin);
+        while (clock::now() < begin + std::chrono::microseconds(20)) {
+        }
+    }
+
+    [[nodiscard]] clock::duration pause() const noexcept { return pause_; }
+    [[nodiscard]] thread_clock::duration cpu() const noexcept { return cpu_; }
+
+private:
+    clock::duration pause_{};
+    thread_clock::duration cpu_{};
+};
+
+/// Measures the longest async_wait() of another thread, which starts a wait of its own every 20 µs
+/// while n waits expire. `pause` is wall-clock time, so it includes any time in which that thread
+/// did not run; `cpu` is the most processor time of one call.
 template <class Timer>
 class foreign_wait_pause : mass_expiry<Timer> {
     using base = mass_expiry<Timer>;
@@ -238,24 +267,15 @@ public:
         require(base::all_expired(), "a wait did not expire");
     }
 
-    [[nodiscard]] clock::duration pause() const noexcept { return pause_; }
-    [[nodiscard]] thread_clock::duration cpu() const noexcept { return cpu_; }
+    [[nodiscard]] auto pause() const noexcept { return initiation_.pause(); }
+    [[nodiscard]] auto cpu() const noexcept { return initiation_.cpu(); }
 
 private:
     void start_waits() {
         const auto work = asio::make_work_guard(base::context_); // Until all waits are cancelled.
         std::this_thread::sleep_until(base::deadline_ - std::chrono::milliseconds(10));
         for (std::size_t i = 0; !base::over(); ++i) {
-            Timer& timer = others_[i % others_.size()];
-            timer.expires_after(timeout);
-            const auto used = thread_clock::now();
-            const auto begin = clock::now();
-            timer.async_wait([](const error_code&) {});
-            const auto end = clock::now();
-            cpu_ = std::max(cpu_, thread_clock::duration(thread_clock::now() - used));
-            pause_ = std::max(pause_, end - begin);
-            while (clock::now() < begin + std::chrono::microseconds(20)) {
-            }
+            initiation_.async_wait(others_[i % others_.size()], [](const error_code&) {});
         }
         for (Timer& timer : others_) {
             timer.cancel();
@@ -263,12 +283,12 @@ private:
     }
 
     std::vector<Timer> others_;
-    typename clock::duration pause_{};
-    thread_clock::duration cpu_{};
+    timed_initiation initiation_;
 };
 
-/// How long another thread is in async_wait() at most, as above, while the context of its timers
-/// ends, with n waits of others. `time` is the processor time of the thread that ends it.
+/// Measures the longest async_wait() of another thread, as above, while the context of its timers is
+/// destroyed with n other waits pending. `time` is the processor time of the thread that destroys
+/// it.
 template <class Timer>
 class context_end_pause {
     using clock = std::chrono::steady_clock;
@@ -301,20 +321,20 @@ public:
         require(called_ == 0, "a wait was completed");
     }
 
-    [[nodiscard]] clock::duration pause() const noexcept { return pause_; }
-    [[nodiscard]] thread_clock::duration cpu() const noexcept { return cpu_; }
+    [[nodiscard]] auto pause() const noexcept { return initiation_.pause(); }
+    [[nodiscard]] auto cpu() const noexcept { return initiation_.cpu(); }
     [[nodiscard]] double time() const noexcept { return time_.seconds(); }
 
 private:
-    // Joins a thread that uses the context. Services end in the reverse order in which they were
-    // made: timers do before it, the context's queue after it.
+    // Joins the thread that uses the context. Services are shut down in reverse order of creation:
+    // the timers before this one, the context's queue after it.
     struct joined : asio::execution_context::service {
         static inline asio::execution_context::id id;
 
         explicit joined(asio::execution_context& owner) : service(owner) {}
 
         void shutdown() noexcept override {
-            over.store(true, std::memory_order_relaxed); // A flag, nothing more.
+            over.store(true, std::memory_order_relaxed); // Publishes no other data.
             if (thread.joinable()) {
                 thread.join();
             }
@@ -324,29 +344,21 @@ private:
         std::atomic<bool> over{false};
     };
 
-    // shutdown() is what its destructor does first.
+    // Makes shutdown() public, which the destructor calls first.
     struct context : asio::io_context {
         using asio::io_context::execution_context::shutdown;
 
         joined& user = asio::use_service<joined>(*this);
     };
 
-    // Each timer is used once: what is pending must be left alone.
+    // Uses each timer once, because re-arming would abort a pending wait.
     void start_waits() {
         for (Timer& timer : mine_) {
             if (context_->user.over.load(std::memory_order_relaxed)) {
                 break;
             }
-            timer.expires_after(timeout);
-            const auto used = thread_clock::now();
-            const auto begin = clock::now();
-            timer.async_wait([this](const error_code&) { ++called_; });
-            const auto end = clock::now();
-            cpu_ = std::max(cpu_, thread_clock::duration(thread_clock::now() - used));
-            pause_ = std::max(pause_, end - begin);
+            initiation_.async_wait(timer, [this](const error_code&) { ++called_; });
             started_.fetch_add(1, std::memory_order_release);
-            while (clock::now() < begin + std::chrono::microseconds(20)) {
-            }
         }
     }
 
@@ -356,8 +368,7 @@ private:
     std::size_t called_ = 0;
     std::atomic<std::size_t> started_{0};
     stopwatch<thread_clock> time_;
-    clock::duration pause_{};
-    thread_clock::duration cpu_{};
+    timed_initiation initiation_;
 };
 
 } // namespace bench

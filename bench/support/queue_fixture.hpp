@@ -14,9 +14,9 @@
 
 namespace bench {
 
-constexpr tick_t second = 1'000; // A tick is called a millisecond where seconds are spoken of.
+constexpr tick_t second = 1'000; // A tick stands for a millisecond.
 
-/// A queue, and n entries for it with deadlines uniform in 1 … range.
+/// A queue, and n entries with deadlines uniformly distributed in 1 … range.
 template <class Queue>
 class queue_fixture {
 public:
@@ -30,9 +30,9 @@ public:
         restart();
     }
 
-    /// An empty queue at tick 0.
+    /// Replaces the queue by an empty one at tick 0.
     void restart() {
-        queue = nullptr; // The old one first: each may need much memory.
+        queue = nullptr; // Destroy the old one first: each may need much memory.
         queue = std::make_unique<Queue>();
         if constexpr (requires(Queue& q, entry& e) { q.adopt(e); }) {
             for (entry& e : entries) {
@@ -41,7 +41,7 @@ public:
         }
     }
 
-    /// In the order of memory.
+    /// Inserts all entries in order of address.
     void schedule_all() {
         for (entry& e : entries) {
             queue->insert(e, e.wanted);

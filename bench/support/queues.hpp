@@ -1,16 +1,17 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Queues of deadlines, all with one interface, so that each does the same work:
+// Queues of deadlines with a common interface, so that each does the same work:
 //
 //     insert(entry, deadline), erase(entry), reschedule(entry, deadline)
-//     advance(now, expired, slice)   takes out what is due and calls expired(entry) for each;
-//                                    slice() when other work could have its turn. Returns how many.
-//     next_expiry()                  the tick of the first deadline; no_tick if there is none
+//     advance(now, expired, slice)   removes the entries that are due, calls expired(entry) for
+//                                    each, and calls slice() wherever other work could run. Returns
+//                                    the number of entries.
+//     next_expiry()                  the tick of the earliest deadline, or no_tick
 //     size()
 //
-// `lazy` says that what an operation leaves undone is done later, so that a fair test must go on
-// until then. Where only filing and taking out can be tested, `timed` is false.
+// `lazy` is true if an operation defers part of its work. A fair test then lasts until that is done.
+// `timed` is false if the queue has no advance() and no next_expiry().
 
 #ifndef BENCH_QUEUES_HPP
 #define BENCH_QUEUES_HPP
@@ -34,7 +35,7 @@ namespace bench {
 using asio_wheel::no_tick;
 using asio_wheel::tick_t;
 
-/// Ours, of the default shape, and advanced in slices, as the service does.
+/// Our wheel with the default options, advanced in slices as the service does.
 class wheel_queue {
 public:
     static constexpr const char* name = "asio_wheel";
@@ -42,7 +43,7 @@ public:
     static constexpr bool timed = true;
 
     struct entry : asio_wheel::wheel_entry {
-        tick_t wanted = 0; // What the workload wants of it.
+        tick_t wanted = 0; // The deadline that the workload chose.
     };
 
     void insert(entry& e, tick_t deadline) { wheel_.insert(e, deadline); }
@@ -87,7 +88,7 @@ public:
 
     void insert(entry& e, tick_t deadline) { e.place = map_.emplace(deadline, &e); }
     void erase(entry& e) { map_.erase(e.place); }
-    // The node is used again, as anybody would who cares for speed.
+    // Reuses the node, as fast code does.
     void reschedule(entry& e, tick_t deadline) {
         auto node = map_.extract(e.place);
         node.key() = deadline;
@@ -116,7 +117,7 @@ private:
     std::multimap<tick_t, entry*> map_;
 };
 
-/// What Asio's timer queue must know of time: ticks, and a clock that is set by hand.
+/// The time traits for Asio's timer queue: ticks, and a clock that the benchmark sets.
 struct tick_traits {
     using time_type = tick_t;
     using duration_type = std::int64_t;
@@ -136,7 +137,7 @@ struct tick_traits {
     static posix_duration to_posix_duration(std::int64_t d) { return {d}; }
 };
 
-// The queue is Asio's own business: newer versions give it an allocator.
+// Asio's queue is an implementation detail: newer versions add an allocator parameter.
 template <template <class> class Queue>
 std::type_identity<Queue<tick_traits>> asio_queue_of();
 template <template <class, class> class Queue>
@@ -170,7 +171,7 @@ public:
     asio_queue() = default;
     asio_queue(const asio_queue&) = delete;
     asio_queue& operator=(const asio_queue&) = delete;
-    ~asio_queue() { // Entries that are left are simply forgotten.
+    ~asio_queue() { // Removes the remaining entries.
         queue_.get_all_timers(ready_);
         take([](entry&) {});
     }
@@ -192,7 +193,7 @@ public:
     std::size_t advance(tick_t now, Expired expired, Slice slice) {
         tick_traits::time = now;
         queue_.get_ready_timers(ready_);
-        // Counted before anything may be filed again.
+        // Counts an entry before `expired` may insert it again.
         const std::size_t total = take([this, &expired](entry& e) {
             --size_;
             expired(e);

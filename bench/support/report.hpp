@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How benchmarks are named and how results are shown: under their plain names and, where several
-// implementations did the same work in the same run, side by side with their ratio. Only the ratio
-// is a claim; absolute numbers say as much about the machine.
+// How benchmarks are named and how results are reported. Where several implementations did the same
+// work in the same run, the report shows them side by side with their ratio. Only the ratio is
+// meaningful, because absolute numbers depend on the machine.
 //
-// A benchmark's name is group/workload/who/n: `who` did the work, with n timers. Each program takes
-// Google Benchmark's options, and --csv=FILE, which writes one line for each figure.
+// The name of a benchmark is group/workload/implementation/n, where n is the number of timers. Each
+// program accepts Google Benchmark's options, and --csv=FILE, which writes one line per figure.
 
 #ifndef BENCH_REPORT_HPP
 #define BENCH_REPORT_HPP
@@ -28,15 +28,15 @@ namespace bench {
 
 constexpr const char* ours = "asio_wheel";
 
-/// The time of one of the `operations` that each iteration does, in seconds: "38.2n" is 38.2 ns. It
-/// is shown in the table, and written to CSV files, in nanoseconds.
+/// The time per operation if each iteration does `operations` of them. Google Benchmark prints it in
+/// seconds ("38.2n" is 38.2 ns); the table and CSV files have it in nanoseconds.
 inline benchmark::Counter per_operation(std::size_t operations) {
     return {static_cast<double>(operations),
             benchmark::Counter::Flags(benchmark::Counter::kIsIterationInvariantRate |
                                       benchmark::Counter::kInvert)};
 }
 
-/// Registers run(state) under a name as described above. What it measures is for it to say.
+/// Registers run(state) under a name as described above. `run` sets the measured time itself.
 template <class Run>
 auto* add(const std::string& workload, const std::string& implementation, std::size_t n, Run run) {
     return benchmark::RegisterBenchmark(
@@ -45,7 +45,7 @@ auto* add(const std::string& workload, const std::string& implementation, std::s
         ->Unit(benchmark::kMillisecond);
 }
 
-/// True if a benchmark gave up. Google Benchmark 1.8 has renamed what says so.
+/// Returns true if a benchmark failed. Google Benchmark 1.8 renamed the member for that.
 template <class Run>
 bool failed(const Run& run) {
     if constexpr (requires { run.error_occurred; }) {
@@ -55,7 +55,7 @@ bool failed(const Run& run) {
     }
 }
 
-/// All repetitions of one figure.
+/// The values of one figure in all repetitions.
 class samples {
 public:
     void add(double value) { values_.insert(std::ranges::upper_bound(values_, value), value); }
@@ -94,7 +94,7 @@ public:
         }
     }
 
-    /// One line for each peer that did what we did too.
+    /// Prints one line for each workload and peer that both did.
     void print_ratios(std::FILE* out) const {
         bool first = true;
         for (const auto& [key, sides] : rows_) {
@@ -112,7 +112,7 @@ public:
                     print_head(out);
                 }
                 const double theirs = values.median();
-                char ratio[32] = "-"; // of something to nothing
+                char ratio[32] = "-"; // Printed if ours is 0.
                 if (mine > 0) {
                     std::snprintf(ratio, sizeof ratio, "%.2f", theirs / mine);
                 }
@@ -151,8 +151,8 @@ private:
         rows_;
 };
 
-/// Google Benchmark's console output without the suffixes that it adds to names (that the time is a
-/// manual one, how many iterations), then the table of ratios.
+/// Prints Google Benchmark's console output without the suffixes that it adds to names (such as
+/// "manual_time" and "iterations"), and then the table of ratios.
 class ratio_reporter : public benchmark::ConsoleReporter {
 public:
     void ReportRuns(const std::vector<Run>& runs) override {
@@ -178,7 +178,7 @@ private:
     results results_;
 };
 
-/// The rest of main() once all benchmarks are registered.
+/// Runs the registered benchmarks. Call this last in main().
 inline int run_benchmarks(int argc, char** argv) {
     std::string csv;
     constexpr const char* option = "--csv=";

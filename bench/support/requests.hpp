@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Asynchronous operations that are over at once, and what it costs to give each a deadline.
+// Asynchronous operations that complete immediately, and the cost of giving each a deadline.
 
 #ifndef BENCH_REQUESTS_HPP
 #define BENCH_REQUESTS_HPP
@@ -21,8 +21,7 @@
 
 namespace bench {
 
-/// An operation that goes through the context's queue once: the least that anything asynchronous
-/// does.
+/// An operation that goes through the context's queue once: the minimum for anything asynchronous.
 class initiate_async_request {
 public:
     using executor_type = asio::io_context::executor_type;
@@ -48,8 +47,8 @@ auto async_request(asio::io_context& context, Token&& token) {
         initiate_async_request(context.get_executor()), token);
 }
 
-/// A stream of requests, some of them under way at once, while n waits of `Timer` for `others` are
-/// pending. `Deadline` gives a handler a deadline.
+/// A sequence of requests, `at_once` of them concurrent, while n waits of `Timer` that expire after
+/// `others` are pending. `Deadline` wraps a handler in a deadline.
 template <class Timer, class Deadline>
 class requests {
 public:
@@ -64,9 +63,9 @@ public:
     requests(const requests&) = delete;
     requests& operator=(const requests&) = delete;
 
-    ~requests() { context_.stop(); } // The others end with the context, uncalled.
+    ~requests() { context_.stop(); } // The context destroys the pending waits.
 
-    /// What a deadline costs: what the requests cost with one, less what they cost without.
+    /// Returns the cost of the deadlines: the time of the requests with them minus that without.
     process_clock::duration run(std::size_t count) {
         const auto bare = run_with(count, [](auto&& handler) { return std::move(handler); });
         return run_with(count, Deadline()) - bare;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Waits that are over soon: timeouts of operations that complete, and coroutines that sleep.
+// Short waits: timeouts of operations that complete in time, and coroutines that sleep.
 
 #ifndef BENCH_SHORT_LIVED_HPP
 #define BENCH_SHORT_LIVED_HPP
@@ -24,8 +24,8 @@
 
 namespace bench {
 
-/// Requests, some of them under way at once, each with a timer of its own that is never needed: the
-/// request itself is a handler that is posted. n other waits are pending all the time.
+/// Requests, `at_once` of them concurrent, each with a timer of its own that never expires. A request
+/// is a posted handler. n other waits are pending all the time.
 template <class Timer>
 class short_lived {
 public:
@@ -94,7 +94,7 @@ asio::awaitable<void> sleeper(asio::io_context& context, std::size_t waits,
     }
 }
 
-/// Lets n coroutines wait so many times each, and returns what all of that cost, making the
+/// Runs n coroutines that wait `waits` times each, and returns the processor time, creation of the
 /// coroutines included.
 template <class Timer>
 process_clock::duration await_chain(std::size_t n, std::size_t waits,
@@ -106,7 +106,7 @@ process_clock::duration await_chain(std::size_t n, std::size_t waits,
             asio::co_spawn(context, sleeper<Timer>(context, waits, pause, done), asio::detached);
         }
     });
-    require(done == n * waits, "a coroutine did not wait to the end");
+    require(done == n * waits, "a coroutine did not complete all of its waits");
     return time;
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Timers of one kind on an io_context, and a stream of operations on them.
+// Timers of one type on an io_context, and a sequence of operations on them.
 
 #ifndef BENCH_TIMER_WORKLOAD_HPP
 #define BENCH_TIMER_WORKLOAD_HPP
@@ -28,15 +28,16 @@ namespace bench {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-/// What a server's idle timeout is.
+/// A typical idle timeout of a server.
 constexpr std::chrono::seconds timeout{30};
 
-/// The same where there are n timers: working on very many takes longer than that.
+/// The timeout for n timers. It is longer for very many, because working on them takes longer than
+/// 30 s.
 constexpr std::chrono::seconds timeout_of(std::size_t n) {
     return n > 1'000'000 ? std::chrono::minutes(5) : timeout;
 }
 
-/// What the timers of a stream are told: always the same time,
+/// Timeouts for a workload: always the same one.
 class fixed_timeouts {
 public:
     explicit fixed_timeouts(std::size_t n) noexcept : timeout_(timeout_of(n)) {}
@@ -47,7 +48,7 @@ private:
     std::chrono::nanoseconds timeout_;
 };
 
-/// or another one each time, from 30 to 90 s. Drawing it takes about 2 ns.
+/// Timeouts for a workload: a random one from 30 to 90 s each time. To draw it takes about 2 ns.
 class varied_timeouts {
 public:
     explicit varied_timeouts(std::size_t) noexcept {}
@@ -61,19 +62,20 @@ private:
     splitmix64 random_{43};
 };
 
-/// In which order a stream comes to its timers: that of memory, or a random one.
+/// The order in which a workload visits its timers: in order of address, or at random.
 enum class visit_order { in_order, at_random };
 
-/// Enough time to arm n timers, on a slow machine too.
+/// Enough time to arm n timers, even on a slow machine.
 constexpr std::chrono::nanoseconds arming_time(std::size_t n) {
     return std::chrono::milliseconds(300) + n * std::chrono::nanoseconds(1'500);
 }
 
-/// How many aborted handlers are on their way at once, unless said otherwise. With one alone an
-/// io_context asks the system for events after each, which costs more than any timer.
+/// How many aborted handlers are queued at once by default. With only one, an io_context polls the
+/// kernel for events after each handler, which costs more than any timer.
 constexpr std::size_t in_flight = 64;
 
-/// A second thread that does nothing. A process with one thread has cheaper locks than a server.
+/// A second thread that does nothing. In a process with a single thread, glibc's locks are cheaper
+/// than in a server.
 class idle_thread {
 public:
     idle_thread() = default;
@@ -100,8 +102,8 @@ private:
     std::thread thread_{[this] { sleep(); }};
 };
 
-/// n timers of one context, side by side in memory, once their type has prepared the context, if it
-/// wants to.
+/// Returns n timers of one context, adjacent in memory. If the type has a function prepare(context),
+/// calls that first.
 template <class Timer>
 std::vector<Timer> make_timers(asio::io_context& context, std::size_t n) {
     if constexpr (requires { Timer::prepare(context); }) {
@@ -115,8 +117,8 @@ std::vector<Timer> make_timers(asio::io_context& context, std::size_t n) {
     return timers;
 }
 
-/// Runs `function` as a handler of the context, and whatever comes of it. Returns the processor
-/// time that took.
+/// Posts `function` to the context and runs the context until it is out of work or stopped. Returns
+/// the processor time of that.
 template <class Function>
 process_clock::duration run(asio::io_context& context, Function function) {
     asio::post(context, std::move(function));
@@ -128,10 +130,10 @@ process_clock::duration run(asio::io_context& context, Function function) {
     return time.total();
 }
 
-/// n timers that are waited for, and a stream of operations on them. An operation, a function
-/// object called with the stream and one of its timers, aborts the timer's wait. `burst` of them
-/// are done at once, by the last aborted handler of the burst before: so many are under way at
-/// once.
+/// n timers with pending waits, and a sequence of operations on them. An operation is a function
+/// object, called with the workload and one of its timers, that aborts the timer's wait. The
+/// operations come in bursts of `burst`. The last aborted handler of a burst starts the next burst,
+/// so that many handlers are queued at once.
 template <class Timer, class Operation, class Timeouts = fixed_timeouts>
 class timer_workload {
 public:
@@ -149,7 +151,7 @@ public:
         timer.async_wait([this](const error_code& ec) { aborted(ec); });
     }
 
-    /// Arms all in the order of memory, from one handler.
+    /// Arms all timers in order of address, from one handler.
     process_clock::duration arm_all() {
         return run(context_, [this] {
             for (Timer& timer : timers_) {
@@ -159,7 +161,7 @@ public:
         });
     }
 
-    /// Does `count` operations in the stream's order, and ends when each has aborted a wait.
+    /// Does `count` operations in visit order. Returns when each has aborted a wait.
     process_clock::duration apply(std::size_t count) {
         left_ = count;
         const auto time = run(context_, [this] { next_burst(); });
@@ -167,7 +169,7 @@ public:
         return time;
     }
 
-    /// Does `count` times `operation(timer)`, which must abort nothing, in the stream's order, from
+    /// Calls `function(timer)`, which must not abort any wait, `count` times in visit order, from
     /// one handler.
     template <class Function>
     process_clock::duration apply_without_abort(std::size_t count, Function function) {
@@ -196,7 +198,7 @@ private:
 
     void aborted(const error_code& ec) {
         require(ec == asio::error::operation_aborted, "a wait expired that should not");
-        require(under_way_ > 0, "a wait was completed that nobody aborted");
+        require(under_way_ > 0, "a wait completed without having been aborted");
         if (--under_way_ != 0) {
             return;
         }
@@ -212,13 +214,13 @@ private:
     const std::size_t burst_;
     Timeouts timeouts_;
     std::size_t next_ = 0;
-    std::size_t left_ = 0;      // Operations still to be done.
-    std::size_t under_way_ = 0; // Handlers still to be called for those done.
+    std::size_t left_ = 0;      // Operations that are still to do.
+    std::size_t under_way_ = 0; // Operations done whose handlers have not been called.
     asio::io_context context_;
     std::vector<Timer> timers_;
 };
 
-// Operations of a stream.
+// Operations of a workload.
 
 struct re_arm_one {
     template <class Workload, class Timer>

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# What all plots share. `results` is the file with all figures, `file` the one to draw, `kind` svg or
-# png.
+# Common settings of all plots. `results` is the file with all figures, `file` the output file, and
+# `kind` its format, svg or png.
 
 set encoding utf8
 set datafile separator whitespace
@@ -19,10 +19,10 @@ if (kind eq "svg") {
 }
 set output file
 
-# Lines `n median least most` of a figure. Where nothing was measured there is no line.
+# The lines `n median min max` of a figure; none if it was not measured.
 series(workload, implementation, figure) = sprintf("< awk -F, '$1 == \"%s\" && $2 == \"%s\" && $4 == \"%s\" { print $3, $5, $6, $7 }' '%s' | sort -n", workload, implementation, figure, results)
 
-# Everybody has a colour.
+# One colour for each implementation.
 set linetype 1 lw 2 lc rgb "#c0392b" pt 7
 set linetype 2 lw 2 lc rgb "#2c3e50" pt 5
 set linetype 3 lw 2 lc rgb "#7f8c8d" pt 9

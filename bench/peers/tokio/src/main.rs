@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-//! What peer.hpp says, on tokio: a runtime of one thread. A `Sleep` is filed when it is polled for the
-//! first time, cancelled when it is dropped, and moved by `reset`, after which it must be polled again.
+//! The benchmark of peer.hpp on a current-thread tokio runtime. A `Sleep` is filed by its first poll,
+//! cancelled when it is dropped, and moved by `reset`, after which it must be polled again.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ fn process_cpu_ns() -> u64 {
     }
     const CLOCK_PROCESS_CPUTIME_ID: i32 = 2;
     let mut time = Timespec { seconds: 0, nanoseconds: 0 };
-    // SAFETY: on 64-bit Linux, where this is built, that is what a timespec looks like.
+    // SAFETY: on 64-bit Linux, a timespec has this layout.
     assert_eq!(unsafe { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &mut time) }, 0);
     time.seconds as u64 * 1_000_000_000 + time.nanoseconds as u64
 }
@@ -46,7 +46,7 @@ fn start(context: &mut Context<'_>, mut timer: Pin<&mut Sleep>) {
     assert!(timer.as_mut().poll(context).is_pending(), "a wait expired that should not");
 }
 
-/// Does `operation` so often, as one task that lets the runtime have its turn after each burst.
+/// Does `operation` `count` times in one task, which yields to the runtime after each burst.
 async fn repeat(count: usize, mut operation: impl FnMut(&mut Context<'_>)) {
     let mut left = count;
     while left > 0 {
