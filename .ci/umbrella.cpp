@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What clang-tidy reads besides src/: all public headers, with the templates that users meet first
-// instantiated, because most checks look at instantiated code only.
+// The input of clang-tidy besides src/. Includes all public headers and instantiates the most
+// common templates, because most checks see only instantiated code.
 
 #include <asio_wheel.hpp>
 

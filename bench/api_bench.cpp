@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// boost::asio::steady_timer and asio_wheel::steady_timer do the same work in one run of one program.
-// Compare the ratios in the table at the end.
+// boost::asio::steady_timer and asio_wheel::steady_timer do the same work in one run of one
+// program. Compare the ratios in the table at the end.
 //
 //  - Timers have the default executor and lie in one array. Handlers capture a pointer.
 //  - A timeout is 30 s (five minutes for more than a million timers). In the workloads named
@@ -57,7 +57,8 @@ void arm(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * rounds);
 }
 
-// The same on timers with a pending wait, in random order, in bursts. The aborted handler is called.
+// The same on timers with a pending wait, in random order, in bursts. The aborted handler is
+// called.
 template <class Timer, class Timeouts = bench::fixed_timeouts>
 void re_arm(benchmark::State& state, std::size_t n, std::size_t burst) {
     const std::size_t count = bench::operations_on(n);
@@ -137,7 +138,8 @@ void await_expired(benchmark::State& state, std::size_t n) {
     state.counters["op"] = bench::per_operation(n * waits);
 }
 
-// Reports the processor time and the wall-clock time per operation of a workload that measures both.
+// Reports the processor time and the wall-clock time per operation of a workload that measures
+// both.
 template <class Make>
 void measure_cpu_and_wall_clock(benchmark::State& state, std::size_t operations, Make make) {
     double wall = 0;

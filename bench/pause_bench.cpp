@@ -4,9 +4,9 @@
 // How long other work is held up while n waits expire at once, are filed again, or end with their
 // context. Other work is another handler of the context, or another thread that starts a wait.
 //
-// `pause_us` is the longest pause in wall-clock time, and `cpu_us` the longest in processor time. On
-// a busy machine, see the minimum of several repetitions, and `cpu_us`. `op` of `context_end` is the
-// processor time per wait of the thread that destroys the context.
+// `pause_us` is the longest pause in wall-clock time, and `cpu_us` the longest in processor time.
+// On a busy machine, see the minimum of several repetitions, and `cpu_us`. `op` of `context_end` is
+// the processor time per wait of the thread that destroys the context.
 
 #include "support/measure.hpp"
 #include "support/pairs.hpp"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The cost of the deadlines of a stream: asio_wheel::timeout_stream and Beast's tcp_stream, compared
-// with the bare socket.
+// The cost of the deadlines of a stream: asio_wheel::timeout_stream and Beast's tcp_stream,
+// compared with the bare socket.
 //
 // n pairs of sockets are connected on loopback. Both ends of each pair read a message of 16 bytes
 // and answer with one, so n messages are in flight at once. Before each read and each write, a

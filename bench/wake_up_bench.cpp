@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How often a context wakes up, and how late its handlers are. A wake-up is the end of a system call
-// that waits for events (a voluntary context switch, where those calls cannot be counted). Lateness
-// is the time from the expiry to the start of the handler.
+// How often a context wakes up, and how late its handlers are. A wake-up is the end of a system
+// call that waits for events (a voluntary context switch, where those calls cannot be counted).
+// Lateness is the time from the expiry to the start of the handler.
 //
 // 1,000 timers wait again and again for a random time from 50 to 150 ms: some 10,000 expiries a
 // second. The number at the end of a name is the wheel's tick in microseconds; Asio has none.
@@ -179,7 +179,7 @@ void cancelled(benchmark::State& state, std::size_t n) {
     }
 }
 
-// Wake-ups for a single wait of so many milliseconds.
+// Counts the wake-ups for a single wait of `distance` milliseconds.
 template <class Timer>
 void single_wait(benchmark::State& state, std::size_t distance) {
     asio::io_context context;

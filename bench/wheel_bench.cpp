@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel alone, without clock, lock or Asio, compared with other queues of deadlines: the heap of
-// Asio's timers, std::multimap and, for some workloads, libuv's and libevent's timers.
+// The wheel alone, without clock, lock or Asio, compared with other queues of deadlines: the heap
+// of Asio's timers, std::multimap and, for some workloads, libuv's and libevent's timers.
 //
 // Unless a workload says otherwise, deadlines are uniformly distributed in 1 … 60,000 ticks. Random
 // numbers come from splitmix64 with seed 42. Entries lie in one array and are inserted in that
@@ -99,8 +99,8 @@ void re_arm(benchmark::State& state, std::size_t n) {
 }
 
 // n timeouts of 30 s, each moved once a second in random order, so that none ever expires. Time
-// advances tick by tick and is included; the first second is not. A lazy queue does much of its work
-// when the old deadlines come, so it runs for longer. The others do the same work each second.
+// advances tick by tick and is included; the first second is not. A lazy queue does much of its
+// work when the old deadlines come, so it runs for longer. The others do the same work each second.
 template <class Queue>
 void idle_re_arm(benchmark::State& state, std::size_t n) {
     constexpr tick_t timeout = 30 * second;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The worst cases of the wheel alone, compared with other queues of deadlines: the longest tick, the
-// longest slice of a tick, the longest search for the next expiry, and a stall of one day. The
+// The worst cases of the wheel alone, compared with other queues of deadlines: the longest tick,
+// the longest slice of a tick, the longest search for the next expiry, and a stall of one day. The
 // conditions are those of wheel_bench.cpp.
 //
 // Time is that of the steady clock, which is the cheapest to read. To exclude other activity on the

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// libevent has a binary heap. The base is used without locks, and reads a coarse clock on each call.
+// libevent has a binary heap. The base is used without locks, and reads a coarse clock on each
+// call.
 
 #include "peer.hpp"
 

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The benchmark of each peer that is written in C++. The programs in other languages follow the same
-// rules:
+// The benchmark of each peer that is written in C++. The programs in other languages follow the
+// same rules:
 //
 //  - A timeout is 30 s. `pending` other timers are started first, in order of address. None of them
 //    ever expires.

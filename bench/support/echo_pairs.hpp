@@ -22,8 +22,8 @@
 
 namespace bench {
 
-/// n pairs of streams over connected sockets. Each end answers each message with another one. If the
-/// stream type has deadlines, one is set before each operation.
+/// n pairs of streams over connected sockets. Each end answers each message with another one. If
+/// the stream type has deadlines, one is set before each operation.
 template <class Stream>
 class echo_pairs {
 public:

@@ -128,8 +128,8 @@ private:
     return std::chrono::duration<double>(d).count();
 }
 
-/// Returns how often to repeat a round of `operations`, so that the resolution of the clock does not
-/// matter.
+/// Returns how often to repeat a round of `operations`, so that the resolution of the clock does
+/// not matter.
 [[nodiscard]] inline std::size_t rounds_of(std::size_t operations) noexcept {
     constexpr std::size_t enough = 100'000;
     return std::max<std::size_t>(1, enough / operations);

@@ -134,8 +134,8 @@ private:
 
 /// The same while n waits with the same deadline are moved to a later one, as idle timeouts of
 /// active connections are. Ours are postponed, and filed again when the old deadline comes. Asio's
-/// timers cannot be postponed: the new deadline is only recorded, and a wait that completes too soon
-/// is started again.
+/// timers cannot be postponed: the new deadline is only recorded, and a wait that completes too
+/// soon is started again.
 template <class Timer>
 class refiling_pause {
     using clock = std::chrono::steady_clock;
@@ -286,9 +286,9 @@ private:
     timed_initiation initiation_;
 };
 
-/// Measures the longest async_wait() of another thread, as above, while the context of its timers is
-/// destroyed with n other waits pending. `time` is the processor time of the thread that destroys
-/// it.
+/// Measures the longest async_wait() of another thread, as above, while the context of its timers
+/// is destroyed with n other waits pending. `time` is the processor time of the thread that
+/// destroys it.
 template <class Timer>
 class context_end_pause {
     using clock = std::chrono::steady_clock;

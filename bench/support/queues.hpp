@@ -10,8 +10,8 @@
 //     next_expiry()                  the tick of the earliest deadline, or no_tick
 //     size()
 //
-// `lazy` is true if an operation defers part of its work. A fair test then lasts until that is done.
-// `timed` is false if the queue has no advance() and no next_expiry().
+// `lazy` is true if an operation defers part of its work. A fair test then lasts until that is
+// done. `timed` is false if the queue has no advance() and no next_expiry().
 
 #ifndef BENCH_QUEUES_HPP
 #define BENCH_QUEUES_HPP

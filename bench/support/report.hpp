@@ -28,8 +28,8 @@ namespace bench {
 
 constexpr const char* ours = "asio_wheel";
 
-/// The time per operation if each iteration does `operations` of them. Google Benchmark prints it in
-/// seconds ("38.2n" is 38.2 ns); the table and CSV files have it in nanoseconds.
+/// The time per operation if each iteration does `operations` of them. Google Benchmark prints it
+/// in seconds ("38.2n" is 38.2 ns); the table and CSV files have it in nanoseconds.
 inline benchmark::Counter per_operation(std::size_t operations) {
     return {static_cast<double>(operations),
             benchmark::Counter::Flags(benchmark::Counter::kIsIterationInvariantRate |

@@ -24,8 +24,8 @@
 
 namespace bench {
 
-/// Requests, `at_once` of them concurrent, each with a timer of its own that never expires. A request
-/// is a posted handler. n other waits are pending all the time.
+/// Requests, `at_once` of them concurrent, each with a timer of its own that never expires. A
+/// request is a posted handler. n other waits are pending all the time.
 template <class Timer>
 class short_lived {
 public:

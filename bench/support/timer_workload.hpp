@@ -102,8 +102,8 @@ private:
     std::thread thread_{[this] { sleep(); }};
 };
 
-/// Returns n timers of one context, adjacent in memory. If the type has a function prepare(context),
-/// calls that first.
+/// Returns n timers of one context, adjacent in memory. If the type has a function
+/// prepare(context), calls that first.
 template <class Timer>
 std::vector<Timer> make_timers(asio::io_context& context, std::size_t n) {
     if constexpr (requires { Timer::prepare(context); }) {
