@@ -7,23 +7,23 @@
 #define ECHO_CLIENT_HPP
 
 #include "../support/coroutine.hpp"
-#include "talker.hpp"
+#include "active_client.hpp"
 
 #include <cstdint>
 
 namespace echo {
 
-class client : public talker {
+class client : public active_client {
 public:
-    using talker::talker;
+    using active_client::active_client;
 
     /// One byte of a line that never ends.
     asio::awaitable<void> send_byte() { co_await socket_.send("x"); }
 
     /// Says no more and waits for the server to close.
-    asio::awaitable<void> outwait() {
+    asio::awaitable<void> wait_for_close() {
         ++plan_.seen.waiting;
-        const bool unasked = co_await socket_.hear("nothing more", plan_.seen.wrong_replies);
+        const bool unasked = co_await socket_.read_line("nothing more", plan_.seen.wrong_replies);
         --plan_.seen.waiting;
         if (!unasked) {
             note_closed();
@@ -33,7 +33,7 @@ public:
     /// Ends the connection without a word, as a crash does: with a FIN or with a reset.
     asio::awaitable<void> leave() {
         if (steady_clock::now() >= sent_ + plan_.idle) {
-            co_await outwait(); // too slow: the server closes it, or has done so
+            co_await wait_for_close(); // too slow: the server closes it, or has done so
             co_return;
         }
         if (plan_.random() % 2 == 0) {

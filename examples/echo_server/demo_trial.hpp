@@ -6,11 +6,11 @@
 #ifndef ECHO_DEMO_TRIAL_HPP
 #define ECHO_DEMO_TRIAL_HPP
 
+#include "../support/checks.hpp"
 #include "../support/report.hpp"
 #include "../support/start_process.hpp"
 #include "../support/trial_settings.hpp"
-#include "../support/verdict.hpp"
-#include "promises.hpp"
+#include "checks.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -43,14 +43,14 @@ inline trial_settings plan(const demo_settings& s, const char* argv0, bool on_as
             .at_most = from_seconds(s.seconds) + std::chrono::seconds(10)};
 }
 
-inline verdict check(const outcome& o, int margin_ms) {
-    print_checks(o, promises(o, margin_ms), margin_ms);
+inline trial_result report(const outcome& o, int margin_ms) {
+    print_checks(o, checks(o, margin_ms), margin_ms);
     const double too_late = figure(o.load, "cut_off") - figure(o.load, "ignored");
     if (too_late > 0) {
         std::printf("  note    %.0f heartbeats of clients were sent too late\n", too_late);
     }
-    const verdict v = judge(o, margin_ms);
-    if (v == verdict::too_busy) {
+    const trial_result v = evaluate(o, margin_ms);
+    if (v == trial_result::inconclusive) {
         print_busy(o.machine, margin_ms, "--connections");
     }
     return v;

@@ -6,10 +6,10 @@
 // with 77 if something was not as it should be and this machine was too busy to tell whose fault
 // that is.
 
+#include "../support/checks.hpp"
 #include "../support/options.hpp"
 #include "../support/report.hpp"
 #include "../support/trial.hpp"
-#include "../support/verdict.hpp"
 #include "demo_trial.hpp"
 #include "figures.hpp"
 #include "file_limit.hpp"
@@ -63,9 +63,9 @@ int main(int argc, char** argv) {
             }
         }
         print_figures(outcomes, figures);
-        verdict all = verdict::passed;
+        trial_result all = trial_result::passed;
         for (const outcome& o : outcomes) {
-            all = worse(all, check(o, s.margin_ms));
+            all = worse(all, report(o, s.margin_ms));
         }
         return conclude(all);
     } catch (const interrupted&) {

@@ -44,7 +44,7 @@ void run(const load_settings& s) {
     int clients = s.connections;
     for (int i = 0; i < s.connections; ++i) { // all of them within a tenth of the time
         const auto start = from_seconds(s.seconds / 10 * i / s.connections);
-        asio::co_spawn(io, keep_connected(i, cast(s, i), start, plan),
+        asio::co_spawn(io, keep_connected(i, role_for(s, i), start, plan),
                        [&](std::exception_ptr thrown) {
                            if (--clients == 0) {
                                plan.delay.stop();

@@ -6,8 +6,8 @@
 #ifndef ECHO_FIGURES_HPP
 #define ECHO_FIGURES_HPP
 
+#include "../support/checks.hpp"
 #include "../support/report.hpp"
-#include "../support/verdict.hpp"
 
 namespace echo {
 

@@ -25,7 +25,7 @@ inline asio::awaitable<void> keep_connected(int number, role play, steady_clock:
                                             load& plan) {
     const auto executor = co_await asio::this_coro::executor;
     const auto whole_life = // Who only talks may stop at any time.
-        play == talk ? plan.margin : plan.idle + 2 * plan.heartbeat() + plan.margin;
+        play == stay_active ? plan.margin : plan.idle + 2 * plan.heartbeat() + plan.margin;
     asio::steady_timer pause(executor, start);
     co_await pause.async_wait(as_result);
     while (steady_clock::now() + whole_life < plan.end) {

@@ -30,7 +30,7 @@ public:
     asio::awaitable<void> connect(const tcp::endpoint& server, std::uint64_t number) {
         error_code ignored;
         socket_.open(tcp::v4(), ignored);
-        leave_from_own_address(number);
+        bind_to_own_address(number);
         co_await socket_.async_connect(server, as_result);
         socket_.set_option(tcp::no_delay(true), ignored);
     }
@@ -41,7 +41,7 @@ public:
 
     /// Reads a line that begins with `expected`; false if the connection has ended. Counts those
     /// that begin otherwise.
-    asio::awaitable<bool> hear(std::string_view expected, std::uint64_t& wrong) {
+    asio::awaitable<bool> read_line(std::string_view expected, std::uint64_t& wrong) {
         auto [error, size] = co_await asio::async_read_until(
             socket_, asio::dynamic_buffer(received_), '\n', as_result);
         if (error) {
@@ -68,7 +68,7 @@ public:
 private:
     /// One address has some 28,000 ports to connect from. All of 127.0.0.0/8 is this host on Linux;
     /// where binding fails, the system chooses address and port as usual.
-    void leave_from_own_address(std::uint64_t number) {
+    void bind_to_own_address(std::uint64_t number) {
 #ifdef __linux__
         const auto last = static_cast<asio::ip::address_v4::uint_type>(1 + number % 8);
         error_code ignored;

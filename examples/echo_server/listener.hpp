@@ -9,7 +9,7 @@
 #include "../support/coroutine.hpp"
 #include "meters.hpp"
 #include "other_deadlines.hpp"
-#include "presence.hpp"
+#include "scoped_flag.hpp"
 #include "session.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -40,12 +40,12 @@ public:
 
     /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the
     /// coroutine that waits for it: so this may end before, and is to be called again.
-    asio::awaitable<void> accept() { return accept(presence(meters_.accepting)); }
+    asio::awaitable<void> accept() { return accept(scoped_flag(meters_.accepting)); }
 
     [[nodiscard]] bool is_accepting() const { return meters_.accepting; }
 
 private:
-    asio::awaitable<void> accept(presence) {
+    asio::awaitable<void> accept(scoped_flag) {
         for (int failures = 0; acceptor_.is_open();) { // one after the other
             try {
                 tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);

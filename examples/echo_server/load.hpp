@@ -21,17 +21,17 @@ namespace echo {
 
 using namespace demo;
 
-struct tally {
+struct client_stats {
     std::uint64_t connected = 0;
     std::uint64_t not_connected = 0;
     std::uint64_t requests = 0;
     std::uint64_t replies = 0;
     std::uint64_t wrong_replies = 0;
-    std::uint64_t cut_off = 0;       ///< Requests answered by the end of the connection.
-    std::uint64_t ignored = 0;       ///< Those of them sent well before the deadline.
-    std::uint64_t left = 0;          ///< Connections that a client ended without a word.
-    std::uint64_t silent_closed = 0; ///< Closed by the server, by what the client was doing.
-    std::uint64_t loris_closed = 0;
+    std::uint64_t cut_off = 0;     ///< Requests answered by the end of the connection.
+    std::uint64_t ignored = 0;     ///< Those of them sent well before the deadline.
+    std::uint64_t left = 0;        ///< Connections that a client ended without a word.
+    std::uint64_t idle_closed = 0; ///< Closed by the server, by what the client was doing.
+    std::uint64_t slow_loris_closed = 0;
     std::uint64_t waiting = 0; ///< Clients that wait for the server to close, now.
 
     /// One close by the server. It must lie in [earliest allowed, latest expected]: the line that
@@ -58,7 +58,7 @@ struct load {
     steady_clock::duration idle;   ///< What the server allows.
     steady_clock::duration margin; ///< How late its closing may be seen here.
     steady_clock::time_point end;
-    tally seen;
+    client_stats seen;
     own_delay delay;
     std::optional<steady_clock::duration> pause; ///< Between two heartbeats, if it was chosen.
     std::mt19937 random{20260101};

@@ -22,11 +22,11 @@ struct load_settings {
 };
 
 /// Who plays what: the mixture that finds mistakes, or one that a benchmark asked for.
-inline role cast(const load_settings& s, int number) {
+inline role role_for(const load_settings& s, int number) {
     if (s.active) {
-        return talk;
+        return stay_active;
     }
-    return s.slow_loris ? (number % 10 == 3 ? dawdle : talk) : role_of(number);
+    return s.slow_loris ? (number % 10 == 3 ? slow_loris : stay_active) : role_of(number);
 }
 
 } // namespace echo

@@ -22,7 +22,7 @@ inline double quantile(std::vector<double>& sorted, double q) {
     return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(q * last)];
 }
 
-inline record summary(tally& seen, const own_delay& delay, double seconds) {
+inline record summary(client_stats& seen, const own_delay& delay, double seconds) {
     auto number = [](std::uint64_t n) { return static_cast<double>(n); };
     std::ranges::sort(seen.lateness_ms);
     return {
@@ -35,8 +35,8 @@ inline record summary(tally& seen, const own_delay& delay, double seconds) {
         {"cut_off", number(seen.cut_off)},
         {"ignored", number(seen.ignored)},
         {"left", number(seen.left)},
-        {"silent_closed", number(seen.silent_closed)},
-        {"loris_closed", number(seen.loris_closed)},
+        {"idle_closed", number(seen.idle_closed)},
+        {"slow_loris_closed", number(seen.slow_loris_closed)},
         {"closes", number(seen.lateness_ms.size())},
         {"early", number(seen.early)},
         {"late", number(seen.late)},

@@ -20,7 +20,7 @@ using namespace demo;
 using shared_client = std::shared_ptr<client>;
 
 /// Speaks until the end; the server has no reason to close it.
-inline asio::awaitable<void> talk(shared_client me, load& plan) {
+inline asio::awaitable<void> stay_active(shared_client me, load& plan) {
     while (steady_clock::now() < plan.end) {
         const bool heard = co_await me->ping();
         if (!heard) {
@@ -33,7 +33,7 @@ inline asio::awaitable<void> talk(shared_client me, load& plan) {
 }
 
 /// Speaks up to three times, then falls silent.
-inline asio::awaitable<void> fall_silent(shared_client me, load& plan) {
+inline asio::awaitable<void> go_idle(shared_client me, load& plan) {
     for (auto lines = plan.random() % 4; lines > 0; --lines) {
         const bool heard = co_await me->ping();
         if (!heard) {
@@ -41,11 +41,11 @@ inline asio::awaitable<void> fall_silent(shared_client me, load& plan) {
         }
         co_await me->sleep(plan.about(plan.heartbeat() / 2));
     }
-    co_await me->outwait();
-    ++plan.seen.silent_closed;
+    co_await me->wait_for_close();
+    ++plan.seen.idle_closed;
 }
 
-inline asio::awaitable<void> drip(shared_client me) {
+inline asio::awaitable<void> send_bytes(shared_client me) {
     while (me->open()) {
         co_await me->send_byte();
         co_await me->sleep(std::chrono::milliseconds(200));
@@ -53,7 +53,7 @@ inline asio::awaitable<void> drip(shared_client me) {
 }
 
 /// Slow-loris: a byte at a time, never a whole line; every other one is well-behaved at first.
-inline asio::awaitable<void> dawdle(shared_client me, load& plan) {
+inline asio::awaitable<void> slow_loris(shared_client me, load& plan) {
     if (plan.random() % 2 == 0) {
         const bool heard = co_await me->ping();
         if (!heard) {
@@ -61,13 +61,13 @@ inline asio::awaitable<void> dawdle(shared_client me, load& plan) {
         }
     }
     const auto executor = co_await asio::this_coro::executor;
-    asio::co_spawn(executor, drip(me), rethrow);
-    co_await me->outwait();
-    ++plan.seen.loris_closed;
+    asio::co_spawn(executor, send_bytes(me), rethrow);
+    co_await me->wait_for_close();
+    ++plan.seen.slow_loris_closed;
 }
 
 /// Is gone all of a sudden.
-inline asio::awaitable<void> drop_dead(shared_client me, load& plan) {
+inline asio::awaitable<void> disconnect(shared_client me, load& plan) {
     const bool heard = co_await me->ping();
     if (heard) {
         co_await me->sleep(plan.about(plan.idle / 2));
@@ -81,13 +81,13 @@ inline role role_of(int number) {
     switch (number % 10) {
     case 0:
     case 5:
-        return fall_silent;
+        return go_idle;
     case 3:
-        return dawdle;
+        return slow_loris;
     case 7:
-        return drop_dead;
+        return disconnect;
     default:
-        return talk;
+        return stay_active;
     }
 }
 

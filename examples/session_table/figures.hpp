@@ -6,8 +6,8 @@
 #ifndef SESSIONS_FIGURES_HPP
 #define SESSIONS_FIGURES_HPP
 
+#include "../support/checks.hpp"
 #include "../support/report.hpp"
-#include "../support/verdict.hpp"
 
 namespace sessions {
 

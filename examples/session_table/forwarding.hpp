@@ -48,7 +48,7 @@ protected:
     }
 
     /// What comes from upstream goes to the peer of its session.
-    void hear_upstream(const datagram& d) {
+    void handle_answer(const datagram& d) {
         ++meters_.datagrams;
         session<Timer>* const found = table_.find(d.session);
         if (found == nullptr) {

@@ -6,7 +6,7 @@
 #ifndef SESSIONS_PEERS_HPP
 #define SESSIONS_PEERS_HPP
 
-#include "receipts.hpp"
+#include "receiver.hpp"
 #include "settings.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -17,10 +17,10 @@
 
 namespace sessions {
 
-class peers : public receipts {
+class peers : public receiver {
 public:
     peers(asio::io_context& io, const load_settings& s)
-        : receipts(io, s),
+        : receiver(io, s),
           relay_(asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(s.port)),
           window_(s.plain ? 256 : 4096) {}
 

@@ -7,8 +7,8 @@
 #define SESSIONS_RELAY_HPP
 
 #include "forwarding.hpp"
+#include "loop_lag.hpp"
 #include "meters.hpp"
-#include "pulse.hpp"
 #include "settings.hpp"
 #include "udp_link.hpp"
 
@@ -29,14 +29,14 @@ class relay : forwarding<Timer> {
 
 public:
     relay(asio::io_context& io, const relay_settings& s, meters& m) : base(io, s, m) {
-        listen(inside_, [this](const datagram& d, const udp::endpoint& from) { hear(d, from); });
+        listen(inside_, [this](const datagram& d, const udp::endpoint& from) { handle(d, from); });
         listen(outside_,
-               [this](const datagram& d, const udp::endpoint&) { this->hear_upstream(d); });
+               [this](const datagram& d, const udp::endpoint&) { this->handle_answer(d); });
     }
 
     [[nodiscard]] int port() const { return inside_.endpoint().port(); }
     [[nodiscard]] std::uint64_t dropped() const { return inside_.dropped() + outside_.dropped(); }
-    [[nodiscard]] const pulse& paused() const { return table_.together.paused(); }
+    [[nodiscard]] const loop_lag& paused() const { return table_.together.paused(); }
     /// From the moment when many sessions were to end until the last of them had.
     [[nodiscard]] double together_took_ms() const { return table_.together.took_ms(); }
 
@@ -52,7 +52,7 @@ private:
         });
     }
 
-    void hear(const datagram& d, const udp::endpoint& from) {
+    void handle(const datagram& d, const udp::endpoint& from) {
         datagram reply = d;
         switch (d.what) {
         case kind::data:

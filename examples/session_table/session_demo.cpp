@@ -5,13 +5,13 @@
 // session and every request ended when it should. Exits with 0 if so, with 1 if not, and with 77 if
 // something was not as it should be and this machine was too busy to tell whose fault that is.
 
+#include "../support/checks.hpp"
 #include "../support/options.hpp"
 #include "../support/report.hpp"
 #include "../support/trial.hpp"
-#include "../support/verdict.hpp"
+#include "checks.hpp"
 #include "demo_trial.hpp"
 #include "figures.hpp"
-#include "promises.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -60,11 +60,11 @@ int main(int argc, char** argv) {
             outcomes.push_back(trial(plan(s, argv[0], v)).run());
         }
         print_figures(outcomes, figures);
-        verdict all = verdict::passed;
+        trial_result all = trial_result::passed;
         for (const outcome& o : outcomes) {
-            print_checks(o, promises(o, s.margin_ms), s.margin_ms);
-            const verdict v = judge(o, s.margin_ms);
-            if (v == verdict::too_busy) {
+            print_checks(o, checks(o, s.margin_ms), s.margin_ms);
+            const trial_result v = evaluate(o, s.margin_ms);
+            if (v == trial_result::inconclusive) {
                 print_busy(o.machine, s.margin_ms, "--sessions");
             }
             all = worse(all, v);

@@ -5,8 +5,8 @@
 // them. They open all sessions, talk, let many end at one moment, and fall silent.
 
 #include "../support/options.hpp"
+#include "relay_trial.hpp"
 #include "settings.hpp"
-#include "trial_of_relay.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
         options.fail("--port is required");
     }
     try {
-        trial_of_relay(s).run();
+        relay_trial(s).run();
     } catch (const std::exception& e) {
         std::fprintf(stderr, "session_load: %s\n", e.what());
         return 1;

@@ -6,7 +6,7 @@
 #ifndef SESSIONS_TABLE_HPP
 #define SESSIONS_TABLE_HPP
 
-#include "at_once.hpp"
+#include "mass_expiry.hpp"
 #include "meters.hpp"
 #include "requests.hpp"
 #include "session.hpp"
@@ -72,7 +72,7 @@ public:
     }
 
     requests<Timer> requested;
-    at_once together;
+    mass_expiry together;
 
 private:
     auto when_idle(session<Timer>& s) {

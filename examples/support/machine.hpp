@@ -7,8 +7,8 @@
 #ifndef DEMO_MACHINE_HPP
 #define DEMO_MACHINE_HPP
 
+#include "checks.hpp"
 #include "coroutine.hpp"
-#include "verdict.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -39,9 +39,9 @@ inline steady_clock::duration waited_for_processor([[maybe_unused]] pid_t proces
 
 /// Sleeps for 5 ms again and again, and notes how late it wakes up. Once a second it asks how long
 /// each of the processes has waited for a processor.
-class machine_watch {
+class machine_monitor {
 public:
-    explicit machine_watch(asio::io_context& io) : timer_(io) {}
+    explicit machine_monitor(asio::io_context& io) : timer_(io) {}
 
     void add(pid_t id) { processes_.push_back({id, waited_for_processor(id)}); }
 
@@ -51,7 +51,8 @@ public:
             timer_.expires_after(std::chrono::milliseconds(5));
             co_await timer_.async_wait(as_result);
             const auto now = steady_clock::now();
-            seen_.bystander_ms = std::max(seen_.bystander_ms, milliseconds(now - timer_.expiry()));
+            seen_.idle_process_ms =
+                std::max(seen_.idle_process_ms, milliseconds(now - timer_.expiry()));
             if (now >= next_look || stopped_) {
                 look();
                 next_look = now + std::chrono::seconds(1);
@@ -75,7 +76,7 @@ private:
     void look() {
         for (process& p : processes_) {
             const auto waited = waited_for_processor(p.id);
-            seen_.starved_ms = std::max(seen_.starved_ms, milliseconds(waited - p.waited));
+            seen_.cpu_wait_ms = std::max(seen_.cpu_wait_ms, milliseconds(waited - p.waited));
             p.waited = waited;
         }
     }

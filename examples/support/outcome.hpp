@@ -15,11 +15,11 @@ namespace demo {
 
 /// What was seen of the machine, each as the longest of its kind, in milliseconds.
 struct machine_lateness {
-    double clients_ms = 0;   ///< The load generator, in looking at its sockets.
-    double bystander_ms = 0; ///< A process that does nothing but sleep: the demo itself.
-    double starved_ms = 0;   ///< A process waited for a processor so long in one second.
+    double clients_ms = 0;      ///< The load generator, in looking at its sockets.
+    double idle_process_ms = 0; ///< A process that does nothing but sleep: the demo itself.
+    double cpu_wait_ms = 0;     ///< A process waited for a processor so long in one second.
 
-    double worst() const { return std::max({clients_ms, bystander_ms, starved_ms}); }
+    double worst() const { return std::max({clients_ms, idle_process_ms, cpu_wait_ms}); }
 };
 
 /// How the two processes of a trial came to their end.

@@ -6,8 +6,8 @@
 #ifndef DEMO_REPORT_HPP
 #define DEMO_REPORT_HPP
 
+#include "checks.hpp"
 #include "record.hpp"
-#include "verdict.hpp"
 
 #include <cstdio>
 #include <span>
@@ -43,30 +43,34 @@ inline void print_figures(const std::vector<outcome>& outcomes, std::span<const 
 }
 
 /// Prints one line per promise.
-inline void print_checks(const outcome& o, const std::vector<promise>& promises, int margin_ms) {
+inline void print_checks(const outcome& o, const std::vector<check>& checks, int margin_ms) {
     const bool busy = was_too_busy(o, margin_ms);
     std::printf("\nchecks, %s\n", o.timer.c_str());
-    for (const promise& p : promises) {
-        std::printf("  %-7s %s\n", p.kept ? "ok" : p.broken(busy) ? "FAILED" : "?", p.text.c_str());
+    for (const check& p : checks) {
+        std::printf("  %-7s %s\n",
+                    p.passed         ? "ok"
+                    : p.failed(busy) ? "FAILED"
+                                     : "?",
+                    p.text.c_str());
     }
 }
 
 /// Says why a trial could not be judged. `fewer` is the option that makes less work.
 inline void print_busy(const machine_lateness& machine, int margin_ms, const char* fewer) {
     std::printf(
-        "\nThis machine was too busy to judge what is marked with a question mark. The\n"
+        "\nThis machine was too busy to evaluate what is marked with a question mark. The\n"
         "clients were %.0f ms late by themselves, a process that only sleeps was %.0f ms\n"
         "late, and a process waited %.0f ms for a processor within a second. Up to %.0f ms\n"
         "is good enough. Try again, or use fewer %s.\n",
-        machine.clients_ms, machine.bystander_ms, machine.starved_ms,
-        most_lateness_of_machine(margin_ms), fewer);
+        machine.clients_ms, machine.idle_process_ms, machine.cpu_wait_ms,
+        max_machine_lateness_ms(margin_ms), fewer);
 }
 
 /// The last line, and what the demo exits with.
-inline int conclude(verdict all) {
-    std::printf("\n%s\n", all == verdict::passed   ? "all checks passed"
-                          : all == verdict::failed ? "some checks FAILED"
-                                                   : "not judged: this machine was too busy");
+inline int conclude(trial_result all) {
+    std::printf("\n%s\n", all == trial_result::passed   ? "all checks passed"
+                          : all == trial_result::failed ? "some checks FAILED"
+                                                        : "not judged: this machine was too busy");
     return static_cast<int>(all);
 }
 

@@ -90,7 +90,7 @@ private:
     trial_settings settings_;
     outcome result_;
     asio::io_context io_;
-    machine_watch machine_{io_};
+    machine_monitor machine_{io_};
     std::optional<child_process> server_;
     std::optional<child_process> clients_;
 };

@@ -7,7 +7,7 @@
 #ifndef ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 #define ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 
-#include "../../../examples/echo_server/presence.hpp"
+#include "../../../examples/echo_server/scoped_flag.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -27,7 +27,7 @@ namespace asio_wheel::test {
 
 template <class Serve>
 boost::asio::awaitable<void> serve_present(Serve& serve, boost::asio::ip::tcp::acceptor& acceptor,
-                                           echo::presence) {
+                                           echo::scoped_flag) {
     co_await serve(acceptor);
 }
 
@@ -54,7 +54,7 @@ void host(int argc, char** argv, Serve serve) {
                 ctx.run_one();
             } else { // Not before others had time to give some back.
                 ctx.run_for(std::chrono::milliseconds(1));
-                asio::co_spawn(ctx, serve_present(serve, acceptor, echo::presence(serving)),
+                asio::co_spawn(ctx, serve_present(serve, acceptor, echo::scoped_flag(serving)),
                                asio::detached);
             }
         } catch (const std::bad_alloc&) {

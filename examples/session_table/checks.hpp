@@ -3,11 +3,11 @@
 
 // What the relay promises, and what its peers must have seen of it.
 
-#ifndef SESSIONS_PROMISES_HPP
-#define SESSIONS_PROMISES_HPP
+#ifndef SESSIONS_CHECKS_HPP
+#define SESSIONS_CHECKS_HPP
 
+#include "../support/checks.hpp"
 #include "../support/record.hpp"
-#include "../support/verdict.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -21,8 +21,8 @@ inline double together_margin_ms(double sessions, int margin_ms) {
     return margin_ms + sessions / 100;
 }
 
-inline std::vector<promise> promises(const outcome& o, int margin_ms) {
-    promise_list list;
+inline std::vector<check> checks(const outcome& o, int margin_ms) {
+    check_list list;
     if (!list.ended(o)) {
         return list.all;
     }
@@ -36,38 +36,38 @@ inline std::vector<promise> promises(const outcome& o, int margin_ms) {
     list.always(server("datagrams") > 0 && server("sessions_opened") > 0 && peers("together") > 0,
                 text("%.0f datagrams were forwarded for %.0f sessions", server("datagrams"),
                      server("sessions_opened")));
-    list.given_time(peers("lost") == 0 && server("dropped") == 0,
-                    text("no datagram was lost (%.0f)", peers("lost") + server("dropped")));
+    list.unless_busy(peers("lost") == 0 && server("dropped") == 0,
+                     text("no datagram was lost (%.0f)", peers("lost") + server("dropped")));
 
     const double latest = server("tick_ms") + margin_ms;
     const double late = std::max(server("idle_max_ms"), server("deadline_max_ms"));
-    list.given_time(
+    list.unless_busy(
         late <= latest && peers("late") == 0,
         text("nothing ended later than tick (%g ms) + margin (%d ms): %.2f ms here, %.0f "
              "seen by peers",
              server("tick_ms"), margin_ms, late, peers("late")));
     const double together = peers("together");
-    list.given_time(server("together_count") == together &&
-                        server("together_max_ms") <= together_margin_ms(together, margin_ms),
-                    text("%.0f of %.0f sessions ended at one moment, the last %.2f ms after it",
-                         server("together_count"), together, server("together_max_ms")));
-    list.given_time(
+    list.unless_busy(server("together_count") == together &&
+                         server("together_max_ms") <= together_margin_ms(together, margin_ms),
+                     text("%.0f of %.0f sessions ended at one moment, the last %.2f ms after it",
+                          server("together_count"), together, server("together_max_ms")));
+    list.unless_busy(
         peers("found_there") > 0 && peers("found_gone") > 0,
         text("peers asked: %.0f sessions were there until their end, %.0f gone after it",
              peers("found_there"), peers("found_gone")));
-    list.given_time(peers("requests") > 0 && peers("answered") > 0 && peers("timeouts") > 0 &&
-                        peers("requests") == peers("answered") + peers("timeouts"),
-                    text("each of %.0f requests was answered (%.0f) or timed out (%.0f)",
-                         peers("requests"), peers("answered"), peers("timeouts")));
-    list.given_time(server("made") > 0 && server("expired") == server("made") &&
-                        server("sessions_left") == 0 && server("waits_left") == 0,
-                    text("all sessions ended: %.0f of %.0f (%.0f waits left)", server("expired"),
-                         server("made"), server("waits_left")));
+    list.unless_busy(peers("requests") > 0 && peers("answered") > 0 && peers("timeouts") > 0 &&
+                         peers("requests") == peers("answered") + peers("timeouts"),
+                     text("each of %.0f requests was answered (%.0f) or timed out (%.0f)",
+                          peers("requests"), peers("answered"), peers("timeouts")));
+    list.unless_busy(server("made") > 0 && server("expired") == server("made") &&
+                         server("sessions_left") == 0 && server("waits_left") == 0,
+                     text("all sessions ended: %.0f of %.0f (%.0f waits left)", server("expired"),
+                          server("made"), server("waits_left")));
     return list.all;
 }
 
-inline verdict judge(const outcome& o, int margin_ms) {
-    return demo::judge(promises(o, margin_ms), was_too_busy(o, margin_ms));
+inline trial_result evaluate(const outcome& o, int margin_ms) {
+    return demo::evaluate(checks(o, margin_ms), was_too_busy(o, margin_ms));
 }
 
 } // namespace sessions

@@ -3,8 +3,8 @@
 
 // What the peers saw of the relay.
 
-#ifndef SESSIONS_TALLY_HPP
-#define SESSIONS_TALLY_HPP
+#ifndef SESSIONS_PEER_STATS_HPP
+#define SESSIONS_PEER_STATS_HPP
 
 #include "../support/record.hpp"
 #include "protocol.hpp"
@@ -21,7 +21,7 @@ enum class expectation : std::uint32_t {
     gone   ///< Its idle time and the margin had passed when the query was sent.
 };
 
-struct tally {
+struct peer_stats {
     std::uint64_t requests = 0;
     std::uint64_t answered = 0;
     std::uint64_t timeouts = 0;
@@ -45,7 +45,7 @@ struct tally {
     }
 
     /// The relay's answer to a query.
-    void probed(bool is_there, expectation expected, bool in_time) {
+    void queried(bool is_there, expectation expected, bool in_time) {
         if (expected == expectation::gone) {
             ++(is_there ? late : found_gone);
         } else if (is_there) {

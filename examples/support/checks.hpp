@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Whether a trial went as promised, or the machine had no time for it. No process, no clock and no
-// output here. What a server promises is in the folder of its demo; test/demo/verdict.cpp and
-// test/demo/sessions_verdict.cpp try it with numbers that are made up.
+// output here. What a server promises is in the folder of its demo; test/demo/echo_server.cpp and
+// test/demo/session_table.cpp try it with numbers that are made up.
 
-#ifndef DEMO_VERDICT_HPP
-#define DEMO_VERDICT_HPP
+#ifndef DEMO_CHECKS_HPP
+#define DEMO_CHECKS_HPP
 
 #include "outcome.hpp"
 
@@ -18,35 +18,35 @@
 namespace demo {
 
 /// What the demo exits with. 77 is the status by which test harnesses know a test that was skipped.
-enum class verdict { passed = 0, failed = 1, too_busy = 77 };
+enum class trial_result { passed = 0, failed = 1, inconclusive = 77 };
 
-inline verdict worse(verdict a, verdict b) {
-    for (const verdict v : {verdict::failed, verdict::too_busy}) {
+inline trial_result worse(trial_result a, trial_result b) {
+    for (const trial_result v : {trial_result::failed, trial_result::inconclusive}) {
         if (a == v || b == v) {
             return v;
         }
     }
-    return verdict::passed;
+    return trial_result::passed;
 }
 
 /// What holds of a trial. Some of it holds whatever the machine does, such as that nobody is closed
 /// early. The rest holds only if the two processes get the processor when they need it.
-struct promise {
-    bool kept;
+struct check {
+    bool passed;
     bool needs_time;
     std::string text;
 
     /// Whether it was broken, and no lateness of the machine explains that.
-    bool broken(bool busy) const { return !kept && !(needs_time && busy); }
+    bool failed(bool busy) const { return !passed && !(needs_time && busy); }
 };
 
 /// A machine that is later than this may have made the server late.
-inline double most_lateness_of_machine(int margin_ms) {
+inline double max_machine_lateness_ms(int margin_ms) {
     return margin_ms / 5.0;
 }
 
 inline bool was_too_busy(const outcome& o, int margin_ms) {
-    return o.machine.worst() > most_lateness_of_machine(margin_ms);
+    return o.machine.worst() > max_machine_lateness_ms(margin_ms);
 }
 
 template <class... Values>
@@ -57,27 +57,29 @@ std::string text(const char* format, Values... values) {
 }
 
 /// The worst of what the promises say of a trial.
-inline verdict judge(const std::vector<promise>& promises, bool busy) {
-    verdict v = verdict::passed;
-    for (const promise& p : promises) {
-        v = worse(v, p.kept           ? verdict::passed
-                     : p.broken(busy) ? verdict::failed
-                                      : verdict::too_busy);
+inline trial_result evaluate(const std::vector<check>& checks, bool busy) {
+    trial_result v = trial_result::passed;
+    for (const check& p : checks) {
+        v = worse(v, p.passed         ? trial_result::passed
+                     : p.failed(busy) ? trial_result::failed
+                                      : trial_result::inconclusive);
     }
     return v;
 }
 
 /// Collects promises: those that hold always, and those that hold where there was time.
-struct promise_list {
-    std::vector<promise> all;
+struct check_list {
+    std::vector<check> all;
 
-    void always(bool kept, std::string what) { all.push_back({kept, false, std::move(what)}); }
-    void given_time(bool kept, std::string what) { all.push_back({kept, true, std::move(what)}); }
+    void always(bool passed, std::string what) { all.push_back({passed, false, std::move(what)}); }
+    void unless_busy(bool passed, std::string what) {
+        all.push_back({passed, true, std::move(what)});
+    }
 
     /// What holds of every trial. False if there are no figures to look at.
     bool ended(const outcome& o) {
         always(o.end != ending::broken, "neither server nor load generator broke down");
-        given_time(o.end != ending::out_of_time, "both ended in time");
+        unless_busy(o.end != ending::out_of_time, "both ended in time");
         return o.end == ending::reported;
     }
 };

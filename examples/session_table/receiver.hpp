@@ -5,12 +5,12 @@
 //
 // The judge does not use what it judges: the timers here are Asio's.
 
-#ifndef SESSIONS_RECEIPTS_HPP
-#define SESSIONS_RECEIPTS_HPP
+#ifndef SESSIONS_RECEIVER_HPP
+#define SESSIONS_RECEIVER_HPP
 
 #include "../support/own_delay.hpp"
+#include "peer_stats.hpp"
 #include "settings.hpp"
-#include "tally.hpp"
 #include "udp_link.hpp"
 #include "upstream.hpp"
 
@@ -23,17 +23,17 @@
 
 namespace sessions {
 
-class receipts : public upstream {
+class receiver : public upstream {
 public:
-    receipts(asio::io_context& io, const load_settings& s)
+    receiver(asio::io_context& io, const load_settings& s)
         : upstream(io, s), inside_(io, 0, s.plain), changed_(io), delay_(io),
           deadline_(from_seconds(s.deadline)), margin_(std::chrono::milliseconds(s.margin)) {
-        listen(inside_, [this](const datagram& d, const udp::endpoint&) { hear(d); });
+        listen(inside_, [this](const datagram& d, const udp::endpoint&) { handle(d); });
         listen(upstream_, [this](const datagram& d, const udp::endpoint& from) { serve(d, from); });
         delay_.run();
     }
 
-    tally seen;
+    peer_stats seen;
     [[nodiscard]] steady_clock::duration own_delay() const { return delay_.worst(); }
 
     void close() {
@@ -60,7 +60,7 @@ private:
         });
     }
 
-    void hear(const datagram& d) {
+    void handle(const datagram& d) {
         const auto now = inside_.received_at();
         const auto since = now - from_stamp(d.stamp);
         switch (d.what) {
@@ -75,8 +75,8 @@ private:
             break;
         case kind::known:
         case kind::unknown:
-            seen.probed(d.what == kind::known, static_cast<expectation>(d.number),
-                        now < from_stamp(d.stamp));
+            seen.queried(d.what == kind::known, static_cast<expectation>(d.number),
+                         now < from_stamp(d.stamp));
             break;
         default:
             reply_ = d;

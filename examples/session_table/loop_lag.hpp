@@ -3,8 +3,8 @@
 
 // The longest time for which a loop gives a handler no turn.
 
-#ifndef SESSIONS_PULSE_HPP
-#define SESSIONS_PULSE_HPP
+#ifndef SESSIONS_LOOP_LAG_HPP
+#define SESSIONS_LOOP_LAG_HPP
 
 #include "protocol.hpp"
 
@@ -19,9 +19,9 @@ namespace sessions {
 
 /// A handler that posts itself again and again while something happens. It keeps a processor busy,
 /// so it runs only then.
-class pulse {
+class loop_lag {
 public:
-    explicit pulse(asio::io_context& io) : io_(io) {}
+    explicit loop_lag(asio::io_context& io) : io_(io) {}
 
     void start() {
         running_ = true;

@@ -3,12 +3,12 @@
 
 // Sessions that have fallen silent: when each must be there still, and when it must be gone.
 
-#ifndef SESSIONS_SILENCE_HPP
-#define SESSIONS_SILENCE_HPP
+#ifndef SESSIONS_EXPIRY_QUERIES_HPP
+#define SESSIONS_EXPIRY_QUERIES_HPP
 
 #include "../support/coroutine.hpp"
 #include "peers.hpp"
-#include "probes.hpp"
+#include "queries.hpp"
 #include "settings.hpp"
 
 #include <boost/asio/steady_timer.hpp>
@@ -27,9 +27,10 @@ namespace sessions {
 
 /// Of some sessions from `first` on: just before their end they must be there, and gone when it has
 /// passed.
-inline probes probes_of_silence(const peers& seen, const load_settings& s, std::uint32_t first) {
+inline queries queries_of_idle_sessions(const peers& seen, const load_settings& s,
+                                        std::uint32_t first) {
     const auto count = static_cast<std::uint32_t>(s.sessions);
-    probes all;
+    queries all;
     const auto idle = from_seconds(s.idle);
     for (std::uint32_t i = first; i < count; i += step(count - first)) {
         const auto& heard = seen.heard(i);
@@ -47,9 +48,9 @@ inline probes probes_of_silence(const peers& seen, const load_settings& s, std::
 }
 
 /// Of some of the first sessions, which end together at `due`.
-inline probes probes_of_end(steady_clock::time_point due, steady_clock::time_point gone,
-                            std::uint32_t together) {
-    probes some;
+inline queries queries_of_mass_expiry(steady_clock::time_point due, steady_clock::time_point gone,
+                                      std::uint32_t together) {
+    queries some;
     for (std::uint32_t i = 0; i < together; i += step(together)) {
         some.push_back({due - std::chrono::milliseconds(20), expect(i, expectation::there, due)});
         some.push_back({gone, expect(i, expectation::gone, gone)});
@@ -57,10 +58,10 @@ inline probes probes_of_end(steady_clock::time_point due, steady_clock::time_poi
     return some;
 }
 
-inline asio::awaitable<void> ask_all(peers& peer, probes all) {
-    std::ranges::sort(all, {}, &probe::when);
+inline asio::awaitable<void> ask_all(peers& peer, queries all) {
+    std::ranges::sort(all, {}, &timed_query::when);
     asio::steady_timer until(co_await asio::this_coro::executor);
-    for (const probe& p : all) {
+    for (const timed_query& p : all) {
         until.expires_at(p.when);
         co_await until.async_wait(as_result);
         peer.query(p.what);

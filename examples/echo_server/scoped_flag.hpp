@@ -1,20 +1,20 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ECHO_PRESENCE_HPP
-#define ECHO_PRESENCE_HPP
+#ifndef ECHO_SCOPED_FLAG_HPP
+#define ECHO_SCOPED_FLAG_HPP
 
 #include <utility>
 
 namespace echo {
 
 /// Sets a flag as long as a coroutine lives that has this as an argument.
-class presence {
+class scoped_flag {
 public:
-    explicit presence(bool& flag) : flag_(&flag) { *flag_ = true; }
-    presence(presence&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
-    presence& operator=(presence&&) = delete;
-    ~presence() {
+    explicit scoped_flag(bool& flag) : flag_(&flag) { *flag_ = true; }
+    scoped_flag(scoped_flag&& other) noexcept : flag_(std::exchange(other.flag_, nullptr)) {}
+    scoped_flag& operator=(scoped_flag&&) = delete;
+    ~scoped_flag() {
         if (flag_ != nullptr) {
             *flag_ = false;
         }

@@ -3,11 +3,11 @@
 
 // What the echo server promises, and what its clients must have seen of it.
 
-#ifndef ECHO_PROMISES_HPP
-#define ECHO_PROMISES_HPP
+#ifndef ECHO_CHECKS_HPP
+#define ECHO_CHECKS_HPP
 
+#include "../support/checks.hpp"
 #include "../support/record.hpp"
-#include "../support/verdict.hpp"
 
 #include <algorithm>
 #include <string>
@@ -17,8 +17,8 @@ namespace echo {
 
 using namespace demo;
 
-inline std::vector<promise> promises(const outcome& o, int margin_ms) {
-    promise_list list;
+inline std::vector<check> checks(const outcome& o, int margin_ms) {
+    check_list list;
     if (!list.ended(o)) {
         return list.all;
     }
@@ -30,27 +30,28 @@ inline std::vector<promise> promises(const outcome& o, int margin_ms) {
                      clients("earliest_ms")));
     list.always(clients("wrong_replies") == 0,
                 text("every answer was right (%.0f wrong)", clients("wrong_replies")));
-    list.given_time(clients("not_connected") == 0,
-                    text("every connection was accepted (%.0f failed)", clients("not_connected")));
+    list.unless_busy(clients("not_connected") == 0,
+                     text("every connection was accepted (%.0f failed)", clients("not_connected")));
     const double missing = clients("requests") - clients("replies") - clients("cut_off");
-    list.given_time(clients("replies") > 0 && missing == 0 && clients("ignored") == 0,
-                    text("every line in time was answered (%.0f missing, %.0f cut off)", missing,
-                         clients("ignored")));
+    list.unless_busy(clients("replies") > 0 && missing == 0 && clients("ignored") == 0,
+                     text("every line in time was answered (%.0f missing, %.0f cut off)", missing,
+                          clients("ignored")));
     const double latest = server("tick_ms") + margin_ms;
-    list.given_time(
+    list.unless_busy(
         clients("late") == 0 && server("late_max_ms") <= latest,
         text("nobody was closed later than deadline + tick (%g ms) + margin (%d ms): the latest "
              "%.2f ms",
              server("tick_ms"), margin_ms, std::max(clients("latest_ms"), server("late_max_ms"))));
-    list.given_time(clients("left_open") == 0,
-                    text("nobody was left open (%.0f left)", clients("left_open")));
-    list.given_time(clients("silent_closed") > 0 && clients("loris_closed") > 0,
-                    text("who fell silent and who dawdled was closed: %.0f silent, %.0f slow-loris",
-                         clients("silent_closed"), clients("loris_closed")));
-    list.given_time(clients("closes") == server("idle_closes"),
-                    text("server and clients saw the same closes (%.0f and %.0f)",
-                         server("idle_closes"), clients("closes")));
-    list.given_time(
+    list.unless_busy(clients("left_open") == 0,
+                     text("nobody was left open (%.0f left)", clients("left_open")));
+    list.unless_busy(
+        clients("idle_closed") > 0 && clients("slow_loris_closed") > 0,
+        text("who fell silent and who dawdled was closed: %.0f silent, %.0f slow-loris",
+             clients("idle_closed"), clients("slow_loris_closed")));
+    list.unless_busy(clients("closes") == server("idle_closes"),
+                     text("server and clients saw the same closes (%.0f and %.0f)",
+                          server("idle_closes"), clients("closes")));
+    list.unless_busy(
         clients("left") > 0 && server("connections_left") == 0 && server("waits_left") == 0,
         text(
             "nothing stayed behind of %.0f that left without a word (%.0f connections, %.0f waits)",
@@ -58,8 +59,8 @@ inline std::vector<promise> promises(const outcome& o, int margin_ms) {
     return list.all;
 }
 
-inline verdict judge(const outcome& o, int margin_ms) {
-    return demo::judge(promises(o, margin_ms), was_too_busy(o, margin_ms));
+inline trial_result evaluate(const outcome& o, int margin_ms) {
+    return demo::evaluate(checks(o, margin_ms), was_too_busy(o, margin_ms));
 }
 
 } // namespace echo

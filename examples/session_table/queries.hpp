@@ -3,11 +3,11 @@
 
 // Queries that find out when the relay ends a session.
 
-#ifndef SESSIONS_PROBES_HPP
-#define SESSIONS_PROBES_HPP
+#ifndef SESSIONS_QUERIES_HPP
+#define SESSIONS_QUERIES_HPP
 
+#include "peer_stats.hpp"
 #include "protocol.hpp"
-#include "tally.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -16,11 +16,11 @@
 namespace sessions {
 
 /// A query, and when it is to be sent.
-struct probe {
+struct timed_query {
     steady_clock::time_point when;
     datagram what;
 };
-using probes = std::vector<probe>;
+using queries = std::vector<timed_query>;
 
 inline datagram expect(std::uint32_t session, expectation what, steady_clock::time_point bound) {
     return {.stamp = to_stamp(bound),

@@ -3,13 +3,13 @@
 
 // All that is done to the relay: its sessions open, talk, end together, and fall silent.
 
-#ifndef SESSIONS_TRIAL_OF_RELAY_HPP
-#define SESSIONS_TRIAL_OF_RELAY_HPP
+#ifndef SESSIONS_RELAY_TRIAL_HPP
+#define SESSIONS_RELAY_TRIAL_HPP
 
 #include "../support/coroutine.hpp"
 #include "../support/record.hpp"
+#include "expiry_queries.hpp"
 #include "peers.hpp"
-#include "silence.hpp"
 #include "talk.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -22,11 +22,11 @@
 
 namespace sessions {
 
-class trial_of_relay {
+class relay_trial {
     static constexpr std::uint32_t most_together = 100'000;
 
 public:
-    explicit trial_of_relay(const load_settings& s)
+    explicit relay_trial(const load_settings& s)
         : s_(s), peers_(io_, s), together_(std::min(count() / 10, most_together)) {}
 
     void run() {
@@ -55,7 +55,7 @@ private:
         if (!s_.traffic_only) {
             co_await end_together();
             say("fall silent");
-            co_await ask_all(peers_, probes_of_silence(peers_, s_, together_));
+            co_await ask_all(peers_, queries_of_idle_sessions(peers_, s_, together_));
             co_await peers_.mark(silent);
         }
         peers_.close();
@@ -73,7 +73,7 @@ private:
         const auto due = from_stamp(reply.stamp);
         // One expiry may take 10 µs, with all that the session holds.
         const auto gone = due + margin(s_) + together_ * std::chrono::microseconds(10);
-        asio::co_spawn(io_, ask_all(peers_, probes_of_end(due, gone, together_)), rethrow);
+        asio::co_spawn(io_, ask_all(peers_, queries_of_mass_expiry(due, gone, together_)), rethrow);
         peers_.seen.longest_answer = {};
         co_await talk(peers_, together_, count() - 1, random_,
                       gone - steady_clock::now() + std::chrono::milliseconds(100));

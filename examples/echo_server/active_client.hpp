@@ -5,8 +5,8 @@
 //
 // The judge does not use what it judges: the timers here are Asio's.
 
-#ifndef ECHO_TALKER_HPP
-#define ECHO_TALKER_HPP
+#ifndef ECHO_ACTIVE_CLIENT_HPP
+#define ECHO_ACTIVE_CLIENT_HPP
 
 #include "../support/coroutine.hpp"
 #include "line_socket.hpp"
@@ -21,9 +21,9 @@ namespace echo {
 
 using namespace demo;
 
-class talker {
+class active_client {
 public:
-    talker(const asio::any_io_executor& executor, load& plan, std::uint64_t number)
+    active_client(const asio::any_io_executor& executor, load& plan, std::uint64_t number)
         : socket_(executor), timer_(executor), plan_(plan), number_(number) {}
 
     bool open() const { return socket_.is_open(); }
@@ -37,7 +37,7 @@ public:
     asio::awaitable<bool> connect() {
         sent_ = steady_clock::now();
         co_await socket_.connect(plan_.server, number_);
-        const bool greeted = co_await socket_.hear("IDLE ", plan_.seen.wrong_replies);
+        const bool greeted = co_await socket_.read_line("IDLE ", plan_.seen.wrong_replies);
         if (greeted) {
             replied_ = steady_clock::now();
             ++plan_.seen.connected;
@@ -56,7 +56,7 @@ public:
         const auto now = steady_clock::now();
         ++plan_.seen.requests;
         co_await socket_.send(line);
-        const bool heard = co_await socket_.hear(reply, plan_.seen.wrong_replies);
+        const bool heard = co_await socket_.read_line(reply, plan_.seen.wrong_replies);
         if (heard) {
             sent_ = now; // only of a line with a reply is it certain that the server has read it
             replied_ = steady_clock::now();

@@ -4,7 +4,7 @@
 // How the demo of the session table judges a trial: with numbers that are made up, of machines that
 // are quiet or busy.
 
-#include "../../examples/session_table/promises.hpp"
+#include "../../examples/session_table/checks.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -14,9 +14,9 @@ namespace {
 
 using demo::ending;
 using demo::outcome;
-using demo::verdict;
+using demo::trial_result;
 
-constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to judge.
+constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to evaluate.
 
 // A trial that went as promised.
 outcome good() {
@@ -37,7 +37,7 @@ outcome good() {
                      {"found_there", 50},
                      {"found_gone", 60},
                      {"together", 100}},
-            .machine = {.clients_ms = 2, .bystander_ms = 1, .starved_ms = 10}};
+            .machine = {.clients_ms = 2, .idle_process_ms = 1, .cpu_wait_ms = 10}};
 }
 
 outcome server(const std::string& name, double value) {
@@ -53,12 +53,12 @@ outcome peers(const std::string& name, double value) {
 }
 
 outcome on_busy_machine(outcome o) {
-    o.machine.bystander_ms = 300;
+    o.machine.idle_process_ms = 300;
     return o;
 }
 
-verdict judge(const outcome& o) {
-    return sessions::judge(o, margin_ms);
+trial_result evaluate(const outcome& o) {
+    return sessions::evaluate(o, margin_ms);
 }
 
 // What a machine without time may do to a relay that is without fault.
@@ -84,24 +84,24 @@ const outcome wrong_outcomes[] = {server("idle_early", 1), server("deadline_earl
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(demo_sessions_verdict, *boost::unit_test::timeout(60))
+BOOST_AUTO_TEST_SUITE(demo_session_table, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(sessions_that_ended_as_promised_pass_also_on_a_busy_machine) {
-    BOOST_TEST((judge(good()) == verdict::passed));
-    BOOST_TEST((judge(on_busy_machine(good())) == verdict::passed));
+    BOOST_TEST((evaluate(good()) == trial_result::passed));
+    BOOST_TEST((evaluate(on_busy_machine(good())) == trial_result::passed));
 }
 
 BOOST_AUTO_TEST_CASE(sessions_that_end_late_are_a_failure_only_on_a_quiet_machine) {
     for (const outcome& o : slow_outcomes) {
-        BOOST_TEST((judge(o) == verdict::failed));
-        BOOST_TEST((judge(on_busy_machine(o)) == verdict::too_busy));
+        BOOST_TEST((evaluate(o) == trial_result::failed));
+        BOOST_TEST((evaluate(on_busy_machine(o)) == trial_result::inconclusive));
     }
 }
 
 BOOST_AUTO_TEST_CASE(sessions_that_end_early_are_a_failure_on_any_machine) {
     for (const outcome& o : wrong_outcomes) {
-        BOOST_TEST((judge(o) == verdict::failed));
-        BOOST_TEST((judge(on_busy_machine(o)) == verdict::failed));
+        BOOST_TEST((evaluate(o) == trial_result::failed));
+        BOOST_TEST((evaluate(on_busy_machine(o)) == trial_result::failed));
     }
 }
 
@@ -109,20 +109,20 @@ BOOST_AUTO_TEST_CASE(many_sessions_that_end_together_may_take_ten_microseconds_e
     outcome o = server("together_count", 100'000);
     o.load["together"] = 100'000;
     o.server["together_max_ms"] = 1250;
-    BOOST_TEST((judge(o) == verdict::passed));
+    BOOST_TEST((evaluate(o) == trial_result::passed));
     o.server["together_max_ms"] = 1251;
-    BOOST_TEST((judge(o) == verdict::failed));
+    BOOST_TEST((evaluate(o) == trial_result::failed));
 }
 
 BOOST_AUTO_TEST_CASE(a_relay_that_reports_nothing_is_a_failure) {
     outcome o = good();
     o.load.clear();
-    BOOST_TEST((judge(o) == verdict::failed));
+    BOOST_TEST((evaluate(o) == trial_result::failed));
     o = good();
     o.server.clear();
-    BOOST_TEST((judge(o) == verdict::failed));
+    BOOST_TEST((evaluate(o) == trial_result::failed));
     o.end = ending::broken;
-    BOOST_TEST((judge(on_busy_machine(o)) == verdict::failed));
+    BOOST_TEST((evaluate(on_busy_machine(o)) == trial_result::failed));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,7 @@
 // How the demo of the echo server judges a trial: with numbers that are made up, of machines that
 // are quiet or busy.
 
-#include "../../examples/echo_server/promises.hpp"
+#include "../../examples/echo_server/checks.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -16,9 +16,9 @@ namespace {
 using demo::ending;
 using demo::machine_lateness;
 using demo::outcome;
-using demo::verdict;
+using demo::trial_result;
 
-constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to judge.
+constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to evaluate.
 
 // A trial that went as promised.
 outcome good() {
@@ -30,11 +30,11 @@ outcome good() {
                      {"cut_off", 2},
                      {"latest_ms", 4},
                      {"earliest_ms", 0.1},
-                     {"silent_closed", 4},
-                     {"loris_closed", 3},
+                     {"idle_closed", 4},
+                     {"slow_loris_closed", 3},
                      {"closes", 7},
                      {"left", 5}},
-            .machine = {.clients_ms = 2, .bystander_ms = 1, .starved_ms = 10}};
+            .machine = {.clients_ms = 2, .idle_process_ms = 1, .cpu_wait_ms = 10}};
 }
 
 // The same with one of the server's figures changed.
@@ -57,14 +57,14 @@ outcome on(machine_lateness machine, outcome o) {
 
 // A machine that was late is late in one way; each counts.
 constexpr machine_lateness busy_machines[] = {
-    {.clients_ms = 1700}, {.bystander_ms = 300}, {.starved_ms = 400}};
+    {.clients_ms = 1700}, {.idle_process_ms = 300}, {.cpu_wait_ms = 400}};
 
 // What a machine without time may do to a server that is without fault.
 const outcome slow_outcomes[] = {
-    server("late_max_ms", 1700), clients("late", 1),          clients("ignored", 3),
-    clients("replies", 0),       clients("requests", 101),    clients("not_connected", 2),
-    clients("left_open", 1),     clients("silent_closed", 0), clients("loris_closed", 0),
-    clients("closes", 6),        clients("left", 0),          server("connections_left", 1),
+    server("late_max_ms", 1700), clients("late", 1),        clients("ignored", 3),
+    clients("replies", 0),       clients("requests", 101),  clients("not_connected", 2),
+    clients("left_open", 1),     clients("idle_closed", 0), clients("slow_loris_closed", 0),
+    clients("closes", 6),        clients("left", 0),        server("connections_left", 1),
     server("waits_left", 1)};
 
 // What no machine does.
@@ -73,37 +73,37 @@ const outcome wrong_outcomes[] = {clients("early", 1), server("early_closes", 1)
 
 } // namespace
 
-BOOST_AUTO_TEST_SUITE(demo_verdict, *boost::unit_test::timeout(60))
+BOOST_AUTO_TEST_SUITE(demo_echo_server, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(a_trial_that_went_as_promised_passes_also_on_a_busy_machine) {
-    BOOST_TEST((echo::judge(good(), margin_ms) == verdict::passed));
+    BOOST_TEST((echo::evaluate(good(), margin_ms) == trial_result::passed));
     for (const machine_lateness& busy : busy_machines) {
-        BOOST_TEST((echo::judge(on(busy, good()), margin_ms) == verdict::passed));
+        BOOST_TEST((echo::evaluate(on(busy, good()), margin_ms) == trial_result::passed));
     }
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_a_failure_on_a_quiet_machine) {
     for (const outcome& o : slow_outcomes) {
-        BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
+        BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
     }
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_not_judged_on_a_busy_machine) {
     for (const machine_lateness& busy : busy_machines) {
         for (const outcome& o : slow_outcomes) {
-            BOOST_TEST((echo::judge(on(busy, o), margin_ms) == verdict::too_busy));
+            BOOST_TEST((echo::evaluate(on(busy, o), margin_ms) == trial_result::inconclusive));
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(what_no_machine_explains_is_a_failure_on_any) {
     for (const outcome& o : wrong_outcomes) {
-        BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
+        BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
         for (const machine_lateness& busy : busy_machines) {
-            BOOST_TEST((echo::judge(on(busy, o), margin_ms) == verdict::failed));
+            BOOST_TEST((echo::evaluate(on(busy, o), margin_ms) == trial_result::failed));
             outcome late_too = on(busy, o);
             late_too.server["late_max_ms"] = 1700;
-            BOOST_TEST((echo::judge(late_too, margin_ms) == verdict::failed));
+            BOOST_TEST((echo::evaluate(late_too, margin_ms) == trial_result::failed));
         }
     }
 }
@@ -111,37 +111,39 @@ BOOST_AUTO_TEST_CASE(what_no_machine_explains_is_a_failure_on_any) {
 BOOST_AUTO_TEST_CASE(a_crash_is_a_failure_and_a_trial_without_end_only_on_a_quiet_machine) {
     outcome o = good();
     o.end = ending::broken;
-    BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
-    BOOST_TEST((echo::judge(on(busy_machines[0], o), margin_ms) == verdict::failed));
+    BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
+    BOOST_TEST((echo::evaluate(on(busy_machines[0], o), margin_ms) == trial_result::failed));
     o.end = ending::out_of_time;
-    BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
-    BOOST_TEST((echo::judge(on(busy_machines[2], o), margin_ms) == verdict::too_busy));
+    BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
+    BOOST_TEST((echo::evaluate(on(busy_machines[2], o), margin_ms) == trial_result::inconclusive));
 }
 
 // What the clients or the server did not report counts as zero, and must not look like a success.
 BOOST_AUTO_TEST_CASE(a_report_without_figures_is_a_failure) {
     outcome o = good();
     o.load.clear();
-    BOOST_TEST((echo::judge(o, margin_ms) == verdict::failed));
+    BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
 }
 
 BOOST_AUTO_TEST_CASE(a_machine_is_too_busy_when_it_is_later_than_a_fifth_of_the_margin) {
     const outcome late = server("late_max_ms", 252);
-    BOOST_TEST((echo::judge(on({.bystander_ms = 50}, late), margin_ms) == verdict::failed));
-    BOOST_TEST((echo::judge(on({.bystander_ms = 50.1}, late), margin_ms) == verdict::too_busy));
-    BOOST_TEST((echo::judge(server("late_max_ms", 251), margin_ms) == verdict::passed));
+    BOOST_TEST(
+        (echo::evaluate(on({.idle_process_ms = 50}, late), margin_ms) == trial_result::failed));
+    BOOST_TEST((echo::evaluate(on({.idle_process_ms = 50.1}, late), margin_ms) ==
+                trial_result::inconclusive));
+    BOOST_TEST((echo::evaluate(server("late_max_ms", 251), margin_ms) == trial_result::passed));
 }
 
 BOOST_AUTO_TEST_CASE(of_two_trials_the_worse_one_decides) {
-    using enum verdict;
-    for (const verdict v : {passed, too_busy, failed}) {
+    using enum trial_result;
+    for (const trial_result v : {passed, inconclusive, failed}) {
         BOOST_TEST((demo::worse(v, v) == v));
         BOOST_TEST((demo::worse(v, passed) == v));
         BOOST_TEST((demo::worse(passed, v) == v));
         BOOST_TEST((demo::worse(v, failed) == failed));
         BOOST_TEST((demo::worse(failed, v) == failed));
     }
-    BOOST_TEST(static_cast<int>(too_busy) == 77); // "skipped", for CTest and others
+    BOOST_TEST(static_cast<int>(inconclusive) == 77); // "skipped", for CTest and others
 }
 
 BOOST_AUTO_TEST_SUITE_END()

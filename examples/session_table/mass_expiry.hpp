@@ -3,11 +3,11 @@
 
 // Many sessions that end at one moment: how long that takes, and how it delays others.
 
-#ifndef SESSIONS_AT_ONCE_HPP
-#define SESSIONS_AT_ONCE_HPP
+#ifndef SESSIONS_MASS_EXPIRY_HPP
+#define SESSIONS_MASS_EXPIRY_HPP
 
+#include "loop_lag.hpp"
 #include "protocol.hpp"
-#include "pulse.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -15,15 +15,15 @@
 
 namespace sessions {
 
-class at_once {
+class mass_expiry {
 public:
-    explicit at_once(asio::io_context& io) : pulse_(io) {}
+    explicit mass_expiry(asio::io_context& io) : loop_lag_(io) {}
 
     void expect_one() { ++left_; }
 
     void all_expected() {
         if (left_ != 0) {
-            pulse_.start();
+            loop_lag_.start();
         }
     }
 
@@ -31,16 +31,16 @@ public:
     void ended(steady_clock::duration late) {
         if (--left_ == 0) {
             took_ = late;
-            pulse_.stop();
+            loop_lag_.stop();
         }
     }
 
-    [[nodiscard]] const pulse& paused() const { return pulse_; }
+    [[nodiscard]] const loop_lag& paused() const { return loop_lag_; }
     /// From the moment when the sessions were to end until the last of them had.
     [[nodiscard]] double took_ms() const { return milliseconds(took_); }
 
 private:
-    pulse pulse_;
+    loop_lag loop_lag_;
     std::uint64_t left_ = 0;
     steady_clock::duration took_{};
 };
