@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A program for Asio's steady_timer, with one word changed: the namespace of the timer.
+// A program for Asio's steady_timer with one change: the namespace of the timer.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -34,8 +34,8 @@ int main() {
     cancelled.async_wait(count);
     cancelled.cancel();
 
-    // What Asio's timer does not have: the pending wait goes on, now until later. No handler is
-    // called, nothing is allocated: this is how an idle timeout is kept alive.
+    // Not in Asio: the pending wait continues with a later expiry. No handler is called and nothing
+    // is allocated. Idle timeouts are extended in this way.
     steady_timer idle(ctx, 10ms);
     idle.async_wait(count);
     const bool goes_on = idle.postpone(30ms) == 1;

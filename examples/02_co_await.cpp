@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// co_await on wheel timers: a deadline beside an operation, and a loop that keeps its beat.
+// co_await on wheel timers: a deadline for an operation, and a loop with a fixed rate.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -22,8 +22,8 @@ namespace asio = boost::asio;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-// Five beats, 10 ms apart. Counting from the last expiry, not from now, keeps lateness from adding
-// up.
+// Five beats, 10 ms apart. Each expiry is counted from the previous one, not from now, so lateness
+// does not add up.
 asio::awaitable<void> beat(int& beats) {
     asio_wheel::steady_timer timer(co_await asio::this_coro::executor);
     timer.expires_after(10ms);
@@ -34,13 +34,13 @@ asio::awaitable<void> beat(int& beats) {
     }
 }
 
-// Waits for at most 25 ms for something that takes an hour.
+// Waits at most 25 ms for something that takes an hour.
 asio::awaitable<void> impatient(bool& gave_up) {
     const auto ex = co_await asio::this_coro::executor;
     asio_wheel::steady_timer slow(ex, 1h);
     asio_wheel::steady_timer deadline(ex, 25ms);
     deadline.async_wait([&slow](auto ec) {
-        if (ec != asio::error::operation_aborted) { // expired, or refused by a wheel at its limit
+        if (ec != asio::error::operation_aborted) { // Expired, or refused by a full wheel.
             slow.cancel();
         }
     });

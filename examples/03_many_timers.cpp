@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A hundred thousand timeouts, most of which are moved and none of which costs a system call.
+// A hundred thousand timeouts. Most of them are moved, and none of them costs a system call.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 int main() {
     boost::asio::io_context ctx;
 
-    // A server closes idle connections within 10 ms of their deadline, and has many of them.
+    // A server closes many idle connections within 10 ms of their deadline.
     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms});
 
     constexpr std::size_t connections = 100'000;
@@ -28,13 +28,13 @@ int main() {
     for (std::size_t i = 0; i < connections; ++i) {
         idle.emplace_back(ctx, 50ms);
         idle.back().async_wait([&closed](auto ec) {
-            if (ec != boost::asio::error::operation_aborted) { // expired, or refused at a limit
+            if (ec != boost::asio::error::operation_aborted) { // Expired, or the wheel is full.
                 ++closed;
             }
         });
     }
 
-    // Two of three hear something, and go on waiting.
+    // Two of three connections receive something, so their timeouts move.
     std::size_t moved = 0;
     for (std::size_t i = 0; i < connections; ++i) {
         if (i % 3 != 0) {

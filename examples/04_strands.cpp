@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Several threads: a session's timer and its other handlers share a strand, so they need no lock.
+// Several threads: the timer of a session shares a strand with its other handlers, so they need no
+// lock.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -28,9 +29,9 @@ public:
         asio::post(strand_, [self = shared_from_this(), &closed] {
             self->idle_.expires_after(20ms);
             self->idle_.async_wait([self, &closed](auto ec) {
-                // On the strand. `messages_` needs no lock, and if the wait was cancelled before
-                // this line, from the strand, `ec` says so. A wait that a full wheel refused has
-                // another error, and closes too.
+                // This runs on the strand, so `messages_` needs no lock. If a handler on the strand
+                // cancelled the wait before, `ec` says so. If a full wheel refused the wait, `ec`
+                // is another error, and the session closes too.
                 if (ec != asio::error::operation_aborted &&
                     self->strand_.running_in_this_thread()) {
                     closed += self->messages_;
@@ -62,7 +63,7 @@ int main() {
         sessions.back()->receive();
         sessions.back()->receive();
     }
-    pool.join(); // until every session has been idle for 20 ms
-    std::cout << messages_of_closed << " messages, and then silence\n";
+    pool.join(); // Until every session has been idle for 20 ms.
+    std::cout << messages_of_closed << " messages before all sessions were idle\n";
     return messages_of_closed == 200 ? 0 : 1;
 }

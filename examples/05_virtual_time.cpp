@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Testing a program that waits for weeks, in no time: the test moves the time.
+// Tests a program that waits for weeks in no time: the test moves the time.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/virtual_time.hpp>
@@ -14,7 +14,7 @@
 
 using namespace std::chrono_literals;
 
-// The program: reminds after 30 days, and then every day until it is paid.
+// The program: sends a reminder after 30 days, and then every day until the invoice is paid.
 class invoice {
 public:
     explicit invoice(boost::asio::io_context& ctx) : timer_(ctx, 30 * 24h) { wait(); }
@@ -25,7 +25,7 @@ public:
 private:
     void wait() {
         timer_.async_wait([this](auto ec) {
-            if (!ec) { // A loop ends at any error: waiting again after a refusal would not pause.
+            if (!ec) { // The loop ends on any error: a refused wait would not pause it.
                 ++reminders_;
                 timer_.expires_after(24h);
                 wait();
@@ -33,7 +33,7 @@ private:
         });
     }
 
-    asio_wheel::steady_timer timer_; // the type that runs in production
+    asio_wheel::steady_timer timer_; // The same type as in production.
     int reminders_ = 0;
 };
 
@@ -46,17 +46,17 @@ void check(bool holds, const char* what) {
 
 int main() {
     boost::asio::io_context ctx;
-    asio_wheel::virtual_time time(ctx); // From here on, time is what this test says.
+    asio_wheel::virtual_time time(ctx); // From now on, only this test moves time.
     invoice i(ctx);
 
     time.advance(30 * 24h - 1s);
-    check(i.reminders() == 0, "nobody is reminded early");
+    check(i.reminders() == 0, "no reminder is early");
 
     time.advance(1s);
     check(i.reminders() == 1, "a reminder comes after 30 days");
 
     time.advance(6 * 24h); // Through each deadline on the way.
-    check(i.reminders() == 7, "and one on each of the next six days");
+    check(i.reminders() == 7, "another one comes on each of the next six days");
 
     i.paid();
     time.run(); // Until nothing waits.

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// An echo server that closes idle connections, in callback style: one wait for the whole life of a
-// connection, which each line that arrives moves to a later time.
+// An echo server that closes idle connections, with callbacks. A single wait lasts for the whole
+// connection, and each line postpones it.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -26,8 +26,8 @@ public:
 
     void start() {
         timer_.async_wait([self = shared_from_this()](error_code ec) {
-            if (ec != asio::error::operation_aborted) { // expired, or refused by a full wheel
-                self->socket_.close();                  // ends the read
+            if (ec != asio::error::operation_aborted) { // Expired, or refused by a full wheel.
+                self->socket_.close();                  // Ends the read.
             }
         });
         read();
@@ -59,10 +59,10 @@ int main() {
     asio::io_context io;
     tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
     acceptor.async_accept([](error_code, tcp::socket s) {
-        std::make_shared<session>(std::move(s))->start(); // had it failed, reading fails too
+        std::make_shared<session>(std::move(s))->start(); // If accept failed, the read fails too.
     });
 
-    // A client that hesitates, says one word and then listens until the server closes.
+    // A client that waits, sends one word, and then reads until the server closes.
     tcp::socket client(io);
     client.connect(acceptor.local_endpoint());
     std::string heard;
@@ -75,8 +75,7 @@ int main() {
                          [&](error_code, std::size_t) { closed = steady_clock::now(); });
     });
 
-    io.run_for(2500ms); // returns as soon as there is nothing left to wait for
-    std::cout << "heard " << heard << "closed after " << (closed - spoke) / 1ms
-              << " ms of silence\n";
+    io.run_for(2500ms); // Returns as soon as all operations have completed.
+    std::cout << "received " << heard << "closed after " << (closed - spoke) / 1ms << " idle ms\n";
     return heard == "hello\n" && closed - spoke >= idle ? 0 : 1;
 }

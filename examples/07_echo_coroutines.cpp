@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The same echo server with coroutines: one reads and answers, the other waits for the idle
-// deadline, which each line that arrives moves to a later time.
+// The same echo server with coroutines. One coroutine reads and answers. The other waits for the
+// idle deadline, which each line postpones.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -27,8 +27,8 @@ struct connection {
 
 asio::awaitable<void> watch(std::shared_ptr<connection> c) {
     auto [ec] = co_await c->timer.async_wait(as_result);
-    if (ec != asio::error::operation_aborted) { // expired, or refused by a full wheel
-        c->socket.close();                      // ends the read
+    if (ec != asio::error::operation_aborted) { // Expired, or refused by a full wheel.
+        c->socket.close();                      // Ends the read.
     }
 }
 
@@ -54,7 +54,7 @@ asio::awaitable<void> serve_one(tcp::acceptor& acceptor) {
     co_await echo(c);
 }
 
-/// Hesitates, says one word, listens until the server closes, and returns how long that took.
+/// Waits, sends one word, reads until the server closes, and returns how long that took.
 asio::awaitable<std::chrono::nanoseconds> visit(tcp::endpoint server, std::string& heard) {
     tcp::socket socket(co_await asio::this_coro::executor);
     co_await socket.async_connect(server, asio::use_awaitable);
@@ -75,7 +75,7 @@ int main() {
     asio::co_spawn(io, visit(acceptor.local_endpoint(), heard),
                    [&](std::exception_ptr, std::chrono::nanoseconds took) { open_for = took; });
 
-    io.run_for(2500ms); // returns as soon as there is nothing left to wait for
-    std::cout << "heard " << heard << "closed after " << open_for / 1ms << " ms of silence\n";
+    io.run_for(2500ms); // Returns as soon as all operations have completed.
+    std::cout << "received " << heard << "closed after " << open_for / 1ms << " idle ms\n";
     return heard == "hello\n" && open_for >= idle ? 0 : 1;
 }

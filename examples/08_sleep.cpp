@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Sleeping without a timer: a connection that is tried again, after longer and longer pauses.
+// Sleeping without a timer object: retries a connection after longer and longer pauses.
 
 #include <asio_wheel/sleep.hpp>
 
@@ -22,7 +22,7 @@ bool connect(int attempt) {
     return attempt == 4;
 }
 
-// Returns how many attempts it took.
+// Returns the number of attempts.
 asio::awaitable<int> connect_patiently() {
     const auto ex = co_await asio::this_coro::executor;
     auto pause = 5ms;
@@ -45,7 +45,7 @@ int main() {
     int attempts = 0;
     asio::co_spawn(ctx, program(attempts), asio::detached);
 
-    // Callbacks sleep too; there is no timer that would have to live meanwhile.
+    // Callbacks can sleep too. No timer object has to be kept alive.
     bool called = false;
     asio_wheel::async_sleep_until(ctx, start + 10ms, [&](auto ec) { called = !ec; });
 

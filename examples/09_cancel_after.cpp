@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Cancelling what takes too long: a server that does not answer is asked again, three times.
+// Cancels operations that take too long: asks a server again if it does not answer in time.
 
 #include <asio_wheel/cancel_after.hpp>
 
@@ -27,7 +27,7 @@ using asio_wheel::cancel_after;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-// Answers the third question.
+// Answers the third request.
 asio::awaitable<void> serve(udp::socket& socket) {
     std::array<char, 64> text;
     udp::endpoint client;
@@ -43,7 +43,7 @@ asio::awaitable<void> ask(udp::socket& socket, udp::endpoint server, std::string
     std::array<char, 64> text;
     for (int attempt = 1; attempt <= 10 && answer.empty(); ++attempt) {
         co_await socket.async_send_to(asio::buffer(question), server, asio::use_awaitable);
-        // The operation's own result comes back: operation_aborted if it took too long.
+        // The result is that of the operation itself: operation_aborted if it took too long.
         const auto token = cancel_after(20ms, as_result);
         const auto [ec, size] = co_await socket.async_receive(asio::buffer(text), token);
         std::cout << "attempt " << attempt << ": " << ec.message() << '\n';

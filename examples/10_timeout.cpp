@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Timeouts that are told apart from everything else: one for each step, and one for all of them.
+// Timeouts with an error of their own: one for each step of a request, and one for all steps.
 
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -25,24 +25,24 @@ namespace asio = boost::asio;
 using asio_wheel::timeout;
 using boost::system::system_error;
 
-// A request in three steps, each of which may take 20 ms at most.
+// A request of three steps that may take 20 ms each.
 asio::awaitable<std::string> request(std::chrono::milliseconds step) {
     const auto ex = co_await asio::this_coro::executor;
     for (const char* name : {"connect", "send", "receive"}) {
         try {
             const auto token = timeout(20ms, asio::use_awaitable);
-            co_await asio_wheel::async_sleep_for(ex, step, token); // stands for work
+            co_await asio_wheel::async_sleep_for(ex, step, token); // Stands for work.
         } catch (const system_error& e) {
             if (e.code() == asio_wheel::error::timed_out) {
                 co_return std::string("timeout: ") + name;
             }
-            throw; // operation_aborted: the deadline of the whole request has passed
+            throw; // operation_aborted: the deadline of the whole request has passed.
         }
     }
     co_return "answer";
 }
 
-// All of it may take 30 ms at most.
+// The whole request may take 30 ms.
 asio::awaitable<std::string> limited(std::chrono::milliseconds step) {
     const auto ex = co_await asio::this_coro::executor;
     auto all = request(step);
@@ -56,7 +56,7 @@ asio::awaitable<std::string> limited(std::chrono::milliseconds step) {
 int main() {
     asio::io_context ctx;
     auto& wheel = asio_wheel::use_wheel(ctx);
-    wheel.pause(); // so that this program always does the same
+    wheel.pause(); // Virtual time, so that this program is deterministic.
     bool as_expected = true;
     const auto expect = [&](std::chrono::milliseconds step, const std::string& expected) {
         asio::co_spawn(ctx, limited(step), [&, expected](std::exception_ptr, std::string result) {

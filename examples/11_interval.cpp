@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A fixed rate, kept by work that sometimes takes too long.
+// Work at a fixed rate that sometimes takes longer than a period.
 
 #include <asio_wheel/interval.hpp>
 
@@ -29,7 +29,7 @@ asio::awaitable<void> work(std::size_t& periods) {
             std::cout << passed - 1 << " ticks were missed\n";
         }
         if (i == 2) {
-            std::this_thread::sleep_for(12ms); // Something blocks.
+            std::this_thread::sleep_for(12ms); // Blocks the thread for more than two periods.
         }
     }
 }

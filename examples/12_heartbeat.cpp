@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A connection that pings while it has nothing to say, and gives its peer up after a while.
+// A connection that sends pings while it is idle, and gives up a peer that stays silent.
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/sleep.hpp>
@@ -35,7 +35,7 @@ asio::awaitable<void> keep_alive(heartbeat& pulse, int& pings) {
     for (;; ++pings) {
         const auto [ec, event] = co_await pulse.async_next(asio::as_tuple(asio::use_awaitable));
         if (ec || event == heartbeat_event::dead) {
-            break; // A full wheel refuses to wait: that is the end of the connection, too.
+            break; // On any error, such as a full wheel, the connection ends too.
         }
     }
 }

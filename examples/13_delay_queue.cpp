@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A cache whose entries expire: the queue knows which, and when; using one gives it more time.
+// A cache with entries that expire. A delay queue returns the names of expired entries; reading an
+// entry postpones its expiry.
 
 #include <asio_wheel/delay_queue.hpp>
 
@@ -52,7 +53,7 @@ private:
     asio::awaitable<void> forget() {
         while (!expiries_.closed()) {
             const std::string name = co_await expiries_.async_pop(asio::use_awaitable);
-            std::cout << name << " is forgotten\n";
+            std::cout << name << " has expired\n";
             entries_.erase(name);
             if (entries_.empty()) {
                 co_return;

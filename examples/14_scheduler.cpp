@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Tasks of a session, which end with it; and of a server, which another one takes over.
+// Tasks that end with their session, and tasks of a server that a successor takes over.
 
 #include <asio_wheel/scheduler.hpp>
 
@@ -22,7 +22,7 @@ int main() {
         session.schedule_at_fixed_rate(1ms, 1ms, [&] { ++reports; });
         session.schedule_after(1h, [&] { ++goodbyes; });
         ctx.run_for(10ms);
-    } // Nobody reports for a session that is over.
+    } // The tasks end with their group.
 
     server.schedule_after(5ms, [&] { ++letters; });
     asio_wheel::scheduler successor(ctx);

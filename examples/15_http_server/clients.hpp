@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The clients: one that behaves, one that sends in drops (a slow-loris), and one that sends
+// The clients: a well-behaved one, one that sends byte by byte (a slow-loris), and one that sends
 // nothing.
 
 #ifndef HTTP_SERVER_CLIENTS_HPP
@@ -32,7 +32,7 @@
 
 namespace http_server {
 
-// Asks some questions on one connection. Returns how many were answered.
+// Sends some requests on one connection. Returns how many were answered.
 inline asio::awaitable<int> well_behaved(tcp::endpoint where, int questions) {
     stream connection(co_await asio::this_coro::executor);
     connection.expires_after(1s);
@@ -53,7 +53,8 @@ inline asio::awaitable<int> well_behaved(tcp::endpoint where, int questions) {
     co_return answers;
 }
 
-// Sends `at_once`, and then x after x until the server has had enough. Returns how long that was.
+// Sends `at_once`, and then a byte at a time until the server closes the connection. Returns how
+// long that took.
 inline asio::awaitable<std::chrono::milliseconds> slow_loris(tcp::endpoint where,
                                                              std::string at_once) {
     tcp::socket socket(co_await asio::this_coro::executor);
@@ -71,7 +72,7 @@ inline asio::awaitable<std::chrono::milliseconds> slow_loris(tcp::endpoint where
         std::chrono::steady_clock::now() - start);
 }
 
-// Connects, and waits for the server to give up.
+// Connects and waits until the server closes the connection.
 inline asio::awaitable<void> silent(tcp::endpoint where) {
     tcp::socket socket(co_await asio::this_coro::executor);
     co_await socket.async_connect(where, asio::use_awaitable);

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// An HTTP server that no client can hold up. The clients here are one that behaves, one that sends
-// its header byte by byte (a slow-loris), one that does so with its body, and one that sends
-// nothing.
+// An HTTP server with timeouts, so that no client can hold it up. This program runs it with four
+// clients: a well-behaved one, one that sends its header byte by byte (a slow-loris), one that does
+// so with its body, and one that sends nothing.
 
 #include "clients.hpp"
 #include "server.hpp"
@@ -22,11 +22,11 @@ asio::awaitable<void> clients(tcp::acceptor& acceptor, record& seen, bool& as_pr
     std::cout << "well-behaved: " << answers << " answers\n";
 
     const auto header = co_await slow_loris(where, "GET / HTTP/1.1\r\nX: ");
-    std::cout << "header in drops: closed after " << header.count() << " ms\n";
+    std::cout << "header byte by byte: closed after " << header.count() << " ms\n";
 
     const auto body =
         co_await slow_loris(where, "POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n");
-    std::cout << "body in drops: closed after " << body.count() << " ms\n";
+    std::cout << "body byte by byte: closed after " << body.count() << " ms\n";
 
     co_await silent(where);
     acceptor.close();

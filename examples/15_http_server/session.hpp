@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the HTTP server. It has so long to send a header, so long to send a body, so
-// long to take the response, and so long until the next request.
+// A connection of the HTTP server. There is a time limit for each step: for the next request, for
+// its header, for its body, and for taking the response.
 
 #ifndef HTTP_SERVER_SESSION_HPP
 #define HTTP_SERVER_SESSION_HPP
@@ -40,8 +40,8 @@ inline constexpr auto header_time = 200ms;
 inline constexpr auto body_time = 250ms;
 inline constexpr auto response_time = 200ms;
 
-// What the server saw: how many requests it has answered, and what connections were waiting for
-// when they timed out.
+// The statistics of the server: how many requests it answered, and how many connections timed out
+// in each step.
 struct record {
     int answered = 0;
     std::map<std::string, int> late;
@@ -58,7 +58,7 @@ inline asio::awaitable<void> session(stream connection, record& seen) {
                 const auto space = in.prepare(4096);
                 in.commit(co_await connection.async_read_some(space, asio::use_awaitable));
             }
-            waiting_for = "a header"; // All of it: a byte now and then does not help.
+            waiting_for = "a header"; // The limit is for the whole header, not for each byte.
             connection.expires_after(header_time);
             http::request_parser<http::string_body> request;
             co_await http::async_read_header(connection, in, request, asio::use_awaitable);

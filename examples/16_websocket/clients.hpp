@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The clients: one that answers pings, and one that has fallen silent.
+// The clients: one that answers pings, and one that does not.
 
 #ifndef WEBSOCKET_SERVER_CLIENTS_HPP
 #define WEBSOCKET_SERVER_CLIENTS_HPP
@@ -35,7 +35,7 @@ inline asio::awaitable<client> connect(tcp::endpoint where) {
     co_return ws;
 }
 
-// Reads until the connection is over; that answers pings.
+// Reads until the connection ends. Beast answers pings while a read is pending.
 inline asio::awaitable<void> listen(client ws) {
     boost::beast::flat_buffer in;
     const auto token = asio::as_tuple(asio::use_awaitable);
@@ -45,7 +45,8 @@ inline asio::awaitable<void> listen(client ws) {
     }
 }
 
-// Says hello, says nothing for longer than the server waits for an answer to its pings, and leaves.
+// Sends a message, stays idle for longer than the server waits for an answer to its pings, and
+// closes the connection.
 inline asio::awaitable<void> lively_peer(tcp::endpoint where) {
     const client ws = co_await connect(where);
     asio::co_spawn(ws->get_executor(), listen(ws), asio::detached);
@@ -56,7 +57,7 @@ inline asio::awaitable<void> lively_peer(tcp::endpoint where) {
     co_await ws->async_close(websocket::close_code::normal, token);
 }
 
-// Is there, but neither says nor hears anything.
+// Stays connected, but neither sends nor reads.
 inline asio::awaitable<void> lost_peer(tcp::endpoint where) {
     const client ws = co_await connect(where);
     co_await asio_wheel::async_sleep_for(ws->get_executor(), dead_after * 3 / 2,

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the WebSocket server: what its two coroutines share.
+// A connection of the WebSocket server: the state that its two coroutines share.
 
 #ifndef WEBSOCKET_SERVER_CONNECTION_HPP
 #define WEBSOCKET_SERVER_CONNECTION_HPP
@@ -29,19 +29,19 @@ using stream = asio_wheel::timeout_stream<tcp::socket>;
 inline constexpr auto ping_after = 40ms;
 inline constexpr auto dead_after = 300ms;
 
-struct outcome { // Of a connection.
+struct outcome { // What became of a connection.
     int pings = 0;
     int messages = 0;
     boost::system::error_code end;
 };
 
-// The coroutine that reads shares it with the one that pings.
+// The coroutine that reads shares this with the one that pings.
 struct connection {
     explicit connection(tcp::socket socket)
         : ws(std::move(socket)), quiet(ws.get_executor(), ping_after) {}
 
-    // Something came in. Called between two reads of the stream, also if both are parts of one read
-    // of the WebSocket: that is when a read's deadline may be set.
+    // Call this when something has arrived. It is called between two reads of the stream, even if
+    // both are parts of one read of the WebSocket, because the deadline of a read may be set then.
     void heard() {
         boost::beast::get_lowest_layer(ws).read_expires_after(dead_after);
         quiet.touch();

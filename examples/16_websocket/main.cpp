@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A WebSocket server that notices when its peers are gone. One client here answers its pings, the
-// other has fallen silent.
+// A WebSocket server that detects dead peers. This program runs it with a client that answers pings
+// and with one that does not.
 
 #include "clients.hpp"
 #include "server.hpp"

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the WebSocket server. The server pings while its peer has nothing to say, and
-// closes the connection if the peer does not even answer that.
+// A connection of the WebSocket server. The server pings while the peer is idle, and closes the
+// connection if the peer does not answer.
 
 #ifndef WEBSOCKET_SERVER_SESSION_HPP
 #define WEBSOCKET_SERVER_SESSION_HPP
@@ -39,7 +39,7 @@ inline asio::awaitable<void> ping(std::shared_ptr<connection> c) {
     }
 }
 
-// Closes a connection however its reader ends, so that ping() ends, too.
+// Closes the connection when its reader ends for any reason, so that ping() ends too.
 struct closer {
     ~closer() {
         c.quiet.cancel();
@@ -53,13 +53,13 @@ inline asio::awaitable<outcome> serve(tcp::socket socket) {
     const closer at_the_end{*c};
     stream& below = boost::beast::get_lowest_layer(c->ws);
     c->ws.control_callback([&c = *c](websocket::frame_type, boost::beast::string_view) {
-        c.heard(); // A pong, most often.
+        c.heard(); // Usually a pong.
     });
     try {
         below.expires_after(1s);
         co_await c->ws.async_accept(asio::use_awaitable);
         below.expires_never();
-        below.idle_after(dead_after); // For a peer that asks, and never reads the answers.
+        below.idle_after(dead_after); // For peers that send requests but never read the answers.
         asio::co_spawn(below.get_executor(), ping(c), asio::detached);
         boost::beast::flat_buffer in;
         for (;;) {

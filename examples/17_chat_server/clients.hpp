@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The peers of the chat server in this example, beside those that main() makes by itself.
+// The peers of the chat server in this example, except for those in main().
 
 #ifndef CHAT_CLIENTS_HPP
 #define CHAT_CLIENTS_HPP
@@ -21,12 +21,12 @@ namespace chat {
 using namespace std::chrono_literals;
 
 struct chatter {
-    int lines = 0;         // that it heard
+    int lines = 0;         // Lines received.
     bool all_whole = true; // No line was mixed with another one.
-    std::string last{};    // What it heard last.
+    std::string last{};    // The last line received.
 };
 
-/// Says a line, hears what all say, and so on until the server says goodbye.
+/// Sends a line, reads the lines of all peers, and repeats this until the server says goodbye.
 inline asio::awaitable<void> chat_on(tcp::endpoint where, char name, chatter& seen) {
     peer p(co_await asio::this_coro::executor);
     co_await p.connect(where);
@@ -49,7 +49,7 @@ inline asio::awaitable<void> chat_on(tcp::endpoint where, char name, chatter& se
     }
 }
 
-/// Sends `bytes` again and again, and never reads, until it can't send any more.
+/// Sends `bytes` again and again without reading, until sending fails.
 inline asio::awaitable<void> send_only(tcp::endpoint where, std::string bytes) {
     peer p(co_await asio::this_coro::executor);
     co_await p.connect(where);

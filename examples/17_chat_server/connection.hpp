@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the chat server: what its coroutines share.
+// A connection of the chat server: the state that its coroutines share.
 
 #ifndef CHAT_CONNECTION_HPP
 #define CHAT_CONNECTION_HPP
@@ -58,11 +58,11 @@ struct connection {
     const settings& set;
     asio_wheel::timeout_stream<tcp::socket> stream;
     outbox out;
-    asio_wheel::heartbeat pulse;  // Is the peer's machine there?
-    asio_wheel::idle_timer quiet; // Does the peer's user say something?
+    asio_wheel::heartbeat pulse;  // Detects a dead peer.
+    asio_wheel::idle_timer quiet; // Detects an idle user.
     std::string_view ended_by{};
     bool writing = false;
-    int pongs = 0; // How many pings it has answered.
+    int pongs = 0; // The number of pings that the peer has answered.
 };
 
 } // namespace chat

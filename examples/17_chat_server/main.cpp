@@ -49,25 +49,25 @@ asio::awaitable<void> show(server& s, bool& as_promised) {
     auto start = clock_type::now();
     asio::co_spawn(ex, send_only(where, "x"), asio::detached);
     const auto loris = co_await until_ended(s, "slow line", start);
-    std::cout << "a line in drops: closed after " << loris.count() << " ms\n";
+    std::cout << "a line byte by byte: closed after " << loris.count() << " ms\n";
     check(loris >= short_periods.line_time);
 
     start = clock_type::now();
-    const int hung_before = s.room->write_hung; // The peer before this one read nothing, too.
-    peer dead(ex);                              // It reads nothing, and says nothing.
+    const int hung_before = s.room->write_hung; // The previous peer did not read either.
+    peer dead(ex);                              // It neither reads nor sends.
     co_await dead.connect(where);
     const auto gone = co_await until_ended(s, "dead", start);
-    std::cout << "dead, with a write that hung: closed after " << gone.count() << " ms\n";
+    std::cout << "dead, with a pending write: closed after " << gone.count() << " ms\n";
     check(gone >= short_periods.dead_after && s.room->write_hung == hung_before + 1);
 
-    asio::co_spawn(ex, send_only(where, "PONG\n"), asio::detached); // Lives, but reads nothing.
+    asio::co_spawn(ex, send_only(where, "PONG\n"), asio::detached); // Alive, but does not read.
     co_await asio_wheel::async_sleep_for(ex, 300ms, asio::use_awaitable);
     const auto cut_off = co_await s.shut_down();
-    std::cout << "shutdown: " << cut_off << " did not leave and was closed\n";
+    std::cout << "shutdown: " << cut_off << " connection did not end and was closed\n";
     check(cut_off == 1);
 
     for (const chatter& seen : chatters) {
-        std::cout << "heard " << seen.lines << (seen.all_whole ? " whole lines" : " MIXED lines")
+        std::cout << "received " << seen.lines << (seen.all_whole ? " lines" : " MIXED lines")
                   << ", then " << seen.last << '\n';
         check(seen.lines > 0 && seen.all_whole && seen.last == "BYE shutdown");
     }
@@ -76,7 +76,7 @@ asio::awaitable<void> show(server& s, bool& as_promised) {
 int main() {
     asio::io_context ctx;
     server s(ctx, short_periods);
-    s.acceptor.set_option(asio::socket_base::send_buffer_size(4096)); // So that writes hang soon.
+    s.acceptor.set_option(asio::socket_base::send_buffer_size(4096)); // Makes writes block soon.
     bool as_promised = true;
     asio::co_spawn(ctx, s.accept(), asio::detached);
     asio::co_spawn(ctx, show(s, as_promised), asio::detached);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The messages to one peer that are not written yet. Any coroutine puts messages in. One coroutine,
-// the writer, takes them out, so that two messages are never written at the same time.
+// The messages to a peer that are not written yet. Any coroutine may add messages. Only one, the
+// writer, takes them out, so two messages are never written at the same time.
 
 #ifndef CHAT_OUTBOX_HPP
 #define CHAT_OUTBOX_HPP
@@ -26,7 +26,7 @@ namespace chat {
 
 namespace asio = boost::asio;
 
-/// All peers that a message goes to share its text.
+/// A message to several peers shares its text.
 using message = std::shared_ptr<const std::string>;
 
 inline message line(std::string text) {

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A peer of the chat server that behaves well, as long as it is told to: it sends one thing at a
-// time, and answers pings while it hears.
+// A peer of the chat server. It sends one message at a time, and answers pings while it reads.
 
 #ifndef CHAT_PEER_HPP
 #define CHAT_PEER_HPP
@@ -32,7 +31,8 @@ struct peer {
         co_return !ec;
     }
 
-    /// The next line, without its end. Answers pings. An empty line is the end of the connection.
+    /// Returns the next line without its newline, or an empty string at the end of the connection.
+    /// Answers pings.
     asio::awaitable<std::string> hear() {
         for (;;) {
             const auto token = asio::as_tuple(asio::use_awaitable);

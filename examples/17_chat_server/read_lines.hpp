@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The coroutine that reads. Each line must be complete within a time, so a peer that sends a byte
-// now and then (a slow-loris) gains nothing.
+// The coroutine that reads. There is a time limit for each line, so a peer that sends a byte now
+// and then (a slow-loris) gains nothing.
 
 #ifndef CHAT_READ_LINES_HPP
 #define CHAT_READ_LINES_HPP
@@ -19,8 +19,8 @@
 
 namespace chat {
 
-/// Calls `said` with each line, except answers to pings, and empty lines, which say no more than
-/// that the peer's user is there.
+/// Calls `said` with each line, except for answers to pings and for empty lines, which only show
+/// that the user is there.
 template <class Said>
 asio::awaitable<void> read_lines(connection& c, Said said) {
     std::array<char, 1024> block;

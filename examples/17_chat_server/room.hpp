@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The connections of a chat server. What one peer says goes to all of them.
+// The connections of a chat server. A message of one peer goes to all of them.
 
 #ifndef CHAT_ROOM_HPP
 #define CHAT_ROOM_HPP
@@ -55,7 +55,7 @@ struct room {
         }
     }
 
-    /// Waits until all have left, but not longer than the farewell may take.
+    /// Waits until all connections have left, but at most for the farewell time.
     asio::awaitable<void> emptied() {
         if (!here.empty()) {
             empty.expires_after(set.farewell_time);
@@ -67,8 +67,8 @@ struct room {
     const settings set;
     const message ping = line("PING");
     std::set<connection*> here{};
-    std::map<std::string_view, int> ended{}; // How many connections, by the reason.
-    int write_hung = 0;                      // In how many of these a write was pending at the end.
+    std::map<std::string_view, int> ended{}; // The number of connections by reason.
+    int write_hung = 0;                      // Those that ended with a pending write.
     asio_wheel::steady_timer empty;
 };
 

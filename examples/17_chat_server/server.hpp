@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Accepts connections until the server is shut down. One thread runs the server, or one strand.
+// Accepts connections until the server is shut down. The server runs on one thread or one strand.
 
 #ifndef CHAT_SERVER_HPP
 #define CHAT_SERVER_HPP
@@ -31,9 +31,9 @@ public:
             acceptor, [r = room](tcp::socket socket) { enter(r, std::move(socket)); });
     }
 
-    /// Accepts no more connections, tells all peers, sends what is in the outboxes, and waits until
-    /// the peers have left. After the time for this, closes the connections that are left. Returns
-    /// how many these were.
+    /// Stops accepting connections, tells all peers, sends the messages in the outboxes, and waits
+    /// until the peers have left. After the farewell time, closes the remaining connections.
+    /// Returns their number.
     asio::awaitable<std::size_t> shut_down() {
         acceptor.close();
         room->finish("shutdown", line("BYE shutdown"));

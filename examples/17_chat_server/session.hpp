@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The coroutines of a connection, beside the one that reads. One writes, and two wait for time to
-// pass. Only write_messages() writes: a write hangs if the peer has stopped reading, and the others
-// must go on.
+// The coroutines of a connection, except for the one that reads. One writes, and two wait for
+// timeouts. Only write_messages() writes, because a write blocks if the peer has stopped reading,
+// and the others must continue.
 
 #ifndef CHAT_SESSION_HPP
 #define CHAT_SESSION_HPP
@@ -25,13 +25,14 @@ inline asio::awaitable<void> write_messages(connection& c) {
             break;
         }
         c.writing = true;
-        // The peer may go on sending and not read. Then the heartbeat does not end this write.
+        // A peer that sends but does not read is not dead for the heartbeat, so limit the write
+        // too.
         c.stream.write_expires_after(c.set.write_time);
         co_await asio::async_write(c.stream, asio::buffer(*next), asio::use_awaitable);
         c.writing = false;
         c.pulse.sent();
     }
-    boost::system::error_code ignored; // Tells the peer that no more comes.
+    boost::system::error_code ignored; // Tells the peer that nothing more follows.
     c.stream.socket().shutdown(tcp::socket::shutdown_send, ignored);
 }
 
@@ -41,7 +42,7 @@ inline asio::awaitable<void> watch_pulse(connection& c, message ping) {
         if (event == asio_wheel::heartbeat_event::dead) {
             c.close("dead");
         }
-        if (c.out.empty() && !c.writing) { // Otherwise a message is on its way: as good as a ping.
+        if (c.out.empty() && !c.writing) { // Otherwise a pending message serves as a ping.
             c.send(ping);
         }
     }
@@ -50,7 +51,7 @@ inline asio::awaitable<void> watch_pulse(connection& c, message ping) {
 inline asio::awaitable<void> watch_silence(connection& c) {
     co_await c.quiet.async_wait(asio::use_awaitable);
     c.finish("idle", line("BYE idle"));
-    c.quiet.period(c.set.farewell_time); // From now on, this is the time to leave.
+    c.quiet.period(c.set.farewell_time); // From now on, this limits the time to leave.
     c.quiet.touch();
     if (c.open()) {
         co_await c.quiet.async_wait(asio::use_awaitable);

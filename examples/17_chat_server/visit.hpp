@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A connection in its room, from when it is accepted until all of its coroutines have returned.
+// A connection in its room, from its acceptance until all of its coroutines have returned.
 
 #ifndef CHAT_VISIT_HPP
 #define CHAT_VISIT_HPP
@@ -38,8 +38,8 @@ struct visit {
     connection c;
 };
 
-/// Runs one coroutine of a connection. If it fails, all of them end. `late` is the reason if what
-/// it waited for took too long.
+/// Runs a coroutine of a connection. If it fails, all of them end. `late` is the reason for a
+/// timeout in this coroutine.
 inline asio::awaitable<void> run_part(std::shared_ptr<visit> v, asio::awaitable<void> part,
                                       std::string_view late) {
     try {
@@ -50,8 +50,8 @@ inline asio::awaitable<void> run_part(std::shared_ptr<visit> v, asio::awaitable<
         } else if (e.code() == asio::error::eof) {
             v->c.close("left");
         } else if (e.code() != asio::error::operation_aborted) {
-            v->c.close("failed"); // Also if the wheel is full: without timeouts, no connection.
-        } // Otherwise another part has failed, and closes the connection.
+            v->c.close("failed"); // Also if the wheel is full: a connection needs its timeouts.
+        } // Otherwise another coroutine has failed, and closes the connection.
     } catch (const std::exception&) {
         v->c.close("failed");
     }
@@ -70,7 +70,7 @@ inline void enter(std::shared_ptr<room> r, tcp::socket socket) {
         spawn(watch_pulse(v->c, v->place->ping), "");
         spawn(watch_silence(v->c), "");
     } catch (...) {
-        v->c.close("failed"); // Ends those that have started.
+        v->c.close("failed"); // Ends the coroutines that have started.
         throw;
     }
 }

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A client that talks, with its own view of when the server may close its connection.
+// A client that stays active, and that computes on its own when the server may close its
+// connection.
 //
-// The judge does not use what it judges: the timers here are Asio's.
+// It uses Asio's timers, so that the checks do not depend on the timers that they check.
 
 #ifndef ECHO_ACTIVE_CLIENT_HPP
 #define ECHO_ACTIVE_CLIENT_HPP
@@ -33,7 +34,7 @@ public:
         co_await timer_.async_wait(as_result);
     }
 
-    /// Connects and hears the server's greeting.
+    /// Connects and reads the server's greeting.
     asio::awaitable<bool> connect() {
         sent_ = steady_clock::now();
         co_await socket_.connect(plan_.server, number_);
@@ -48,7 +49,8 @@ public:
         co_return greeted;
     }
 
-    /// One heartbeat and its reply; false if the server has closed.
+    /// Sends a heartbeat and reads the reply. Returns false if the server has closed the
+    /// connection.
     asio::awaitable<bool> ping() {
         const std::string word = std::to_string(++number_) + "\n";
         const std::string line = "PING " + word;
@@ -58,7 +60,7 @@ public:
         co_await socket_.send(line);
         const bool heard = co_await socket_.read_line(reply, plan_.seen.wrong_replies);
         if (heard) {
-            sent_ = now; // only of a line with a reply is it certain that the server has read it
+            sent_ = now; // Only a reply proves that the server has read the line.
             replied_ = steady_clock::now();
             ++plan_.seen.replies;
         } else {
@@ -86,7 +88,7 @@ protected:
     asio::steady_timer timer_;
     load& plan_;
     std::uint64_t number_;
-    steady_clock::time_point sent_;    ///< When the last line that the server has read was sent.
+    steady_clock::time_point sent_;    ///< When the last answered line was sent.
     steady_clock::time_point replied_; ///< When its reply arrived.
 };
 

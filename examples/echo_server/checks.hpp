@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the echo server promises, and what its clients must have seen of it.
+// The checks of the echo server, by its own figures and by those of its clients.
 
 #ifndef ECHO_CHECKS_HPP
 #define ECHO_CHECKS_HPP
@@ -26,36 +26,34 @@ inline std::vector<check> checks(const outcome& o, int margin_ms) {
     auto clients = [&o](const char* name) { return figure(o.load, name); };
 
     list.always(clients("early") == 0 && server("early_closes") == 0,
-                text("nobody was closed early: the earliest %.2f ms after line + idle time",
+                text("no connection was closed early (earliest: %.2f ms after its deadline)",
                      clients("earliest_ms")));
     list.always(clients("wrong_replies") == 0,
-                text("every answer was right (%.0f wrong)", clients("wrong_replies")));
+                text("every answer was correct (%.0f wrong)", clients("wrong_replies")));
     list.unless_busy(clients("not_connected") == 0,
                      text("every connection was accepted (%.0f failed)", clients("not_connected")));
     const double missing = clients("requests") - clients("replies") - clients("cut_off");
     list.unless_busy(clients("replies") > 0 && missing == 0 && clients("ignored") == 0,
-                     text("every line in time was answered (%.0f missing, %.0f cut off)", missing,
+                     text("every timely line was answered (%.0f missing, %.0f cut off)", missing,
                           clients("ignored")));
     const double latest = server("tick_ms") + margin_ms;
     list.unless_busy(
         clients("late") == 0 && server("late_max_ms") <= latest,
-        text("nobody was closed later than deadline + tick (%g ms) + margin (%d ms): the latest "
-             "%.2f ms",
+        text("no connection was closed later than deadline + tick (%g ms) + margin (%d ms) "
+             "(latest: %.2f ms)",
              server("tick_ms"), margin_ms, std::max(clients("latest_ms"), server("late_max_ms"))));
     list.unless_busy(clients("left_open") == 0,
-                     text("nobody was left open (%.0f left)", clients("left_open")));
-    list.unless_busy(
-        clients("idle_closed") > 0 && clients("slow_loris_closed") > 0,
-        text("who fell silent and who dawdled was closed: %.0f silent, %.0f slow-loris",
-             clients("idle_closed"), clients("slow_loris_closed")));
+                     text("every idle connection was closed (%.0f left)", clients("left_open")));
+    list.unless_busy(clients("idle_closed") > 0 && clients("slow_loris_closed") > 0,
+                     text("idle (%.0f) and slow-loris (%.0f) connections were closed",
+                          clients("idle_closed"), clients("slow_loris_closed")));
     list.unless_busy(clients("closes") == server("idle_closes"),
                      text("server and clients saw the same closes (%.0f and %.0f)",
                           server("idle_closes"), clients("closes")));
     list.unless_busy(
         clients("left") > 0 && server("connections_left") == 0 && server("waits_left") == 0,
-        text(
-            "nothing stayed behind of %.0f that left without a word (%.0f connections, %.0f waits)",
-            clients("left"), server("connections_left"), server("waits_left")));
+        text("nothing is left of %.0f abrupt disconnects (%.0f connections, %.0f waits)",
+             clients("left"), server("connections_left"), server("waits_left")));
     return list.all;
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A client that may also stop talking: the ways in which a connection ends.
+// A client that may also go idle or disconnect: the ways in which a connection ends.
 
 #ifndef ECHO_CLIENT_HPP
 #define ECHO_CLIENT_HPP
@@ -20,7 +20,7 @@ public:
     /// One byte of a line that never ends.
     asio::awaitable<void> send_byte() { co_await socket_.send("x"); }
 
-    /// Says no more and waits for the server to close.
+    /// Sends nothing more and waits until the server closes the connection.
     asio::awaitable<void> wait_for_close() {
         ++plan_.seen.waiting;
         const bool unasked = co_await socket_.read_line("nothing more", plan_.seen.wrong_replies);
@@ -30,10 +30,10 @@ public:
         }
     }
 
-    /// Ends the connection without a word, as a crash does: with a FIN or with a reset.
+    /// Ends the connection abruptly, as a crash does: with a FIN or with a reset.
     asio::awaitable<void> leave() {
         if (steady_clock::now() >= sent_ + plan_.idle) {
-            co_await wait_for_close(); // too slow: the server closes it, or has done so
+            co_await wait_for_close(); // Too late: the server closes it, or has done so.
             co_return;
         }
         if (plan_.random() % 2 == 0) {

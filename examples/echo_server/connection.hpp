@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One connection of the server: what its two coroutines share.
+// A connection of the server: the state that its two coroutines share.
 
 #ifndef ECHO_CONNECTION_HPP
 #define ECHO_CONNECTION_HPP
@@ -18,7 +18,7 @@ namespace echo {
 
 using namespace demo;
 
-/// Shared by the two coroutines of a connection; gone when both have ended.
+/// Shared by the two coroutines of a connection. Destroyed when both have ended.
 template <class Timer>
 struct connection {
     connection(tcp::socket s, steady_clock::duration idle, meters& m)
@@ -40,8 +40,8 @@ struct connection {
     meters& meter;
 };
 
-/// Closes a connection when the coroutine that has this ends, or is destroyed for want of memory:
-/// so neither coroutine stays without the other.
+/// Closes a connection when the coroutine that owns this ends, or is destroyed because memory has
+/// run out. So neither coroutine outlives the other.
 template <class Timer>
 struct closer {
     ~closer() {
@@ -51,8 +51,8 @@ struct closer {
     connection<Timer>& c;
 };
 
-/// For `co_spawn`: the connection of what has thrown, for want of memory, is closed. The others go
-/// on.
+/// For `co_spawn`: counts a connection whose coroutine threw because memory has run out. That
+/// connection is closed, and the others continue.
 template <class Timer>
 auto or_given_up(const std::shared_ptr<connection<Timer>>& c) {
     return [&m = c->meter](std::exception_ptr thrown) { m.given_up += thrown ? 1 : 0; };

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One trial of the demo: the options of its two programs, and what is checked at the end.
+// A trial of the demo: the options of its two programs, and the report at the end.
 
 #ifndef ECHO_DEMO_TRIAL_HPP
 #define ECHO_DEMO_TRIAL_HPP
@@ -22,7 +22,7 @@ namespace echo {
 struct demo_settings {
     int connections = 10000;
     double seconds = 24;
-    double idle = 0; // chosen below
+    double idle = 0; // 0: main() chooses.
     int margin_ms = 250;
 };
 
@@ -39,7 +39,7 @@ inline trial_settings plan(const demo_settings& s, const char* argv0, bool on_as
             .timer = on_asio ? "boost::asio::steady_timer" : "asio_wheel::steady_timer",
             .server = {"echo_server", server},
             .load = {"echo_load", load},
-            // Both end by themselves within three seconds, if they get the processor.
+            // If they get a processor, both end on their own within three seconds after that.
             .at_most = from_seconds(s.seconds) + std::chrono::seconds(10)};
 }
 
@@ -47,7 +47,7 @@ inline trial_result report(const outcome& o, int margin_ms) {
     print_checks(o, checks(o, margin_ms), margin_ms);
     const double too_late = figure(o.load, "cut_off") - figure(o.load, "ignored");
     if (too_late > 0) {
-        std::printf("  note    %.0f heartbeats of clients were sent too late\n", too_late);
+        std::printf("  note    clients sent %.0f heartbeats too late\n", too_late);
     }
     const trial_result v = evaluate(o, margin_ms);
     if (v == trial_result::inconclusive) {

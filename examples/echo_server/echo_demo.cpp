@@ -1,10 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs echo_server under echo_load, each in a process of its own, shows what happens, and checks
-// that every idle connection was closed when it should be. Exits with 0 if so, with 1 if not, and
-// with 77 if something was not as it should be and this machine was too busy to tell whose fault
-// that is.
+// Runs echo_server under echo_load, each in a process of its own, shows the progress, and checks
+// that every idle connection was closed in time. Exits with 0 if all checks passed, with 1 if one
+// failed, and with 77 if one did not pass but this machine was too busy to blame the server.
 
 #include "../support/checks.hpp"
 #include "../support/options.hpp"
@@ -27,13 +26,13 @@ int main(int argc, char** argv) {
     bool asio_only = false;
     bool compare = false;
     const command_line options(
-        "echo_demo", "An echo server with idle timeouts under thousands of TCP connections.",
+        "echo_demo", "Run an echo server with idle timeouts under thousands of TCP connections.",
         {{"--asio", &asio_only, "run the server on boost::asio::steady_timer"},
-         {"--compare", &compare, "run it on both timers, half of the time each"},
-         {"--connections", &s.connections, "open at once (10000)", 10, 100000},
-         {"--seconds", &s.seconds, "how long in all (24)", 2, 3600},
-         {"--idle", &s.idle, "seconds of silence allowed (5, or a quarter of a run)", 0.2, 3600},
-         {"--margin", &s.margin_ms, "milliseconds a close may be late (250)", 1, 60000}});
+         {"--compare", &compare, "run the server on both timers, half of the time each"},
+         {"--connections", &s.connections, "number of connections (10000)", 10, 100000},
+         {"--seconds", &s.seconds, "total duration in seconds (24)", 2, 3600},
+         {"--idle", &s.idle, "idle timeout in seconds (5, or a quarter of a run)", 0.2, 3600},
+         {"--margin", &s.margin_ms, "allowed lateness in milliseconds (250)", 1, 60000}});
     options.parse(argc, argv);
     if (compare) {
         s.seconds /= 2;
@@ -41,15 +40,15 @@ int main(int argc, char** argv) {
     if (s.idle == 0) {
         s.idle = std::min(5.0, s.seconds / 4);
     }
-    if (const auto mistake = mistake_in_plan(s.seconds, s.idle, s.margin_ms); !mistake.empty()) {
-        options.fail(mistake);
+    if (const auto error = error_in_plan(s.seconds, s.idle, s.margin_ms); !error.empty()) {
+        options.fail(error);
     }
 
     const int allowed = connections_allowed(raise_file_limit());
-    std::printf("%d connections, closed after %g s of silence, for %g s\n",
+    std::printf("%d connections with an idle timeout of %g s, for %g s\n",
                 std::min(s.connections, allowed), s.idle, s.seconds);
     if (s.connections > allowed) {
-        std::printf("(not the %d asked for: the limit of open files, already raised, allows %d)\n",
+        std::printf("(%d were requested, but the limit of open files allows only %d)\n",
                     s.connections, allowed);
         s.connections = allowed;
     }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Load for echo_server: thousands of TCP connections that talk, fall silent, dawdle or drop dead,
-// and that check when the server closes them.
+// The load generator for echo_server: thousands of TCP connections that stay active, go idle, send
+// byte by byte or disconnect. They check when the server closes them.
 
 #include "../support/coroutine.hpp"
 #include "../support/options.hpp"
@@ -42,7 +42,7 @@ void run(const load_settings& s) {
     };
     plan.delay.run();
     int clients = s.connections;
-    for (int i = 0; i < s.connections; ++i) { // all of them within a tenth of the time
+    for (int i = 0; i < s.connections; ++i) { // Start all within a tenth of the time.
         const auto start = from_seconds(s.seconds / 10 * i / s.connections);
         asio::co_spawn(io, keep_connected(i, role_for(s, i), start, plan),
                        [&](std::exception_ptr thrown) {
@@ -52,10 +52,11 @@ void run(const load_settings& s) {
                            rethrow(thrown);
                        });
     }
-    // Ends by itself once nobody is connected any more; who still is then, is left open.
+    // run_until() returns early when all connections have ended. Those that still exist afterwards
+    // count as left open.
     io.run_until(plan.end + plan.heartbeat() + plan.margin + std::chrono::seconds(1));
     const auto took = std::chrono::duration<double>(steady_clock::now() - started);
-    // Nobody talks any more after that, even if somebody is still waiting to be closed.
+    // Nothing is sent after s.seconds, even if some connections are still open.
     print_result(summary(plan.seen, plan.delay, std::min(took.count(), s.seconds)));
 }
 
@@ -64,24 +65,24 @@ void run(const load_settings& s) {
 int main(int argc, char** argv) {
     load_settings s;
     const command_line options(
-        "echo_load", "Clients for echo_server, well-behaved and otherwise.",
-        {{"--port", &s.port, "where the server listens", 1, 65535},
-         {"--connections", &s.connections, "open at once (10000)", 10, 100000},
-         {"--seconds", &s.seconds, "how long to talk (20)", 1, 3600},
-         {"--idle", &s.idle, "seconds of silence the server allows (5)", 0.2, 3600},
-         {"--margin", &s.margin, "milliseconds the server may be late (250)", 1, 60000},
+        "echo_load", "Generate load for echo_server, with well-behaved clients and others.",
+        {{"--port", &s.port, "port of the server (required)", 1, 65535},
+         {"--connections", &s.connections, "number of connections (10000)", 10, 100000},
+         {"--seconds", &s.seconds, "duration in seconds (20)", 1, 3600},
+         {"--idle", &s.idle, "idle timeout of the server in seconds (5)", 0.2, 3600},
+         {"--margin", &s.margin, "allowed lateness in milliseconds (250)", 1, 60000},
          {"--pause", &s.pause, "seconds between heartbeats (1, or a third of --idle)", 0, 3600},
          {"--active", &s.active, "all clients stay active"},
          {"--slow-loris", &s.slow_loris,
           "one client in ten is a slow-loris, the others stay active"}});
     options.parse(argc, argv);
     if (s.port == 0) {
-        options.fail("--port is required");
+        options.fail("--port: missing");
     }
-    // Talkers have no deadlines to meet.
-    const auto mistake = s.active ? "" : mistake_in_plan(s.seconds, s.idle, s.margin);
-    if (!mistake.empty()) {
-        options.fail(mistake);
+    // Clients that stay active have no deadlines to meet.
+    const auto error = s.active ? "" : error_in_plan(s.seconds, s.idle, s.margin);
+    if (!error.empty()) {
+        options.fail(error);
     }
     const int allowed = connections_allowed(raise_file_limit());
     if (s.connections > allowed) {

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// An echo and heartbeat server on loopback that closes connections which stay idle.
+// An echo and heartbeat server on loopback that closes idle connections.
 //
-// One thread, two coroutines a connection (session.hpp), and the timer type as a parameter: the
-// same server runs on asio_wheel::steady_timer and on boost::asio::steady_timer.
+// It has one thread and two coroutines per connection (session.hpp). The timer type is a template
+// parameter, so the same server runs on asio_wheel::steady_timer and on boost::asio::steady_timer.
 
 #include "../support/options.hpp"
 #include "file_limit.hpp"
@@ -34,15 +34,16 @@ struct settings {
 
 int main(int argc, char** argv) {
     settings s;
-    const command_line options("echo_server", "Echo server on loopback with idle timeouts.",
-                               {{"--port", &s.port, "port, 0 for any free one (default)", 0, 65535},
-                                {"--idle", &s.idle, "seconds of silence allowed (5)", 0.2, 3600},
-                                {"--asio", &s.on_asio, "use boost::asio::steady_timer"},
-                                {"--asio-per-line", &s.per_line, "the same, set anew by each line"},
-                                {"--none", &s.without, "allow silence for ever, use no timers"}});
+    const command_line options(
+        "echo_server", "Run an echo server with idle timeouts on loopback.",
+        {{"--port", &s.port, "port (0: any free port)", 0, 65535},
+         {"--idle", &s.idle, "idle timeout in seconds (5)", 0.2, 3600},
+         {"--asio", &s.on_asio, "use boost::asio::steady_timer"},
+         {"--asio-per-line", &s.per_line, "re-arm Asio's timer on each line"},
+         {"--none", &s.without, "use no timeouts"}});
     options.parse(argc, argv);
     if (s.on_asio + s.per_line + s.without > 1) {
-        options.fail("--asio, --asio-per-line and --none exclude each other");
+        options.fail("--asio, --asio-per-line and --none are mutually exclusive");
     }
     try {
         raise_file_limit();

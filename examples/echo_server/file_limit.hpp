@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Every connection is a file descriptor, at both of its ends.
+// The limit of open files. Each connection uses a file descriptor in both processes.
 
 #ifndef ECHO_FILE_LIMIT_HPP
 #define ECHO_FILE_LIMIT_HPP
@@ -13,22 +13,22 @@
 
 namespace echo {
 
-/// Raises this process's limit of open files as far as it may, and returns what it is then.
+/// Raises the limit of open files of this process as far as allowed, and returns the new limit.
 inline long raise_file_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        return 256; // what the most frugal systems grant
+        return 256; // The lowest default of common systems.
     }
     const rlim_t before = limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max;
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) {
-        limit.rlim_cur = before; // macOS refuses "unlimited"
+        limit.rlim_cur = before; // macOS rejects "unlimited".
     }
     constexpr rlim_t most = std::numeric_limits<int>::max();
     return static_cast<long>(std::min(limit.rlim_cur, most));
 }
 
-/// How many connections a process with that limit can hold beside its other files.
+/// Returns how many connections a process with that limit can hold besides its other files.
 inline int connections_allowed(long file_limit) {
     constexpr long other_files = 32;
     return static_cast<int>(std::max(file_limit - other_files, 1L));

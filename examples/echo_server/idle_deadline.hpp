@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The idle deadline of one connection, written for each timer in the form that suits it best.
+// The idle deadline of a connection, written for each timer in the form that suits it best.
 
 #ifndef ECHO_IDLE_DEADLINE_HPP
 #define ECHO_IDLE_DEADLINE_HPP
@@ -19,12 +19,12 @@ using namespace demo;
 template <class Timer>
 concept postponable = requires(Timer timer, steady_clock::duration d) { timer.postpone(d); };
 
-/// For timers like Asio's, which complete a wait when its expiry is moved.
+/// For timers like Asio's, which abort the pending wait when the expiry is moved.
 ///
-/// Calling `expires_after` for each line would abort one wait and start another per line. Asio's
-/// own example `coroutines/timeout.cpp` does better, and so does this: a line only notes the new
-/// deadline, and a timer that turns out to have expired too soon sleeps again. The price is one
-/// needless expiry per connection and idle period.
+/// Calling `expires_after` for each line would abort a wait and start another one. Asio's own
+/// example `coroutines/timeout.cpp` avoids that, and so does this class: a line only records the
+/// new deadline, and a timer that has expired too soon waits again. The price is one needless
+/// expiry per connection and idle period.
 template <class Timer>
 class idle_deadline {
 public:
@@ -34,7 +34,7 @@ public:
     void touch() { due_ = steady_clock::now() + idle_; }
     steady_clock::time_point due() const { return due_; }
 
-    /// True at the deadline, false after `stop`.
+    /// Returns true at the deadline, and false after `stop`.
     asio::awaitable<bool> passed() {
         while (!stopped_ && steady_clock::now() < due_) {
             timer_.expires_at(due_);
@@ -45,7 +45,7 @@ public:
     }
 
     void stop() {
-        stopped_ = true; // the wait may have completed already, with success
+        stopped_ = true; // The wait may have completed with success already.
         timer_.cancel();
     }
 
@@ -57,7 +57,7 @@ private:
     bool stopped_ = false;
 };
 
-/// For asio_wheel's timers: one wait for the whole life of the connection, and each line moves it.
+/// For asio_wheel's timers: a single wait for the whole connection, which each line postpones.
 template <postponable Timer>
 class idle_deadline<Timer> {
 public:
@@ -68,7 +68,8 @@ public:
     void touch() { static_cast<void>(timer_.postpone(idle_)); }
     steady_clock::time_point due() const { return timer_.expiry(); }
 
-    /// True at the deadline, or if a wheel at its limit refuses to wait for it; false after `stop`.
+    /// Returns true at the deadline, or if a full wheel refuses the wait. Returns false after
+    /// `stop`.
     asio::awaitable<bool> passed() {
         auto [error] = co_await timer_.async_wait(as_result);
         ++meters_.timer_handlers;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The whole life of a client: one connection after the other.
+// The whole life of a client: one connection after another.
 
 #ifndef ECHO_KEEP_CONNECTED_HPP
 #define ECHO_KEEP_CONNECTED_HPP
@@ -19,12 +19,12 @@
 
 namespace echo {
 
-/// Keeps one connection open all the time: when the server or the client has ended it, the next
-/// one starts, as long as there is time for its whole life.
+/// Keeps a connection open all the time. When the server or the client has closed it, opens the
+/// next one, as long as there is time for its whole life.
 inline asio::awaitable<void> keep_connected(int number, role play, steady_clock::duration start,
                                             load& plan) {
     const auto executor = co_await asio::this_coro::executor;
-    const auto whole_life = // Who only talks may stop at any time.
+    const auto whole_life = // A client that stays active may stop at any time.
         play == stay_active ? plan.margin : plan.idle + 2 * plan.heartbeat() + plan.margin;
     asio::steady_timer pause(executor, start);
     co_await pause.async_wait(as_result);

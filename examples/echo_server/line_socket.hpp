@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The socket of a client: sends bytes, and hears lines.
+// The socket of a client: sends bytes and reads lines.
 
 #ifndef ECHO_LINE_SOCKET_HPP
 #define ECHO_LINE_SOCKET_HPP
@@ -26,7 +26,8 @@ public:
 
     bool is_open() const { return socket_.is_open(); }
 
-    /// Connects from an address that `number` chooses. hear() tells whether it has succeeded.
+    /// Connects from an address that depends on `number`. If that failed, read_line() returns
+    /// false.
     asio::awaitable<void> connect(const tcp::endpoint& server, std::uint64_t number) {
         error_code ignored;
         socket_.open(tcp::v4(), ignored);
@@ -39,8 +40,8 @@ public:
         co_await asio::async_write(socket_, asio::buffer(bytes), as_result);
     }
 
-    /// Reads a line that begins with `expected`; false if the connection has ended. Counts those
-    /// that begin otherwise.
+    /// Reads a line. Increments `wrong` if it does not begin with `expected`. Returns false if the
+    /// connection has ended.
     asio::awaitable<bool> read_line(std::string_view expected, std::uint64_t& wrong) {
         auto [error, size] = co_await asio::async_read_until(
             socket_, asio::dynamic_buffer(received_), '\n', as_result);
@@ -58,7 +59,7 @@ public:
         received_.clear();
     }
 
-    /// Closes as a crash does that says nothing: with a reset.
+    /// Closes the connection with a reset, as a crash does.
     void reset() {
         error_code ignored;
         socket_.set_option(asio::socket_base::linger(true, 0), ignored);
@@ -66,8 +67,9 @@ public:
     }
 
 private:
-    /// One address has some 28,000 ports to connect from. All of 127.0.0.0/8 is this host on Linux;
-    /// where binding fails, the system chooses address and port as usual.
+    /// Uses several local addresses, because each has only some 28,000 ports to connect from. On
+    /// Linux, all of 127.0.0.0/8 is this host. If binding fails, the system chooses address and
+    /// port.
     void bind_to_own_address(std::uint64_t number) {
 #ifdef __linux__
         const auto last = static_cast<asio::ip::address_v4::uint_type>(1 + number % 8);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Accepts connections, and goes on doing so when files or memory have run out.
+// Accepts connections, and continues after files or memory have run out.
 
 #ifndef ECHO_LISTENER_HPP
 #define ECHO_LISTENER_HPP
@@ -38,15 +38,15 @@ public:
         pause_.cancel();
     }
 
-    /// Accepts until close(). Where an operation throws for want of memory, Asio destroys the
-    /// coroutine that waits for it: so this may end before, and is to be called again.
+    /// Accepts connections until close(). If an operation throws because memory has run out, Asio
+    /// destroys the coroutine that waits for it. So this may end early; call it again then.
     asio::awaitable<void> accept() { return accept(scoped_flag(meters_.accepting)); }
 
     [[nodiscard]] bool is_accepting() const { return meters_.accepting; }
 
 private:
     asio::awaitable<void> accept(scoped_flag) {
-        for (int failures = 0; acceptor_.is_open();) { // one after the other
+        for (int failures = 0; acceptor_.is_open();) { // Consecutive failures.
             try {
                 tcp::socket socket = co_await acceptor_.async_accept(asio::use_awaitable);
                 start(std::move(socket));
@@ -57,10 +57,10 @@ private:
                 }
                 ++meters_.not_accepted;
                 if (failures++ == 0) {
-                    std::fprintf(stderr, "echo_server: not accepted: %s\n", e.what());
+                    std::fprintf(stderr, "echo_server: cannot accept: %s\n", e.what());
                 }
             }
-            if (failures != 0) { // some files or memory will come back
+            if (failures != 0) { // Files or memory may become available again.
                 pause_.expires_after(std::chrono::milliseconds(10));
                 co_await pause_.async_wait(as_result);
             }
@@ -68,7 +68,7 @@ private:
     }
 
     void start(tcp::socket socket) {
-        error_code ignored; // the peer may have gone already
+        error_code ignored; // The peer may have disconnected already.
         socket.set_option(tcp::no_delay(true), ignored);
         const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(idle_);
         const auto c = std::make_shared<connection<Timer>>(std::move(socket), idle_, meters_);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What all clients of the load generator share: the plan, and the tally of what they saw.
+// The state that all clients of the load generator share: the settings, and the statistics.
 
 #ifndef ECHO_LOAD_HPP
 #define ECHO_LOAD_HPP
@@ -27,16 +27,18 @@ struct client_stats {
     std::uint64_t requests = 0;
     std::uint64_t replies = 0;
     std::uint64_t wrong_replies = 0;
-    std::uint64_t cut_off = 0;     ///< Requests answered by the end of the connection.
+    std::uint64_t cut_off = 0;     ///< Requests that ended with the connection, unanswered.
     std::uint64_t ignored = 0;     ///< Those of them sent well before the deadline.
-    std::uint64_t left = 0;        ///< Connections that a client ended without a word.
+    std::uint64_t left = 0;        ///< Connections that a client ended abruptly.
     std::uint64_t idle_closed = 0; ///< Closed by the server, by what the client was doing.
     std::uint64_t slow_loris_closed = 0;
     std::uint64_t waiting = 0; ///< Clients that wait for the server to close, now.
 
-    /// One close by the server. It must lie in [earliest allowed, latest expected]: the line that
-    /// counts reached the server after it was sent and before its reply arrived here. What this
-    /// process was late itself in looking is no fault of the server's.
+    /// Records that the server closed a connection. The last line reached the server between the
+    /// moment when it was sent and the moment when its reply arrived here. So the close is early if
+    /// it comes before the first moment plus the idle timeout, and late if it comes after the
+    /// second moment plus the timeout and the margin. The delay of this process itself is
+    /// subtracted.
     void closed(steady_clock::duration after_sent, steady_clock::duration after_reply,
                 steady_clock::duration own_delay, steady_clock::duration idle,
                 steady_clock::duration margin) {
@@ -55,15 +57,16 @@ struct client_stats {
 
 struct load {
     tcp::endpoint server;
-    steady_clock::duration idle;   ///< What the server allows.
-    steady_clock::duration margin; ///< How late its closing may be seen here.
+    steady_clock::duration idle;   ///< The idle timeout of the server.
+    steady_clock::duration margin; ///< How late a close may be.
     steady_clock::time_point end;
     client_stats seen;
     own_delay delay;
-    std::optional<steady_clock::duration> pause; ///< Between two heartbeats, if it was chosen.
+    std::optional<steady_clock::duration> pause; ///< The pause between heartbeats, if specified.
     std::mt19937 random{20260101};
 
-    /// Heartbeats come often enough that a short hiccup of this process costs no connection.
+    /// The pause between heartbeats. The default is short enough that a brief stall of this process
+    /// costs no connection.
     steady_clock::duration heartbeat() const {
         if (pause) {
             return *pause;
@@ -71,7 +74,7 @@ struct load {
         return std::min<steady_clock::duration>(std::chrono::seconds(1), idle / 3);
     }
 
-    /// `d`, give or take a fifth.
+    /// Returns `d`, plus or minus up to 20 %.
     steady_clock::duration about(steady_clock::duration d) {
         std::uniform_real_distribution<double> factor(0.8, 1.2);
         return std::chrono::duration_cast<steady_clock::duration>(d * factor(random));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The options of the load generator, and which client plays which role.
+// The options of the load generator, and the role of each client.
 
 #ifndef ECHO_LOAD_SETTINGS_HPP
 #define ECHO_LOAD_SETTINGS_HPP
@@ -21,7 +21,7 @@ struct load_settings {
     bool slow_loris = false;
 };
 
-/// Who plays what: the mixture that finds mistakes, or one that a benchmark asked for.
+/// Returns the role of a client: from the default mix, or from one for benchmarks.
 inline role role_for(const load_settings& s, int number) {
     if (s.active) {
         return stay_active;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What all clients have seen, as figures.
+// The figures of all clients.
 
 #ifndef ECHO_LOAD_SUMMARY_HPP
 #define ECHO_LOAD_SUMMARY_HPP

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the server counts about itself, alike for every timer.
+// The server's own statistics, which are the same for each timer.
 
 #ifndef ECHO_METERS_HPP
 #define ECHO_METERS_HPP
@@ -14,16 +14,16 @@
 namespace echo {
 
 struct meters {
-    bool accepting = false;           ///< As long as there is the coroutine that accepts.
-    std::uint64_t accepted = 0;       ///< Connections ever accepted.
-    std::uint64_t not_accepted = 0;   ///< Times there was no file or no memory for another one.
-    std::uint64_t given_up = 0;       ///< Connections closed for want of memory.
-    std::uint64_t connections = 0;    ///< Those open now.
-    std::uint64_t waits = 0;          ///< Those whose idle deadline is being waited for.
-    std::uint64_t lines = 0;          ///< Complete lines; each is a reply and a deadline moved.
-    std::uint64_t timer_handlers = 0; ///< Times a wait of a timer completed, for whatever reason.
+    bool accepting = false;           ///< While the coroutine that accepts exists.
+    std::uint64_t accepted = 0;       ///< Connections accepted in all.
+    std::uint64_t not_accepted = 0;   ///< Failures to accept, for lack of files or memory.
+    std::uint64_t given_up = 0;       ///< Connections closed for lack of memory.
+    std::uint64_t connections = 0;    ///< Connections open now.
+    std::uint64_t waits = 0;          ///< Connections with a pending wait for the idle deadline.
+    std::uint64_t lines = 0;          ///< Complete lines. Each gets a reply and moves a deadline.
+    std::uint64_t timer_handlers = 0; ///< Completed waits of timers, with any result.
     std::uint64_t idle_closes = 0;
-    std::uint64_t early_closes = 0;          ///< Those of them before the deadline. Must stay zero.
+    std::uint64_t early_closes = 0;          ///< Idle closes before the deadline. Must stay 0.
     asio_wheel::lateness_histogram lateness; ///< From the deadline to the close.
 
     void closed_for_idleness(std::chrono::nanoseconds late) {

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the server is compared with, beside itself on another timer: no deadlines at all, and
-// deadlines as they are often written.
+// Alternatives for comparison: no deadlines at all, and deadlines in a common but slower form.
 
 #ifndef ECHO_OTHER_DEADLINES_HPP
 #define ECHO_OTHER_DEADLINES_HPP
@@ -18,7 +17,7 @@ namespace echo {
 
 using namespace demo;
 
-/// In the place of a timer: nobody is closed for idleness.
+/// In place of a timer: idle connections are never closed.
 struct no_timer {};
 
 template <>
@@ -30,7 +29,7 @@ public:
     void stop() {}
 };
 
-/// In the place of a timer: each line sets the timer anew, which aborts a wait and starts another.
+/// In place of a timer: each line re-arms the timer, which aborts a wait and starts another one.
 template <class Timer>
 struct per_line {};
 
@@ -43,12 +42,12 @@ public:
     void touch() { timer_.expires_after(idle_); }
     steady_clock::time_point due() const { return timer_.expiry(); }
 
-    /// True at the deadline, false after `stop`.
+    /// Returns true at the deadline, and false after `stop`.
     asio::awaitable<bool> passed() {
         while (!stopped_) {
             auto [error] = co_await timer_.async_wait(as_result);
             ++meters_.timer_handlers;
-            // A wait may have completed with success just before its timer was set anew.
+            // A wait may have completed with success just before its timer was re-armed.
             if (!error && !stopped_ && timer_.expiry() <= steady_clock::now()) {
                 co_return true;
             }
@@ -68,7 +67,7 @@ private:
     bool stopped_ = false;
 };
 
-/// The timer that a server so configured uses for other things.
+/// The timer type that such a server uses for other purposes.
 template <class Timer>
 struct plain_timer {
     using type = Timer;

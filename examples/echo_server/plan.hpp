@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Which plans for a run make sense.
+// Validates the settings of a run.
 
 #ifndef ECHO_PLAN_HPP
 #define ECHO_PLAN_HPP
@@ -14,15 +14,15 @@ namespace echo {
 
 using namespace demo;
 
-/// Every connection must have the time to start, to speak, to fall silent and to be closed before
-/// the run ends. Returns what is wrong, nothing if all is well.
-inline std::string mistake_in_plan(double seconds, double idle, int margin_ms) {
+/// Returns an error message, or an empty string if the settings are valid. Each connection needs
+/// time to start, to send lines, to go idle and to be closed before the run ends.
+inline std::string error_in_plan(double seconds, double idle, int margin_ms) {
     const std::string run = " of a run of " + shown(seconds) + " seconds";
     if (idle > seconds / 3) {
-        return "--idle " + shown(idle) + " is more than a third" + run;
+        return "--idle: " + shown(idle) + " is more than a third" + run;
     }
     if (margin_ms > seconds * 1000 / 4) {
-        return "--margin " + shown(margin_ms) + " is more than a quarter" + run;
+        return "--margin: " + shown(margin_ms) + " is more than a quarter" + run;
     }
     return "";
 }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A line each second of what the server does.
+// Prints the state of the server once a second.
 
 #ifndef ECHO_PROGRESS_HPP
 #define ECHO_PROGRESS_HPP

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How clients behave. Each role is one coroutine: the life of one connection.
+// The roles of clients. Each is a coroutine for the life of one connection.
 
 #ifndef ECHO_ROLES_HPP
 #define ECHO_ROLES_HPP
@@ -19,7 +19,7 @@ using namespace demo;
 
 using shared_client = std::shared_ptr<client>;
 
-/// Speaks until the end; the server has no reason to close it.
+/// Sends heartbeats until the end. The server has no reason to close the connection.
 inline asio::awaitable<void> stay_active(shared_client me, load& plan) {
     while (steady_clock::now() < plan.end) {
         const bool heard = co_await me->ping();
@@ -32,7 +32,7 @@ inline asio::awaitable<void> stay_active(shared_client me, load& plan) {
     }
 }
 
-/// Speaks up to three times, then falls silent.
+/// Sends up to three heartbeats, then goes idle.
 inline asio::awaitable<void> go_idle(shared_client me, load& plan) {
     for (auto lines = plan.random() % 4; lines > 0; --lines) {
         const bool heard = co_await me->ping();
@@ -52,7 +52,7 @@ inline asio::awaitable<void> send_bytes(shared_client me) {
     }
 }
 
-/// Slow-loris: a byte at a time, never a whole line; every other one is well-behaved at first.
+/// Sends a byte at a time, never a whole line. Every other one sends a proper line first.
 inline asio::awaitable<void> slow_loris(shared_client me, load& plan) {
     if (plan.random() % 2 == 0) {
         const bool heard = co_await me->ping();
@@ -66,7 +66,7 @@ inline asio::awaitable<void> slow_loris(shared_client me, load& plan) {
     ++plan.seen.slow_loris_closed;
 }
 
-/// Is gone all of a sudden.
+/// Sends a heartbeat and returns. The caller then disconnects abruptly.
 inline asio::awaitable<void> disconnect(shared_client me, load& plan) {
     const bool heard = co_await me->ping();
     if (heard) {
@@ -76,7 +76,8 @@ inline asio::awaitable<void> disconnect(shared_client me, load& plan) {
 
 using role = asio::awaitable<void> (*)(shared_client, load&);
 
-/// Six talkers in ten, two that fall silent, one slow-loris, one that drops dead.
+/// The default mix: of ten clients, six stay active, two go idle, one is a slow-loris, and one
+/// disconnects.
 inline role role_of(int number) {
     switch (number % 10) {
     case 0:

@@ -8,7 +8,7 @@
 
 namespace echo {
 
-/// Sets a flag as long as a coroutine lives that has this as an argument.
+/// Sets a flag while this exists, for example as an argument of a coroutine.
 class scoped_flag {
 public:
     explicit scoped_flag(bool& flag) : flag_(&flag) { *flag_ = true; }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The server: starts, runs until a signal comes, and ends.
+// The server: starts, runs until a signal arrives, and shuts down.
 
 #ifndef ECHO_SERVER_HPP
 #define ECHO_SERVER_HPP
@@ -44,8 +44,8 @@ public:
         asio::co_spawn(io_, show_progress<Timer>(io_, ticker_, meters_), rethrow);
         run_until_stopped();
 
-        // Take no more, and give what is under way a moment to end: with the last connection goes
-        // the last wait, and a context without waits runs out of work at once.
+        // Accept no more connections, and give the open ones a moment to end. The last connection
+        // takes the last wait with it, and a context without waits runs out of work at once.
         listener_.close();
         ticker_.cancel();
         io_.restart();
@@ -58,13 +58,13 @@ private:
         return {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port)};
     }
 
-    /// What a connection throws for want of memory leaves run(). The others go on.
+    /// Runs the context. If a connection throws because memory has run out, the others continue.
     void run_until_stopped() {
         while (!io_.stopped()) {
             try {
                 if (listener_.is_accepting()) {
                     io_.run_one();
-                } else { // after a while, in which some memory may come back
+                } else { // Accept again after a pause, when memory may be available again.
                     io_.run_for(std::chrono::milliseconds(10));
                     asio::co_spawn(io_, listener_.accept(), asio::detached);
                 }
@@ -76,7 +76,7 @@ private:
         }
     }
 
-    meters meters_; // outlives the context, whose last connections count themselves out
+    meters meters_; // Outlives the context: the destructors of connections update it.
     asio::io_context io_;
     listener<Timer> listener_;
     plain_timer ticker_;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the server has counted, as figures.
+// The figures of the server.
 
 #ifndef ECHO_SERVER_SUMMARY_HPP
 #define ECHO_SERVER_SUMMARY_HPP
@@ -29,7 +29,7 @@ std::uint64_t waits_pending(asio::io_context& io, const meters& m) {
     if constexpr (postponable<Timer>) {
         return asio_wheel::use_wheel(io).pending();
     } else {
-        return m.waits; // Asio does not tell
+        return m.waits; // Asio does not report it.
     }
 }
 

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The coroutines of a connection: a session that reads and answers, and a watchdog that closes.
+// The coroutines of a connection: a session that reads and answers, and a watchdog that closes the
+// connection at its idle deadline.
 
 #ifndef ECHO_SESSION_HPP
 #define ECHO_SESSION_HPP
@@ -22,7 +23,7 @@ namespace echo {
 
 using namespace demo;
 
-/// `PING x` is answered by `PONG x`, any other line by itself.
+/// Returns the answer to a line: `PONG x` for `PING x`, and the line itself for any other.
 inline std::string answer(std::string line) {
     if (line.starts_with("PING ")) {
         line[1] = 'O';
@@ -32,7 +33,7 @@ inline std::string answer(std::string line) {
 
 template <class Timer>
 asio::awaitable<void> watchdog(std::shared_ptr<connection<Timer>> self) {
-    const closer<Timer> at_the_end{*self}; // which ends the session
+    const closer<Timer> at_the_end{*self}; // Ends the session.
     ++self->meter.waits;
     const bool idle = co_await self->deadline.passed();
     --self->meter.waits;
@@ -41,12 +42,12 @@ asio::awaitable<void> watchdog(std::shared_ptr<connection<Timer>> self) {
     }
 }
 
-/// Only a complete line counts as a sign of life: whoever sends a byte at a time gets no more time.
+/// Only a complete line moves the deadline. A client that sends single bytes gets no more time.
 template <class Timer>
 asio::awaitable<void> session(std::shared_ptr<connection<Timer>> self, std::string greeting) {
     constexpr std::size_t longest_line = 512;
-    const closer<Timer> at_the_end{*self};                 // which ends the watchdog
-    if constexpr (requires { self->deadline.passed(); }) { // without deadlines nothing is watched
+    const closer<Timer> at_the_end{*self};                 // Ends the watchdog.
+    if constexpr (requires { self->deadline.passed(); }) { // Without deadlines: no watchdog.
         asio::co_spawn(self->socket.get_executor(), watchdog(self), or_given_up(self));
     }
     std::string received;
@@ -60,7 +61,7 @@ asio::awaitable<void> session(std::shared_ptr<connection<Timer>> self, std::stri
         auto [not_read, size] = co_await asio::async_read_until(
             self->socket, asio::dynamic_buffer(received, longest_line), '\n', as_result);
         if (not_read) {
-            break; // the peer has gone, the line is too long, or the watchdog closed the socket
+            break; // The peer closed, the line is too long, or the watchdog closed the socket.
         }
         self->deadline.touch();
         ++self->meter.lines;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the relay promises, and what its peers must have seen of it.
+// The checks of the relay, by its own figures and by those of its peers.
 
 #ifndef SESSIONS_CHECKS_HPP
 #define SESSIONS_CHECKS_HPP
@@ -16,7 +16,8 @@ namespace sessions {
 
 using namespace demo;
 
-/// How late the last of many sessions may end that end at one moment: 10 µs for each of them.
+/// Returns how late the last of many sessions with the same deadline may end: 10 µs per session,
+/// and the margin.
 inline double together_margin_ms(double sessions, int margin_ms) {
     return margin_ms + sessions / 100;
 }
@@ -31,7 +32,7 @@ inline std::vector<check> checks(const outcome& o, int margin_ms) {
 
     const double early = server("idle_early") + server("deadline_early") + server("together_early");
     list.always(early == 0 && peers("early") == 0,
-                text("nothing ended early, neither here (%.0f) nor seen by peers (%.0f)", early,
+                text("no timeout was early (%.0f in the relay, %.0f seen by peers)", early,
                      peers("early")));
     list.always(server("datagrams") > 0 && server("sessions_opened") > 0 && peers("together") > 0,
                 text("%.0f datagrams were forwarded for %.0f sessions", server("datagrams"),
@@ -43,17 +44,17 @@ inline std::vector<check> checks(const outcome& o, int margin_ms) {
     const double late = std::max(server("idle_max_ms"), server("deadline_max_ms"));
     list.unless_busy(
         late <= latest && peers("late") == 0,
-        text("nothing ended later than tick (%g ms) + margin (%d ms): %.2f ms here, %.0f "
+        text("no timeout was later than tick (%g ms) + margin (%d ms): %.2f ms in the relay, %.0f "
              "seen by peers",
              server("tick_ms"), margin_ms, late, peers("late")));
     const double together = peers("together");
     list.unless_busy(server("together_count") == together &&
                          server("together_max_ms") <= together_margin_ms(together, margin_ms),
-                     text("%.0f of %.0f sessions ended at one moment, the last %.2f ms after it",
+                     text("%.0f of %.0f sessions ended at the same moment, the last %.2f ms late",
                           server("together_count"), together, server("together_max_ms")));
     list.unless_busy(
         peers("found_there") > 0 && peers("found_gone") > 0,
-        text("peers asked: %.0f sessions were there until their end, %.0f gone after it",
+        text("queries found %.0f sessions before their end and none of %.0f afterwards",
              peers("found_there"), peers("found_gone")));
     list.unless_busy(peers("requests") > 0 && peers("answered") > 0 && peers("timeouts") > 0 &&
                          peers("requests") == peers("answered") + peers("timeouts"),

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One trial of the demo: which timers, and the options of its two programs.
+// A trial of the demo: the timers, and the options of its two programs.
 
 #ifndef SESSIONS_DEMO_TRIAL_HPP
 #define SESSIONS_DEMO_TRIAL_HPP
@@ -18,13 +18,13 @@ namespace sessions {
 struct demo_settings {
     int count = 1'000'000;
     double seconds = 20;
-    double idle = 0; // chosen below
+    double idle = 0; // 0: main() chooses.
     double deadline = 0;
     int margin_ms = 250;
     bool plain = false;
 };
 
-/// A kind of server: what its timers are called, and the option for them.
+/// A variant of the server: the name of its timers, and the option for them.
 struct variant {
     std::string timer;
     std::string option;
@@ -41,8 +41,8 @@ inline trial_settings plan(const demo_settings& s, const char* argv0, const vari
     if (!v.option.empty()) {
         server.push_back(v.option);
     }
-    // The talk that is measured begins when the first timeouts are over, so that all there is to do
-    // is done all the time.
+    // Measuring begins when the first timeouts have passed, so that timers expire all the time
+    // while it lasts.
     std::vector<std::string> load = both;
     load.insert(load.end(),
                 {"--sessions", std::to_string(s.count), "--seconds", std::to_string(s.seconds),
@@ -51,7 +51,7 @@ inline trial_settings plan(const demo_settings& s, const char* argv0, const vari
             .timer = v.timer,
             .server = {"session_server", server},
             .load = {"session_load", load},
-            // To open so many and to let them end; the rest for a machine that is slow.
+            // Time to open the sessions and to let them end, and a reserve for slow machines.
             .at_most = from_seconds(s.seconds + 2 * s.idle + s.count / 10'000.0 + 30)};
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Sessions that have fallen silent: when each must be there still, and when it must be gone.
+// Queries about idle sessions: when each must still exist, and when it must be gone.
 
 #ifndef SESSIONS_EXPIRY_QUERIES_HPP
 #define SESSIONS_EXPIRY_QUERIES_HPP
@@ -20,13 +20,13 @@
 
 namespace sessions {
 
-/// How late an end may be seen here: the tick of a wheel is one millisecond.
+/// Returns how late an end may be: the margin and a tick of one millisecond.
 [[nodiscard]] inline steady_clock::duration margin(const load_settings& s) {
     return std::chrono::milliseconds(s.margin + 1);
 }
 
-/// Of some sessions from `first` on: just before their end they must be there, and gone when it has
-/// passed.
+/// Returns queries about some sessions from `first` on. Just before its end a session must exist,
+/// and after it, it must be gone.
 inline queries queries_of_idle_sessions(const peers& seen, const load_settings& s,
                                         std::uint32_t first) {
     const auto count = static_cast<std::uint32_t>(s.sessions);
@@ -42,12 +42,12 @@ inline queries queries_of_idle_sessions(const peers& seen, const load_settings& 
         }
         all.push_back({latest, expect(i, expectation::gone, latest)});
     }
-    // The last to end is one that was heard last.
+    // Query once more after the last session must have ended.
     all.push_back({steady_clock::now() + idle + margin(s), all.back().what});
     return all;
 }
 
-/// Of some of the first sessions, which end together at `due`.
+/// Returns queries about some of the first sessions, which end together at `due`.
 inline queries queries_of_mass_expiry(steady_clock::time_point due, steady_clock::time_point gone,
                                       std::uint32_t together) {
     queries some;
@@ -66,7 +66,7 @@ inline asio::awaitable<void> ask_all(peers& peer, queries all) {
         co_await until.async_wait(as_result);
         peer.query(p.what);
     }
-    until.expires_after(std::chrono::milliseconds(100)); // for the last reply
+    until.expires_after(std::chrono::milliseconds(100)); // For the last reply.
     co_await until.async_wait(as_result);
 }
 

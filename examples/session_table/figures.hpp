@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The figures that the demo prints in the end.
+// The figures in the final report of the demo.
 
 #ifndef SESSIONS_FIGURES_HPP
 #define SESSIONS_FIGURES_HPP
@@ -19,8 +19,8 @@ inline const demo::figure_row figures[] = {
     {"  of it in the relay: table, timers (ns)", 0, &demo::outcome::server, "user_ns"},
     {"timer handlers per datagram", 3, &demo::outcome::server, "handlers_per_datagram"},
     {"memory per session (bytes)", 0, &demo::outcome::server, "bytes_per_session"},
-    {"sessions that ended at one moment", 0, &demo::outcome::server, "together_count"},
-    {"  the last of them after (ms)", 1, &demo::outcome::server, "together_took_ms"},
+    {"sessions that ended at the same moment", 0, &demo::outcome::server, "together_count"},
+    {"  until the last one ended (ms)", 1, &demo::outcome::server, "together_took_ms"},
     {"  longest pause of the loop (ms)", 2, &demo::outcome::server, "pause_ms"},
     {"  the same in processor time (ms)", 2, &demo::outcome::server, "pause_cpu_ms"},
     {"  longest wait of a peer for an answer (ms)", 2, &demo::outcome::load, "longest_answer_ms"},

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the relay forwards, in both directions, and requests whose time is over.
+// Forwarding in both directions, and the timeouts of requests.
 
 #ifndef SESSIONS_FORWARDING_HPP
 #define SESSIONS_FORWARDING_HPP
@@ -31,7 +31,7 @@ protected:
         : inside_(io, static_cast<std::uint16_t>(s.port), s.plain), outside_(io, 0, s.plain),
           meters_(m), table_(io, s, m) {}
 
-    /// What a peer has sent goes upstream.
+    /// Forwards a datagram of a peer upstream.
     void forward(const datagram& d, const udp::endpoint& from) {
         const time_point now = inside_.received_at();
         ++meters_.datagrams;
@@ -47,7 +47,7 @@ protected:
         outside_.send(d, upstream_);
     }
 
-    /// What comes from upstream goes to the peer of its session.
+    /// Forwards an answer from upstream to the peer of its session.
     void handle_answer(const datagram& d) {
         ++meters_.datagrams;
         session<Timer>* const found = table_.find(d.session);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The idle timeout of a session, as a careful user of each library writes it.
+// The idle timeout of a session, written as efficiently as each library allows.
 
 #ifndef SESSIONS_IDLE_TIMEOUT_HPP
 #define SESSIONS_IDLE_TIMEOUT_HPP
@@ -13,10 +13,10 @@
 
 namespace sessions {
 
-/// When a session ends that hears nothing: wait(done) calls `done(due)` then.
+/// The deadline of an idle session: wait(done) calls `done(due)` when it has passed.
 ///
-/// A datagram only notes the new end, which costs a store. A timer that has expired too soon waits
-/// again: once in each idle time for each session. This is the same code for both libraries.
+/// A datagram only records the new deadline, which costs a store. A timer that has expired too soon
+/// waits again, once per idle time and session. The code is the same for both libraries.
 template <class Timer>
 class idle_timeout {
 public:
@@ -28,9 +28,9 @@ public:
     void wait(Done done) {
         timer_.async_wait([this, done](error_code ec) {
             if (ec == asio::error::operation_aborted) {
-                return; // moved to an earlier time, or the end of the server
+                return; // Moved to an earlier time, or the server ends.
             }
-            // With another error a wheel at its limit has refused to wait, and the session ends.
+            // With any other error, a full wheel has refused the wait, and the session ends.
             if (!ec && steady_clock::now() < due_) {
                 timer_.expires_at(due_);
                 wait(done);
@@ -40,7 +40,7 @@ public:
         });
     }
 
-    /// Ends sooner than it would.
+    /// Moves the deadline to an earlier time.
     template <class Done>
     void end_at(steady_clock::time_point due, Done done) {
         due_ = due;
@@ -53,7 +53,7 @@ private:
     Timer timer_;
 };
 
-/// One wait for the whole life of the session, and each datagram moves it.
+/// A single wait for the whole session, which each datagram postpones.
 template <>
 class idle_timeout<postponed> {
 public:

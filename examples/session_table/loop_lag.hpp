@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The longest time for which a loop gives a handler no turn.
+// Measures the lag of an event loop: the longest time for which a ready handler does not run.
 
 #ifndef SESSIONS_LOOP_LAG_HPP
 #define SESSIONS_LOOP_LAG_HPP
@@ -17,8 +17,8 @@
 
 namespace sessions {
 
-/// A handler that posts itself again and again while something happens. It keeps a processor busy,
-/// so it runs only then.
+/// A handler that posts itself again and again. It keeps a processor busy, so run it only while the
+/// lag matters.
 class loop_lag {
 public:
     explicit loop_lag(asio::io_context& io) : io_(io) {}
@@ -31,10 +31,10 @@ public:
     void stop() { running_ = false; }
     [[nodiscard]] bool running() const { return running_; }
 
-    /// By the clock: what a datagram waits for, and what the machine did to other processes
-    /// meanwhile.
+    /// The maximum in wall-clock time: how long a datagram waits. Includes time in which the
+    /// machine ran other processes.
     [[nodiscard]] double longest_ms() const { return milliseconds(longest_.wall); }
-    /// The same in processor time of the loop.
+    /// The maximum in processor time of the loop.
     [[nodiscard]] double longest_cpu_ms() const { return milliseconds(longest_.cpu); }
 
 private:

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Many sessions that end at one moment: how long that takes, and how it delays others.
+// Many sessions that end at the same moment: how long that takes, and how it delays other work.
 
 #ifndef SESSIONS_MASS_EXPIRY_HPP
 #define SESSIONS_MASS_EXPIRY_HPP
@@ -27,7 +27,7 @@ public:
         }
     }
 
-    /// One has ended, so late.
+    /// Records that a session has ended, `late` after the moment.
     void ended(steady_clock::duration late) {
         if (--left_ == 0) {
             took_ = late;
@@ -36,7 +36,7 @@ public:
     }
 
     [[nodiscard]] const loop_lag& paused() const { return loop_lag_; }
-    /// From the moment when the sessions were to end until the last of them had.
+    /// Returns the time from the moment when the sessions should end until the last one had ended.
     [[nodiscard]] double took_ms() const { return milliseconds(took_); }
 
 private:

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the relay counts about itself, alike for every timer.
+// The relay's own statistics, which are the same for each timer.
 
 #ifndef SESSIONS_METERS_HPP
 #define SESSIONS_METERS_HPP
@@ -17,7 +17,7 @@
 
 namespace sessions {
 
-/// Lateness, and whether something was early.
+/// The lateness of timeouts, and the number of early ones.
 struct lateness {
     std::uint64_t early = 0; ///< Must stay zero.
     asio_wheel::lateness_histogram late;
@@ -28,7 +28,7 @@ struct lateness {
     }
 };
 
-/// The process at the end of a phase.
+/// The state of the process at the end of a phase.
 struct snapshot {
     process_usage used;
     double resident_bytes = 0;
@@ -38,21 +38,21 @@ struct snapshot {
 };
 
 struct meters {
-    std::uint64_t datagrams = 0; ///< Received, from peers and from upstream, that were forwarded.
+    std::uint64_t datagrams = 0; ///< Datagrams from peers and from upstream.
     std::uint64_t made = 0;
     std::uint64_t expired = 0;
     std::uint64_t requests = 0;
     std::uint64_t answered = 0;
     std::uint64_t timed_out = 0;
-    std::uint64_t given_up = 0;       ///< Requests whose session asked again, or ended, before.
-    std::uint64_t late_answers = 0;   ///< After the deadline; not forwarded.
-    std::uint64_t timer_handlers = 0; ///< Times a wait of a timer completed, for whatever reason.
+    std::uint64_t given_up = 0;       ///< Requests whose session asked again or ended before.
+    std::uint64_t late_answers = 0;   ///< Answers after the deadline, which are not forwarded.
+    std::uint64_t timer_handlers = 0; ///< Completed waits of timers, with any result.
     lateness idle_late;
     lateness deadline_late;
-    lateness together_late; ///< Of the sessions that end at one moment.
+    lateness together_late; ///< Of the sessions that end at the same moment.
     std::array<snapshot, phases> marks;
 
-    /// There are now.
+    /// Returns the current number of sessions.
     [[nodiscard]] std::uint64_t sessions() const { return made - expired; }
 
     void mark(std::uint32_t which) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the peers saw of the relay.
+// The statistics of the peers.
 
 #ifndef SESSIONS_PEER_STATS_HPP
 #define SESSIONS_PEER_STATS_HPP
@@ -15,10 +15,10 @@
 
 namespace sessions {
 
-/// What a peer that asks for a session knows of it.
+/// The expected answer to a query about a session.
 enum class expectation : std::uint32_t {
-    there, ///< It has not been silent for its idle time until `stamp`.
-    gone   ///< Its idle time and the margin had passed when the query was sent.
+    there, ///< It exists: its idle time is not over before `stamp`.
+    gone   ///< It is gone: its idle time and the margin had passed when the query was sent.
 };
 
 struct peer_stats {
@@ -35,8 +35,8 @@ struct peer_stats {
     steady_clock::duration
         longest_meanwhile{}; ///< The same while many sessions ended at one moment.
 
-    /// A request that got no answer, `after` it was sent. What this process was late itself in
-    /// looking is no fault of the relay's.
+    /// Records that a request timed out, `after` it was sent. `own_delay`, the delay of this
+    /// process, is subtracted.
     void timed_out(steady_clock::duration after, steady_clock::duration own_delay,
                    steady_clock::duration deadline, steady_clock::duration margin) {
         ++timeouts;
@@ -44,13 +44,13 @@ struct peer_stats {
         late += after - own_delay > deadline + margin ? 1 : 0;
     }
 
-    /// The relay's answer to a query.
+    /// Records the relay's answer to a query.
     void queried(bool is_there, expectation expected, bool in_time) {
         if (expected == expectation::gone) {
             ++(is_there ? late : found_gone);
         } else if (is_there) {
             ++found_there;
-        } else if (in_time) { // If not, it may have ended rightly meanwhile.
+        } else if (in_time) { // Otherwise it may have ended in the meantime.
             ++early;
         }
     }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// All peers of the relay: what they send, and what they ask the relay.
+// All peers of the relay: the datagrams and queries that they send.
 
 #ifndef SESSIONS_PEERS_HPP
 #define SESSIONS_PEERS_HPP
@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] std::uint64_t under_way() const { return sent_ - arrived_; }
 
-    /// The next datagrams of sessions that `choose()` names; one in ten is a request.
+    /// Sends `count` datagrams of sessions that `choose()` returns. One in ten is a request.
     template <class Choose>
     void send_burst(int count, Choose choose) {
         const std::int64_t now = to_stamp(steady_clock::now());
@@ -43,21 +43,21 @@ public:
         inside_.flush();
     }
 
-    /// Waits until there is room for another burst: what the relay has not forwarded is in its
-    /// socket's buffer, and more than a few hundred datagrams would be lost.
+    /// Waits until there is room for another burst. Datagrams that the relay has not forwarded are
+    /// in its socket's buffer, which would drop more than a few hundred.
     asio::awaitable<void> room(std::uint64_t burst) {
         while (under_way() + burst > window_) {
             const std::uint64_t before = arrived_;
             changed_.expires_after(std::chrono::seconds(1));
             auto [changed] = co_await changed_.async_wait(as_result);
-            if (!changed && arrived_ == before) { // for a second: they are lost
+            if (!changed && arrived_ == before) { // Nothing arrived for a second: they are lost.
                 seen.lost += under_way();
                 arrived_ = sent_;
             }
         }
     }
 
-    /// Sends something that the relay sends back, and returns that.
+    /// Sends a datagram that the relay answers, and returns the answer.
     asio::awaitable<datagram> ask(datagram d) {
         const auto begin = steady_clock::now();
         replied_ = false;
@@ -73,17 +73,17 @@ public:
         co_return reply_;
     }
 
-    /// The relay is to forward to this process.
+    /// Makes the relay forward to this process.
     asio::awaitable<void> introduce() {
         co_await ask({.number = upstream_.endpoint().port(), .what = kind::upstream});
     }
 
     asio::awaitable<void> mark(phase p) {
-        co_await room(window_); // everything sent before has arrived
+        co_await room(window_); // Until everything sent before has arrived.
         co_await ask({.number = p, .what = kind::mark});
     }
 
-    /// Is there such a session? `number` says what should be so, `stamp` since or until when.
+    /// Asks whether a session exists. `number` is the expectation, `stamp` the time that bounds it.
     void query(const datagram& d) {
         inside_.send(d, relay_);
         inside_.flush();
@@ -91,7 +91,7 @@ public:
 
 private:
     udp::endpoint relay_;
-    std::uint64_t window_; ///< So much fits into a socket's buffer.
+    std::uint64_t window_; ///< The number of datagrams that fit into a socket's buffer.
     std::uint64_t sent_ = 0;
 };
 

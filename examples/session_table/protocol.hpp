@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The datagrams of the demo. Both processes are on one machine and share its steady clock, so times
-// are sent as that clock counts them.
+// The datagrams of the demo. Both processes run on the same machine and share its steady clock, so
+// times are sent as that clock counts them.
 
 #ifndef SESSIONS_PROTOCOL_HPP
 #define SESSIONS_PROTOCOL_HPP
@@ -18,23 +18,23 @@ namespace sessions {
 using namespace demo;
 
 enum class kind : std::uint8_t {
-    data,      ///< Peer to upstream. The first one of a session makes it, each refreshes it.
+    data,      ///< Peer to upstream. The first one creates the session, each one refreshes it.
     request,   ///< The same, and an answer is expected within a deadline.
-    answer,    ///< Upstream to peer. It does not refresh the session: RFC 4787, REQ-6, allows that.
-    timed_out, ///< Relay to peer: the answer did not come in time.
-    query,     ///< Peer to relay: is there such a session? Does not refresh it.
+    answer,    ///< Upstream to peer. Does not refresh the session: RFC 4787, REQ-6, allows that.
+    timed_out, ///< Relay to peer: no answer came in time.
+    query,     ///< Peer to relay: does this session exist? Does not refresh it.
     known,     ///< Relay to peer: yes.
     unknown,   ///< Relay to peer: no.
-    upstream,  ///< Peer to relay and back: from now on forward to port `number`.
+    upstream,  ///< Peer to relay and back: forward to port `number` from now on.
     mark,      ///< Peer to relay and back: a phase of the trial has ended.
-    together   ///< Peer to relay: the first `number` sessions end at one moment, `stamp` from now.
-               ///< Back: `stamp` is the moment.
+    together   ///< Peer to relay: end the first `number` sessions at the same moment, `stamp` from
+               ///< now. In the answer, `stamp` is that moment.
 };
 
 struct datagram {
-    std::int64_t stamp = 0; ///< When a request or data was sent; comes back with the answer.
+    std::int64_t stamp = 0; ///< When data or a request was sent. The answer repeats it.
     std::uint32_t session = 0;
-    std::uint32_t number = 0; ///< Of a request, a mark, a query; comes back with the answer.
+    std::uint32_t number = 0; ///< Of a request, a mark or a query. The answer repeats it.
     kind what = kind::data;
     std::uint8_t unused[7] = {};
 };

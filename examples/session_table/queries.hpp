@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Queries that find out when the relay ends a session.
+// Queries that check when the relay ends a session.
 
 #ifndef SESSIONS_QUERIES_HPP
 #define SESSIONS_QUERIES_HPP
@@ -15,7 +15,7 @@
 
 namespace sessions {
 
-/// A query, and when it is to be sent.
+/// A query, and the time to send it.
 struct timed_query {
     steady_clock::time_point when;
     datagram what;
@@ -29,7 +29,7 @@ inline datagram expect(std::uint32_t session, expectation what, steady_clock::ti
             .what = kind::query};
 }
 
-/// Some five hundred of them.
+/// The step that visits about five hundred of `of` sessions.
 inline std::uint32_t step(std::uint32_t of) {
     return std::max(of / 500, 1U);
 }

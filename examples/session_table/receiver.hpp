@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What comes to the peers of the relay, and what is early and late in their own view.
+// Receives the datagrams of the peers, and records which timeouts are early or late as they see
+// them.
 //
-// The judge does not use what it judges: the timers here are Asio's.
+// Uses Asio's timers, so that the checks do not depend on the timers that they check.
 
 #ifndef SESSIONS_RECEIVER_HPP
 #define SESSIONS_RECEIVER_HPP
@@ -44,7 +45,7 @@ public:
 
 protected:
     udp_link inside_;
-    asio::steady_timer changed_; ///< Cancelled when something has arrived.
+    asio::steady_timer changed_; ///< Cancelled when a datagram has arrived.
     demo::own_delay delay_;
     datagram reply_;
     bool replied_ = false;

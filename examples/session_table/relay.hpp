@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The relay: reads what comes, and answers what is asked about the relay itself.
+// The relay: receives datagrams, forwards them, and answers queries about the relay itself.
 
 #ifndef SESSIONS_RELAY_HPP
 #define SESSIONS_RELAY_HPP
@@ -37,11 +37,11 @@ public:
     [[nodiscard]] int port() const { return inside_.endpoint().port(); }
     [[nodiscard]] std::uint64_t dropped() const { return inside_.dropped() + outside_.dropped(); }
     [[nodiscard]] const loop_lag& paused() const { return table_.together.paused(); }
-    /// From the moment when many sessions were to end until the last of them had.
+    /// Returns the time from the moment when many sessions should end until the last one had ended.
     [[nodiscard]] double together_took_ms() const { return table_.together.took_ms(); }
 
 private:
-    /// Reads what has come, then gives others a turn.
+    /// Receives what has arrived, then gives other handlers a turn.
     template <class Each>
     void listen(udp_link& from, Each each) {
         from.when_readable([this, &from, each] {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// All that is done to the relay: its sessions open, talk, end together, and fall silent.
+// The course of a trial: all sessions open, send traffic, end together, and go idle.
 
 #ifndef SESSIONS_RELAY_TRIAL_HPP
 #define SESSIONS_RELAY_TRIAL_HPP
@@ -47,31 +47,31 @@ private:
         say("open");
         co_await open_all(peers_, s_);
         co_await peers_.mark(opened);
-        say("talk");
+        say("send traffic");
         co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.warm_up));
         co_await peers_.mark(warmed_up);
         co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.seconds));
         co_await peers_.mark(talked);
         if (!s_.traffic_only) {
             co_await end_together();
-            say("fall silent");
+            say("go idle");
             co_await ask_all(peers_, queries_of_idle_sessions(peers_, s_, together_));
             co_await peers_.mark(silent);
         }
         peers_.close();
     }
 
-    /// The first sessions fall silent and end at one moment. The others talk on.
+    /// The first sessions go idle and end at the same moment. The others stay active.
     asio::awaitable<void> end_together() {
-        say("many end at one moment");
-        // Their requests are answered or time out before.
+        say("end many sessions at the same moment");
+        // Their requests are answered or time out before that.
         const auto grace = from_seconds(s_.deadline) + std::chrono::seconds(1);
         const datagram reply =
             co_await peers_.ask({.stamp = std::chrono::nanoseconds(grace).count(),
                                  .number = together_,
                                  .what = kind::together});
         const auto due = from_stamp(reply.stamp);
-        // One expiry may take 10 µs, with all that the session holds.
+        // Each expiry may take 10 µs, including the destruction of the session.
         const auto gone = due + margin(s_) + together_ * std::chrono::microseconds(10);
         asio::co_spawn(io_, ask_all(peers_, queries_of_mass_expiry(due, gone, together_)), rethrow);
         peers_.seen.longest_answer = {};

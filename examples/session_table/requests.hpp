@@ -3,8 +3,8 @@
 
 // Requests that wait for an answer, each with a deadline.
 //
-// One datagram in ten is a request, so at any time most sessions have none: requests and their
-// timers are taken from a store, and a session holds a pointer.
+// One datagram in ten is a request, so most sessions have no pending request. Requests and their
+// timers come from a pool, and a session holds a pointer.
 
 #ifndef SESSIONS_REQUESTS_HPP
 #define SESSIONS_REQUESTS_HPP
@@ -27,11 +27,11 @@ struct request {
     explicit request(const executor& ex) : deadline(ex) {}
 
     plain_timer<Timer> deadline;
-    session<Timer>* of = nullptr; ///< Null when it was answered.
+    session<Timer>* of = nullptr; ///< Null if it was answered.
     datagram asked;
 };
 
-/// For `no_timer`: requests are only forwarded.
+/// With `no_timer`, requests are only forwarded.
 template <>
 struct request<no_timer> {};
 
@@ -41,7 +41,7 @@ public:
     requests(const executor& ex, steady_clock::duration within, meters& m)
         : executor_(ex), within_(within), meters_(m) {}
 
-    /// Calls `late(request)` if it was not answered in time.
+    /// Starts a request. Calls `late(request)` if it is not answered in time.
     template <class Late>
     request<Timer>* start(session<Timer>& of, const datagram& d, steady_clock::time_point now,
                           Late late) {
@@ -51,7 +51,7 @@ public:
         r.deadline.expires_at(now + within_);
         r.deadline.async_wait([this, &r, late](error_code ec) {
             ++meters_.timer_handlers;
-            // Asio's timers may report success although the answer came before the handler.
+            // Asio's timers may report success although the answer arrived before the handler ran.
             if (ec != asio::error::operation_aborted && r.of != nullptr) {
                 meters_.deadline_late.add(steady_clock::now() - r.deadline.expiry());
                 late(r);
@@ -61,13 +61,13 @@ public:
         return &r;
     }
 
-    /// The answer has come, or nobody waits for it any more.
+    /// Ends a request whose answer has arrived or is no longer wanted.
     void finish(request<Timer>& r) {
         r.of = nullptr;
-        r.deadline.cancel(); // The handler gives the request back.
+        r.deadline.cancel(); // The handler returns the request to the pool.
     }
 
-    /// The session has ended, or asks something else.
+    /// Ends the pending request of a session that has ended or sends another request.
     void give_up(session<Timer>& s) {
         if constexpr (!std::is_same_v<Timer, no_timer>) {
             if (s.pending != nullptr) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the relay has counted, as figures.
+// The figures of the relay.
 
 #ifndef SESSIONS_SERVER_SUMMARY_HPP
 #define SESSIONS_SERVER_SUMMARY_HPP
@@ -33,7 +33,7 @@ inline void add(record& values, const std::string& what, const lateness& seen) {
     values[what + "_max_ms"] = milliseconds(seen.late.max());
 }
 
-/// What a datagram cost while all sessions talked.
+/// Adds the cost of a datagram while all sessions were active.
 inline void add_costs(record& values, const meters& m) {
     const snapshot& from = m.marks[warmed_up];
     const snapshot& to = m.marks[talked];

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One session of the relay.
+// A session of the relay.
 
 #ifndef SESSIONS_SESSION_HPP
 #define SESSIONS_SESSION_HPP
@@ -21,7 +21,7 @@ struct session {
             steady_clock::time_point due)
         : peer(from), id(number), idle(ex, due) {}
 
-    // What each datagram needs lies together.
+    // The members that each datagram needs come first, adjacent in memory.
     udp::endpoint peer;
     std::uint32_t id;
     bool ends_together = false;

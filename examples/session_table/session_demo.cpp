@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Runs session_server under session_load, each in a process of its own, and checks that every
-// session and every request ended when it should. Exits with 0 if so, with 1 if not, and with 77 if
-// something was not as it should be and this machine was too busy to tell whose fault that is.
+// session and every request ended in time. Exits with 0 if all checks passed, with 1 if one failed,
+// and with 77 if one did not pass but this machine was too busy to blame the server.
 
 #include "../support/checks.hpp"
 #include "../support/options.hpp"
@@ -26,16 +26,16 @@ int main(int argc, char** argv) {
     bool postpone = false;
     bool compare = false;
     const command_line options(
-        "session_demo", "A UDP relay with up to a million sessions, each with an idle timeout.",
-        {{"--sessions", &s.count, "how many (1000000)", 1000, 10'000'000},
+        "session_demo", "Run a UDP relay with up to a million sessions that have idle timeouts.",
+        {{"--sessions", &s.count, "number of sessions (1000000)", 1000, 10'000'000},
          {"--asio", &on_asio, "run the relay on boost::asio::steady_timer"},
-         {"--postpone", &postpone, "on asio_wheel's, with postpone() for each datagram"},
-         {"--compare", &compare, "run it on all three, one after the other"},
-         {"--seconds", &s.seconds, "how long to talk in steady state (20)", 0.5, 3600},
-         {"--idle", &s.idle, "seconds until a silent session ends (2 to 10)", 0.5, 3600},
+         {"--postpone", &postpone, "call postpone() for each datagram"},
+         {"--compare", &compare, "run all three variants, one after the other"},
+         {"--seconds", &s.seconds, "duration of the steady state in seconds (20)", 0.5, 3600},
+         {"--idle", &s.idle, "idle timeout in seconds (2 to 10)", 0.5, 3600},
          {"--deadline", &s.deadline, "seconds for a request (2, or half of --idle)", 0.1, 3600},
-         {"--plain", &s.plain, "one system call for each datagram"},
-         {"--margin", &s.margin_ms, "milliseconds an end may be late (250)", 1, 60000}});
+         {"--plain", &s.plain, "use one system call for each datagram"},
+         {"--margin", &s.margin_ms, "allowed lateness in milliseconds (250)", 1, 60000}});
     options.parse(argc, argv);
     if (s.idle == 0) {
         s.idle = std::clamp(s.count / 50'000.0, 2.0, 10.0);
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     if (compare) {
         variants = {wheel, moved, asio_variant};
     }
-    std::printf("%d sessions that end after %g s of silence; a request is answered within %g s\n",
+    std::printf("%d sessions with an idle timeout of %g s; requests have a deadline of %g s\n",
                 s.count, s.idle, s.deadline);
     std::fflush(stdout);
 

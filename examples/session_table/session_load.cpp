@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Load for session_server: the peers of up to a million sessions, and the upstream that answers
-// them. They open all sessions, talk, let many end at one moment, and fall silent.
+// The load generator for session_server: the peers of up to a million sessions, and the upstream
+// server that answers them. It opens all sessions, sends traffic, lets many sessions end at the
+// same moment, and finally lets all go idle.
 
 #include "../support/options.hpp"
 #include "relay_trial.hpp"
@@ -16,19 +17,19 @@ using namespace sessions;
 int main(int argc, char** argv) {
     load_settings s;
     const command_line options(
-        "session_load", "Peers and upstream of session_server.",
-        {{"--port", &s.port, "where the relay listens", 1, 65535},
-         {"--sessions", &s.sessions, "how many (1000)", 100, 100000000},
-         {"--seconds", &s.seconds, "how long to talk (20)", 0.5, 3600},
-         {"--warm-up", &s.warm_up, "seconds of talk before (0)", 0, 3600},
-         {"--idle", &s.idle, "seconds until the relay ends a silent session (30)", 0.2, 3600},
-         {"--deadline", &s.deadline, "seconds it waits for an answer (2)", 0.1, 3600},
-         {"--margin", &s.margin, "milliseconds an end may be late (250)", 1, 60000},
-         {"--plain", &s.plain, "one system call for each datagram"},
-         {"--traffic-only", &s.traffic_only, "stop after talking"}});
+        "session_load", "Generate load for session_server: its peers and its upstream.",
+        {{"--port", &s.port, "port of the relay (required)", 1, 65535},
+         {"--sessions", &s.sessions, "number of sessions (1000)", 100, 100000000},
+         {"--seconds", &s.seconds, "duration of the measured traffic in seconds (20)", 0.5, 3600},
+         {"--warm-up", &s.warm_up, "seconds of traffic before that (0)", 0, 3600},
+         {"--idle", &s.idle, "idle timeout of the relay in seconds (30)", 0.2, 3600},
+         {"--deadline", &s.deadline, "seconds until a request times out (2)", 0.1, 3600},
+         {"--margin", &s.margin, "allowed lateness in milliseconds (250)", 1, 60000},
+         {"--plain", &s.plain, "use one system call for each datagram"},
+         {"--traffic-only", &s.traffic_only, "stop after the measured traffic"}});
     options.parse(argc, argv);
     if (s.port == 0) {
-        options.fail("--port is required");
+        options.fail("--port: missing");
     }
     try {
         relay_trial(s).run();

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A UDP relay on loopback with a table of sessions (relay.hpp), on each of the two timers.
+// A UDP relay on loopback with a table of sessions (relay.hpp), for each of the timers.
 
 #include "../support/options.hpp"
 #include "../support/record.hpp"
@@ -42,18 +42,18 @@ int main(int argc, char** argv) {
     bool moved = false;
     bool without = false;
     const command_line options(
-        "session_server", "A UDP relay on loopback whose sessions have timeouts.",
-        {{"--port", &s.port, "port for peers, 0 for any free one (default)", 0, 65535},
-         {"--expected", &s.expected, "sessions to make place for (1000)", 1, 100000000},
-         {"--idle", &s.idle, "seconds until a silent session ends (30)", 0.2, 3600},
+        "session_server", "Run a UDP relay on loopback whose sessions have timeouts.",
+        {{"--port", &s.port, "port for peers (0: any free port)", 0, 65535},
+         {"--expected", &s.expected, "sessions to reserve memory for (1000)", 1, 100000000},
+         {"--idle", &s.idle, "idle timeout in seconds (30)", 0.2, 3600},
          {"--deadline", &s.deadline, "seconds until a request times out (2)", 0.1, 3600},
-         {"--plain", &s.plain, "one system call for each datagram"},
+         {"--plain", &s.plain, "use one system call for each datagram"},
          {"--asio", &on_asio, "use boost::asio::steady_timer"},
-         {"--postpone", &moved, "move idle timeouts with each datagram, by postpone()"},
-         {"--none", &without, "no timeouts at all"}});
+         {"--postpone", &moved, "call postpone() for each datagram"},
+         {"--none", &without, "use no timeouts"}});
     options.parse(argc, argv);
     if (on_asio + moved + without > 1) {
-        options.fail("--asio, --postpone and --none exclude each other");
+        options.fail("--asio, --postpone and --none are mutually exclusive");
     }
     try {
         if (without) {

@@ -1,14 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the two programs are told.
+// The settings of the two programs.
 
 #ifndef SESSIONS_SETTINGS_HPP
 #define SESSIONS_SETTINGS_HPP
 
 namespace sessions {
 
-/// Of the relay.
+/// Settings of the relay.
 struct relay_settings {
     int port = 0;
     int expected = 1000;
@@ -17,7 +17,7 @@ struct relay_settings {
     bool plain = false;
 };
 
-/// Of its peers.
+/// Settings of the load generator.
 struct load_settings {
     int port = 0;
     int sessions = 1000;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The table of sessions: makes them, refreshes them, and lets them end.
+// The table of sessions: creates, refreshes and removes them.
 
 #ifndef SESSIONS_TABLE_HPP
 #define SESSIONS_TABLE_HPP
@@ -31,16 +31,16 @@ public:
     session_table(asio::io_context& io, const relay_settings& s, meters& m)
         : requested(io.get_executor(), from_seconds(s.deadline), m), together(io), io_(io),
           idle_(from_seconds(s.idle)), meters_(m) {
-        table_.reserve(static_cast<std::size_t>(s.expected)); // No pause for growing.
+        table_.reserve(static_cast<std::size_t>(s.expected)); // Avoids pauses for rehashing.
     }
 
-    /// Null if there is no such session.
+    /// Returns the session, or null if it does not exist.
     [[nodiscard]] session<Timer>* find(std::uint32_t id) {
         const auto found = table_.find(id);
         return found == table_.end() ? nullptr : &found->second;
     }
 
-    /// The session that has been heard now. It is made if there is none.
+    /// Moves the end of the session. Creates the session if it does not exist.
     session<Timer>& refresh(std::uint32_t id, const udp::endpoint& from, time_point now) {
         const auto [place, is_new] =
             table_.try_emplace(id, io_.get_executor(), id, from, now + idle_);
@@ -54,7 +54,7 @@ public:
         return s;
     }
 
-    /// An uplink is lost, and its sessions end together. So many are not moved in one turn.
+    /// Ends sessions together, as when an uplink is lost. Moves 256 per turn, so others can run.
     void end_together(std::uint32_t next, std::uint32_t count, time_point due) {
         const std::uint32_t stop = std::min(count, next + 256);
         for (; next < stop; ++next) {
@@ -85,7 +85,7 @@ private:
             ++meters_.timer_handlers;
             ++meters_.expired;
             requested.give_up(s);
-            table_.erase(std::uint32_t{s.id}); // Not a part of what is erased.
+            table_.erase(std::uint32_t{s.id}); // A copy, because s is destroyed.
         };
     }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the peers of all sessions send: they open the sessions, and talk.
+// The traffic of the peers: they open the sessions, and send datagrams.
 
 #ifndef SESSIONS_TALK_HPP
 #define SESSIONS_TALK_HPP
@@ -20,7 +20,7 @@ namespace sessions {
 
 inline constexpr int burst = 64;
 
-/// Over a quarter of the idle time: that many peers do not come at once.
+/// Opens all sessions, spread over a quarter of the idle time.
 inline asio::awaitable<void> open_all(peers& all, const load_settings& s) {
     const auto count = static_cast<std::uint32_t>(s.sessions);
     asio::steady_timer pace(co_await asio::this_coro::executor);
@@ -36,7 +36,7 @@ inline asio::awaitable<void> open_all(peers& all, const load_settings& s) {
     }
 }
 
-/// Any sessions from `first` to `last`, as fast as the relay forwards.
+/// Sends datagrams of random sessions from `first` to `last`, as fast as the relay forwards.
 inline asio::awaitable<void> talk(peers& all, std::uint32_t first, std::uint32_t last,
                                   std::mt19937& random, steady_clock::duration how_long) {
     const auto end = steady_clock::now() + how_long;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The types of timers that a relay can have.
+// The timer types of the relay.
 
 #ifndef SESSIONS_TIMERS_HPP
 #define SESSIONS_TIMERS_HPP
@@ -19,14 +19,14 @@
 namespace sessions {
 
 using traits = asio::wait_traits<steady_clock>;
-using executor = asio::io_context::executor_type; // known, so that timers are small
+using executor = asio::io_context::executor_type; // A concrete type, so that timers are small.
 using wheel_timer = asio_wheel::basic_waitable_timer<steady_clock, traits, executor>;
 using asio_timer = asio::basic_waitable_timer<steady_clock, traits, executor>;
 
-/// A type for no timeouts at all: what everything else costs.
+/// In place of a timer: no timeouts, to measure the cost of everything else.
 struct no_timer {};
 
-/// In the place of a timer: idle timeouts are moved by postpone(), not only noted.
+/// In place of a timer: each datagram postpones the idle timeout, instead of only recording it.
 struct postponed {};
 
 /// The timer of a request.

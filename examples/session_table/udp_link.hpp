@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A UDP socket that receives and sends many datagrams with one call where the system can do that.
+// A UDP socket that receives and sends many datagrams per call where the system supports that.
 
 #ifndef SESSIONS_UDP_LINK_HPP
 #define SESSIONS_UDP_LINK_HPP
@@ -23,10 +23,10 @@ namespace sessions {
 
 class udp_link {
 public:
-    /// Binds to a port of loopback, 0 for any. `plain`: one call for each datagram.
+    /// Binds to a port of loopback (0: any). With `plain`, uses one call for each datagram.
     udp_link(asio::io_context& io, std::uint16_t port, bool plain)
         : socket_(io, udp::endpoint(asio::ip::address_v4::loopback(), port)) {
-        error_code ignored; // The system may allow less; the window of the peers is small.
+        error_code ignored; // The system may allow less, which is enough for the peers' window.
         socket_.set_option(asio::socket_base::receive_buffer_size(1 << 22), ignored);
         socket_.set_option(asio::socket_base::send_buffer_size(1 << 22), ignored);
         socket_.non_blocking(true);
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] udp::endpoint endpoint() const { return socket_.local_endpoint(); }
     [[nodiscard]] std::uint64_t dropped() const { return out_.dropped(); }
 
-    /// Calls `done()` when something has arrived. Not at all when the link has been closed.
+    /// Calls `done()` when something has arrived, or not at all if the link was closed.
     template <class Done>
     void when_readable(Done done) {
         socket_.async_wait(udp::socket::wait_read, [done = std::move(done)](error_code ec) mutable {
@@ -49,9 +49,9 @@ public:
         });
     }
 
-    /// Takes what is there, but no more than is good for others, and calls `each(datagram, from)`.
-    /// What comes together has one time, received_at(). The clock is read after it has come: a time
-    /// from before would make timeouts end early.
+    /// Receives with four calls at most, so that other handlers get their turn, and calls
+    /// `each(datagram, from)`. Datagrams that arrive together have the same time, received_at().
+    /// The clock is read after they have arrived: an earlier time would make timeouts early.
     template <class Each>
     void receive(Each each) {
         udp::endpoint from;
@@ -59,7 +59,7 @@ public:
             error_code ec;
             const std::size_t size = socket_.receive_from(asio::buffer(in_), from, 0, ec);
             if (ec) {
-                return; // nothing is left
+                return; // Nothing is left.
             }
             received_at_ = steady_clock::now();
             for (std::size_t i = 0; i < size / sizeof(datagram); ++i) {
@@ -70,7 +70,7 @@ public:
 
     [[nodiscard]] steady_clock::time_point received_at() const { return received_at_; }
 
-    /// Sends `d` with others to the same place, at the latest at flush().
+    /// Queues `d`, which is sent at the latest by flush().
     void send(const datagram& d, const udp::endpoint& to) { out_.send(d, to); }
     void flush() { out_.flush(); }
 
@@ -83,7 +83,7 @@ private:
     udp::socket socket_;
     outgoing out_{socket_};
     steady_clock::time_point received_at_;
-    std::array<datagram, 2730> in_; // 64 kB: the system may join what several calls have sent
+    std::array<datagram, 2730> in_; // 64 kB: the system may join datagrams of several calls.
 };
 
 } // namespace sessions

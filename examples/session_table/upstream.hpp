@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The upstream of the relay: it hears what sessions send, and answers most requests.
+// The upstream server of the relay: receives what sessions send, and answers most requests.
 
 #ifndef SESSIONS_UPSTREAM_HPP
 #define SESSIONS_UPSTREAM_HPP
@@ -23,16 +23,16 @@ public:
     upstream(asio::io_context& io, const load_settings& s)
         : upstream_(io, 0, s.plain), heard_(static_cast<std::size_t>(s.sessions)) {}
 
-    /// When a datagram that the relay has forwarded was sent, and when it was here again.
+    /// When the last forwarded datagram of a session was sent, and when it arrived here.
     struct last_heard {
         std::int64_t sent = 0;
         std::int64_t arrived = 0;
-        bool asking = false; ///< A request of the session has neither been answered nor timed out.
+        bool asking = false; ///< A request of the session is pending.
     };
     [[nodiscard]] const last_heard& heard(std::uint32_t session) const { return heard_[session]; }
 
 protected:
-    /// It answers all requests but one in a thousand.
+    /// Answers all requests except one in a thousand.
     void serve(const datagram& d, const udp::endpoint& from) {
         ++arrived_;
         heard_[d.session].sent = d.stamp;

@@ -17,8 +17,8 @@
 
 namespace demo {
 
-/// Calls `enter` with each connection until the acceptor is closed. When descriptors or memory have
-/// run out, it says so, and tries again soon.
+/// Calls `enter` with each connection until the acceptor is closed. If descriptors or memory run
+/// out, prints a message and tries again after a short pause.
 template <class Enter>
 boost::asio::awaitable<void> accept_until_closed(boost::asio::ip::tcp::acceptor& acceptor,
                                                  Enter enter) {
@@ -36,7 +36,7 @@ boost::asio::awaitable<void> accept_until_closed(boost::asio::ip::tcp::acceptor&
             failures = 0;
         } catch (const std::exception& e) {
             if (acceptor.is_open() && failures++ == 0) {
-                std::cerr << "not accepted: " << e.what() << std::endl;
+                std::cerr << "cannot accept: " << e.what() << std::endl;
             }
         }
     }

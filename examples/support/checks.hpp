@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Whether a trial went as promised, or the machine had no time for it. No process, no clock and no
-// output here. What a server promises is in the folder of its demo; test/demo/echo_server.cpp and
-// test/demo/session_table.cpp try it with numbers that are made up.
+// Evaluates the checks of a trial: passed, failed, or inconclusive because the machine was too
+// busy. Uses no process, clock or output. Each demo has its own checks in its folder. Their tests,
+// test/demo/echo_server.cpp and test/demo/session_table.cpp, use made-up numbers.
 
 #ifndef DEMO_CHECKS_HPP
 #define DEMO_CHECKS_HPP
@@ -17,7 +17,7 @@
 
 namespace demo {
 
-/// What the demo exits with. 77 is the status by which test harnesses know a test that was skipped.
+/// The values are the exit statuses of the demo. Test harnesses take 77 for a skipped test.
 enum class trial_result { passed = 0, failed = 1, inconclusive = 77 };
 
 inline trial_result worse(trial_result a, trial_result b) {
@@ -29,18 +29,18 @@ inline trial_result worse(trial_result a, trial_result b) {
     return trial_result::passed;
 }
 
-/// What holds of a trial. Some of it holds whatever the machine does, such as that nobody is closed
-/// early. The rest holds only if the two processes get the processor when they need it.
+/// A check of a trial. Some checks must pass on any machine, for example that no connection is
+/// closed early. The others can pass only if the two processes get a processor when they need it.
 struct check {
     bool passed;
     bool needs_time;
     std::string text;
 
-    /// Whether it was broken, and no lateness of the machine explains that.
+    /// Returns whether the check failed and a busy machine does not explain that.
     bool failed(bool busy) const { return !passed && !(needs_time && busy); }
 };
 
-/// A machine that is later than this may have made the server late.
+/// A machine with a higher lateness may have delayed the server.
 inline double max_machine_lateness_ms(int margin_ms) {
     return margin_ms / 5.0;
 }
@@ -56,18 +56,18 @@ std::string text(const char* format, Values... values) {
     return buffer;
 }
 
-/// The worst of what the promises say of a trial.
+/// Returns the worst result of all checks.
 inline trial_result evaluate(const std::vector<check>& checks, bool busy) {
-    trial_result v = trial_result::passed;
-    for (const check& p : checks) {
-        v = worse(v, p.passed         ? trial_result::passed
-                     : p.failed(busy) ? trial_result::failed
-                                      : trial_result::inconclusive);
+    trial_result worst = trial_result::passed;
+    for (const check& c : checks) {
+        worst = worse(worst, c.passed         ? trial_result::passed
+                             : c.failed(busy) ? trial_result::failed
+                                              : trial_result::inconclusive);
     }
-    return v;
+    return worst;
 }
 
-/// Collects promises: those that hold always, and those that hold where there was time.
+/// Collects checks: those for any machine, and those that a busy machine may fail.
 struct check_list {
     std::vector<check> all;
 
@@ -76,9 +76,10 @@ struct check_list {
         all.push_back({passed, true, std::move(what)});
     }
 
-    /// What holds of every trial. False if there are no figures to look at.
+    /// Adds the checks that are common to all trials. Returns false if there are no figures to
+    /// check.
     bool ended(const outcome& o) {
-        always(o.end != ending::broken, "neither server nor load generator broke down");
+        always(o.end != ending::crashed, "neither the server nor the load generator crashed");
         unless_busy(o.end != ending::out_of_time, "both ended in time");
         return o.end == ending::reported;
     }

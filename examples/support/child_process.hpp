@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A program that runs beside this one, and whose output can be read line by line.
+// A child process whose output can be read line by line.
 
 #ifndef DEMO_CHILD_PROCESS_HPP
 #define DEMO_CHILD_PROCESS_HPP
@@ -43,7 +43,7 @@ public:
     child_process(const child_process&) = delete;
     child_process& operator=(const child_process&) = delete;
 
-    /// The next line of output without its end; nothing when the child has closed it.
+    /// Returns the next line of output without its newline, or nothing at the end of the output.
     asio::awaitable<std::optional<std::string>> next_line() {
         auto [error, size] = co_await asio::async_read_until(
             output_, asio::dynamic_buffer(received_), '\n', as_result);
@@ -63,7 +63,7 @@ public:
         }
     }
 
-    /// Waits for the end; true if the child was content.
+    /// Waits until the child has ended. Returns whether its exit status is 0.
     bool wait() {
         if (!status_) {
             int status = -1;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Names and completion tokens that all coroutines here share.
+// Names and completion tokens that the coroutines of the demos share.
 
 #ifndef DEMO_COROUTINE_HPP
 #define DEMO_COROUTINE_HPP
@@ -22,10 +22,10 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::steady_clock;
 
-/// Errors come back as a value: `auto [error, size] = co_await ...`.
+/// Returns errors as a value: `auto [error, size] = co_await ...`.
 inline constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
-/// For `co_spawn`: what the coroutine throws leaves `run()`.
+/// For `co_spawn`: an exception of the coroutine propagates out of `run()`.
 inline constexpr auto rethrow = [](std::exception_ptr thrown) {
     if (thrown) {
         std::rethrow_exception(thrown);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How late the machine itself is while a trial runs. Where it has no time for the two processes, a
-// late server proves nothing.
+// Measures how late the machine itself is while a trial runs. If the machine has no processor time
+// for the two processes, a late server proves nothing.
 
 #ifndef DEMO_MACHINE_HPP
 #define DEMO_MACHINE_HPP
@@ -23,8 +23,8 @@
 
 namespace demo {
 
-/// How long a process with one thread was ready to run, and had no processor, since it began. Only
-/// Linux tells; elsewhere that is zero.
+/// Returns how long a process with one thread has been ready to run without having a processor. On
+/// systems other than Linux, which do not report this, returns 0.
 inline steady_clock::duration waited_for_processor([[maybe_unused]] pid_t process) {
     long long nanoseconds = 0;
 #ifdef __linux__
@@ -37,8 +37,8 @@ inline steady_clock::duration waited_for_processor([[maybe_unused]] pid_t proces
     return std::chrono::nanoseconds(nanoseconds);
 }
 
-/// Sleeps for 5 ms again and again, and notes how late it wakes up. Once a second it asks how long
-/// each of the processes has waited for a processor.
+/// Sleeps for 5 ms again and again, and records how late it wakes up. Once a second, checks how
+/// long each process has waited for a processor.
 class machine_monitor {
 public:
     explicit machine_monitor(asio::io_context& io) : timer_(io) {}

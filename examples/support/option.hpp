@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One option of a command line, and how it is explained.
+// A command-line option and its help text.
 
 #ifndef DEMO_OPTION_HPP
 #define DEMO_OPTION_HPP
@@ -20,21 +20,20 @@ struct option {
     double max = 0;
 };
 
-/// A number as a person would write it.
+/// Formats a number without needless digits.
 inline std::string shown(double number) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", number);
     return text;
 }
 
-/// The values that an option may have.
+/// Describes the values that an option accepts.
 inline std::string range(const option& o) {
     const bool whole = std::holds_alternative<int*>(o.value);
-    return (whole ? "a whole number from " : "a number from ") + shown(o.min) + " to " +
-           shown(o.max);
+    return (whole ? "an integer from " : "a number from ") + shown(o.min) + " to " + shown(o.max);
 }
 
-/// Its lines of --help.
+/// Prints the lines of an option in --help.
 inline void explain(const option& o) {
     const bool flag = std::holds_alternative<bool*>(o.value);
     std::printf("  %-18s %s\n", (o.name + (flag ? "" : " N")).c_str(), o.meaning.c_str());

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Command lines of the form `--name value` and `--name`.
+// Parses command lines of the form `--name value` and `--name`.
 
 #ifndef DEMO_OPTIONS_HPP
 #define DEMO_OPTIONS_HPP
@@ -24,7 +24,7 @@ public:
         : program_(std::move(program)), purpose_(std::move(purpose)), options_(std::move(options)) {
     }
 
-    /// Stores what is given, exits with 0 after --help and with 2 at the first mistake.
+    /// Stores the values. Exits with 0 after --help, and with 2 at the first error.
     void parse(int argc, char** argv) const {
         for (int i = 1; i < argc; ++i) {
             const std::string name = argv[i];
@@ -36,15 +36,15 @@ public:
             if (auto* flag = std::get_if<bool*>(&wanted.value)) {
                 **flag = true;
             } else if (++i == argc) {
-                fail(name + " needs a value, " + range(wanted));
+                fail(name + ": missing value: " + range(wanted));
             } else {
                 store(wanted, argv[i]);
             }
         }
     }
 
-    [[noreturn]] void fail(const std::string& mistake) const {
-        std::fprintf(stderr, "%s: %s (see %s --help)\n", program_.c_str(), mistake.c_str(),
+    [[noreturn]] void fail(const std::string& error) const {
+        std::fprintf(stderr, "%s: %s (see %s --help)\n", program_.c_str(), error.c_str(),
                      program_.c_str());
         std::exit(2);
     }
@@ -56,18 +56,18 @@ private:
                 return o;
             }
         }
-        fail("unknown option '" + name + "'");
+        fail(name + ": unknown option");
     }
 
     void store(const option& o, const std::string& text) const {
         char* end = nullptr;
         const double number = std::strtod(text.c_str(), &end);
         const bool whole = std::holds_alternative<int*>(o.value);
-        // Written so that NaN is refused too.
+        // Written so that NaN is rejected too.
         const bool good = !text.empty() && *end == '\0' && number >= o.min && number <= o.max &&
                           (!whole || number == std::floor(number));
         if (!good) {
-            fail(o.name + " '" + text + "' is not " + range(o));
+            fail(o.name + ": '" + text + "' is not " + range(o));
         }
         if (whole) {
             *std::get<int*>(o.value) = static_cast<int>(number);
@@ -77,11 +77,11 @@ private:
     }
 
     void help() const {
-        std::printf("%s\n\nusage: %s [options]\n", purpose_.c_str(), program_.c_str());
+        std::printf("usage: %s [OPTION...]\n\n%s\n\n", program_.c_str(), purpose_.c_str());
         for (const option& o : options_) {
             explain(o);
         }
-        std::printf("  %-18s show this text\n", "--help");
+        std::printf("  %-18s print this help\n", "--help");
     }
 
     std::string program_;

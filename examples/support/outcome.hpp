@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a trial ended, and what its two processes and the machine showed.
+// The outcome of a trial: how it ended, and the figures of its two processes and of the machine.
 
 #ifndef DEMO_OUTCOME_HPP
 #define DEMO_OUTCOME_HPP
@@ -13,26 +13,26 @@
 
 namespace demo {
 
-/// What was seen of the machine, each as the longest of its kind, in milliseconds.
+/// The lateness of the machine: the maximum of each kind, in milliseconds.
 struct machine_lateness {
-    double clients_ms = 0;      ///< The load generator, in looking at its sockets.
-    double idle_process_ms = 0; ///< A process that does nothing but sleep: the demo itself.
-    double cpu_wait_ms = 0;     ///< A process waited for a processor so long in one second.
+    double clients_ms = 0;      ///< Of the load generator, in handling events of its sockets.
+    double idle_process_ms = 0; ///< Of a process that only sleeps: the demo itself.
+    double cpu_wait_ms = 0;     ///< The time that a process waited for a processor in one second.
 
     double worst() const { return std::max({clients_ms, idle_process_ms, cpu_wait_ms}); }
 };
 
-/// How the two processes of a trial came to their end.
+/// How the two processes of a trial ended.
 enum class ending {
-    reported,    ///< Both said what they found.
-    out_of_time, ///< They were still running long after their time.
-    broken       ///< One of them crashed, or gave up.
+    reported,    ///< Both reported their figures.
+    out_of_time, ///< They did not end in time.
+    crashed      ///< One of them crashed or failed.
 };
 
-/// One server and its load, after the end.
+/// The outcome of one server and its load.
 struct outcome {
     std::string timer; ///< Name of the timer type.
-    ending end = ending::broken;
+    ending end = ending::crashed;
     record server;
     record load;
     machine_lateness machine;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How late this process is in seeing what has happened at its sockets, for want of a processor.
+// Measures how late this process handles events of its sockets, because it has no processor time.
 
 #ifndef DEMO_OWN_DELAY_HPP
 #define DEMO_OWN_DELAY_HPP
@@ -20,8 +20,8 @@
 
 namespace demo {
 
-/// Sends itself a byte every few milliseconds. It is read when its turn comes, after everything
-/// that was waiting at other sockets before.
+/// Sends a byte to itself every few milliseconds. The byte is read after everything that was
+/// pending at other sockets before.
 class own_delay {
 public:
     explicit own_delay(asio::io_context& io) : here_(io), there_(io), pause_(io) {
@@ -32,7 +32,7 @@ public:
         if (stopped_) {
             return;
         }
-        // Reading first: a read of what is there already would complete out of turn.
+        // Start the read first: a read of data that is already there would complete out of turn.
         there_.async_read_some(asio::buffer(&byte_, 1), [this](error_code, std::size_t) {
             const auto now = steady_clock::now();
             last_ = now - due_;
@@ -49,12 +49,12 @@ public:
         pause_.cancel();
     }
 
-    /// Of what is seen now.
+    /// Returns the delay of an event that is handled now.
     steady_clock::duration at(steady_clock::time_point now) const {
         return std::max({steady_clock::duration::zero(), last_, now - due_});
     }
 
-    /// The longest so far.
+    /// Returns the longest delay so far.
     steady_clock::duration worst() const { return worst_; }
 
 private:
@@ -64,7 +64,7 @@ private:
     asio::local::stream_protocol::socket there_;
     asio::steady_timer pause_;
     char byte_ = 0;
-    steady_clock::time_point due_ = steady_clock::now(); // of the byte under way, or the next one
+    steady_clock::time_point due_ = steady_clock::now(); // Of the current byte, or the next one.
     steady_clock::duration last_{};
     steady_clock::duration worst_{};
     bool stopped_ = false;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the system says a process has used.
+// The resources that a process has used, as the system reports them.
 
 #ifndef DEMO_PROCESS_USAGE_HPP
 #define DEMO_PROCESS_USAGE_HPP
@@ -14,10 +14,10 @@
 
 namespace demo {
 
-/// The process so far.
+/// The usage of this process so far.
 struct process_usage {
     double cpu_seconds = 0;    ///< User and system.
-    double kernel_seconds = 0; ///< The system's part of it.
+    double kernel_seconds = 0; ///< The system's part of that.
     std::uint64_t wake_ups =
         0;                     ///< Voluntary context switches: the times the process went to sleep.
     double peak_megabytes = 0; ///< Largest resident set.
@@ -40,7 +40,8 @@ struct process_usage {
     }
 };
 
-/// The resident set now; where the system does not tell, the largest so far.
+/// Returns the current resident set, or the largest one so far where the system does not report the
+/// current one.
 inline double resident_bytes() {
 #ifdef __linux__
     std::ifstream file("/proc/self/statm");

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How server and load generator tell the demo what they found: one line of numbers with names.
+// The format in which server and load generator report their figures to the demo: one line of named
+// numbers.
 
 #ifndef DEMO_RECORD_HPP
 #define DEMO_RECORD_HPP
@@ -26,7 +27,7 @@ inline void print_result(const record& values) {
     std::fflush(stdout);
 }
 
-/// The numbers of a line that `print_result` wrote; nothing for any other line.
+/// Returns the numbers of a line that `print_result` wrote, or nothing for any other line.
 inline std::optional<record> parse_result(const std::string& line) {
     std::istringstream words(line);
     std::string word;

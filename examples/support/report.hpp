@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a demo prints in the end: the figures side by side, and whether they are as promised.
+// The final report of a demo: the figures side by side, and the results of the checks.
 
 #ifndef DEMO_REPORT_HPP
 #define DEMO_REPORT_HPP
@@ -16,7 +16,7 @@
 
 namespace demo {
 
-/// One line of the table: a number that one of the two processes has reported.
+/// A line of the table: a number that one of the two processes has reported.
 struct figure_row {
     const char* title;
     int decimals;
@@ -42,35 +42,33 @@ inline void print_figures(const std::vector<outcome>& outcomes, std::span<const 
     std::printf("\n");
 }
 
-/// Prints one line per promise.
+/// Prints one line per check.
 inline void print_checks(const outcome& o, const std::vector<check>& checks, int margin_ms) {
     const bool busy = was_too_busy(o, margin_ms);
     std::printf("\nchecks, %s\n", o.timer.c_str());
-    for (const check& p : checks) {
-        std::printf("  %-7s %s\n",
-                    p.passed         ? "ok"
-                    : p.failed(busy) ? "FAILED"
-                                     : "?",
-                    p.text.c_str());
+    for (const check& c : checks) {
+        const char* const result = c.passed ? "ok" : c.failed(busy) ? "FAILED" : "?";
+        std::printf("  %-7s %s\n", result, c.text.c_str());
     }
 }
 
-/// Says why a trial could not be judged. `fewer` is the option that makes less work.
+/// Explains why a trial is inconclusive. `fewer` is the option that reduces the load.
 inline void print_busy(const machine_lateness& machine, int margin_ms, const char* fewer) {
     std::printf(
-        "\nThis machine was too busy to evaluate what is marked with a question mark. The\n"
-        "clients were %.0f ms late by themselves, a process that only sleeps was %.0f ms\n"
-        "late, and a process waited %.0f ms for a processor within a second. Up to %.0f ms\n"
-        "is good enough. Try again, or use fewer %s.\n",
+        "\nChecks with a question mark are inconclusive: this machine was too busy. The clients\n"
+        "themselves were %.0f ms late, a process that only sleeps was %.0f ms late, and a process\n"
+        "waited %.0f ms for a processor within one second. The limit is %.0f ms. Try again, or\n"
+        "use fewer %s.\n",
         machine.clients_ms, machine.idle_process_ms, machine.cpu_wait_ms,
         max_machine_lateness_ms(margin_ms), fewer);
 }
 
-/// The last line, and what the demo exits with.
+/// Prints the last line and returns the exit status of the demo.
 inline int conclude(trial_result all) {
-    std::printf("\n%s\n", all == trial_result::passed   ? "all checks passed"
-                          : all == trial_result::failed ? "some checks FAILED"
-                                                        : "not judged: this machine was too busy");
+    std::printf("\n%s\n", all == trial_result::passed ? "all checks passed"
+                          : all == trial_result::failed
+                              ? "some checks FAILED"
+                              : "inconclusive: this machine was too busy");
     return static_cast<int>(all);
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Shows what a process of the demo says, and keeps its result.
+// Forwards the output of a child process and parses its result.
 
 #ifndef DEMO_SHOW_OUTPUT_HPP
 #define DEMO_SHOW_OUTPUT_HPP
@@ -15,7 +15,8 @@
 
 namespace demo {
 
-/// Passes lines on to the reader of the demo until the child ends, and keeps its result.
+/// Prints the lines of the child until it ends. Stores the line with its result in `result`
+/// instead.
 inline asio::awaitable<void> show_output(child_process& child, record& result) {
     for (;;) {
         const auto line = co_await child.next_line();

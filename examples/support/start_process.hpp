@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Starts programs that lie beside this one.
+// Starts programs from the folder of this one.
 
 #ifndef DEMO_START_PROCESS_HPP
 #define DEMO_START_PROCESS_HPP
@@ -20,7 +20,7 @@ extern char** environ;
 
 namespace demo {
 
-/// Starts a program. `output` is where its output can be read.
+/// Starts a program. Its output can be read from the descriptor `output`.
 inline pid_t start_process(const std::filesystem::path& program, std::vector<std::string> arguments,
                            int& output) {
     int ends[2];
@@ -53,7 +53,7 @@ inline pid_t start_process(const std::filesystem::path& program, std::vector<std
     return pid;
 }
 
-/// The folder this program lies in.
+/// Returns the folder of this program.
 inline std::filesystem::path own_folder(const char* argv0) {
     std::error_code unknown;
     const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);

@@ -64,13 +64,13 @@ private:
             return ending::out_of_time;
         }
         const bool reported = clients_ && !result_.load.empty() && !result_.server.empty();
-        return reported && clients_->wait() && server_->wait() ? ending::reported : ending::broken;
+        return reported && clients_->wait() && server_->wait() ? ending::reported : ending::crashed;
     }
 
     asio::awaitable<void> watch_server() {
         const auto hello = co_await server_->next_line();
         if (!hello) {
-            co_return; // it has said why
+            co_return; // It has printed the reason.
         }
         std::printf("\n%s, %s\n", result_.timer.c_str(), hello->c_str());
         std::vector<std::string> how = settings_.load.options;
@@ -79,7 +79,7 @@ private:
         machine_.add(clients_->id());
         asio::co_spawn(io_, watch_clients(), rethrow);
         co_await show_output(*server_, result_.server);
-        clients_->signal(SIGKILL); // does nothing but after a crash of the server
+        clients_->signal(SIGKILL); // They still run only if the server has crashed.
     }
 
     asio::awaitable<void> watch_clients() {

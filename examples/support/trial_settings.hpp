@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a trial of the demo runs.
+// The settings of a trial.
 
 #ifndef DEMO_TRIAL_SETTINGS_HPP
 #define DEMO_TRIAL_SETTINGS_HPP
@@ -15,17 +15,17 @@
 
 namespace demo {
 
-/// A program beside this one, and its options.
+/// A program in the same folder, and its options.
 struct program {
     std::string name;
     std::vector<std::string> options;
 };
 
 struct trial_settings {
-    std::filesystem::path folder; ///< Where the two programs are.
-    std::string timer;            ///< What the outcome is called.
-    program server;               ///< Says `listening on ADDRESS:PORT`; ends at SIGTERM.
-    program load;                 ///< Gets `--port PORT` besides; ends by itself.
+    std::filesystem::path folder; ///< The folder of the two programs.
+    std::string timer;            ///< The name of the outcome.
+    program server;               ///< Prints `listening on ADDRESS:PORT`; ends at SIGTERM.
+    program load;                 ///< Started with `--port PORT` in addition; ends on its own.
     steady_clock::duration at_most{};
 };
 

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(what_no_machine_explains_is_a_failure_on_any) {
 
 BOOST_AUTO_TEST_CASE(a_crash_is_a_failure_and_a_trial_without_end_only_on_a_quiet_machine) {
     outcome o = good();
-    o.end = ending::broken;
+    o.end = ending::crashed;
     BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
     BOOST_TEST((echo::evaluate(on(busy_machines[0], o), margin_ms) == trial_result::failed));
     o.end = ending::out_of_time;

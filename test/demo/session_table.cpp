@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_relay_that_reports_nothing_is_a_failure) {
     o = good();
     o.server.clear();
     BOOST_TEST((evaluate(o) == trial_result::failed));
-    o.end = ending::broken;
+    o.end = ending::crashed;
     BOOST_TEST((evaluate(on_busy_machine(o)) == trial_result::failed));
 }
 
