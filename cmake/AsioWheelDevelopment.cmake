@@ -1,26 +1,25 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Functions for building asio-wheel itself; nothing here is installed.
+# Functions for building asio-wheel itself. Nothing here is installed.
 #
-# Tests and examples are found by globbing. What a file needs beyond the usual is said by tags,
-# one `// tag: values` line each, among its first lines:
+# Tests and examples are found by globbing. Tags describe special requirements of a file. Each is a
+# line `// tag: values` among the first lines:
 #
-#   // labels: threads          ctest labels; `threads` puts it into the TSan run
+#   // labels: threads          ctest labels; `threads` adds it to the ThreadSanitizer run
 #   // timeout: 600             seconds, instead of the default
-#   // requires: context        needs Boost.Context; skipped with a message where it is missing
-#   // requires: openssl        needs OpenSSL; likewise
-#   // pch: off                 compile without the shared precompiled header
-#   // unity: ...               with which others the file may be built: see AsioWheelUnity.cmake
+#   // requires: context        needs Boost.Context; skipped with a message if it is missing
+#   // requires: openssl        needs OpenSSL; skipped likewise
+#   // pch: off                 compiled without the shared precompiled header
+#   // unity: ...               restricts unity builds: see AsioWheelUnity.cmake
 #
-# A file with co_await, co_return or co_yield gets the label `coroutines` by itself.
+# A file with co_await, co_return or co_yield gets the label `coroutines` automatically.
 
 set(ASIO_WHEEL_TEST_LAUNCHER "" CACHE STRING
     "Command put before every test command (a list), e.g. a script that redirects stderr")
 option(ASIO_WHEEL_PCH "Share one precompiled header between the tests that use Asio" ON)
 set(ASIO_WHEEL_WHEEL_FLAGS "" CACHE STRING
-    "Compiler flags (a list) for the wheel and its tests, e.g. -O2 in a build with -O0: they are compiled
-    quickly, but compute much")
+    "Compiler flags (a list) for the wheel and its tests, such as -O2 in a build with -O0")
 include(AsioWheelUnity)
 
 function(asio_wheel_warnings target)
@@ -35,7 +34,7 @@ function(asio_wheel_warnings target)
 endfunction()
 
 # Sets asio_wheel_context to the target for Boost.Context, or to nothing. Only Asio's stackful
-# coroutines (spawn) need it. It must be of the same version as the headers.
+# coroutines (spawn) need it. Its version must be that of the headers.
 macro(asio_wheel_find_context)
     set(Boost_NO_WARN_NEW_VERSIONS ON)
     find_package(Boost 1.81 QUIET OPTIONAL_COMPONENTS context)
@@ -70,7 +69,7 @@ function(asio_wheel_tags prefix file)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
 endfunction()
 
-# Sets <result> to whether all that the tags require was found; says so if not.
+# Sets <result> to whether everything that the tags require was found. Prints a message if not.
 function(asio_wheel_found result name requires)
     set(${result} FALSE PARENT_SCOPE)
     if("context" IN_LIST requires AND NOT asio_wheel_context)
@@ -94,7 +93,7 @@ function(asio_wheel_executable target)
         target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
     endif()
     if(MINGW)
-        target_compile_options(${target} PRIVATE -Wa,-mbig-obj) # Room for Asio's templates.
+        target_compile_options(${target} PRIVATE -Wa,-mbig-obj) # Asio has many templates.
     endif()
     asio_wheel_warnings(${target})
 endfunction()
@@ -102,8 +101,8 @@ endfunction()
 # asio_wheel_register(<name> TARGET <target> GROUP tests|examples TIMEOUT <seconds>
 #                     [LABELS <label>...] [ARGUMENTS <argument>...])
 #
-# Adds the ctest entry <name>, which runs the target. What must be built for a label can be built
-# alone: asio_wheel_<group> builds all of a group, asio_wheel_<group>_<label> those of one label.
+# Adds the ctest entry <name>, which runs the target. Also adds build targets: asio_wheel_<group>
+# builds everything in a group, asio_wheel_<group>_<label> everything with a label.
 function(asio_wheel_register name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET;GROUP;TIMEOUT" "LABELS;ARGUMENTS")
     list(REMOVE_DUPLICATES arg_LABELS)
@@ -129,7 +128,7 @@ endfunction()
 # asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...
 #                    [LABELS <label>...])
 #
-# Adds an executable and the ctest entry of the same name, obeying the tags of its first source.
+# Adds an executable and a ctest entry of the same name, according to the tags of its first source.
 function(asio_wheel_program target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;TIMEOUT" "SOURCES;LABELS")
     list(GET arg_SOURCES 0 first)
@@ -175,8 +174,8 @@ function(asio_wheel_test name)
     endif()
 endfunction()
 
-# Sets <result> to whether a test includes Asio. The precompiled header brings Asio: the tests of
-# layer 1 must not see it.
+# Sets <result> to whether a test includes Asio. The tests of layer 1 must not use the precompiled
+# header, because it includes Asio.
 function(asio_wheel_uses_asio result file)
     file(STRINGS "${file}" uses_asio LIMIT_COUNT 1
         REGEX "#include <(boost/asio|asio_wheel/(wheel_service|[a-z_]*timer)\\.hpp)")
@@ -187,7 +186,7 @@ function(asio_wheel_uses_asio result file)
     endif()
 endfunction()
 
-# Links Boost.Test. The precompiled header serves the tests that use Asio, unless a tag forbids it.
+# Links Boost.Test. Tests that use Asio also use the precompiled header, unless a tag forbids that.
 function(asio_wheel_use_test_support target file)
     target_link_libraries(${target} PRIVATE asio_wheel_test_support)
     asio_wheel_tags(tags "${file}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Installation for find_package(asio_wheel) and for pkg-config, with licence and documents.
+# Installs the library for find_package(asio_wheel) and pkg-config, with licence and documents.
 
 include(CMakePackageConfigHelpers)
 
@@ -17,7 +17,7 @@ configure_package_config_file(
     "${PROJECT_BINARY_DIR}/asio_wheelConfig.cmake"
     INSTALL_DESTINATION "${asio_wheel_config_dir}"
     NO_SET_AND_CHECK_MACRO)
-# Before 1.0 a new minor version may break its users.
+# Before 1.0, a new minor version may break its users.
 write_basic_package_version_file(
     "${PROJECT_BINARY_DIR}/asio_wheelConfigVersion.cmake"
     COMPATIBILITY SameMinorVersion)
@@ -26,13 +26,13 @@ install(FILES
     "${PROJECT_BINARY_DIR}/asio_wheelConfigVersion.cmake"
     DESTINATION "${asio_wheel_config_dir}")
 
-# The .pc file finds its prefix relative to itself, so that an installed tree can be moved.
+# The prefix in the .pc file is relative to the file, so that an installed tree can be moved.
 file(RELATIVE_PATH asio_wheel_pc_prefix
     "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" asio_wheel_pc_prefix "\${pcfiledir}/${asio_wheel_pc_prefix}")
 cmake_path(APPEND asio_wheel_pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
 cmake_path(APPEND asio_wheel_pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
-# Boost has no .pc file of its own: a copy outside the compiler's search path is named here.
+# Boost has no .pc file. If its headers are outside the compiler's search path, name their folder.
 set(asio_wheel_pc_boost "")
 foreach(dir IN LISTS Boost_INCLUDE_DIRS)
     if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
@@ -45,7 +45,7 @@ configure_file(
     @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/asio_wheel.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-# As they lie here, so that their links to each other and to the examples hold.
+# Keep the layout of the source tree, so that the links between these files work.
 install(FILES
     "${PROJECT_SOURCE_DIR}/LICENSE"
     "${PROJECT_SOURCE_DIR}/README.md"

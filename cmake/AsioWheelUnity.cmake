@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: BSL-1.0
 
 # The unity build of the tests: a few executables, each from one source that includes many test
-# files. It needs a third of the time, because what the tests share is instantiated and linked once.
+# files. It takes a third of the time, because common templates are instantiated and linked once.
 # Each file keeps its ctest entry. For daily work the default is better: one program for each file.
 #
-# The generated source includes all headers first, then each test file inside a test suite named
-# after it. A test suite is a namespace, so files cannot clash, and the #includes inside them have
-# no effect. Thus a file needs a tag only in these cases:
+# The generated source includes all headers first, then each test file inside a test suite with the
+# name of the file. A test suite is a namespace, so files cannot clash, and the #includes inside the
+# suites have no effect. A file needs a tag only in these cases:
 #
-#   // unity: off               a program of its own, because the file specialises a template of
+#   // unity: off               build a separate program, because the file specialises a template of
 #                               another namespace or replaces a function of the whole program
-#   // unity: operator_new      together with the files that have the same word here, because these
-#                               files begin with the same header that changes all that follows
+#   // unity: operator_new      build it with the files that have the same word here, because these
+#                               files begin with the same header, which changes everything after it
 #
 # `// pch: off` without such a word implies `// unity: off`.
 
@@ -21,8 +21,9 @@ set(ASIO_WHEEL_UNITY_LINES 1200 CACHE STRING
     "Lines of test code in one source of a unity build")
 mark_as_advanced(ASIO_WHEEL_UNITY_LINES)
 
-# asio_wheel_unity_source(<target> PREFIX <prefix> NAMES <name>... [LABELS <label>...]): one
-# executable of these tests, and a ctest entry <prefix><name> for each.
+# asio_wheel_unity_source(<target> PREFIX <prefix> NAMES <name>... [LABELS <label>...])
+#
+# Adds an executable with these tests, and a ctest entry for each test.
 function(asio_wheel_unity_source target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "NAMES;LABELS")
     set(headers "")
@@ -42,7 +43,7 @@ function(asio_wheel_unity_source target)
         if(NOT tags_timeout)
             set(tags_timeout 300)
         endif()
-        # The executable does not exist yet: this is for later.
+        # Used below, when the executable exists.
         list(APPEND entries ${entry})
         set(timeout_of_${entry} ${tags_timeout})
         set(labels_of_${entry} ${tags_labels} ${arg_LABELS})
@@ -50,14 +51,14 @@ function(asio_wheel_unity_source target)
 
     list(TRANSFORM headers REPLACE "^ *# *include +([<\"][^>\"]*[>\"]).*" "\\1")
     list(REMOVE_DUPLICATES headers)
-    # A header that a file includes under a condition need not exist.
+    # A header that a file includes conditionally may not exist.
     list(TRANSFORM headers REPLACE "(.+)" "#if __has_include(\\1)\n#include \\1\n#endif\n")
     list(JOIN headers "" headers)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT "${headers}${suites}" @ONLY)
 
     asio_wheel_executable(${target} REQUIRES ${requires} SOURCES "${source}")
-    # g++ takes an anonymous namespace in an included file for one in a header.
+    # g++ warns of anonymous namespaces in included files, which it takes for headers.
     target_compile_options(${target} PRIVATE
         $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
     list(GET arg_NAMES 0 first)
@@ -68,14 +69,15 @@ function(asio_wheel_unity_source target)
     endforeach()
 endfunction()
 
-# Sets <result> to the kind of a test: only those of one kind are built together. Tests without Asio
-# must not see it, and those labelled `threads` are also built alone. Nothing if the test is alone.
+# Sets <result> to the kind of a test, or to nothing if it is built alone. Only tests of the same
+# kind are built together: tests without Asio must not see it, and tests labelled `threads` are also
+# built without the others.
 function(asio_wheel_unity_kind result file)
     asio_wheel_tags(tags "${file}")
     asio_wheel_uses_asio(uses_asio "${file}")
     set(kind "")
     if(tags_unity STREQUAL "off")
-        # Alone. (As a bare condition the word would be false.)
+        # Alone. (elseif(tags_unity) would take this word for false.)
     elseif(tags_unity)
         set(kind ${tags_unity})
     elseif(uses_asio AND NOT tags_pch STREQUAL "off")
@@ -134,7 +136,7 @@ function(asio_wheel_tests group)
         foreach(number RANGE 1 ${count})
             set(batch_${number} "")
         endforeach()
-        # Where the middle of a file is, among the lines of all, says to which source it belongs.
+        # The position of a file's middle line among all lines determines its source.
         foreach(name middle IN ZIP_LISTS ${kind}_names ${kind}_middles)
             math(EXPR number "${middle} * ${count} / ${${kind}_lines} + 1")
             list(APPEND batch_${number} ${name})

@@ -41,7 +41,7 @@ private:
                                });
     }
     void write() {
-        if (timer_.postpone(idle) == 0) { // The wait goes on, now for longer, unless
+        if (timer_.postpone(idle) == 0) { // The wait continues with a later expiry, unless
             return;                       // it has expired; then the socket is closed.
         }
         asio::async_write(socket_, asio::dynamic_buffer(line_),

@@ -40,7 +40,7 @@ asio::awaitable<void> echo(std::shared_ptr<connection> c) {
         if (ended) {
             break;
         }
-        if (c->timer.postpone(idle) == 0) { // The wait goes on, now for longer, unless
+        if (c->timer.postpone(idle) == 0) { // The wait continues with a later expiry, unless
             break;                          // it has expired; then the socket is closed.
         }
         co_await asio::async_write(c->socket, asio::dynamic_buffer(line), as_result);

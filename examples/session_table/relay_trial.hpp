@@ -10,7 +10,7 @@
 #include "../support/record.hpp"
 #include "expiry_queries.hpp"
 #include "peers.hpp"
-#include "talk.hpp"
+#include "traffic.hpp"
 
 #include <boost/asio/io_context.hpp>
 
@@ -48,9 +48,9 @@ private:
         co_await open_all(peers_, s_);
         co_await peers_.mark(opened);
         say("send traffic");
-        co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.warm_up));
+        co_await send_traffic(peers_, 0, count() - 1, random_, from_seconds(s_.warm_up));
         co_await peers_.mark(warmed_up);
-        co_await talk(peers_, 0, count() - 1, random_, from_seconds(s_.seconds));
+        co_await send_traffic(peers_, 0, count() - 1, random_, from_seconds(s_.seconds));
         co_await peers_.mark(talked);
         if (!s_.traffic_only) {
             co_await end_together();
@@ -75,8 +75,8 @@ private:
         const auto gone = due + margin(s_) + together_ * std::chrono::microseconds(10);
         asio::co_spawn(io_, ask_all(peers_, queries_of_mass_expiry(due, gone, together_)), rethrow);
         peers_.seen.longest_answer = {};
-        co_await talk(peers_, together_, count() - 1, random_,
-                      gone - steady_clock::now() + std::chrono::milliseconds(100));
+        co_await send_traffic(peers_, together_, count() - 1, random_,
+                              gone - steady_clock::now() + std::chrono::milliseconds(100));
         peers_.seen.longest_meanwhile = peers_.seen.longest_answer;
         co_await peers_.mark(ended_together);
     }

@@ -3,8 +3,8 @@
 
 // The traffic of the peers: they open the sessions, and send datagrams.
 
-#ifndef SESSIONS_TALK_HPP
-#define SESSIONS_TALK_HPP
+#ifndef SESSIONS_TRAFFIC_HPP
+#define SESSIONS_TRAFFIC_HPP
 
 #include "../support/coroutine.hpp"
 #include "peers.hpp"
@@ -37,8 +37,8 @@ inline asio::awaitable<void> open_all(peers& all, const load_settings& s) {
 }
 
 /// Sends datagrams of random sessions from `first` to `last`, as fast as the relay forwards.
-inline asio::awaitable<void> talk(peers& all, std::uint32_t first, std::uint32_t last,
-                                  std::mt19937& random, steady_clock::duration how_long) {
+inline asio::awaitable<void> send_traffic(peers& all, std::uint32_t first, std::uint32_t last,
+                                          std::mt19937& random, steady_clock::duration how_long) {
     const auto end = steady_clock::now() + how_long;
     std::uniform_int_distribution<std::uint32_t> any(first, last);
     while (steady_clock::now() < end) {
