@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Pauses that grow.
+// Growing pauses.
 
 #include <asio_wheel/backoff.hpp>
 

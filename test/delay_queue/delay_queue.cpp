@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Delay queues, against a std::multimap and by themselves.
+// Delay queues: their promises, one by one.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/timeout.hpp>
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -49,23 +50,20 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::delay_queue;
-using boost::system::error_code;
 
 struct popping : virtual_world {
-    std::string story;
+    std::string log_text;
 
-    // Writes down what it was given.
+    // Records the results of a pop.
     [[nodiscard]] auto note() {
         return [this](error_code ec, int value) {
-            story += story.empty() ? "" : " ";
-            story += !ec ? std::to_string(value) : ec == aborted ? "!" : "closed";
+            log_text += log_text.empty() ? "" : " ";
+            log_text += !ec ? std::to_string(value) : ec == aborted ? "!" : "closed";
         };
     }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 };
 
 } // namespace
@@ -89,11 +87,11 @@ BOOST_FIXTURE_TEST_CASE(values_come_in_the_order_of_their_times, popping) {
     queue.push(3, 30s);
     queue.push(1, 10s);
     queue.push(2, 20s);
-    queue.push(4, 30s); // Equal times: first pushed, first taken.
+    queue.push(4, 30s); // With equal times, elements are taken in the order of pushes.
     queue.push(0, 9s + 999ms + 900us);
     pass(15s);
     BOOST_TEST(queue.try_pop().value() == 0);
-    queue.push(-1, -10s); // Due longer than what is due already.
+    queue.push(-1, -10s); // Due earlier than the one that is due already.
     BOOST_TEST(queue.try_pop().value() == -1);
     BOOST_TEST(queue.try_pop().value() == 1);
     pass(1h);
@@ -106,19 +104,19 @@ BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_the_next_value, popping) {
     delay_queue<int> queue(ctx);
     queue.async_pop(note());
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     queue.push(2, 20s);
-    queue.push(1, 10s); // Earlier than what it waits for.
+    queue.push(1, 10s); // Earlier than the element for which the pop waits.
     pass(10s);
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
     queue.async_pop(note());
     queue.async_pop(note());
     pass(10s);
-    BOOST_TEST(told() == "2");
+    BOOST_TEST(take_log() == "2");
     queue.push(3, 0s);
-    BOOST_TEST(told() == ""); // not from inside
+    BOOST_TEST(take_log() == ""); // Not inside the call.
     poll();
-    BOOST_TEST(told() == "3");
+    BOOST_TEST(take_log() == "3");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_asks_first_gets_first, popping) {
@@ -143,14 +141,14 @@ BOOST_FIXTURE_TEST_CASE(elements_can_be_erased_and_moved, popping) {
     BOOST_TEST(queue.erase(a).value() == "a");
     BOOST_TEST(!queue.erase(a));
     BOOST_TEST(!queue.postpone(a, 1s));
-    BOOST_TEST(queue.postpone(c, 5s)); // earlier,
-    BOOST_TEST(queue.postpone(b, 1h)); // and later
+    BOOST_TEST(queue.postpone(c, 5s)); // To an earlier time,
+    BOOST_TEST(queue.postpone(b, 1h)); // and to a later one.
     pass(5s);
     BOOST_TEST(queue.try_pop().value() == "c");
     pass(30s);
     BOOST_TEST(!queue.try_pop());
     pass(1h);
-    BOOST_TEST(queue.erase(b).value() == "b"); // Due, and not taken yet.
+    BOOST_TEST(queue.erase(b).value() == "b"); // It is due but has not been taken.
     BOOST_TEST(!queue.try_pop());
 }
 
@@ -159,7 +157,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_moved_away, popping) {
     const auto one = queue.push(1, 1s);
     queue.push(2, 1s);
     pass(1s);
-    BOOST_TEST(queue.peek_expiry().has_value()); // Looked at, by then.
+    BOOST_TEST(queue.peek_expiry().has_value()); // It has been visited by then.
     BOOST_TEST(queue.postpone(one, 1s));
     BOOST_TEST(queue.try_pop().value() == 2);
     BOOST_TEST(!queue.try_pop());
@@ -192,10 +190,10 @@ BOOST_FIXTURE_TEST_CASE(clear_lets_pops_wait_on, popping) {
     queue.async_pop(note());
     queue.clear();
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     queue.push(2, 1s);
     pass(1s);
-    BOOST_TEST(told() == "2");
+    BOOST_TEST(take_log() == "2");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_closed_queue_takes_no_more_and_can_be_emptied, popping) {
@@ -210,15 +208,15 @@ BOOST_FIXTURE_TEST_CASE(a_closed_queue_takes_no_more_and_can_be_emptied, popping
     queue.async_pop(note());
     queue.async_pop(note());
     pass(500ms);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(500ms);
-    BOOST_TEST(told() == "2 closed"); // Nothing is left, and nothing will come.
+    BOOST_TEST(take_log() == "2 closed"); // The queue is empty and closed.
     queue.async_pop(note());
     poll();
-    BOOST_TEST(told() == "closed");
+    BOOST_TEST(take_log() == "closed");
 }
 
-// close() means the same for a pop that waits as for one that starts later.
+// close() affects a waiting pop in the same way as one that starts later.
 BOOST_FIXTURE_TEST_CASE(pops_that_wait_when_the_queue_is_closed_get_what_is_left, popping) {
     delay_queue<int> queue(ctx);
     queue.push(1, 1s);
@@ -229,16 +227,16 @@ BOOST_FIXTURE_TEST_CASE(pops_that_wait_when_the_queue_is_closed_get_what_is_left
     }
     queue.close();
     poll();
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1s);
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
     BOOST_TEST(queue.postpone(two, 3s)); // Elements can still be moved,
     pass(2s);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1s);
-    BOOST_TEST(told() == "2");
-    pass(1h); // and when nothing is left, the pops that are left end.
-    BOOST_TEST(told() == "3 closed closed");
+    BOOST_TEST(take_log() == "2");
+    pass(1h); // and when the queue is empty, the remaining pops end.
+    BOOST_TEST(take_log() == "3 closed closed");
 }
 
 BOOST_FIXTURE_TEST_CASE(closing_an_empty_queue_ends_the_pops_that_wait, popping) {
@@ -246,12 +244,12 @@ BOOST_FIXTURE_TEST_CASE(closing_an_empty_queue_ends_the_pops_that_wait, popping)
     queue.async_pop(note());
     queue.async_pop(note());
     queue.close();
-    BOOST_TEST(told() == ""); // not from inside
+    BOOST_TEST(take_log() == ""); // Not inside the call.
     poll();
-    BOOST_TEST(told() == "closed closed");
+    BOOST_TEST(take_log() == "closed closed");
     queue.close();
     poll();
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_full_queue_refuses_and_loses_nothing, virtual_world) {
@@ -287,18 +285,18 @@ BOOST_FIXTURE_TEST_CASE(a_pop_can_be_cancelled_in_each_way, popping) {
     queue->async_pop(note());
     BOOST_TEST(queue->cancel() == 2U);
     poll();
-    BOOST_TEST(told() == "! !");
+    BOOST_TEST(take_log() == "! !");
     queue->push(1, 1s);
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue->async_pop(note());
     signal.emit(asio::cancellation_type::partial);
-    signal.emit(asio::cancellation_type::terminal); // comes to nothing
+    signal.emit(asio::cancellation_type::terminal); // No effect.
     pass(1s);
-    BOOST_TEST(told() == "! 1");
+    BOOST_TEST(take_log() == "! 1");
     queue->async_pop(note());
     queue.reset();
     poll();
-    BOOST_TEST(told() == "!");
+    BOOST_TEST(take_log() == "!");
 }
 
 // The fixture checks that the context has run out of work.
@@ -309,7 +307,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_without_pops_does_not_keep_the_context_running, 
     queue.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     signal.emit(asio::cancellation_type::total);
     poll();
-    BOOST_TEST(told() == "!");
+    BOOST_TEST(take_log() == "!");
     BOOST_TEST(ctx.stopped());
 }
 
@@ -324,7 +322,7 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_while_a_pop_waits, popping) {
     BOOST_TEST(counts.live == 1U);
     queue.push(1, 1s);
     pass(1s);
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
     BOOST_TEST(counts.live == 0U);
     BOOST_TEST(counts.total == 1U);
 }
@@ -400,16 +398,16 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_pops, virtual_world) {
     BOOST_TEST((taken == std::vector{1, 2, 3}));
 }
 
-// T76, T79: whatever makes an element the next one.
+// T76, T79: each way for an element to become the next one.
 BOOST_FIXTURE_TEST_CASE(a_waiting_pop_is_woken_by_an_element_that_is_moved_to_the_past, popping) {
     delay_queue<int> queue(ctx);
     const auto distant = queue.push(1, 1h);
     queue.async_pop(note());
     pass(1s);
     BOOST_TEST(queue.postpone(distant, -1h));
-    BOOST_TEST(told() == ""); // not from inside
+    BOOST_TEST(take_log() == ""); // Not inside the call.
     poll();
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
 }
 
 // T77, T80
@@ -427,10 +425,10 @@ BOOST_FIXTURE_TEST_CASE(a_pop_of_a_closed_queue_is_told_when_nothing_is_left_to_
         queue.close();
         queue.async_pop(note());
         poll();
-        BOOST_TEST(told() == "");
+        BOOST_TEST(take_log() == "");
         empty(queue, k);
         poll();
-        BOOST_TEST(told() == "closed");
+        BOOST_TEST(take_log() == "closed");
     }
 }
 
@@ -446,10 +444,10 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_takes_nothing_and_moves_nothing, popping) {
     elapse(1s);
     BOOST_TEST((queue.peek_expiry().value() == now()));
     poll();
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
 }
 
-// T83: the queue's wheel has slots of 64 ticks of a millisecond.
+// T83: the queue's wheel has slots of 64 ticks of one millisecond.
 BOOST_FIXTURE_TEST_CASE(elements_at_the_edges_of_slots_can_be_erased, popping) {
     delay_queue<int> queue(ctx);
     const auto start = now();
@@ -478,11 +476,11 @@ BOOST_FIXTURE_TEST_CASE(the_longest_delays_never_end_and_the_most_negative_have,
     queue.push(3, std::chrono::hours::max());
     queue.async_pop(note());
     pass(24h * 365 * 100);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     queue.push(4, clock::duration::min());
     queue.push_at(5, clock::time_point::min());
     poll();
-    BOOST_TEST(told() == "5");
+    BOOST_TEST(take_log() == "5");
     BOOST_TEST(queue.try_pop().value() == 4);
     BOOST_TEST(!queue.try_pop());
     BOOST_TEST(queue.erase(never).value() == 1);
@@ -502,7 +500,7 @@ BOOST_FIXTURE_TEST_CASE(a_delay_that_is_not_a_number_is_refused, virtual_world) 
     const auto one = queue.push(std::move(value), 1s);
     BOOST_TEST(message_of([&] { static_cast<void>(queue.postpone(one, nan)); }) == text);
     BOOST_TEST((queue.peek_expiry().value() == start + 1s)); // It keeps its time.
-    // Infinite is a number: such a time never comes, or has come long ago.
+    // Infinity is a number: such a time never comes, or is long past.
     queue.push(std::make_unique<int>(2), seconds(std::numeric_limits<double>::infinity()));
     static_cast<void>(queue.postpone(one, seconds(-std::numeric_limits<double>::infinity())));
     BOOST_TEST(*queue.try_pop().value() == 1);
@@ -520,7 +518,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_that_was_not_given_out_leads_nowhere, popping) {
     BOOST_TEST(!queue.erase({}));
 }
 
-// Values may do anything when they end.
+// Destructors of values may call anything.
 BOOST_FIXTURE_TEST_CASE(a_value_may_use_the_queue_when_it_is_cleared, virtual_world) {
     struct again {
         explicit again(delay_queue<std::shared_ptr<again>>& q) : queue(q) {}
@@ -532,9 +530,9 @@ BOOST_FIXTURE_TEST_CASE(a_value_may_use_the_queue_when_it_is_cleared, virtual_wo
         queue.push(std::make_shared<again>(queue), i * 1s);
     }
     pass(50s);
-    static_cast<void>(queue.try_pop()); // Half of them are ready.
+    static_cast<void>(queue.try_pop()); // Half of them are due.
     queue.clear();
-    BOOST_TEST(queue.size() == 99U); // One was pushed by the value that was taken, and cleared.
+    BOOST_TEST(queue.size() == 99U); // The destroyed value pushed one, which was then cleared.
     pass(1s);
     for (int i = 0; i < 99; ++i) {
         BOOST_TEST(queue.try_pop().has_value());
@@ -567,7 +565,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_stays, virtual_world) {
     BOOST_TEST(queue.empty());
 }
 
-// A slot is its owner's: another operation may have it by the time the pop ends.
+// The owner of a slot may use it for another operation by the time the pop completes.
 BOOST_FIXTURE_TEST_CASE(a_slot_that_is_given_away_is_left_alone, popping) {
     asio::cancellation_signal signal;
     delay_queue<int> queue(ctx), other(ctx);
@@ -575,10 +573,10 @@ BOOST_FIXTURE_TEST_CASE(a_slot_that_is_given_away_is_left_alone, popping) {
     other.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue.push(1, 0s);
     poll();
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
     signal.emit(asio::cancellation_type::terminal);
     poll();
-    BOOST_TEST(told() == "!");
+    BOOST_TEST(take_log() == "!");
     signal.emit(asio::cancellation_type::terminal);
 }
 
@@ -590,13 +588,13 @@ BOOST_FIXTURE_TEST_CASE(a_signal_may_end_before_the_pop_and_the_queue_before_the
     }
     queue->push(1, 0s);
     poll();
-    BOOST_TEST(told() == "1");
+    BOOST_TEST(take_log() == "1");
     asio::cancellation_signal signal;
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue.reset();
     signal.emit(asio::cancellation_type::terminal);
     poll();
-    BOOST_TEST(told() == "!");
+    BOOST_TEST(take_log() == "!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_the_queue, popping) {
@@ -606,7 +604,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_the_queue, popping) {
     queue->push(2, 0s);
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), [&](error_code, int value) {
         BOOST_TEST(value == 1);
-        signal.emit(asio::cancellation_type::terminal); // comes to nothing
+        signal.emit(asio::cancellation_type::terminal); // No effect.
         queue->clear();
         queue->async_pop([&](error_code ec, int) {
             BOOST_TEST(ec == aborted);
@@ -634,12 +632,12 @@ BOOST_AUTO_TEST_CASE(pops_end_with_the_context_without_a_call) {
         ctx.reset();
         BOOST_TEST(alive.use_count() == 1);
         signal.emit(asio::cancellation_type::terminal);
-        BOOST_TEST(queue.size() == 1U); // It outlives its context.
+        BOOST_TEST(queue.size() == 1U); // The queue outlives its context.
     }
     BOOST_TEST(!called);
 }
 
-// Nobody else owns what a pop waits for.
+// The pop's handler holds the last reference to its objects.
 BOOST_AUTO_TEST_CASE(a_pop_that_owns_its_queue_ends_with_the_context) {
     struct session : std::enable_shared_from_this<session> {
         explicit session(asio::io_context& ctx) : queue(ctx) {}
@@ -659,7 +657,7 @@ BOOST_AUTO_TEST_CASE(a_pop_that_owns_its_queue_ends_with_the_context) {
         const auto second = std::make_shared<session>(ctx);
         cancelled = second;
         second->start();
-        second->queue.cancel(); // On their way when the context ends.
+        second->queue.cancel(); // Queued when the context is destroyed.
         second->start();
         asio::co_spawn(
             ctx,
@@ -703,7 +701,7 @@ BOOST_AUTO_TEST_CASE(what_the_wheel_refuses_is_told) {
     BOOST_TEST((seen == std::vector{stopped, stopped}));
     BOOST_TEST(queue.size() == 1U); // Nothing is lost,
     queue.push(2, -1s);
-    BOOST_TEST(queue.try_pop().value() == 2); // nor needs what is due the wheel.
+    BOOST_TEST(queue.try_pop().value() == 2); // and due elements do not need the wheel.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_runs_through_its_executor_which_works_meanwhile, virtual_world) {

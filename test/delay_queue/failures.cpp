@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Delay queues whose values, handlers and executors throw: one pop fails, and says so; nothing else
-// does. And how much is done in one turn.
+// Delay queues whose values, handlers and executors throw: only one pop fails, with an error. Also,
+// how much is done in one turn.
 
 #include <asio_wheel/delay_queue.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -33,22 +34,19 @@
 
 namespace {
 
-namespace asio = boost::asio;
-namespace errc = boost::system::errc;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
+namespace errc = boost::system::errc;
 using asio_wheel::basic_delay_queue;
 using asio_wheel::delay_queue;
-using boost::system::error_code;
 
-// Notes what pops are given: a number, or an error.
+// Records the results of pops: a number, or an error.
 struct noting : virtual_world {
-    std::string story;
+    std::string log_text;
 
-    void add(const std::string& what) { story += (story.empty() ? "" : " ") + what; }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    void add(const std::string& what) { log_text += (log_text.empty() ? "" : " ") + what; }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
-    // What is thrown out of the context is noted too.
+    // Exceptions that leave the context are recorded too.
     void run_all() {
         for (bool more = true; more;) {
             more = false;
@@ -62,7 +60,7 @@ struct noting : virtual_world {
     }
 };
 
-// Throws when it is moved for the n-th time from now on, if that is asked for.
+// Throws when it is moved for the n-th time from now on, if requested.
 class fragile {
 public:
     enum class what { memory, other };
@@ -88,18 +86,18 @@ public:
     int number = 0;
 
 private:
-    int* moves_ = nullptr; // How many are left.
+    int* moves_ = nullptr; // The number of moves that are left.
     what why_ = what::other;
 };
 
-// What an executor does instead of what it is asked for.
+// How an executor fails.
 struct whims {
     int failures = 0; // How many times,
     bool memory = true;
     int executed = 0;
 };
 
-// An executor like an io_context's, but for whims. It is not taken for the context itself.
+// An executor like an io_context's that can fail. Asio does not recognise it as the context's own.
 template <class Inner = asio::io_context::executor_type>
 class whimsical_executor {
 public:
@@ -159,26 +157,26 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         queue.async_pop(note);
         moves = 1;
         pass(1s);
-        BOOST_TEST(told() == failed + " 2"); // The other is served with what comes after it.
+        BOOST_TEST(take_log() == failed + " 2"); // The other pop gets the next value.
         BOOST_TEST(queue.size() == 2U);
-        BOOST_TEST_REQUIRE(queue.peek() != nullptr); // It is the first still.
+        BOOST_TEST_REQUIRE(queue.peek() != nullptr); // It is still the first one.
         BOOST_TEST(queue.peek()->number == 1);
         queue.async_pop(note);
         poll();
-        BOOST_TEST(told() == "1");
+        BOOST_TEST(take_log() == "1");
         pass(1s);
-        // The same for a pop that finds it due.
+        // The same for a pop that finds the element due.
         moves = 0;
         queue.push(fragile::that_breaks(0, moves, why), -1h);
         moves = 1;
         queue.async_pop(note);
         queue.async_pop(note);
         poll();
-        BOOST_TEST(told() == failed + " 0");
+        BOOST_TEST(take_log() == failed + " 0");
         queue.async_pop(note);
         poll();
-        BOOST_TEST(told() == "3");
-        // As long as it cannot be moved, each pop that tries says so.
+        BOOST_TEST(take_log() == "3");
+        // As long as it cannot be moved, each pop for it fails.
         moves = 0;
         queue.push(fragile::that_breaks(4, moves, why), 1s);
         for (int i = 0; i < 3; ++i) {
@@ -193,11 +191,11 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         queue.close();
         moves = 1;
         pass(1s);
-        BOOST_TEST(told() == failed + " " + failed + " closed");
+        BOOST_TEST(take_log() == failed + " " + failed + " closed");
     }
 }
 
-// From then on it is the handler's.
+// After that, the handler owns it.
 BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_to_its_handler_leaves_run, noting) {
     const auto strand = asio::make_strand(ctx);
     asio::io_context other;
@@ -228,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_to_its_handler_leaves_run, 
                 more = true;
             }
         }
-        BOOST_TEST(told() == "thrown: fragile 2 3");
+        BOOST_TEST(take_log() == "thrown: fragile 2 3");
         BOOST_TEST(queue.empty());
         BOOST_TEST(alive.use_count() == copies);
     };
@@ -249,7 +247,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_that_throws_leaves_run_and_other_pops_go_on, n
         }
         elapse(1s);
         run_all();
-        BOOST_TEST(told() == "1 thrown: two 3");
+        BOOST_TEST(take_log() == "1 thrown: two 3");
     };
     delay_queue<int> on_context(ctx);
     check(on_context);
@@ -270,20 +268,20 @@ BOOST_FIXTURE_TEST_CASE(a_pop_is_sent_again_while_its_executor_has_no_memory, no
     }
     w.failures = 7;
     pass(1s);
-    auto order = told();
+    auto order = take_log();
     std::sort(order.begin(), order.end());
     BOOST_TEST(order == "  012"); // All of them, once.
     BOOST_TEST(w.failures == 0);
     BOOST_TEST(w.executed == 3);
-    // The same when the queue ends.
+    // The same when the queue is destroyed.
     queue.async_pop(asio::bind_executor(ex, note));
     w.failures = 2;
     queue.cancel();
     poll();
-    BOOST_TEST(told() == "!");
+    BOOST_TEST(take_log() == "!");
 }
 
-// And the queue itself gets to an executor that it is made on.
+// The queue itself uses an executor that fails.
 BOOST_FIXTURE_TEST_CASE(a_queue_goes_on_when_its_executor_has_memory_again, noting) {
     whims w;
     basic_delay_queue<int, std::chrono::steady_clock, whimsical_executor<>> queue(
@@ -296,7 +294,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_goes_on_when_its_executor_has_memory_again, noti
         queue.push(i, 0s);
     }
     poll();
-    BOOST_TEST(told() == "1 2 3");
+    BOOST_TEST(take_log() == "1 2 3");
     BOOST_TEST(w.failures == 0);
 }
 
@@ -313,11 +311,11 @@ BOOST_FIXTURE_TEST_CASE(what_an_executor_throws_leaves_run_and_fails_one_pop, no
     }
     w.failures = 1;
     run_all();
-    BOOST_TEST(told() == "thrown: whim 1 2");
-    BOOST_TEST(alive.use_count() == 1); // No handler is left over.
+    BOOST_TEST(take_log() == "thrown: whim 1 2");
+    BOOST_TEST(alive.use_count() == 1); // No handler is left.
 }
 
-// Each is a turn of its own, on the strand too, and they come in order.
+// Each completion is a turn of its own, on a strand too, and they come in order.
 BOOST_FIXTURE_TEST_CASE(pops_of_a_strand_complete_one_by_one_in_order, noting) {
     const auto strand = asio::make_strand(ctx);
     for (const bool bound : {false, true}) {
@@ -336,15 +334,15 @@ BOOST_FIXTURE_TEST_CASE(pops_of_a_strand_complete_one_by_one_in_order, noting) {
         }
         ctx.restart();
         for (std::string expected : {"1", "2", "3"}) {
-            while (story.empty() && ctx.poll_one() != 0) {
+            while (log_text.empty() && ctx.poll_one() != 0) {
             }
-            BOOST_TEST(told() == expected);
+            BOOST_TEST(take_log() == expected);
         }
         poll();
     }
 }
 
-// What was finished and has not arrived ends with the context, and with the strand's.
+// A completion that has not arrived is destroyed with its context, and with the strand's.
 BOOST_AUTO_TEST_CASE(pops_on_their_way_to_an_executor_end_with_its_context) {
     const auto alive = std::make_shared<int>();
     constexpr std::size_t all = 8;
@@ -371,7 +369,7 @@ BOOST_AUTO_TEST_CASE(pops_on_their_way_to_an_executor_end_with_its_context) {
             ctx->poll_one();
         }
         queue.reset();
-        if (turns == all) { // One of them waits there to be run.
+        if (turns == all) { // One of them is queued there.
             BOOST_TEST(ctx->poll() == 0U);
             BOOST_TEST(alive.use_count() == 2);
             other.reset();

@@ -5,6 +5,7 @@
 
 // Delay queues without memory. operator new is counted.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/delay_queue.hpp>
@@ -37,13 +38,10 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using queue_type = asio_wheel::delay_queue<std::unique_ptr<int>>;
 
-// Calls try_it(n) for each allocation of its that may fail, in a thread with an empty pool.
+// Calls try_it(n) for each of its allocations that may fail, in a thread with an empty pool.
 template <class Function>
 void for_each_allocation(Function try_it) {
     std::size_t n = 0;
@@ -60,7 +58,7 @@ void for_each_allocation(Function try_it) {
     BOOST_TEST(n >= 2U);
 }
 
-// False if `f` ran out of memory.
+// Returns false if `f` ran out of memory.
 template <class Function>
 bool succeeds(Function f) {
     try {
@@ -71,8 +69,9 @@ bool succeeds(Function f) {
     }
 }
 
-// A queue on a context, in paused time, and pops whose handlers note how they ended: by a value, a
-// digit; '!' aborted, 'c'losed, 't'imed out, 'm'emory. Nothing allocates beyond what is tested.
+// A queue on a context, in paused time, and pops whose handlers record their results: a digit for a
+// value; '!' for aborted, 'c' for closed, 't' for timed out, 'm' for memory. Allocates nothing
+// except what is tested.
 class stage {
 public:
     stage() {
@@ -92,14 +91,14 @@ public:
                                                                         : '?';
         };
     }
-    // What was noted since the last call.
-    [[nodiscard]] std::string told() { return {story_.data(), std::exchange(length_, 0)}; }
+    // Returns the results since the last call.
+    [[nodiscard]] std::string take_log() { return {story_.data(), std::exchange(length_, 0)}; }
 
-    // Lets time go by, and runs what is ready, also if it runs out of memory.
+    // Advances time and runs what is ready, even if memory runs out.
     void pass(std::chrono::seconds d) {
         while (!succeeds([&] { asio_wheel::use_wheel(*context).advance(d); })) {
         }
-        for (int i = 0; i < 4; ++i) { // What runs on one may make something ready on the other.
+        for (int i = 0; i < 4; ++i) { // A handler on one context may make one on the other ready.
             for (asio::io_context* const c : {&*context, &other}) {
                 c->restart();
                 while (!succeeds([&] { c->poll(); })) {
@@ -117,7 +116,7 @@ private:
     std::size_t length_ = 0;
 };
 
-// Where handlers belong, while the queue's executor is its context itself.
+// The executor of handlers, while the queue's executor is its context itself.
 struct on_the_context {
     static auto of(stage& s) { return s.context->get_executor(); }
 };
@@ -199,7 +198,7 @@ BOOST_AUTO_TEST_CASE(a_pop_is_started_or_not) {
     });
 }
 
-// P1: what was accepted is finished without further allocation.
+// P1: accepted operations complete without further allocation.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_pop_that_has_started_ends_without_memory, Place, places) {
     std::thread([] {
         const empty_pool pool;
@@ -208,7 +207,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pop_that_has_started_ends_without_memory, Place,
         asio::cancellation_signal signal;
         std::array<std::unique_ptr<int>, 3> values;
         for (int round = 0; round < 2; ++round) {
-            // In the first round the context and Asio take memory that they keep.
+            // In the first round, the context and Asio allocate memory that they keep.
             const auto check = [&](auto what) {
                 const std::size_t n = allocations_of(what);
                 BOOST_TEST((n == 0 || round == 0));
@@ -223,18 +222,18 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pop_that_has_started_ends_without_memory, Place,
             s.queue->push(std::move(values[1]), 2s);
             check([&] { s.pass(1s); }); // And waits for the next one.
             check([&] { s.pass(1s); });
-            BOOST_TEST(s.told() == "01");
-            check([&] { s.queue->push(std::move(values[2]), 0s); }); // There are places.
+            BOOST_TEST(s.take_log() == "01");
+            check([&] { s.queue->push(std::move(values[2]), 0s); }); // The capacity is sufficient.
             check([&] { s.pass(0s); });
-            BOOST_TEST(s.told() == "2");
+            BOOST_TEST(s.take_log() == "2");
             check([&] { s.queue->cancel(); });
             check([&] { s.pass(0s); });
-            BOOST_TEST(s.told() == "!");
+            BOOST_TEST(s.take_log() == "!");
             s.queue->async_pop(
                 asio::bind_cancellation_slot(signal.slot(), asio::bind_executor(*ex, s.note())));
             check([&] { signal.emit(asio::cancellation_type::terminal); });
             check([&] { s.pass(0s); });
-            BOOST_TEST(s.told() == "!");
+            BOOST_TEST(s.take_log() == "!");
         }
         const auto check = [&](auto what) { BOOST_TEST(allocations_of(what) == 0U); };
         const auto start_two = [&] {
@@ -244,23 +243,23 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pop_that_has_started_ends_without_memory, Place,
         start_two();
         check([&] { s.queue->close(); });
         check([&] { s.pass(0s); });
-        BOOST_TEST(s.told() == "cc");
+        BOOST_TEST(s.take_log() == "cc");
         s.make_queue();
         start_two();
         check([&] { s.queue.reset(); });
         check([&] { s.pass(0s); });
-        BOOST_TEST(s.told() == "!!");
+        BOOST_TEST(s.take_log() == "!!");
         s.make_queue();
         start_two();
-        s.queue->cancel(); // On their way,
-        start_two();       // and waiting.
+        s.queue->cancel(); // Some are queued,
+        start_two();       // and some wait.
         ex.reset();        // A strand must not outlive its context.
         check([&] { s.context.reset(); });
-        BOOST_TEST(s.told() == "");
+        BOOST_TEST(s.take_log() == "");
     }).join();
 }
 
-// Three pops that wait, five values.
+// Three waiting pops, five values.
 BOOST_AUTO_TEST_CASE_TEMPLATE(whichever_allocation_fails_no_value_and_no_pop_is_lost, Place,
                               places) {
     for_each_allocation([](std::size_t n) {
@@ -289,7 +288,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whichever_allocation_fails_no_value_and_no_pop_is_
             pop();
             push(2);
             pop();
-            push(3); // At once.
+            push(3); // Due at once.
             s.pass(0s);
             s.pass(1s);
             push(4);
@@ -303,13 +302,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whichever_allocation_fails_no_value_and_no_pop_is_
             s.pass(0s);
             failed = failure.has_failed();
         }
-        const std::string story = s.told();
-        BOOST_TEST_CONTEXT("pops ended " << story) {
-            BOOST_TEST(pushed + started >= 7U); // All but one, whose call failed.
-            BOOST_TEST(story.size() == started);
-            BOOST_TEST(story.size() + left == pushed);
-            BOOST_TEST(story.find_first_not_of("01234") == std::string::npos);
-            BOOST_TEST((std::set<char>(story.begin(), story.end()).size() == story.size()));
+        const std::string log_text = s.take_log();
+        BOOST_TEST_CONTEXT("pops ended " << log_text) {
+            BOOST_TEST(pushed + started >= 7U); // All except one, whose call failed.
+            BOOST_TEST(log_text.size() == started);
+            BOOST_TEST(log_text.size() + left == pushed);
+            BOOST_TEST(log_text.find_first_not_of("01234") == std::string::npos);
+            BOOST_TEST(
+                (std::set<char>(log_text.begin(), log_text.end()).size() == log_text.size()));
             BOOST_TEST(s.context->stopped());
         }
         return failed;
@@ -336,13 +336,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(deadlines_and_the_end_of_the_queue_need_no_memory,
             s.pass(0s);
             failed = failure.has_failed();
         }
-        const std::string story = s.told();
-        BOOST_TEST_CONTEXT("pops ended " << story) {
+        const std::string log_text = s.take_log();
+        BOOST_TEST_CONTEXT("pops ended " << log_text) {
             BOOST_TEST(started >= 3U);
-            BOOST_TEST(story.size() == started);
-            // (The wait of one deadline may have failed: then the pop is cancelled at once.)
-            BOOST_TEST(story.find_first_not_of("t!m") == std::string::npos);
-            BOOST_TEST(std::count(story.begin(), story.end(), 't') >= 2);
+            BOOST_TEST(log_text.size() == started);
+            // (The wait of a deadline may have failed: then the pop is cancelled at once.)
+            BOOST_TEST(log_text.find_first_not_of("t!m") == std::string::npos);
+            BOOST_TEST(std::count(log_text.begin(), log_text.end(), 't') >= 2);
             BOOST_TEST(s.context->stopped());
         }
         return failed;

@@ -1,13 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random programs on a delay queue, in paused time, beside a std::multimap as the model. Each value
-// is handed out once, never early, in order, to the pop that has waited longest. Each pop completes
-// once.
+// Random programs on a delay queue in paused time, compared with a std::multimap as the model. Each
+// value is handed out once, never early, in order, to the pop that has waited longest. Each pop
+// completes once.
 
 #include <asio_wheel/delay_queue.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -31,22 +32,19 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::delay_queue;
-using boost::system::error_code;
 using time_point = std::chrono::steady_clock::time_point;
 using std::chrono::nanoseconds;
 
-// How much longer than try_pop() a pop that waits may wait, while paused time comes to waits tick
-// by tick.
+// How much later than try_pop() a waiting pop may get a value, while paused time advances tick by
+// tick.
 constexpr nanoseconds slack = 1ms;
 
-// What must happen.
+// The expected results.
 class model {
 public:
-    // How a pop ends.
+    // The result of a pop.
     struct ending {
         int pop;
         char how; // 'v'alue, 'a'borted, 'c'losed
@@ -60,7 +58,7 @@ public:
 
     void push(int value, time_point t) { file(value, t); }
 
-    // False if it is gone.
+    // Returns false if the element is gone.
     bool erase(int value) {
         const auto it = places_.find(value);
         if (it == places_.end()) {
@@ -109,7 +107,7 @@ public:
         return value;
     }
 
-    // A pop that starts is served at once, after those that wait, if a slice is enough for all.
+    // A new pop is served at once, after those that wait, if one slice is enough for all.
     void start(int pop, time_point now, std::size_t slice) {
         waiting_.push_back(pop);
         for (; slice != 0 && !waiting_.empty() && due(now); --slice) {
@@ -117,7 +115,7 @@ public:
         }
         end_if_over();
     }
-    // A pop that waits is served when its turn has come: when it is told, then.
+    // A waiting pop is served in its turn, when the model is notified.
     void tell(const ending& e, time_point now) {
         if (expected_.empty()) {
             BOOST_TEST_REQUIRE(!waiting_.empty());
@@ -136,7 +134,7 @@ public:
     }
     std::size_t abort_all() { return end_all('a'); }
 
-    // When the context has nothing to do.
+    // When the context is idle.
     void settled(time_point now) const {
         BOOST_TEST_REQUIRE(expected_.empty(), "a pop has not completed");
         BOOST_TEST_REQUIRE(
@@ -144,7 +142,7 @@ public:
             "a pop waits though a value is due");
     }
 
-    // The value of the n-th element in some order, or one that is gone.
+    // Returns the value of the n-th element in some order, or one that is gone.
     [[nodiscard]] int some(std::uint64_t n, int otherwise) const {
         if (places_.empty() || n % 8 == 0) {
             return otherwise;
@@ -191,7 +189,7 @@ private:
     bool closed_ = false;
 };
 
-// A queue, its model, and what is done to both.
+// A queue, its model, and operations on both.
 class episode {
 public:
     episode(virtual_time& world, std::mt19937_64& random)
@@ -209,7 +207,7 @@ public:
                 check();
             }
         }
-        // The end: everything is handed out, and all pops end.
+        // At the end, everything is handed out, and all pops complete.
         queue_.close();
         model_.close();
         while (model_.size() != 0) {
@@ -229,10 +227,10 @@ public:
 private:
     using key = delay_queue<int>::key;
 
-    // Most often within some ticks, sometimes far away, or passed.
+    // Usually within some ticks, sometimes far away or in the past.
     [[nodiscard]] nanoseconds some_time() {
         const auto span = std::uint64_t{1} << (random_() % (random_() % 4 == 0 ? 45 : 24));
-        const std::uint64_t grain = random_() % 2 == 0 ? 1 : 500'000; // So that times are equal.
+        const std::uint64_t grain = random_() % 2 == 0 ? 1 : 500'000; // Makes equal times likely.
         const nanoseconds d(random_() % span / grain * grain);
         return random_() % 8 == 0 ? -d : d;
     }
@@ -280,7 +278,7 @@ private:
             break;
         }
         case 11:
-            if (started_ != 0) { // One of the last, which may have ended.
+            if (started_ != 0) { // One of the last pops, which may have completed.
                 const int pop = started_ - 1 - static_cast<int>(random_() % 4);
                 if (pop >= 0) {
                     model_.abort(pop);

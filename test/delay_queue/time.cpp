@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The times of a delay queue's elements are compared exactly, wherever in a tick they lie and
+// The times of elements in a delay queue are compared exactly, at any position within a tick, and
 // whatever the clock does.
 
 #include <asio_wheel/delay_queue.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -28,13 +29,11 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::basic_delay_queue;
 using asio_wheel::delay_queue;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
 
-// Where in a tick of a millisecond time may stand, and how far away an element may be.
+// Positions within a tick of one millisecond, and distances of elements.
 constexpr std::array offsets{0ns, 1ns, 400'000ns, 999'999ns};
 constexpr std::array<nanoseconds, 11> delays{
     1ns, 2ns, 999'999ns, 1ms, 1ms + 1ns, 255ms, 256ms + 1ns, 10s - 1ns, 10s, 65'537ms, 24h * 30};
@@ -104,7 +103,7 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_is_exact_after_the_next_one_was_erased_or_mo
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 1ns));
     static_cast<void>(queue.postpone(b, 24h + 1ns));
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 2ns));
-    elapse(10s); // In the tick of both, and before them.
+    elapse(10s); // In the tick of both, but before their times.
     BOOST_TEST(!queue.try_pop());
     static_cast<void>(queue.erase(c));
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 7ns));
@@ -115,7 +114,7 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_is_exact_after_the_next_one_was_erased_or_mo
 
 // The wait for the next element is for its exact time.
 BOOST_FIXTURE_TEST_CASE(a_pop_that_waits_gets_its_value_when_try_pop_would, virtual_time) {
-    // While paused time comes to waits tick by tick.
+    // Paused time advances tick by tick.
     constexpr nanoseconds slack = 1ms;
     delay_queue<int> queue(ctx);
     std::optional<int> taken;
@@ -133,7 +132,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_that_waits_gets_its_value_when_try_pop_would, virt
                     pass(slack);
                 }
                 BOOST_TEST((std::exchange(taken, std::nullopt) == 1));
-                // The time of the next one is found when the first has been handed out.
+                // The time of the next one is found when the first one has been handed out.
                 queue.async_pop([&](error_code, int value) { taken = value; });
                 queue.async_pop([&](error_code, int value) { taken = value; });
                 pass(queue.peek_expiry().value() - now() - 1ns);
@@ -162,10 +161,10 @@ BOOST_FIXTURE_TEST_CASE(what_is_pushed_when_its_time_has_come_goes_to_a_waiting_
         queue.async_pop(take);
     }
     queue.push(1, 0s);
-    BOOST_TEST(taken.empty()); // not from inside
+    BOOST_TEST(taken.empty()); // Not inside the call.
     poll();
     BOOST_TEST((taken == std::vector{1}));
-    queue.push(3, -1s); // Handed out when this handler has returned:
+    queue.push(3, -1s); // Handed out after this handler has returned,
     queue.push(2, -2s); // in the order of their times.
     poll();
     BOOST_TEST((taken == std::vector{1, 2, 3}));
@@ -185,7 +184,7 @@ BOOST_FIXTURE_TEST_CASE(a_clock_may_be_set_back_and_forward, drained_context) {
     wall_clock::move(5min);
     BOOST_TEST(!queue.try_pop());
     wall_clock::move(-1h);
-    queue.push(2, 1min); // Within an hour that has been.
+    queue.push(2, 1min); // Within an hour that has passed.
     BOOST_TEST((queue.peek_expiry().value() == wall_clock::now() + 1min));
     wall_clock::move(1min - 1ns);
     BOOST_TEST(!queue.try_pop());
@@ -203,7 +202,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_due_is_not_any_more_when_the_clock_was_set_back
         queue.push(i, i * 1s);
     }
     wall_clock::move(100s);
-    BOOST_TEST(queue.try_pop().value() == 0); // Some were looked at with it.
+    BOOST_TEST(queue.try_pop().value() == 0); // Some others were visited with it.
     wall_clock::move(-50s);
     queue.push(1000, 500ms);
     for (int i = 1; i <= 50; ++i) {
@@ -221,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_due_is_not_any_more_when_the_clock_was_set_back
     BOOST_TEST(queue.empty());
 }
 
-// Set by years: nothing overflows, and times are compared exactly still.
+// Set by years: nothing overflows, and times are still compared exactly.
 BOOST_FIXTURE_TEST_CASE(a_clock_that_jumps_agrees_with_a_multimap, drained_context) {
     const std::uint64_t seed = asio_wheel::test::seed();
     std::mt19937_64 random(seed);

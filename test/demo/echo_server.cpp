@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How the demo of the echo server judges a trial: with numbers that are made up, of machines that
-// are quiet or busy.
+// How the demo of the echo server evaluates a trial: with made-up numbers, for quiet and busy
+// machines.
 
 #include "../../examples/echo_server/checks.hpp"
 
@@ -18,9 +18,9 @@ using demo::machine_lateness;
 using demo::outcome;
 using demo::trial_result;
 
-constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to evaluate.
+constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to judge the server.
 
-// A trial that went as promised.
+// A trial that passes all checks.
 outcome good() {
     return {.timer = "some timer",
             .end = ending::reported,
@@ -55,11 +55,11 @@ outcome on(machine_lateness machine, outcome o) {
     return o;
 }
 
-// A machine that was late is late in one way; each counts.
+// Each kind of lateness alone makes a machine busy.
 constexpr machine_lateness busy_machines[] = {
     {.clients_ms = 1700}, {.idle_process_ms = 300}, {.cpu_wait_ms = 400}};
 
-// What a machine without time may do to a server that is without fault.
+// What a busy machine may do to a correct server.
 const outcome slow_outcomes[] = {
     server("late_max_ms", 1700), clients("late", 1),        clients("ignored", 3),
     clients("replies", 0),       clients("requests", 101),  clients("not_connected", 2),
@@ -67,7 +67,7 @@ const outcome slow_outcomes[] = {
     clients("closes", 6),        clients("left", 0),        server("connections_left", 1),
     server("waits_left", 1)};
 
-// What no machine does.
+// What no machine explains.
 const outcome wrong_outcomes[] = {clients("early", 1), server("early_closes", 1),
                                   clients("wrong_replies", 1)};
 
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_crash_is_a_failure_and_a_trial_without_end_only_on_a_quie
     BOOST_TEST((echo::evaluate(on(busy_machines[2], o), margin_ms) == trial_result::inconclusive));
 }
 
-// What the clients or the server did not report counts as zero, and must not look like a success.
+// A missing figure counts as zero, and must not look like a success.
 BOOST_AUTO_TEST_CASE(a_report_without_figures_is_a_failure) {
     outcome o = good();
     o.load.clear();
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(of_two_trials_the_worse_one_decides) {
         BOOST_TEST((demo::worse(v, failed) == failed));
         BOOST_TEST((demo::worse(failed, v) == failed));
     }
-    BOOST_TEST(static_cast<int>(inconclusive) == 77); // "skipped", for CTest and others
+    BOOST_TEST(static_cast<int>(inconclusive) == 77); // "Skipped", for CTest and others.
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How the demo of the session table judges a trial: with numbers that are made up, of machines that
-// are quiet or busy.
+// How the demo of the session table evaluates a trial: with made-up numbers, for quiet and busy
+// machines.
 
 #include "../../examples/session_table/checks.hpp"
 
@@ -16,9 +16,9 @@ using demo::ending;
 using demo::outcome;
 using demo::trial_result;
 
-constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to evaluate.
+constexpr int margin_ms = 250; // So 50 ms of lateness make a machine too busy to judge the relay.
 
-// A trial that went as promised.
+// A trial that passes all checks.
 outcome good() {
     return {.timer = "some timer",
             .end = ending::reported,
@@ -61,7 +61,7 @@ trial_result evaluate(const outcome& o) {
     return sessions::evaluate(o, margin_ms);
 }
 
-// What a machine without time may do to a relay that is without fault.
+// What a busy machine may do to a correct relay.
 const outcome slow_outcomes[] = {server("idle_max_ms", 252),
                                  server("deadline_max_ms", 252),
                                  server("together_max_ms", 252),
@@ -77,7 +77,7 @@ const outcome slow_outcomes[] = {server("idle_max_ms", 252),
                                  peers("answered", 396),
                                  peers("timeouts", 0)};
 
-// What no machine does.
+// What no machine explains.
 const outcome wrong_outcomes[] = {server("idle_early", 1), server("deadline_early", 1),
                                   server("together_early", 1), peers("early", 1),
                                   server("datagrams", 0)};

@@ -3,10 +3,11 @@
 // pch: off
 // unity: without_caches
 
-// The harness of the tests failing_*: whether it finds what it looks for. Each operation here is
+// Tests the harness of the tests in failing/: whether it detects violations. Each operation here is
 // wrong in one way.
 
 #include "support/failing.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
@@ -21,18 +22,17 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
 using enum failing;
 
-// All that is found wrong when each step fails once, or from it on.
+// Returns all violations when each step fails once, or all steps from it on.
 template <class Scenario>
 std::string found_in(Scenario scenario) {
     std::string all;
     run_with(one_allocation, fault_line::endless, scenario, true);
     for (const failing what :
          {one_allocation, allocations_until_started, allocations_until_done, one_move}) {
-        verdict result{};
+        run_result result{};
         std::size_t n = 0;
         do {
             result = run_with(what, n++, scenario);
@@ -44,7 +44,7 @@ std::string found_in(Scenario scenario) {
     return all;
 }
 
-// That an operation is found wrong, for which start(world, handler) stands.
+// Checks that an operation is reported as wrong; start(world, handler) starts it.
 template <class Start>
 bool finds(const char* what, Start start) {
     const std::string all = found_in([&](world& w) {
@@ -55,12 +55,12 @@ bool finds(const char* what, Start start) {
     return all.find(what) != std::string::npos;
 }
 
-// Needs memory, which no compiler may do without: this is no new-expression.
+// Needs memory that a compiler must not optimise away, so this is no new-expression.
 void may_throw() {
     ::operator delete(::operator new(1));
 }
 
-// One that is right.
+// A correct operation.
 constexpr auto post = [](world& w, handler&& h) { asio::post(w.ctx(), std::move(h)); };
 
 } // namespace
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_found_where_nothing_is_wrong) {
     while (run_with(one_allocation, allocations, right).failed != 0) {
         ++allocations;
     }
-    BOOST_TEST(allocations == 1U); // Asio's operation.
+    BOOST_TEST(allocations == 1U); // The operation of Asio.
     BOOST_TEST(run_with(allocations_until_done, 0, right).failed != 0U);
 }
 
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_needs_memory_to_complete_is_found) {
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_that_waits_for_memory_is_found) {
-    // Tries again and again, until there is memory.
+    // Tries again and again until memory is available.
     struct again {
         world* w;
         std::unique_ptr<handler> h;
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_call_that_must_not_throw_is_found) {
     const std::string all = found_in([](world& w) {
         w.start(w.expect(), [&](auto h) { post(w, std::move(h)); });
         w.pass(0);
-        may_throw(); // Say, a cancel().
+        may_throw(); // For example a cancel().
         w.run();
     });
     BOOST_TEST((all.find("a call has thrown bad_alloc that must not throw") != std::string::npos));
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(values_that_are_left_are_found) {
 }
 
 BOOST_AUTO_TEST_CASE(handlers_that_are_left_are_found) {
-    alignas(handler) std::array<std::byte, sizeof(handler)> place{}; // Where it is never destroyed.
+    alignas(handler) std::array<std::byte, sizeof(handler)> place{}; // It is never destroyed there.
     BOOST_TEST(finds("handlers are left", [&](world& w, handler h) {
         handler copy = w.prepare([&] { return h; });
         post(w, std::move(h));

@@ -3,9 +3,10 @@
 // pch: off
 // unity: without_caches
 
-// Delay queues, when each allocation and each move of a handler or a value fails once.
+// Delay queues while each allocation and each move of a handler or a value fails once.
 
 #include "support/failing.hpp"
+#include "support/names.hpp"
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/error.hpp>
@@ -34,9 +35,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using enum failing;
 
 template <class Executor>
@@ -45,12 +44,12 @@ using queue = queue_on<asio::any_io_executor>;
 
 constexpr auto closed = asio_wheel::error::queue_closed;
 
-// What went into a queue, and what came out of it.
+// The values that were pushed, and those that were taken.
 class ledger {
 public:
     explicit ledger(world& w) : world_(w) {}
 
-    // Pushes value number `n`. False if there was no memory.
+    // Pushes value number `n`. Returns false if there was no memory.
     template <class Queue>
     bool push(Queue& q, std::size_t n, std::chrono::nanoseconds delay) {
         value v(n);
@@ -80,7 +79,7 @@ public:
         return took(o);
     }
 
-    // `o` is a pop's. If its value cannot be moved, the pop says so, and the value stays.
+    // `o` belongs to a pop. If its value cannot be moved, the pop fails, and the value stays.
     outcome& took(outcome& o) {
         if (world_.what() == one_move) {
             o.otherwise = make_error_code(boost::system::errc::operation_not_supported);
@@ -94,7 +93,7 @@ public:
         }
     }
 
-    // What waits still should end with `ec`.
+    // The pending pops should end with `ec`.
     void give_up(const error_code& ec) {
         for (std::size_t i = 0; i < count_; ++i) {
             if (pops_[i]->waits()) {
@@ -103,7 +102,7 @@ public:
         }
     }
 
-    // Each value that went in came out once, or is there still.
+    // Each pushed value was taken once, or is still there.
     template <class Queue>
     void close(const Queue& q) {
         for (std::size_t i = 0; i < count_; ++i) {
@@ -174,11 +173,11 @@ BOOST_AUTO_TEST_CASE(erasing_and_moving) {
             all.push(q, n, n * 1ms);
         }
         w.pass(2);
-        if (all.is_in(1)) { // Due,
+        if (all.is_in(1)) { // It is due,
             all.took(w.call([&] { return q.erase(all.key(1)); }));
             w.check(!q.erase(all.key(1)), "a value is erased twice");
         }
-        if (all.is_in(4)) { // and not.
+        if (all.is_in(4)) { // or not.
             all.took(w.call([&] { return q.erase(all.key(4)); }));
         }
         if (all.is_in(5)) {
@@ -261,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_push_for_a_pop_that_waits) {
         all.push(q, 3, -1ms);
         all.push(q, 4, 2ms);
         w.pass(12);
-        all.give_up(aborted); // Not all of the values may have been accepted.
+        all.give_up(aborted); // Some values may not have been accepted.
         q.cancel();
         w.run();
         all.close(q);
@@ -379,7 +378,7 @@ BOOST_AUTO_TEST_CASE(pops_on_a_hidden_strand) {
     });
 }
 
-// ---- What ends a pop
+// ---- The ends of a pop
 
 BOOST_AUTO_TEST_CASE(a_pop_that_is_cancelled) {
     each_failure([](world& w) {
@@ -409,9 +408,9 @@ BOOST_AUTO_TEST_CASE(pops_when_the_queue_is_closed) {
         queue q = w.call([&] { return queue(w.ctx()); });
         ledger all(w);
         all.pop(q);
-        outcome& second = all.pop(q, closed); // There is one value at most.
+        outcome& second = all.pop(q, closed); // There is at most one value.
         if (w.what() == one_move) {
-            second.or_else = success; // It gets what cannot be moved into the first one.
+            second.or_else = success; // It gets the value that cannot be moved into the first one.
         }
         all.push(q, 1, 3ms);
         w.pass(1);

@@ -3,9 +3,10 @@
 // pch: off
 // unity: without_caches
 
-// Schedulers, when each allocation and each move of a function fails once.
+// Schedulers while each allocation and each move of a function fails once.
 
 #include "support/failing.hpp"
+#include "support/names.hpp"
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/scheduler.hpp>
@@ -27,15 +28,13 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using enum failing;
 
 using scheduler = asio_wheel::basic_scheduler<world_clock>;
 using task = scheduler::handle;
 
-// A function that is called `times` times, and cancels its task then.
+// A function that is called `times` times, and then cancels its task.
 class job {
 public:
     job(handler&& h, int times) : handler_(std::move(h)), left_(times) {}
@@ -52,7 +51,7 @@ private:
     int left_;
 };
 
-// Something that schedule(function) schedules, and that should be called so often.
+// A task that schedule(function) schedules, and that should be called `times` times.
 template <class Schedule>
 outcome& begin(world& w, int times, Schedule schedule) {
     outcome& o = w.expect();
@@ -77,7 +76,7 @@ outcome& once(world& w, scheduler& s, std::chrono::nanoseconds d, task* t = null
     });
 }
 
-// It is not called any more.
+// The task is not called any more.
 void is_over(outcome& o) {
     o.times = o.calls;
 }
@@ -259,7 +258,8 @@ BOOST_AUTO_TEST_CASE(adopting) {
         try {
             w.call([&] { to.adopt(orphans); });
             adopted = orphans.size();
-        } catch (const std::bad_alloc&) { // Memory is gone: some may have been adopted.
+        } catch (
+            const std::bad_alloc&) { // There is no memory left: some tasks may have been adopted.
             adopted = to.pending();
             w.prepare([&] { to.adopt(orphans); });
         }

@@ -3,9 +3,10 @@
 // pch: off
 // unity: without_caches
 
-// Streams with deadlines, when each allocation and each move of a handler fails once.
+// Streams with deadlines while each allocation and each move of a handler fails once.
 
 #include "support/failing.hpp"
+#include "support/names.hpp"
 
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/error.hpp>
@@ -38,9 +39,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using enum failing;
 using asio::ip::tcp;
 using asio_wheel::timeout_stream;
@@ -48,7 +47,7 @@ using local = asio::local::stream_protocol;
 
 constexpr auto timed_out = asio_wheel::error::timed_out;
 
-// Two ends of a connection.
+// Both ends of a connection.
 template <class Socket = local::socket>
 struct connection {
     timeout_stream<Socket> stream;
@@ -83,7 +82,7 @@ private:
 
 BOOST_AUTO_TEST_SUITE(failing_streams)
 
-// ---- In time
+// ---- Operations that complete in time
 
 BOOST_AUTO_TEST_CASE(reading_and_writing) {
     each_failure([](world& w) {
@@ -165,14 +164,14 @@ BOOST_AUTO_TEST_CASE(each_way_to_set_a_deadline) {
     });
 }
 
-// (A write whose handler is lost puts nothing off.)
+// (A write whose handler is lost does not move the deadline.)
 BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
     each_failure(
         [](world& w) {
             w.steady();
             connection c(w);
             w.call([&] { c.stream.idle_after(5ms); });
-            c.read(timed_out); // Each byte that is written puts its deadline off.
+            c.read(timed_out); // Each written byte moves its deadline.
             for (int i = 0; i < 3; ++i) {
                 w.pass(3);
                 c.write();
@@ -182,8 +181,8 @@ BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
         {one_move});
 }
 
-// Asio composes this operation of several. If the second one throws when it begins, no caller is
-// left to catch that, and Asio loses the handler.
+// Asio composes this operation of several others. If the second one throws at its start, no caller
+// can catch that, and Asio loses the handler.
 BOOST_AUTO_TEST_CASE(composed_operations) {
     each_failure(
         [](world& w) {
@@ -201,7 +200,7 @@ BOOST_AUTO_TEST_CASE(composed_operations) {
         {one_allocation, allocations_until_done});
 }
 
-// ---- Late
+// ---- Operations that are late
 
 BOOST_AUTO_TEST_CASE(missing_deadlines) {
     each_failure([](world& w) {
@@ -241,7 +240,7 @@ BOOST_AUTO_TEST_CASE(a_stream_when_the_wheel_is_drained) {
     });
 }
 
-// ---- What else ends an operation
+// ---- Other ends of an operation
 
 BOOST_AUTO_TEST_CASE(cancelling_and_closing) {
     each_failure([](world& w) {
@@ -277,7 +276,7 @@ BOOST_AUTO_TEST_CASE(moving_and_destroying_a_stream) {
             w.pass(1);
             timeout_stream<local::socket> other = std::move(c.stream);
             w.pass(1);
-            c.stream.cancel(); // As if new.
+            c.stream.cancel(); // As new.
             c.stream.close();
             w.call([&] { c.stream.expires_after(5ms); });
         }
@@ -315,8 +314,8 @@ BOOST_AUTO_TEST_CASE(giving_the_socket_away) {
     });
 }
 
-// What Asio's sockets have ready is destroyed with the context, for which Asio moves it: if that
-// throws, std::terminate() is called.
+// Asio destroys the ready operations of its sockets with the context, and moves their handlers for
+// that. If the move throws, std::terminate() is called.
 BOOST_AUTO_TEST_CASE(a_stream_when_the_context_ends) {
     each_failure(
         [](world& w) {
@@ -332,8 +331,8 @@ BOOST_AUTO_TEST_CASE(a_stream_when_the_context_ends) {
         {one_move});
 }
 
-// Asio's sockets send a handler that is bound to a strand there without keeping memory for that,
-// and lose it without (Boost 1.81, boost/asio/detail/handler_work.hpp, dispatch()).
+// Asio's sockets queue a handler on its strand without reserving memory for that, and lose it if
+// there is none (Boost 1.81, boost/asio/detail/handler_work.hpp, dispatch()).
 BOOST_AUTO_TEST_CASE(handlers_bound_to_a_strand) {
     each_failure(
         [](world& w) {
@@ -352,7 +351,7 @@ BOOST_AUTO_TEST_CASE(handlers_bound_to_a_strand) {
 
 // ---- Connecting
 
-// A port that takes connections.
+// A port that accepts connections.
 tcp::acceptor listen(world& w) {
     return w.prepare(
         [&] { return tcp::acceptor(w.ctx(), tcp::endpoint(asio::ip::address_v4::loopback(), 0)); });
@@ -374,7 +373,7 @@ BOOST_AUTO_TEST_CASE(connecting) {
     });
 }
 
-// Asio copies the endpoints, and the handler is lost if that fails (Boost 1.81,
+// Asio copies the endpoints, and loses the handler if that fails (Boost 1.81,
 // boost/asio/detail/reactive_socket_connect_op.hpp, line 102).
 BOOST_AUTO_TEST_CASE(connecting_to_one_of_several) {
     each_failure(
@@ -396,7 +395,7 @@ BOOST_AUTO_TEST_CASE(connecting_to_one_of_several) {
         {one_allocation, allocations_until_done});
 }
 
-// By Beast. Since Boost 1.83 it posts in between, by an executor that allocates.
+// With Beast. Since Boost 1.83 it posts in between, by an executor that allocates.
 BOOST_AUTO_TEST_CASE(tearing_a_websocket_down, *only_if(BOOST_VERSION < 108300)) {
     each_failure([](world& w) {
         w.steady();
@@ -407,7 +406,8 @@ BOOST_AUTO_TEST_CASE(tearing_a_websocket_down, *only_if(BOOST_VERSION < 108300))
             acceptor.accept().close();
         });
         outcome& o = w.expect();
-        o.otherwise = asio::error::bad_descriptor; // Beast closes it, and has no memory to say so.
+        o.otherwise = asio::error::
+            bad_descriptor; // Beast closes the socket, and has no memory to report why.
         w.start(o, [&](auto h) {
             async_teardown(boost::beast::role_type::client, stream, std::move(h));
         });
@@ -434,9 +434,9 @@ BOOST_AUTO_TEST_CASE(tearing_a_websocket_down_at_once) {
         {one_move});
 }
 
-// ---- Over a layer that is no socket
+// ---- Over a layer other than a socket
 
-// For whose operations' end there is memory.
+// Its operations have reserved the memory for their ends.
 class sturdy_layer : public manual_layer {
 public:
     using manual_layer::manual_layer;
@@ -447,7 +447,7 @@ public:
         ec = {};
         for (auto* const op : {&wire->read, &wire->write}) {
             if (op->pending()) {
-                asio::post(get_executor(), [wire = wire, op] { // It may be over by then.
+                asio::post(get_executor(), [wire = wire, op] { // It may have completed by then.
                     if (op->pending()) {
                         op->complete_inline(aborted, 0);
                     }
@@ -467,14 +467,14 @@ BOOST_AUTO_TEST_CASE(a_stream_over_another_layer) {
         w.call([&] { stream.write_expires_after(30ms); });
         w.start(w.expect(timed_out),
                 [&](auto h) { stream.async_read_some(asio::buffer(buffer), std::move(h)); });
-        outcome& write = w.expect(aborted); // The stream is closed under it.
+        outcome& write = w.expect(aborted); // The stream below it is closed.
         w.start(write,
                 [&](auto h) { stream.async_write_some(asio::buffer(buffer), std::move(h)); });
         w.run();
     });
 }
 
-// ---- What is refused
+// ---- Rejected calls
 
 BOOST_AUTO_TEST_CASE(refusing_deadlines) {
     each_failure(

@@ -3,9 +3,10 @@
 // pch: off
 // unity: without_caches
 
-// Timers and their wheel, when each allocation and each move of a handler fails once.
+// Timers and their wheel while each allocation and each move of a handler fails once.
 
 #include "support/failing.hpp"
+#include "support/names.hpp"
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/error.hpp>
@@ -46,9 +47,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using enum failing;
 
 template <class Clock, class Executor>
@@ -59,7 +58,7 @@ using native_timer = timer_of<world_clock, asio::io_context::executor_type>;
 using strand_timer = timer_of<world_clock, reliable_strand>;
 using asio_timer = asio::basic_waitable_timer<world_clock>;
 
-// Where a test is for Asio's timers too: that proves the test itself right.
+// The timers of tests that also apply to Asio's. This validates the test itself.
 using timers = std::tuple<timer, asio_timer>;
 
 auto& wheel_of(world& w) {
@@ -82,7 +81,7 @@ outcome& wait(world& w, Timer& t, const error_code& ec = success) {
 
 BOOST_AUTO_TEST_SUITE(failing_timers)
 
-// ---- How a handler is reached
+// ---- The executors of handlers
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait, Timer, timers) {
     each_failure([](world& w) {
@@ -164,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_timer_on_a_strand) {
     });
 }
 
-// A strand that is hidden, but known.
+// A type-erased strand that the library recognises.
 BOOST_AUTO_TEST_CASE(a_timer_on_a_hidden_strand) {
     each_failure([](world& w) {
         const auto strand = w.prepare([&] { return asio::make_strand(w.ctx()); });
@@ -186,9 +185,9 @@ BOOST_AUTO_TEST_CASE(a_handler_bound_to_a_hidden_strand) {
     });
 }
 
-// Whatever it is given, an any_io_executor puts it into memory from std::allocator (Boost 1.81,
-// boost/asio/execution/any_executor.hpp, line 789). Where the library does not know what it hides,
-// a wait that is due goes on trying until there is memory, or until it is cancelled.
+// An any_io_executor puts every function into memory from std::allocator (Boost 1.81,
+// boost/asio/execution/any_executor.hpp, line 789). If the library does not recognise the inner
+// executor, a due wait tries again until there is memory, or until it is cancelled.
 BOOST_AUTO_TEST_CASE(a_timer_on_an_unknown_executor) {
     each_failure([](world& w) {
         w.ends_without_memory = false;
@@ -262,9 +261,9 @@ BOOST_AUTO_TEST_CASE(a_timer_on_a_pool) {
     });
 }
 
-// A std::promise that ends unkept needs memory to say so, and calls std::terminate() without it (as
-// in libstdc++ 12, <future>, ~promise()). A move that fails while a function is called for a future
-// is told to the future.
+// A broken std::promise needs memory for its exception, and calls std::terminate() without it (in
+// libstdc++ 12, <future>, ~promise()). If a move fails while a function is called for a future, the
+// future gets the exception.
 constexpr auto not_for_futures = {allocations_until_started, allocations_until_done, one_move};
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_future, Timer, timers) {
@@ -312,9 +311,9 @@ asio::awaitable<void> wait_twice(Timer& t, int& waited) {
     heap.faults.ignore();
 }
 
-// A coroutine in which an operation cannot be started is destroyed (Boost 1.81,
-// boost/asio/impl/use_awaitable.hpp, do_init()), and its end needs memory of Asio's. What is left
-// is that it goes on after a wait.
+// If an operation cannot be started in a coroutine, the coroutine is destroyed (Boost 1.81,
+// boost/asio/impl/use_awaitable.hpp, do_init()), which needs memory of Asio's. So the test only
+// checks that it continues after a wait.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_goes_on_without_memory, Timer, timers) {
     asio::io_context ctx;
     Timer t(ctx, 3ms);
@@ -332,7 +331,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_goes_on_without_memory, Timer, timers)
     }
 }
 
-// ---- What ends a wait
+// ---- The ends of a wait
 
 template <class Timer>
 void bound_to_slot(world& w, Timer& t, asio::cancellation_slot slot, outcome& o) {
@@ -387,7 +386,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancelling, Timer, timers) {
             w.check(!o->waits(), "cancel() has not ended a wait");
         }
         w.run();
-        wait(w, t); // It expires when it would have.
+        wait(w, t); // It expires at its original time.
         w.run();
     });
 }
@@ -472,14 +471,14 @@ BOOST_AUTO_TEST_CASE(ending_the_context) {
         w.start(w.expect(),
                 [&](auto h) { t.async_wait(asio::bind_executor(strand, std::move(h))); });
         w.pass(1);
-        // What is due and what was cancelled, but not delivered.
+        // Due and cancelled waits that were not delivered.
         timer due = w.prepare([&] { return timer(w.ctx(), 0ms); });
         w.prepare([&] { due.cancel(); });
         w.end_context();
     });
 }
 
-// ---- What is due when
+// ---- The time of expiry
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(waits_for_the_past, Timer, timers) {
     each_failure([](world& w) {
@@ -524,7 +523,7 @@ BOOST_AUTO_TEST_CASE(postponing) {
         w.pass(2);
         w.call([&] { return t.postpone(5ms); });
         w.pass(2);
-        w.call([&] { return t.postpone_until(world_clock::now() + 2ms); }); // earlier
+        w.call([&] { return t.postpone_until(world_clock::now() + 2ms); }); // To an earlier time.
         w.run();
     });
 }
@@ -537,13 +536,13 @@ BOOST_AUTO_TEST_CASE(postponing_what_is_due_already) {
         timer t = w.call([&] { return timer(w.ctx(), 3ms); });
         wait(w, first);
         outcome& o = wait(w, t);
-        w.start(w.expect(), [&](auto h) { // Among others that are due.
+        w.start(w.expect(), [&](auto h) { // Among other due waits.
             first.async_wait(std::move(h));
         });
         w.pass(0);
         w.call([&] { return wheel.advance(5ms); });
         w.call([&] { return t.postpone(2ms); });
-        w.call([&] { return wheel.advance(2ms + 1ms); }); // Due anew, and in the queue still.
+        w.call([&] { return wheel.advance(2ms + 1ms); }); // Due again, and still in the queue.
         w.call([&] { return t.postpone(2ms); });
         w.poll();
         w.check(o.calls == 0, "a wait ends that was postponed");
@@ -576,7 +575,7 @@ BOOST_AUTO_TEST_CASE(waits_in_many_slices) {
             ++i;
         }
         w.pass(1);
-        for (i = 0; i < 4; ++i) { // They come up, and wait on.
+        for (i = 0; i < 4; ++i) { // Their slot comes, and they continue to wait.
             w.call([&] { return all[static_cast<std::size_t>(i)]->postpone(8ms); });
         }
         w.run();
@@ -600,7 +599,7 @@ BOOST_AUTO_TEST_CASE(waits_of_several_levels) {
 BOOST_AUTO_TEST_CASE(aborting_one_of_very_many) {
     each_failure(
         [](world& w) {
-            // So many that an aborted wait gets a place of its own in the queue.
+            // So many that an aborted wait is queued separately.
             std::vector<timer> many;
             w.prepare([&] {
                 many.reserve(16'400);
@@ -711,7 +710,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(blocking, Timer, timers) {
     });
 }
 
-// ---- The wheel as a whole
+// ---- Operations on the whole wheel
 
 BOOST_AUTO_TEST_CASE(draining) {
     each_failure([](world& w) {
@@ -766,7 +765,7 @@ BOOST_AUTO_TEST_CASE(too_many_waits) {
     });
 }
 
-// A wheel by itself, without a context: only making it needs memory.
+// A wheel without a context: only its construction needs memory.
 BOOST_AUTO_TEST_CASE(a_wheel_without_a_context) {
     each_failure(
         [](world& w) {

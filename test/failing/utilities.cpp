@@ -3,10 +3,11 @@
 // pch: off
 // unity: without_caches
 
-// Sleeps, deadlines, intervals, idle timers, heartbeats and backoff, when each allocation and each
+// Sleeps, deadlines, intervals, idle timers, heartbeats and backoff while each allocation and each
 // move of a handler fails once.
 
 #include "support/failing.hpp"
+#include "support/names.hpp"
 
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/cancel_after.hpp>
@@ -39,9 +40,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using enum failing;
 
 using asio_wheel::async_sleep_for;
@@ -56,7 +55,8 @@ using interval = asio_wheel::basic_interval<world_clock>;
 using idle_timer = asio_wheel::basic_idle_timer<world_clock>;
 using heartbeat = asio_wheel::basic_heartbeat<world_clock>;
 
-// Should end with `ec`. But without memory for its deadline an operation is cancelled, and says so.
+// An operation that should end with `ec`. Without memory for its deadline, it is cancelled and
+// reports that.
 outcome& expect_with_deadline(world& w, const error_code& ec) {
     outcome& o = w.expect(ec);
     o.otherwise = no_memory;
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(deadlines_without_a_token) {
     });
 }
 
-// With and without a clock of its own, a type of cancellation, an error to tell, and a token.
+// With and without a clock of its own, a cancellation type, an error and a token.
 BOOST_AUTO_TEST_CASE(each_form_of_a_deadline) {
     each_failure([](world& w) {
         using asio::cancellation_type;
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_is_cancelled_before_its_deadline) {
     });
 }
 
-// An operation of somebody else's, for whose cancellation and completion there is memory.
+// An operation that has reserved the memory for its cancellation and completion.
 class other_operation {
 public:
     explicit other_operation(world& w) : world_(w), operation_(w.ctx().get_executor()) {
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(deadlines_when_the_context_ends) {
     });
 }
 
-// The deadline is refused then, too: the operation is cancelled.
+// The deadline is rejected then, too: the operation is cancelled.
 BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
     each_failure([](world& w) {
         w.start(expect_with_deadline(w, asio_wheel::error::wheel_stopped), [&](auto h) {
@@ -372,8 +372,8 @@ BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
     });
 }
 
-// async_with_timeout() has no scenario: it is co_spawn() with such a token, and what a coroutine
-// does without memory is Asio's (see a_coroutine_goes_on_without_memory in failing_timers.cpp).
+// async_with_timeout() has no scenario: it is co_spawn() with such a token, and the behaviour of a
+// coroutine without memory is up to Asio (see a_coroutine_goes_on_without_memory in timers.cpp).
 
 // ---- Intervals
 
@@ -419,7 +419,8 @@ BOOST_AUTO_TEST_CASE(a_tick_is_taken_once) {
 
 BOOST_AUTO_TEST_CASE(moving_the_ticks) {
     each_failure([](world& w) {
-        interval i = w.call([&] { return interval(w.ctx(), 20ms, {.first = 1ms, .jitter = 0.05}); });
+        interval i =
+            w.call([&] { return interval(w.ctx(), 20ms, {.first = 1ms, .jitter = 0.05}); });
         tick(w, i);
         w.run();
         tick(w, i);
@@ -502,7 +503,7 @@ BOOST_AUTO_TEST_CASE(being_idle) {
         idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
         wait(w, t);
         w.run();
-        wait(w, t); // It has been for long enough.
+        wait(w, t); // It has been idle for long enough.
         w.run();
     });
 }
@@ -536,15 +537,15 @@ BOOST_AUTO_TEST_CASE(being_touched_on_a_strand) {
     });
 }
 
-// See a_timer_on_a_large_executor in failing_timers.cpp.
+// See a_timer_on_a_large_executor in timers.cpp.
 BOOST_AUTO_TEST_CASE(being_touched_on_a_large_executor) {
     each_failure([](world& w) {
         w.ends_without_memory = false;
         const asio::any_io_executor large = w.large();
         idle_timer t = w.call([&] { return idle_timer(large, 3ms); });
         outcome& o = wait(w, t);
-        o.otherwise = no_memory; // It could not begin to wait again,
-        o.or_else = aborted;     // or there was none to send it to its executor.
+        o.otherwise = no_memory; // There was no memory to start the wait again,
+        o.or_else = aborted;     // or to queue it on its executor.
         w.pass(2);
         t.touch();
         w.run();
@@ -666,9 +667,9 @@ BOOST_AUTO_TEST_CASE(a_beat_that_takes_the_place_of_another) {
     });
 }
 
-// ---- What is told of bad arguments needs memory, too
+// ---- Error messages need memory, too
 
-// Calls f(), which refuses what it is given, until it can say so.
+// Calls f(), which rejects its arguments, until it can report that.
 template <class F>
 void refuses(world& w, F f) {
     const bool told = w.call([&] {

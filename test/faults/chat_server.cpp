@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The chat server of the examples with 2,000 connections. Their sockets are real, and all periods
-// pass in paused time. So no machine is too slow, and the last millisecond before a timeout can be
-// seen.
+// The chat server of the examples with 2,000 connections. The sockets are real, and all periods
+// pass in paused time. So no machine is too slow, and the test can check the last millisecond
+// before a timeout.
 
 #include "../examples/17_chat_server/peer.hpp"
 #include "../examples/17_chat_server/server.hpp"
@@ -43,13 +43,13 @@ struct listener {
 
     chat::peer at;
     std::size_t lines = 0;
-    std::size_t bytes = 0; // of these lines
+    std::size_t bytes = 0; // The size of these lines.
     std::string last{};
     bool ended = false;
-    bool deaf = false; // It reads nothing more after the next line.
+    bool deaf = false; // It stops reading after the next line.
 };
 
-/// Hears all lines, and closes its end when the server closes the other.
+/// Reads all lines, and closes its end when the server closes the other.
 asio::awaitable<void> listen(listener& l) {
     while (!l.deaf) {
         std::string line = co_await l.at.hear();
@@ -73,14 +73,14 @@ struct town {
         asio::co_spawn(ctx, server.accept(), asio::detached);
     }
 
-    /// Adds peers, which hear nothing yet. Returns the first.
+    /// Adds peers, which do not read yet. Returns the index of the first.
     std::size_t add(std::size_t count) {
         const std::size_t first = peers.size();
         for (std::size_t i = 0; i != count; ++i) {
             listener& l = peers.emplace_back(ctx);
             asio::co_spawn(ctx, l.at.connect(server.acceptor.local_endpoint()), asio::detached);
             if (i % 100 == 99 ||
-                i + 1 == count) { // No more than the acceptor's queue has room for.
+                i + 1 == count) { // At most as many as the acceptor's queue can hold.
                 BOOST_REQUIRE(until([&] { return here() == peers.size(); }));
             }
         }
@@ -114,7 +114,7 @@ struct town {
         return true;
     }
 
-    /// Time passes, and what is due then is called.
+    /// Advances time, and runs what is due.
     void pass(std::chrono::steady_clock::duration d) {
         wheel.advance(d);
         ctx.restart();
@@ -142,7 +142,7 @@ struct town {
     std::deque<listener> peers{};
 };
 
-/// Shuts the server down. `cut_off` is how many connections did not leave.
+/// Shuts the server down. `cut_off` is the expected number of connections that do not leave.
 asio::awaitable<void> shut_down(town& t, std::size_t& cut_off, bool& completed) {
     cut_off = co_await t.server.shut_down();
     completed = true;
@@ -161,7 +161,7 @@ void check_that_it_shuts_down(town& t, std::size_t stay) {
     }
     t.ctx.restart();
     t.ctx.run_for(60s);
-    BOOST_TEST(t.ctx.stopped()); // There is nothing left to do.
+    BOOST_TEST(t.ctx.stopped()); // No work is left.
     BOOST_TEST(completed);
     BOOST_TEST(cut_off == stay);
     BOOST_TEST(t.here() == 0U);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     t.add(dead);
     const std::size_t first_stuck = t.add(stuck);
 
-    // Each slow-loris says a line, and begins another one.
+    // Each slow-loris sends a line, and starts another one.
     t.send(first_loris, loris, "hi\nx");
     BOOST_TEST_REQUIRE(t.until([&] { return t.all_heard(0, live + idle + loris, loris); }));
     t.pass(5s);
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     BOOST_TEST(t.until([&] { return t.here() == many - loris; }));
     BOOST_TEST(t.ended("slow line") == int{loris});
 
-    // Ten seconds have passed. From now on, a write hangs to each peer that does not read.
+    // Ten seconds have passed. From now on, a write is pending to each peer that does not read.
     const std::string chapter(4000, 'x');
     for (int i = 0; i != 12; ++i) {
         t.send(0, 1, chapter + '\n');
@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     BOOST_TEST_REQUIRE(t.until([&] { return t.all_heard(0, live + idle, loris + 12); }));
     BOOST_TEST(t.count_here([](auto* c) { return c->writing; }) == dead + stuck);
 
-    // 30 s and 50 s: pings, and signs of life of those that do not read.
+    // 30 s and 50 s: pings, and answers of those that do not read.
     int rounds = 0;
     const auto next_round = [&] {
         ++rounds;
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     t.pass(20s);
     next_round();
 
-    // 60 s: nothing has come from the dead. 100 s: the write to the others has taken too long.
+    // 60 s: the dead peers have sent nothing. 100 s: the writes to the others have taken too long.
     t.pass(9999ms);
     BOOST_TEST(t.here() == many - loris);
     t.pass(1ms);
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     BOOST_TEST(t.until([&] { return t.here() == live + idle; }));
     BOOST_TEST(t.ended("stuck") == int{stuck});
 
-    // In the sixth minute the users of the live say that they are there. The others only answer
+    // In the sixth minute, the users of the live peers send something. The others only answer
     // pings.
     const auto pass_rounds = [&](int until_round) {
         t.pass(10s);
@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
     next_round();
     t.pass(9999ms);
     BOOST_TEST(t.here() == live + idle);
-    t.pass(1ms); // These came ten minutes ago.
+    t.pass(1ms); // The last lines of these came ten minutes ago.
     BOOST_TEST(t.until([&] { return t.here() == live; }));
     BOOST_TEST(t.ended("idle") == int{idle});
     for (std::size_t i = live; i != live + idle; ++i) {
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(peers_that_do_not_play_by_the_rules_are_closed_in_time_the_
         BOOST_TEST_REQUIRE(t.peers[i].ended);
     }
 
-    // None of the live was closed, and they hear each other.
+    // None of the live peers was closed, and they receive each other's lines.
     t.send(0, 1, "anybody here?\n");
     BOOST_TEST(t.until([&] { return t.all_heard(0, live, loris + 13); }));
     check_that_it_shuts_down(t, 0);
@@ -285,7 +285,7 @@ BOOST_AUTO_TEST_CASE(a_shutdown_tells_everybody_and_closes_those_that_stay,
     t.send(0, 1, "before the end\n");
     BOOST_TEST_REQUIRE(t.until([&] { return t.all_heard(0, many, 1); }));
     for (std::size_t i = 0; i != deaf; ++i) {
-        t.peers[i].deaf = true; // It hears the goodbye, and nothing after that.
+        t.peers[i].deaf = true; // It reads the goodbye, and nothing after that.
     }
     check_that_it_shuts_down(t, deaf);
     for (std::size_t i = 0; i != many; ++i) {
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(an_idle_peer_that_does_not_leave_is_closed) {
 BOOST_AUTO_TEST_CASE(a_peer_that_falls_behind_is_closed) {
     town t({.longest_outbox = 20});
     t.add_listeners(1);
-    t.add(1); // It reads nothing.
+    t.add(1); // It does not read.
     std::string line(4000, 'x');
     line += '\n';
     for (std::size_t i = 1; i <= 60 && t.here() == 2; ++i) {
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_leaves_takes_nothing_with_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_server_whose_wheel_is_full_keeps_no_connection_without_timeouts) {
-    town t({}, {.max_pending = 6}); // Enough for two connections, which wait for three things each.
+    town t({}, {.max_pending = 6}); // Enough for two connections with three waits each.
     t.add_listeners(2);
     t.peers.emplace_back(t.ctx).at.socket.connect(t.server.acceptor.local_endpoint());
     BOOST_TEST(t.until([&] { return t.ended("failed") == 1; }));

@@ -3,14 +3,13 @@
 // labels: threads
 // timeout: 600
 
-// Two contexts, each of which holds what belongs to the other, and which end in every order: one
-// after the other at each step of what they do, and on two threads at once. What must not happen is
-// for AddressSanitizer and ThreadSanitizer to see; what must happen is that each handler is called
-// or destroyed, once.
+// Two contexts that own objects of each other and are destroyed in every order: one after the other
+// at each step, and on two threads at once. AddressSanitizer and ThreadSanitizer detect misuse. The
+// test checks that each handler is called or destroyed once.
 //
-// Three limits are Asio's own. A context has to outlive the waits that are bound to it and have not
-// expired, for they are work of its executor. A socket has to end before its context. An object
-// that has something pending must not be used while its context ends on another thread.
+// Three limits are Asio's own. A context must outlive unexpired waits whose handlers are bound to
+// it, because they are work of its executor. A socket must be destroyed before its context. An
+// object with a pending operation must not be used while another thread destroys its context.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -21,6 +20,7 @@
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/threads.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -49,19 +49,16 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
 
-// A use of it is held by each handler that was started, and by nobody else.
+// Each handler that was started holds a reference, and nothing else does.
 using token = std::shared_ptr<int>;
 using thing = std::shared_ptr<void>;
 
-// Makes something of a context, which may have something pending there that holds the token.
+// Creates an object of a context. A handler that is pending there may hold the token.
 using maker = std::function<thing(asio::io_context&, const token&)>;
-// Starts something on a context whose handler holds `cargo`.
+// Starts an operation on a context whose handler holds `cargo`.
 using starter = std::function<void(asio::io_context&, const token&, const thing& cargo)>;
 
 template <class T>
@@ -124,7 +121,7 @@ const named<maker> things[] = {
      }},
 };
 
-// Each of these is owned by the handler of what it waits for.
+// Each of these is owned by the handler of its own operation.
 template <class Timer>
 void wait(Timer timer, const token& t, const thing& cargo) {
     timer->async_wait(with(t, cargo, [timer] {}));
@@ -193,12 +190,12 @@ const named<starter> starts[] = {
      }},
 };
 
-// Two contexts that are run step by step, and end when the test says so.
+// Two contexts that run step by step, and are destroyed when the test says so.
 struct two_contexts {
     std::unique_ptr<asio::io_context> a = std::make_unique<asio::io_context>();
     std::unique_ptr<asio::io_context> b = std::make_unique<asio::io_context>();
 
-    // Runs `n` handlers, by turns. Returns how many there were.
+    // Runs `n` handlers, in turn. Returns how many there were.
     std::size_t run(std::size_t n) {
         std::size_t done = 0;
         for (bool idle = false; done < n && !idle;) {
@@ -216,8 +213,8 @@ struct two_contexts {
     }
 };
 
-// Calls `fill` for two contexts, runs them for n = 0, 1, 2 … handlers, and ends them in both
-// orders; until there is nothing left to run.
+// Calls `fill` for two contexts, runs n = 0, 1, 2 … handlers, and destroys the contexts in both
+// orders, until nothing is left to run.
 void end_at_every_step(const std::function<void(two_contexts&, const token&)>& fill) {
     for (const bool a_first : {true, false}) {
         bool over = false;
@@ -236,7 +233,7 @@ void end_at_every_step(const std::function<void(two_contexts&, const token&)>& f
     }
 }
 
-// Calls the functions on a thread each, at the same time, many times.
+// Calls each function on a thread of its own, concurrently, many times.
 class at_once {
 public:
     template <class F, class G>
@@ -256,7 +253,7 @@ private:
 constexpr int rounds = 500;
 constexpr int tickets = 8;
 
-// Starts waits on `from` that are due, with handlers for `to`, half of them for a strand.
+// Starts due waits on `from` with handlers for `to`, half of them for a strand.
 void start_for(asio::io_context& from, asio::io_context& to, const token& t,
                std::atomic<int>& called) {
     const auto strand = asio::make_strand(to);
@@ -268,11 +265,11 @@ void start_for(asio::io_context& from, asio::io_context& to, const token& t,
     }
 }
 
-// Has handlers of each context on their way to the other one.
+// Queues handlers of each context on the other one.
 int send_to_each_other(two_contexts& both, const token& t) {
     std::atomic<int> called = 0;
     start_for(*both.a, *both.b, t, called);
-    both.a->poll_one(); // The others are due then, and have their turns still to come.
+    both.a->poll_one(); // The others are due then, but have not been called.
     start_for(*both.b, *both.a, t, called);
     both.b->poll();
     for (int i = 0; i < tickets - 1; ++i) {
@@ -285,8 +282,8 @@ int send_to_each_other(two_contexts& both, const token& t) {
 
 BOOST_AUTO_TEST_SUITE(fault_contexts)
 
-// Each of whatever can be started on a context owns each of whatever can be made on the other one,
-// and the other way round.
+// Each operation on a context owns an object of each kind on the other context, and the other way
+// round.
 BOOST_AUTO_TEST_CASE(handlers_may_own_what_belongs_to_a_context_that_has_ended) {
     for (const auto& start : starts) {
         for (const auto& make : things) {
@@ -313,7 +310,7 @@ BOOST_AUTO_TEST_CASE(handlers_may_own_timers_whose_handlers_own_timers) {
     });
 }
 
-// They wait in the queue of the other context.
+// They are in the queue of the other context.
 BOOST_AUTO_TEST_CASE(whichever_context_ends_first_what_is_on_its_way_to_the_other_is_destroyed) {
     for (const bool a_first : {true, false}) {
         const token t = std::make_shared<int>();
@@ -325,7 +322,7 @@ BOOST_AUTO_TEST_CASE(whichever_context_ends_first_what_is_on_its_way_to_the_othe
     }
 }
 
-// They belong to the context that they are on their way to.
+// They belong to the context in whose queue they are.
 BOOST_AUTO_TEST_CASE(what_is_on_its_way_is_called_though_the_context_of_its_timer_has_ended) {
     const token t = std::make_shared<int>();
     std::atomic<int> called = 0;
@@ -338,7 +335,7 @@ BOOST_AUTO_TEST_CASE(what_is_on_its_way_is_called_though_the_context_of_its_time
     BOOST_TEST(t.use_count() == 1, "a handler is left");
 }
 
-// Asio's timers do it too: nothing of the timer's context is used once the handler is called.
+// As with Asio's timers, nothing of the timer's context is used after the handler has been called.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_on_another_context_may_end_the_one_of_its_timer, Timer,
                               timers) {
     using any_executor = asio::any_io_executor;
@@ -372,8 +369,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_on_another_context_may_end_the_one_of_it
     check("any_io_executor of a strand", stranded, std::type_identity<any_executor>());
 }
 
-// What is on its way to the other context owns part of the stream, so it has to arrive there before
-// either context ends.
+// Handlers in the queue of the other context own parts of the stream, so they must run before
+// either context is destroyed.
 BOOST_AUTO_TEST_CASE(a_stream_whose_handlers_belong_to_another_context_may_end_at_every_step) {
     using socket = asio::local::stream_protocol::socket;
     using stream = asio_wheel::timeout_stream<socket>;
@@ -423,7 +420,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_while_another_one_calls_its_handlers) {
         const auto guard = asio::make_work_guard(*both.b);
         start_for(*both.a, *both.b, t, called);
         {
-            // Their own executor has work too. Nothing of the strand may outlive its context.
+            // Their own executor has work too. No function on the strand may outlive its context.
             const auto strand = asio::make_strand(*both.a);
             std::deque<steady_timer> on_strand;
             for (int n = 0; n < tickets; ++n) {
@@ -440,9 +437,9 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_while_another_one_calls_its_handlers) {
     }
 }
 
-// The same, with the end in the middle of a call.
+// The same, but the context is destroyed during a call.
 BOOST_AUTO_TEST_CASE(a_context_may_end_while_another_one_is_calling_one_of_its_handlers) {
-    verdict all;
+    thread_checks all;
     using any_executor = asio::any_io_executor;
     const std::function<any_executor(asio::io_context&)> executors[] = {
         [](asio::io_context& ctx) { return ctx.get_executor(); },
@@ -473,7 +470,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_while_another_one_is_calling_one_of_its_h
     }
 }
 
-// Their handlers own timers of each other, which nobody waits for.
+// Their handlers own timers of each other, which have no pending wait.
 BOOST_AUTO_TEST_CASE(contexts_whose_handlers_own_timers_of_each_other_may_end_at_once) {
     const auto& idle = things[0];
     for (const auto& start : starts) {

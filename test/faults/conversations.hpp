@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What peers that behave say to the servers of the examples.
+// The messages of well-behaved peers to the servers of the examples.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_CONVERSATIONS_HPP
 #define ASIO_WHEEL_TEST_FAULTS_CONVERSATIONS_HPP
@@ -16,7 +16,7 @@
 
 namespace asio_wheel::test {
 
-/// A conversation on a new connection: whether the server answers as it should.
+/// A conversation on a new connection. Returns whether the server answers correctly.
 using conversation = bool (*)(peer&);
 
 inline bool talk_to_echo(peer& p) {
@@ -46,7 +46,7 @@ inline constexpr std::string_view websocket_request =
 
 enum websocket_frame : unsigned char { text = 0x81, close_frame = 0x88, ping = 0x89, pong = 0x8a };
 
-/// As clients have to send it: masked, by zeros.
+/// As clients must send it: masked, with zeros.
 inline std::string websocket_message(websocket_frame kind, std::string_view content) {
     std::string frame(1, static_cast<char>(kind));
     const auto append_size = [&](int bytes) {
@@ -76,7 +76,7 @@ inline bool shake_hands(peer& p) {
     return answer && answer->starts_with("HTTP/1.1 101");
 }
 
-/// Says something, answers some pings, and leaves.
+/// Sends a message, answers some pings, and closes.
 inline bool talk_to_websocket(peer& p) {
     if (!shake_hands(p) || !p.send(websocket_message(text, "hello"))) {
         return false;
@@ -91,8 +91,8 @@ inline bool talk_to_websocket(peer& p) {
     return p.send(websocket_message(close_frame, "\x03\xe8")) && p.read_until(server_close);
 }
 
-/// Whether a server answers a peer that behaves. On a busy machine both may be so late that a
-/// timeout of the server's ends a conversation: so it is tried again.
+/// Returns whether a server answers a well-behaved peer. On a busy machine, both may be so late
+/// that a timeout of the server ends a conversation. So this tries again.
 inline bool answers(std::uint16_t port, conversation talk, int times = 50) {
     for (int i = 0; i < times; ++i) {
         peer p(port);
@@ -103,7 +103,8 @@ inline bool answers(std::uint16_t port, conversation talk, int times = 50) {
     return false;
 }
 
-/// Waits until nothing is left of a server's connections, whose descriptors were so many before.
+/// Waits until a server has released all connections; `before` is its number of descriptors without
+/// any.
 inline bool is_left_alone(const server_process& server, std::size_t descriptors_before) {
     return server_process::wait_until([&] { return server.descriptors() <= descriptors_before; });
 }

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The echo server of the examples with each kind of deadline that bench/server_bench compares: who
-// talks is answered, and who is silent is closed, unless there are no deadlines.
+// The echo server of the examples with each kind of deadline that bench/server_bench compares.
+// Active clients are answered, and idle ones are closed unless there are no deadlines.
 
 #include "../examples/echo_server/listener.hpp"
 #include "../examples/echo_server/other_deadlines.hpp"
@@ -37,7 +37,7 @@ using namespace std::chrono_literals;
 using deadlines = std::tuple<asio_wheel::steady_timer, asio::steady_timer,
                              echo::per_line<asio::steady_timer>, no_timer>;
 
-/// A server whose connections end after `idle` of silence, and a client.
+/// A server whose connections end after `idle`, and a client.
 template <class Timer>
 struct conversation {
     explicit conversation(std::chrono::steady_clock::duration idle)

@@ -3,12 +3,13 @@
 // timeout: 900
 // unity: off
 
-// Descriptors and memory that run out in the servers of the examples, each in a process with limits
-// of its own: the server says so, lives on, and serves the next peers when there are some again.
+// The servers of the examples run out of descriptors and memory, each in a process with limits. The
+// server reports that, survives, and serves the next peers when resources are available again.
 //
-// Real time and real sockets. What has to happen has a minute for that.
+// Real time and real sockets. Expected events have a minute.
 
 #include "faults/conversations.hpp"
+#include "support/names.hpp"
 #include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 #include "support/server_process.hpp"
@@ -29,7 +30,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using clock_type = peer::clock;
 
 #if __has_include(<boost/asio/disposition.hpp>)
@@ -58,7 +58,7 @@ bool has_run_out(const server_process& server) {
     return server.complaints().find("not accepted") != std::string::npos;
 }
 
-// As many connections as this process may have, but at most `wanted`.
+// Returns how many connections this process may have, at most `wanted`.
 std::size_t connections_allowed(std::size_t wanted) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -67,7 +67,7 @@ std::size_t connections_allowed(std::size_t wanted) {
     return limit.rlim_cur - 64;
 }
 
-// An address space that may grow by so much from what the server has at the beginning, in bytes.
+// Returns an address space that may grow by this many bytes from the start of the server.
 rlim_t memory_for(const std::vector<std::string>& command, std::size_t kilobytes) {
     const server_process unlimited(command);
     return (unlimited.status_of("VmSize") + kilobytes) * 1024;
@@ -77,8 +77,7 @@ rlim_t memory_for(const std::vector<std::string>& command, std::size_t kilobytes
 
 BOOST_AUTO_TEST_SUITE(fault_exhaustion)
 
-// Twice as many connections as there are descriptors: some wait to be accepted until others have
-// gone.
+// Twice as many connections as descriptors: some wait to be accepted until others have ended.
 BOOST_AUTO_TEST_CASE(a_server_without_descriptors_says_so_and_serves_the_others_later) {
     for (const tested_server& s : servers) {
         BOOST_TEST_CONTEXT(s.name) {
@@ -87,11 +86,12 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_says_so_and_serves_the_others_
             std::size_t connections = 0;
             const bool is_patient = s.talk == talk_to_echo;
             const auto limit = clock_type::now() + 60s;
-            do { // Others close those who are silent: maybe before the last are there.
+            do { // The others close idle connections, possibly before the last ones are there.
                 std::deque<peer> idle;
                 for (rlim_t i = 0; i < 2 * few_files; ++i) {
                     idle.emplace_back(server.port());
-                    BOOST_TEST_REQUIRE(idle.back().connected()); // By the system, for the server.
+                    BOOST_TEST_REQUIRE(
+                        idle.back().connected()); // The system accepts it on behalf of the server.
                 }
                 connections += idle.size();
                 if (is_patient) {
@@ -110,14 +110,14 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_says_so_and_serves_the_others_
             BOOST_TEST(!server.stop().empty(), "the server did not end well");
             const std::string complaints = server.complaints();
             BOOST_TEST_INFO_SCOPE(complaints);
-            // Once for each time they run out. Between two times, some connection is accepted.
+            // Once for each time that they run out. Between two times, some connection is accepted.
             BOOST_TEST(static_cast<std::size_t>(std::ranges::count(complaints, '\n')) <=
                        connections + 50);
         }
     }
 }
 
-// Where no peer leaves for a while, trying again does not keep the server busy.
+// If no peer leaves for a while, trying again does not keep the server busy.
 BOOST_AUTO_TEST_CASE(a_server_without_descriptors_does_not_spin) {
     const auto start = clock_type::now();
     server_process server(patient_echo_server, {.files = few_files});
@@ -132,16 +132,16 @@ BOOST_AUTO_TEST_CASE(a_server_without_descriptors_does_not_spin) {
     BOOST_TEST(is_left_alone(server, before));
     auto counted = server.stop();
     const auto took = clock_type::now() - start;
-    // A try each 10 ms, and one after each that succeeded.
+    // One attempt every 10 ms, and one after each success.
     BOOST_TEST(counted["not_accepted"] >= 1);
     BOOST_TEST(counted["not_accepted"] <=
                static_cast<double>(took / 10ms) + counted["accepted"] + 1);
     BOOST_TEST(counted["connections_left"] == 0);
 }
 
-// Connections until there is no memory for them. A sanitizer's memory cannot be limited. With
-// select(), Asio allocates when an operation starts; without memory it ends the program in
-// async_accept().
+// Connections until there is no memory for them. The memory of a sanitizer cannot be limited. With
+// select(), Asio allocates when an operation starts, and without memory it terminates the program
+// in async_accept().
 BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
                      *only_if(!is_sanitized && !uses_select)) {
     const std::size_t most = connections_allowed(4000);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(an_echo_server_without_memory_lives_on,
     BOOST_TEST(counted["waits_left"] == 0);
 }
 
-// Bodies and messages that are larger than what there is.
+// Bodies and messages that are larger than the memory.
 BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_sanitized)) {
     const std::string large(990'000, 'x');
     const auto check = [](const tested_server& s, const std::string& message) {
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_
                 for (int i = 0; i < 40; ++i) {
                     many.emplace_back(server.port());
                 }
-                // In parts, so that all of them are under way at once.
+                // In parts, so that all of them are in progress at once.
                 for (std::size_t at = 0; at < message.size(); at += 100'000) {
                     for (peer& p : many) {
                         static_cast<void>(
@@ -202,10 +202,10 @@ BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_
     check(servers[2], std::string(websocket_request) + websocket_message(text, large));
 }
 
-// While a server accepts, reads, writes, waits: each allocation may fail, alone or with many of the
-// next, but for small ones (programs/failing_memory.hpp says why). Since it has dispositions, Asio
-// makes an exception of an error in a function that is noexcept, though that may need memory for a
-// long text.
+// While a server accepts, reads, writes and waits, each allocation may fail, alone or with many of
+// the following ones, except for small ones (programs/failing_memory.hpp says why). Since Asio has
+// dispositions, it turns an error into an exception in a noexcept function, although that may need
+// memory for a long text.
 BOOST_AUTO_TEST_CASE(servers_whose_allocations_fail_at_random_live_on,
                      *only_if(!asio_has_dispositions)) {
     for (const tested_server& s : servers) {

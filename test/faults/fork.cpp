@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // timeout: 600
 
-// fork() at any time, from any thread: the child goes on with contexts of its own, whatever the
-// other threads of the parent were in the middle of. A context that goes on in parent and child is
-// told by Asio's notify_fork(). What Asio's timers do is asked of them too.
+// fork() at any time, from any thread: the child can use contexts of its own, whatever the other
+// threads of the parent were doing. A context that both processes continue to use is notified by
+// Asio's notify_fork(). The tests also apply to Asio's timers.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -13,6 +13,7 @@
 
 #include "support/child_process.hpp"
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/sanitizers.hpp"
 
 #include <boost/asio/execution_context.hpp>
@@ -33,17 +34,14 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
 
-// More than a thread keeps memory for.
+// More than a thread caches memory for.
 constexpr std::size_t many = is_tracked ? 500 : 2000;
 
-// Waits that are aborted and waits that expire, more than a thread keeps memory for. True if each
-// was delivered.
+// Waits that are aborted and waits that expire, more than a thread caches memory for. Returns
+// whether each was delivered.
 template <class Timer>
 bool use_timers() {
     asio::io_context ctx;
@@ -84,7 +82,7 @@ public:
     busy_threads(const busy_threads&) = delete;
     busy_threads& operator=(const busy_threads&) = delete;
 
-    // How many times the threads were through.
+    // The number of rounds of all threads.
     [[nodiscard]] std::size_t rounds() const { return rounds_; }
 
 private:
@@ -95,14 +93,14 @@ private:
 };
 
 constexpr int forks = is_tracked ? 10 : is_sanitized ? 60 : 300;
-constexpr unsigned limit = 20; // s, for a child that needs milliseconds
+constexpr unsigned limit = 20; // Seconds, for a child that needs milliseconds.
 
 template <class Timer>
 int child_with_timers() {
     return use_timers<Timer>() ? 0 : 1;
 }
 
-// Everything that can be pending on a context when it is divided.
+// All kinds of pending operations on a context that is forked.
 template <class Timer>
 class mixture {
 public:
@@ -115,13 +113,14 @@ public:
             wait(1h);
             timers_.back().cancel();
         }
-        ctx.poll_one(); // Some are due, and have their turns still to come.
+        ctx.poll_one(); // Some are due, but have not been called.
         wait(1h);
         far_ = &timers_.back();
         wait(60ms, [this] { far_->cancel(); });
     }
 
-    // Runs until there is no work. True if all was delivered once, and nothing early.
+    // Runs until there is no work. Returns whether everything was delivered once, and nothing
+    // early.
     bool finish() {
         ctx.restart();
         ctx.run_for(20s);
@@ -149,8 +148,7 @@ private:
     int early_ = 0;
 };
 
-// Divides the process. Returns what both sides come to: 0 if this one, and all that came of the
-// other one, were as they should be.
+// Forks the process. Returns 0 if both processes found everything correct.
 template <class Timer>
 int divide(mixture<Timer>& m, int generations) {
     if (generations == 0) {
@@ -181,7 +179,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_child_goes_on_whatever_other_threads_were_doing,
     BOOST_TEST(others.rounds() > 0U);
 }
 
-// From a thread that is neither the first one nor idle itself.
+// From a thread that is not the main thread, while it uses timers itself.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_fork, Timer, timers) {
     const busy_threads<Timer> others(2);
     std::vector<std::string> outcomes;
@@ -202,7 +200,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_fork, Timer, timers) {
                boost::test_tools::per_element());
 }
 
-// Threads end in the child without a word: what they kept there is lost, and nothing else.
+// In the child, other threads vanish: only what they cached is lost.
 BOOST_AUTO_TEST_CASE(children_may_have_threads_of_their_own) {
     const busy_threads<steady_timer> others(2);
     for (int i = 0; i < forks / 10; ++i) {
@@ -226,7 +224,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_that_is_told_goes_on_on_both_sides, Time
     }
 }
 
-// What is made of waits goes on too. Real time.
+// Operations that are based on waits continue too. Real time.
 BOOST_AUTO_TEST_CASE(what_is_made_of_waits_goes_on_on_both_sides) {
     drained_context world;
     asio_wheel::interval ticks(world.ctx, 5ms);

@@ -3,13 +3,14 @@
 // timeout: 600
 // unity: off
 
-// Peers that stop reading, send drops, flood, fall silent or are gone with a reset, against the
-// servers of the examples, each in a process of its own: the timeouts that these promise close such
-// peers, none before its time, and others are served meanwhile.
+// Peers that stop reading, send byte by byte, flood, go idle or reset the connection, against the
+// servers of the examples, each in a process of its own. The documented timeouts close such peers,
+// none too early, and others are served in the meantime.
 //
-// Real time and real sockets. How long it takes is compared in one direction only.
+// Real time and real sockets. Durations are compared in one direction only.
 
 #include "faults/conversations.hpp"
+#include "support/names.hpp"
 #include "support/sanitizers.hpp"
 #include "support/seed.hpp"
 #include "support/server_process.hpp"
@@ -32,10 +33,9 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using clock_type = peer::clock;
 
-// What the servers promise.
+// The documented timeouts of the servers.
 constexpr auto echo_idle = 500ms;
 constexpr auto http_keep_alive = 300ms;
 constexpr auto http_header = 200ms;
@@ -54,8 +54,8 @@ std::vector<std::string> websocket_server() {
     return {ASIO_WHEEL_TEST_WEBSOCKET_SERVER};
 }
 
-// How a peer behaves: returns how long after it began to connect it was closed, or nothing if it
-// was not.
+// The behaviour of a peer. Returns how long after the start of its connection it was closed, or
+// nothing if it was not.
 using behaviour = std::function<std::optional<clock_type::duration>(std::uint16_t port)>;
 
 // Sends `at_once`, and then a byte now and then until it is closed.
@@ -93,7 +93,7 @@ behaviour sends_and_never_reads(std::string at_once, std::string what) {
     };
 }
 
-// Sends a request whose answer is large, and reads that in drops.
+// Sends a request with a large answer, and reads it byte by byte.
 behaviour reads_drops(std::string what) {
     return [what](std::uint16_t port) -> std::optional<clock_type::duration> {
         peer p(port, 4096);
@@ -117,7 +117,7 @@ struct bad_peer {
     clock_type::duration not_before;
 };
 
-// All of them at once, and somebody who behaves all the time.
+// All of them concurrently, and a well-behaved peer all the time.
 void check(std::uint16_t port, const std::vector<bad_peer>& peers, conversation talk) {
     std::deque<std::optional<clock_type::duration>> closed(peers.size());
     {
@@ -139,7 +139,7 @@ void check(std::uint16_t port, const std::vector<bad_peer>& peers, conversation 
     BOOST_TEST(answers(port, talk), "the server does not answer afterwards");
 }
 
-// Connections that end with a reset after any part of what they could say.
+// Connections that are reset after any part of their messages.
 void reset_many(std::uint16_t port, std::string_view what, conversation talk) {
     const std::uint64_t number = seed();
     std::mt19937_64 random(number);
@@ -159,8 +159,8 @@ void reset_many(std::uint16_t port, std::string_view what, conversation talk) {
     }
 }
 
-// Connections that send the same as fast as they can, and read what comes; others are served, and
-// the server does not grow.
+// Connections that send the same as fast as possible, and read the answers. Others are served, and
+// the memory of the server does not grow.
 void flood(const server_process& server, const std::function<bool(peer&)>& begin, std::string what,
            conversation talk) {
     std::string much;
@@ -189,7 +189,7 @@ void flood(const server_process& server, const std::function<bool(peer&)>& begin
         std::vector<std::jthread> threads;
         for (int i = 0; i < 4; ++i) {
             threads.emplace_back([&] {
-                while (!stop) { // On a busy machine a timeout may close it.
+                while (!stop) { // On a busy machine, a timeout may close it.
                     send_much();
                 }
             });
@@ -269,7 +269,8 @@ BOOST_AUTO_TEST_CASE(the_http_server_closes_whoever_holds_it_up) {
           },
           talk_to_http);
     auto counted = server.stop();
-    // Which timeout finds a peer that sends drops, or does not read, depends on the machine.
+    // Which timeout closes a peer that sends byte by byte, or does not read, depends on the
+    // machine.
     BOOST_TEST(counted["late_request"] >= 2);
     BOOST_TEST(counted["late_request"] + counted["late_header"] + counted["late_body"] +
                    counted["late_response"] >=
@@ -316,7 +317,7 @@ BOOST_AUTO_TEST_CASE(the_websocket_server_closes_whoever_is_not_there) {
           },
           talk_to_websocket);
     auto counted = server.stop();
-    BOOST_TEST(counted["closed"] >= 3); // The last may not have been counted yet.
+    BOOST_TEST(counted["closed"] >= 3); // The last one may not have been counted yet.
     BOOST_TEST(counted["messages"] >= 4);
     BOOST_TEST(counted["timed_out"] >= 6);
 }

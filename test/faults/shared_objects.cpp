@@ -3,12 +3,12 @@
 // unity: off
 // pch: off
 
-// A program and a plugin that use timers on the same contexts. Each has a copy of the library of
-// its own, with static and thread-local variables of its own; they share the wheel of a context,
-// which Asio finds by the name of its type.
+// A program and a plugin that use timers on the same contexts. Each has its own copy of the
+// library, with its own static and thread-local variables. They share the wheel of a context, which
+// Asio finds by the name of its type.
 //
-// The wheel's code is that of whichever of them has made it. So a plugin that is to be unloaded
-// while the context lives must not be the first: the program calls make_wheel() before.
+// The wheel's code is in the module that has created it. So a plugin that may be unloaded while the
+// context exists must not be the first: the program calls make_wheel() before.
 
 #include "plugin/plugin.hpp"
 #include "plugin/uses.hpp"
@@ -17,6 +17,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/child_process.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -37,8 +38,6 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 
 struct kind_of_plugin {
@@ -46,7 +45,7 @@ struct kind_of_plugin {
     const char* file;
 };
 
-// With -fvisibility=hidden and without it.
+// With and without -fvisibility=hidden.
 const kind_of_plugin kinds[] = {{"hidden", ASIO_WHEEL_TEST_HIDDEN_PLUGIN},
                                 {"visible", ASIO_WHEEL_TEST_VISIBLE_PLUGIN}};
 
@@ -78,7 +77,7 @@ bool is_loaded(const kind_of_plugin& kind) {
     return library != nullptr;
 }
 
-// Contexts that follow one another at one address.
+// Consecutive contexts at the same address.
 class place_for_contexts {
 public:
     asio::io_context& renew() {
@@ -91,7 +90,7 @@ private:
     std::optional<asio::io_context> context_;
 };
 
-// What a context is used for, by the program (`p`) and by the plugin.
+// The uses of a context, by the program (`p`) and by the plugin.
 using use = std::function<void(asio::io_context&, const plugin_functions&)>;
 const use uses_of_contexts[] = {
     [](auto& ctx, const auto& f) { BOOST_TEST(f.expire(ctx, 3) == 3U); },
@@ -116,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_plugin_and_the_program_use_one_wheel) {
     std::deque<plugin> plugins;
     std::array<int, 4> ended{};
     {
-        std::deque<asio::io_context> contexts; // None of them is where another one has been.
+        std::deque<asio::io_context> contexts; // Each has a new address.
         for (const kind_of_plugin& kind : kinds) {
             const plugin& theirs = plugins.emplace_back(kind);
             for (const bool plugin_first : {false, true}) {
@@ -173,7 +172,7 @@ BOOST_AUTO_TEST_CASE(another_thread_may_have_used_the_context_that_was_there) {
             const plugin theirs(kind);
             place_for_contexts place;
             for (int round = 0; round < 16; ++round) {
-                // Ended where it was not used.
+                // Destroyed by the module that has not used it.
                 asio::io_context& ctx = place.renew();
                 BOOST_TEST(theirs->expire(ctx, 2) == 2U);
                 on_a_thread([&] {
@@ -191,7 +190,8 @@ BOOST_AUTO_TEST_CASE(another_thread_may_have_used_the_context_that_was_there) {
     }
 }
 
-// No plugin is needed: while a wheel ends, the destructor of a handler can ask for it.
+// This needs no plugin: while a wheel is destroyed, the destructor of a handler can call
+// use_wheel().
 BOOST_AUTO_TEST_CASE(what_asks_for_a_wheel_while_it_ends_does_not_find_it_afterwards) {
     struct asks {
         explicit asks(asio::io_context& c) : ctx(&c) {}
@@ -237,7 +237,7 @@ BOOST_AUTO_TEST_CASE(a_plugin_may_be_unloaded_when_what_it_started_is_over) {
             {
                 const plugin unused(kind);
             }
-            if (is_loaded(kind)) { // Some compilers make it stay until the program ends.
+            if (is_loaded(kind)) { // Some compilers keep it loaded until the program ends.
                 BOOST_TEST_MESSAGE("a plugin that was not even used cannot be unloaded");
                 continue;
             }
@@ -247,15 +247,16 @@ BOOST_AUTO_TEST_CASE(a_plugin_may_be_unloaded_when_what_it_started_is_over) {
                 asio_wheel::make_wheel(ctx);
                 {
                     const plugin theirs(kind);
-                    on_a_thread([&] { // A plugin stays while a thread lives that has used it.
-                        BOOST_TEST(theirs->expire(ctx, 1000) == 1000U);
-                        BOOST_TEST(theirs->cancel(ctx, 1000) == 1000U);
-                    });
+                    on_a_thread(
+                        [&] { // A plugin stays loaded while a thread that has used it exists.
+                            BOOST_TEST(theirs->expire(ctx, 1000) == 1000U);
+                            BOOST_TEST(theirs->cancel(ctx, 1000) == 1000U);
+                        });
                 }
                 BOOST_TEST(!is_loaded(kind), "the plugin is still there");
                 BOOST_TEST(uses.expire(ctx, 3) == 3U);
                 BOOST_TEST(outcome_in_child([&] {
-                               // A context of its own, for the other one's was not told.
+                               // A new context, because the other one was not notified.
                                asio::io_context own;
                                return uses.expire(own, 1000) == 1000 &&
                                               uses.cancel(own, 1000) == 1000

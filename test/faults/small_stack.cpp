@@ -3,15 +3,16 @@
 // timeout: 1200
 // pch: off
 
-// A million waits on a thread with a stack of 128 kB, which is what musl gives a thread: whatever
-// becomes of them all at once, the stack does not grow with their number, and each turn of the
-// context does one slice of the work. The same without memory for the driver's wake-up.
+// A million waits on a thread with a stack of 128 kB, the default of musl. Whatever happens to all
+// of them at once, the stack does not grow with their number, and each turn of the context does one
+// slice of the work. The same without memory for the driver's wake-up.
 //
-// A stack that overflows ends a process; so each case runs in a child.
+// A stack overflow ends the process, so each case runs in a child.
 
-// The driver's wake-ups are to need the heap each time.
+// Makes the driver's wake-ups use the heap each time.
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/basic_waitable_timer.hpp>
@@ -44,10 +45,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 
 using clock_type = manual_clock<struct small_stack>;
 using timer = asio_wheel::basic_waitable_timer<clock_type, impatient<clock_type>>;
@@ -59,7 +57,7 @@ constexpr std::size_t waits = is_tracked     ? 20'000
 constexpr std::size_t stack_size = (is_sanitized ? 1024 : 128) * std::size_t{1024};
 constexpr std::size_t budgets[] = {256, 16};
 
-// Calls `f` on a thread with a small stack. True if it returned true.
+// Calls `f` on a thread with a small stack. Returns its result.
 bool on_a_small_stack(std::function<bool()> f) {
     struct call {
         std::function<bool()> f;
@@ -81,7 +79,7 @@ bool on_a_small_stack(std::function<bool()> f) {
     return started && ::pthread_join(thread, nullptr) == 0 && c.result;
 }
 
-// A million waits, and what became of them.
+// A million waits, and their results.
 class crowd {
 public:
     explicit crowd(std::size_t budget)
@@ -101,8 +99,8 @@ public:
         }
     }
 
-    // Lets time go by, and runs the context one handler at a time until there is nothing to do.
-    // True if no turn did more than a slice of the wheel's work, or called more than one handler.
+    // Advances time, and runs the context one handler at a time until it is idle. Returns true if
+    // no turn did more than a slice of the wheel's work or called more than one handler.
     bool pass(std::chrono::nanoseconds d, std::size_t turns_without_memory = 0) {
         clock_type::advance(d);
         std::optional<out_of_memory> no_memory;
@@ -111,7 +109,7 @@ public:
         }
         bool in_turns = true;
         std::uint64_t cascaded = wheel_.stats().cascaded;
-        for (int idle = 0; idle < 3;) { // One turn sees that the driver's time has come.
+        for (int idle = 0; idle < 3;) { // One turn for the driver to notice the time.
             const std::size_t called = expired + aborted;
             ctx.restart();
             const std::size_t ran = ctx.poll_one();
@@ -138,7 +136,7 @@ private:
     asio_wheel::wheel_service<clock_type, impatient<clock_type>>& wheel_;
 };
 
-// Says which of several things is not so.
+// Prints which of several conditions failed.
 bool all_so(std::initializer_list<bool> facts) {
     int number = 0;
     bool all = true;
@@ -179,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_million_waits_expire) {
     });
 }
 
-// Each of them comes up at its old expiry, and is filed again.
+// Each of them is filed again at its old expiry.
 BOOST_AUTO_TEST_CASE(a_million_postponed_waits_are_filed_again) {
     check([](crowd& c) {
         c.wait(10s);
@@ -200,7 +198,8 @@ BOOST_AUTO_TEST_CASE(a_million_waits_come_down_from_level_to_level) {
 BOOST_AUTO_TEST_CASE(a_million_waits_expire_without_memory_for_the_driver) {
     check([](crowd& c) {
         c.wait(10s);
-        c.timers.emplace_back(c.ctx, 20s).async_wait([](const error_code&) {}); // So it is wanted.
+        c.timers.emplace_back(c.ctx, 20s).async_wait([](const error_code&) {
+        }); // So the wake-up is needed.
         const std::size_t turns = 3 * waits;
         return all_so({c.pass(10s, turns), c.expired == waits, c.pass(10s)});
     });
@@ -255,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_million_waits_are_passed_by_paused_time) {
     });
 }
 
-// The pause finds them overdue, and so does its end.
+// They are overdue when the pause starts and when it ends.
 BOOST_AUTO_TEST_CASE(a_million_waits_are_overdue_when_time_is_paused_and_resumed) {
     check([](crowd& c) {
         c.wait(10s);

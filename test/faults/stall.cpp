@@ -1,15 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A context that nobody runs for many turns of the wheel, as when its thread is blocked, or the
-// machine sleeps. When it is run again, everything that is due is delivered, once and in order; and
-// what that costs depends on how many waits there are, not on how long it took.
+// A context that does not run for many turns of the wheel, because its thread is blocked or the
+// machine sleeps. When it runs again, everything that is due is delivered once and in order. The
+// cost depends on the number of waits, not on the elapsed time.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -28,8 +29,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 
 using steady = manual_clock<struct stall, std::chrono::nanoseconds, true>;
 using settable = manual_clock<struct stall, std::chrono::nanoseconds, false>;
@@ -40,7 +39,7 @@ struct shape {
     unsigned levels;
     std::size_t budget;
 
-    // How long it takes the wheel to come round, in ticks of 1 ms.
+    // The duration of one turn of the wheel, in ticks of 1 ms.
     [[nodiscard]] std::chrono::milliseconds turn() const {
         std::chrono::milliseconds result = 1ms;
         for (unsigned i = 0; i < levels; ++i) {
@@ -54,7 +53,7 @@ struct shape {
     }
 };
 
-// The default, the classic wheel, the ones that the documentation shows, and small ones.
+// The default, the classic wheel, those in the documentation, and small ones.
 constexpr shape shapes[] = {{256, 4, 256}, {256, 4, 1}, {512, 1, 256}, {4096, 1, 256},
                             {64, 1, 7},    {2, 1, 256}, {16, 4, 16},   {2, 8, 3}};
 
@@ -76,7 +75,7 @@ struct stalled {
         timer& t = timers.emplace_back(world.ctx, start + d);
         t.async_wait([this, d](const error_code& ec) {
             if (ec == aborted) {
-                return; // Its time was still to come when the test was over.
+                return; // Its time had not come when the test ended.
             }
             BOOST_TEST(ec == success);
             BOOST_TEST((Clock::now() >= start + d));
@@ -84,7 +83,7 @@ struct stalled {
         });
     }
 
-    // How often the clock is read when time has stood still for `d`, and is looked at again.
+    // How often the clock is read after time has stood still for `d`.
     std::size_t reads_after(typename Clock::duration d) {
         Clock::set(start + d);
         const std::size_t before = Clock::reads;
@@ -119,8 +118,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(after_ten_turns_everything_due_is_delivered_once_a
                 std::vector<duration> due;
                 std::size_t later = 0;
                 for (int i = 0; i < 3000; ++i) {
-                    // From the next tick to two turns after the end of the stall, whole ticks:
-                    // those of one tick are in order within a slice only.
+                    // From the next tick to two turns after the end of the stall, in whole ticks:
+                    // waits of one tick are in order only within a slice.
                     const auto ms =
                         std::uniform_int_distribution<std::int64_t>(1, 12 * s.turn() / 1ms)(random);
                     const duration d = std::chrono::milliseconds(ms);
@@ -135,7 +134,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(after_ten_turns_everything_due_is_delivered_once_a
                 const std::size_t reads = f.reads_after(turns);
                 BOOST_TEST((f.delivered == due));
                 BOOST_TEST(f.stats().pending == later);
-                // Some for each wait that is delivered, and for each slice.
+                // Some reads for each delivered wait, and for each slice.
                 BOOST_TEST(reads <= 100 + 4 * due.size() + 4 * 3000 / s.budget);
                 f.delivered.clear();
                 f.reads_after(3 * turns);
@@ -146,7 +145,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(after_ten_turns_everything_due_is_delivered_once_a
     }
 }
 
-// What a stall costs where there is one wait, and where there is none that is due.
+// The cost of a stall with one wait, and without a due wait.
 BOOST_AUTO_TEST_CASE_TEMPLATE(catching_up_costs_the_same_however_long_it_took, Clock, clocks) {
     for (const shape& s : shapes) {
         for (const bool due : {true, false}) {
@@ -171,7 +170,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(catching_up_costs_the_same_however_long_it_took, C
     }
 }
 
-// The waits of later rounds are looked at once, and not once for each round that went by.
+// The waits of later turns are visited once, and not once for each missed turn.
 BOOST_AUTO_TEST_CASE_TEMPLATE(waits_of_later_rounds_are_looked_at_once, Clock, clocks) {
     for (const shape& s : shapes) {
         BOOST_TEST_INFO_SCOPE(s);

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A process that is stopped for seconds, as by Ctrl-Z, a debugger, or a machine that is moved: when
-// it goes on, all that fell due meanwhile is delivered, once, in order, and nothing early.
+// A process that is stopped for seconds, by Ctrl-Z, a debugger, or the migration of the machine.
+// When it continues, everything that fell due is delivered once, in order, and nothing early.
 //
-// Real time. Each child does the same on a wheel of another shape, or on Asio's timers, and all of
-// them are stopped at once.
+// Real time. Each child does the same with a wheel of another shape, or with Asio's timers, and all
+// of them are stopped at once.
 
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -13,6 +13,7 @@
 
 #include "support/child_process.hpp"
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -38,18 +39,15 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 using std::chrono::steady_clock;
 
 constexpr auto stop = 2s;
 
-// What a child found wrong is its exit status; 0 is nothing.
+// The exit status of a child says which check failed; 0 means none.
 enum finding { all_well, not_all_delivered, delivered_early, out_of_order, wrong_periods };
 
-// 1000 waits in the next 1.5 seconds; most of them fall due while the process is stopped.
+// 1000 waits in the next 1.5 seconds. Most of them fall due while the process is stopped.
 template <class Timer>
 int waits_in_child(const starting_line& line, std::optional<asio_wheel::wheel_options> options,
                    std::size_t threads, std::uint64_t seed) {
@@ -64,17 +62,17 @@ int waits_in_child(const starting_line& line, std::optional<asio_wheel::wheel_op
     std::vector<std::atomic<int>> called(order.size());
     std::atomic<bool> early = false;
     std::atomic<bool> unordered = false;
-    // Those of one tick may be divided by the end of a slice.
+    // Waits of one tick may be divided by the end of a slice.
     const std::chrono::nanoseconds within = options ? options->tick : 1ns;
     auto last = steady_clock::time_point(); // Of one thread.
     const auto start = steady_clock::now();
-    auto begun = start; // When all of them had.
+    auto begun = start; // When all of them had started.
     for (const int i : order) {
         Timer& t = timers.emplace_back(ctx, start + i * 1500us);
         t.async_wait([&, i, expiry = t.expiry()](const error_code& ec) {
             called[static_cast<std::size_t>(i)] += ec ? 100 : 1;
             early = early || steady_clock::now() < expiry;
-            // What was due when its wait began did not have to wait for others.
+            // Waits that were due when they started did not have to wait for others.
             if (threads == 1 && expiry > begun) {
                 unordered = unordered || expiry <= last - within;
                 last = std::max(last, expiry);
@@ -96,7 +94,7 @@ int waits_in_child(const starting_line& line, std::optional<asio_wheel::wheel_op
     return early ? delivered_early : unordered ? out_of_order : all_well;
 }
 
-// Intervals of 10 ms, for at least a second after the stop; what they say about missed periods.
+// Intervals of 10 ms, for at least a second after the stop, and the number of missed periods.
 int intervals_in_child(const starting_line& line) {
     using asio_wheel::missed_tick;
     asio::io_context ctx;
@@ -109,7 +107,7 @@ int intervals_in_child(const starting_line& line) {
                 const auto now = steady_clock::now();
                 calls += 1;
                 periods += n;
-                // A tick stands for periods that have ended.
+                // A tick counts only periods that have ended.
                 early = early || ec || now < first + (periods - 1) * 10ms;
                 if (now < first + stop + 1s) {
                     wait();
@@ -132,7 +130,7 @@ int intervals_in_child(const starting_line& line) {
     if (skip.early || burst.early) {
         return delivered_early;
     }
-    // None was lost: 3 s of periods. Where one call stands for many, there are fewer calls.
+    // None was lost: 3 s of periods. If one call counts many periods, there are fewer calls.
     const bool right = skip.periods >= 300 && burst.periods >= 300 &&
                        burst.calls == burst.periods && skip.calls < skip.periods - 100;
     return right ? all_well : wrong_periods;

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
 
-// A wall clock that is stepped, also where there is no memory just then: no wait is early, none is
-// lost, and the context does not run out of work while one is pending. programs/stepped_clock.cpp
-// does the like with the clock of a real program.
+// A wall clock that is stepped, even while there is no memory. No wait is early, none is lost, and
+// the context does not run out of work while one is pending. programs/stepped_clock.cpp does the
+// same with the clock of a real program.
 
-// The driver's wake-ups are to need the heap each time.
+// Makes the driver's wake-ups use the heap each time.
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/basic_waitable_timer.hpp>
@@ -33,17 +34,15 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 
 using wall_clock = manual_clock<struct wall, std::chrono::nanoseconds, false>;
 using wall_timer = asio_wheel::basic_waitable_timer<wall_clock, impatient<wall_clock>>;
 
-// A wait that was delivered once, and not before its time by the clock.
+// A wait that checks that it is delivered once, and not early by the clock.
 struct checked_wait {
     checked_wait(boost::asio::io_context& ctx, wall_clock::duration d) : timer(ctx, d) {}
 
-    // May throw, and then nothing waits.
+    // May throw. Then no wait is pending.
     void start() {
         timer.async_wait([this](const error_code& ec) {
             BOOST_TEST((ec || wall_clock::now() >= timer.expiry()), "a wait is early");
@@ -62,21 +61,21 @@ constexpr std::chrono::minutes steps[] = {-2h, -30min, 0h, 30min};
 struct stepped : drained_context {
     stepped() { wall_clock::set(wall_clock::time_point(1'000'000h)); }
 
-    // Takes a step, and lets the context see it.
+    // Steps the clock, and lets the context notice it.
     void step(wall_clock::duration d) {
         wall_clock::advance(d);
         look(ctx);
     }
 
-    // What keeps run() from returning.
+    // Keeps run() from returning.
     [[nodiscard]] bool has_work() {
         look(ctx);
         return !ctx.stopped();
     }
 };
 
-// What may be done just after the clock was stepped, and needs the driver to be armed anew. `soon`
-// and `far` wait already, unless it starts one.
+// Operations just after a step of the clock, which must arm the driver again. `soon` and `far` are
+// pending already, unless the operation starts one.
 struct action {
     const char* name;
     std::function<void(checked_wait& soon, checked_wait& far)> run;
@@ -98,7 +97,7 @@ const action actions[] = {
 
 BOOST_AUTO_TEST_SUITE(fault_wall_clock)
 
-// Each allocation fails in its turn.
+// Each allocation fails in turn.
 BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_without_memory_loses_no_wait) {
     for (const auto d : steps) {
         for (const action& a : actions) {
@@ -163,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_while_there_is_no_memory_loses_no_w
     }
 }
 
-// Steps of seconds to days, forwards and backwards, between starts, cancels and looks.
+// Steps of seconds to days, forwards and backwards, between starts, cancellations and turns.
 BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_at_random_fires_nothing_early_and_loses_nothing) {
     const std::uint64_t number = seed();
     std::mt19937_64 random(number);
@@ -197,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_at_random_fires_nothing_early_and_l
                     world.step(up_to(random() % 2 == 0 ? 60s : 86400s));
                     break;
                 default:
-                    wall_clock::advance(up_to(1h) - 30min); // Unseen.
+                    wall_clock::advance(up_to(1h) - 30min); // Unnoticed.
                 }
             }
             wall_clock::set(latest);

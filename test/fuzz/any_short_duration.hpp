@@ -12,7 +12,7 @@
 
 namespace asio_wheel::test {
 
-/// Whole ticks of a millisecond; some lie within a tick, or just beyond it.
+/// Whole ticks of a millisecond, some also within a tick or just beyond it.
 inline std::chrono::steady_clock::duration any_short_duration(choices& in) {
     using namespace std::chrono_literals;
     constexpr std::array<std::chrono::steady_clock::duration, 4> odd{1ns, 500ns, 999'999ns,

@@ -14,7 +14,7 @@
 
 namespace asio_wheel::test {
 
-/// The world of an object that has one operation at a time: the next one aborts the one before.
+/// The world of an object with one operation at a time: a new one aborts the previous one.
 class one_wait_world : public paused_world {
 public:
     /// Its handler was destroyed without being called.
@@ -38,7 +38,7 @@ protected:
         return {world, pending_};
     }
 
-    // The model's part of aborting. How many that are.
+    // The model's part of aborting. Returns the number.
     std::size_t abort() {
         if (pending_ == nobody) {
             return 0;
@@ -49,7 +49,7 @@ protected:
         return 1;
     }
 
-    // Says whether it has not been aborted.
+    // Returns whether it has not been aborted.
     bool end(std::size_t id, const error_code& ec) {
         note("wait % completes, error %", id, ec.value());
         if (id < aborted_before_) {
@@ -72,7 +72,7 @@ protected:
         require_work(pending_ != nobody);
     }
 
-    // Aborts what waits, if that has the signal.
+    // Aborts the pending wait if it has the signal.
     void emit() {
         if (with_signal_ != nobody && with_signal_ == pending_) {
             abort();
@@ -81,8 +81,8 @@ protected:
         signal_.emit(any_cancellation());
     }
 
-    // The end of the object and of its context, in either order; maybe after end_the_wait(), which
-    // leaves nothing to wait for.
+    // Destroys the object and its context, in either order; possibly after end_the_wait(), which
+    // leaves no wait.
     template <class Object, class Function>
     void finish(Object& object, Function end_the_wait) {
         if (coin()) {
@@ -97,7 +97,7 @@ protected:
         object.reset();
     }
 
-    boost::asio::cancellation_signal signal_; // Of the last wait that has one.
+    boost::asio::cancellation_signal signal_; // Of the last wait with a slot.
     std::size_t with_signal_ = nobody;
     std::size_t pending_ = nobody;
     bool ended_ = false;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the worlds of the utilities share: a context in paused time, choices, and a story.
+// The common part of the worlds of the utilities: a context in paused time, choices, and a log.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
 #define ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
@@ -45,13 +45,13 @@ protected:
     }
     ~paused_world() = default;
 
-    // ---- choices
+    // ---- Choices
 
     std::size_t pick(std::size_t n) { return static_cast<std::size_t>(in_.below(n)); }
     bool once_in(std::size_t n) { return pick(n) == n - 1; }
     bool coin() { return once_in(2); }
 
-    // Mostly near, so that much happens.
+    // Mostly close, so that much happens.
     duration any_duration() {
         switch (pick(8)) {
         case 0:
@@ -79,7 +79,7 @@ protected:
         return types[pick(types.size())];
     }
 
-    // ---- time and running
+    // ---- Time, and running the context
 
     [[nodiscard]] time_point now() const { return wheel_.now(); }
 
@@ -91,7 +91,7 @@ protected:
     [[nodiscard]] static auto ns(duration d) { return d.count(); }
 
     void advance() {
-        // Not to the end of the clock, or nothing happens any more.
+        // Not to the end of the clock, because nothing happens after that.
         const duration d = std::min<duration>(any_duration(), std::chrono::hours(1000));
         wheel_.advance(d);
         note("advance to %", ns(now()));
@@ -102,7 +102,7 @@ protected:
         note("advance to the next, %", ns(now()));
     }
 
-    // Runs the context, unless that is what calls: handlers here do not run it within themselves.
+    // Runs the context, unless the caller is a handler: handlers here do not run it recursively.
     template <class Function>
     std::size_t run(Function f) {
         if (running_) {
@@ -126,13 +126,13 @@ protected:
         }
     }
 
-    // After poll_all().
+    // Checks after poll_all().
     void require_work(bool some) const {
         story_.require(context_->stopped() != some,
                        "the context has work as long as something waits, and no longer");
     }
 
-    // ---- the story
+    // ---- The log
 
     template <class... Values>
     void note(const char* text, Values... values) noexcept {
@@ -144,7 +144,7 @@ protected:
     bytes& in_;
     story story_;
     std::unique_ptr<boost::asio::io_context> context_;
-    wheel_service<clock>& wheel_; // Gone with the context.
+    wheel_service<clock>& wheel_; // Destroyed with the context.
 
     bool running_ = false;
 
@@ -162,8 +162,8 @@ private:
     }
 };
 
-/// Lives in a handler, wherever that is moved to: calls world.dropped(id) if the handler is
-/// destroyed without being called.
+/// Part of a handler, which moves with it: calls world.dropped(id) if the handler is destroyed
+/// without being called.
 template <class World>
 class must_be_called {
 public:
@@ -177,7 +177,7 @@ public:
         }
     }
 
-    /// It is. Gives the world and the number.
+    /// It is called. Returns the world and the number.
     std::pair<World&, std::size_t> called() noexcept {
         return {*std::exchange(world_, nullptr), id_};
     }

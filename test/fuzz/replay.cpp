@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs a fuzz target, without libFuzzer and with any compiler, on files of bytes: what was found
-// once stays found.
+// Runs a fuzz target on files of input, without libFuzzer and with any compiler, so that fixed
+// defects stay fixed.
 //
 //     replay FILE|FOLDER...
 
@@ -43,7 +43,7 @@ bool replay(const fs::path& file) {
         std::cerr << file << ": cannot be read\n";
         return false;
     }
-    // A copy of just that size: reading beyond it is seen by AddressSanitizer.
+    // A copy of exactly that size, so that AddressSanitizer detects reads beyond it.
     const std::vector<std::uint8_t> data(text.begin(), text.end());
     LLVMFuzzerTestOneInput(data.data(), data.size());
     return true;
@@ -54,7 +54,8 @@ bool replay(const fs::path& file) {
 int main(int count, char** names) {
     const std::vector<fs::path> files = files_of(count, names);
     for (const fs::path& file : files) {
-        std::cout << file.filename().string() << std::endl; // A failure leaves the name.
+        std::cout << file.filename().string()
+                  << std::endl; // If a failure follows, the name has been printed.
         if (!replay(file)) {
             return 1;
         }

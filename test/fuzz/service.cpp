@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Bytes are a program of timers on two contexts, in paused time. A sequential model says what the
-// contract demands of each wait:
+// The input is a program of timers on two contexts, in paused time. A sequential model checks the
+// contract of each wait:
 //
 //  - its handler is called once, or destroyed once, together with a context;
 //  - its result is operation_aborted if and only if a cancel() or the like has counted it;
@@ -13,8 +13,8 @@
 //  - a context has work as long as a wait needs it, and no longer;
 //  - what a wheel counts adds up.
 //
-// Handlers do the same things as the program itself; they also throw, stop their context, and run
-// contexts within themselves.
+// Handlers do the same operations as the program itself. They also throw, stop their context, and
+// run contexts recursively.
 
 #include "service_world.hpp"
 #include "support/choices.hpp"

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Two contexts, their wheels and some timers, and what a sequential model says of them. See
-// service.cpp.
+// Two contexts, their wheels and some timers, and their sequential model. See service.cpp.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_SERVICE_WORLD_HPP
 #define ASIO_WHEEL_TEST_FUZZ_SERVICE_WORLD_HPP
@@ -65,14 +64,14 @@ public:
 
     void step() {
         act();
-        // What is dispatched inline, in a context run by a handler, may throw together with that:
-        // Asio then drops one of the two.
+        // A function that is dispatched inline, in a context that a handler runs, may throw at the
+        // same time as the handler. Asio then drops one of the two exceptions.
         require(thrown_ == caught_ || (nested_ && thrown_ > caught_),
                 "each exception leaves run()");
         check_counts();
     }
 
-    /// The end, of one kind or another. Afterwards nothing is left of any wait.
+    /// Destroys everything in one of several ways. Afterwards, no wait is left.
     void finish() {
         quiet_ = true;
         switch (pick(4)) {
@@ -116,14 +115,14 @@ private:
     static constexpr std::size_t max_waits = 500;
     static constexpr unsigned max_depth = 4;
 
-    /// What handlers throw.
+    /// The exception of handlers.
     struct boom {};
 
-    /// How a wait stands; all but `pending` is decided.
-    /// `sent` has been due, and on its way to another context when the timer's one ended.
+    /// The state of a wait; all states but `pending` are final.
+    /// `sent`: it was due, and queued on another context when the timer's context was destroyed.
     enum class phase { pending, aborted, too_many, stopped, sent, over };
 
-    /// Where a handler runs: on one of the two contexts, there on the strand or not.
+    /// The executor of a handler: one of the two contexts, or the strand on it.
     struct route {
         std::size_t on = 0;
         bool strand = false;
@@ -133,11 +132,11 @@ private:
     struct wait {
         phase state = phase::pending;
         bool postponed = false;
-        std::size_t wheel = 0; // Of which side.
-        std::size_t place = 0; // Of its timer, while it is pending.
+        std::size_t wheel = 0; // The side of its wheel.
+        std::size_t place = 0; // The slot of its timer, while it is pending.
         time_point expiry;
         route runs;
-        bool at_the_end = false; // Started while a context was destroyed.
+        bool at_the_end = false; // Started while a context was being destroyed.
         std::unique_ptr<boost::asio::cancellation_signal> signal;
     };
 
@@ -175,22 +174,22 @@ private:
             strand.emplace(boost::asio::make_strand(*context));
         }
 
-        // With one thread, Asio does not count yet what a handler posts: a poll() inside that
-        // handler calls it, finds no work, and stops the context.
+        // In a single-threaded context, Asio does not yet count what a handler posts. A poll()
+        // inside that handler calls it, finds no work, and stops the context.
         [[nodiscard]] bool may_stop_by_itself() const { return posted_inside && hint != 0; }
 
         std::uint64_t hint = 0;
         std::unique_ptr<io_context> context;
         wheel_service<clock>* wheel = nullptr;
         std::optional<own_strand> strand;
-        bool ended = false;   // Its context is being destroyed, or gone.
+        bool ended = false;   // Its context is being or has been destroyed.
         bool stopped = false; // By stop(), and not restarted since.
         bool drained = false;
         time_point time_of_end;
         unsigned running = 0; // Calls of run() and the like that have not returned.
         std::size_t posted = 0;
-        bool posted_inside = false; // By a handler of its own.
-        // What the model knows of the wheel's counts.
+        bool posted_inside = false; // By a handler on this side.
+        // The model of the wheel's counters.
         std::uint64_t pending = 0;
         std::uint64_t scheduled = 0;
         std::uint64_t fired = 0;
@@ -200,7 +199,7 @@ private:
         std::uint64_t lost = 0; // Destroyed with the other context.
     };
 
-    /// Where a timer is, or none, and what waits for it in the order of coming.
+    /// The side of a timer, or none, and its pending waits in order.
     struct place {
         std::variant<std::monostate, any_timer, native_timer> timer;
         std::size_t side = 0;
@@ -208,7 +207,7 @@ private:
         std::deque<std::size_t> waiting;
     };
 
-    /// Lives in a handler, wherever that is moved to. It tells the world what becomes of it.
+    /// Part of a handler, which moves with it. It reports to the world what becomes of the handler.
     class probe {
     public:
         probe(service_world& world, std::size_t id) noexcept : world_(&world), id_(id) {
@@ -239,14 +238,14 @@ private:
         void operator()(const error_code& ec) { inside.call(ec); }
     };
 
-    // ---- choices
+    // ---- Choices
 
     std::size_t pick(std::size_t n) { return static_cast<std::size_t>(in_.below(n)); }
     bool once_in(std::size_t n) { return pick(n) == n - 1; }
     bool coin() { return once_in(2); }
     place& any_place() { return places_[pick(places_.size())]; }
 
-    // Mostly near, so that much happens; with all magnitudes that a wheel has levels for.
+    // Mostly close, so that much happens, but of all magnitudes for which a wheel has levels.
     duration any_duration() {
         switch (pick(10)) {
         case 0:
@@ -266,7 +265,7 @@ private:
 
     duration any_magnitude() { return duration(static_cast<duration::rep>(in_.magnitude(61))); }
 
-    // ---- for the report of a failure
+    // ---- For the report of a failure
 
     template <class... Values>
     void note(const char* text, Values... values) noexcept {
@@ -281,7 +280,7 @@ private:
 
     [[nodiscard]] static auto ns(time_point t) { return t.time_since_epoch().count(); }
 
-    // ---- what the program and its handlers do
+    // ---- The operations of the program and its handlers
 
     void act() {
         switch (pick(24)) {
@@ -328,7 +327,7 @@ private:
         }
     }
 
-    // Calls f(timer) unless there is none, or none that can be used any more.
+    // Calls f(timer), unless there is none or it cannot be used any more.
     template <class Function>
     void with_timer(place& p, Function f) {
         if (auto* const any = std::get_if<any_timer>(&p.timer)) {
@@ -373,7 +372,7 @@ private:
     }
 
     void start(place& p) {
-        // While a context is destroyed, its timers can still be used.
+        // While a context is being destroyed, its timers can still be used.
         if (waits_.size() < max_waits && (usable(p) || p.side == dying_)) {
             with_timer(p, [&](auto& timer) { start(p, timer); });
         }
@@ -593,7 +592,7 @@ private:
         });
     }
 
-    // ---- time
+    // ---- Time
 
     [[nodiscard]] bool paused(std::size_t which) const { return sides_[which].wheel->paused(); }
 
@@ -626,7 +625,7 @@ private:
         const time_point now = s.wheel->now();
         note("advance side % from % to %: %", which, ns(before), ns(now), due);
         require(now == std::max(before, sum(before, d)), "time is advanced by so much");
-        // Of those that had expired before, it is not known which were found due then.
+        // It is unknown which of the earlier expired waits were found due then.
         require(due <= count_pending(which, time_point::min(), now),
                 "advance() makes nothing due that has not expired");
         require(due >= count_pending(which, before, now), "advance() makes all due that expire");
@@ -654,7 +653,7 @@ private:
         if (next == time_point::max()) {
             require(overdue || stands, "time stands where it was if nothing will ever be due");
         } else if (last_tick && stands) {
-            // It need not look into the last tick of the clock, which ends after the clock does.
+            // It need not visit the last tick of the clock, which ends after the clock does.
         } else if (overdue) {
             require(now >= before && now <= next, "advance_to_next() leaves nothing out");
         } else {
@@ -668,7 +667,7 @@ private:
         return w.expiry <= now && w.expiry != time_point::max();
     }
 
-    // How many waits expire in (from, to].
+    // Returns how many waits expire in (from, to].
     [[nodiscard]] std::size_t count_pending(std::size_t which, time_point from,
                                             time_point to) const {
         return static_cast<std::size_t>(
@@ -689,9 +688,9 @@ private:
         return t + d;
     }
 
-    // ---- running
+    // ---- Running
 
-    // Calls run(context), and says what it returned; 0 if an exception came out of it.
+    // Calls run(context) and returns its result, or 0 if it threw.
     template <class Function>
     std::size_t guarded(std::size_t which, Function run) {
         side& s = sides_[which];
@@ -769,7 +768,7 @@ private:
         check_counts();
     }
 
-    // ---- what becomes of waits
+    // ---- The ends of waits
 
     void called(std::size_t id, const error_code& ec) {
         wait& w = waits_[id];
@@ -781,7 +780,7 @@ private:
         require(w.runs.strand ? here.strand->running_in_this_thread()
                               : here.context->get_executor().running_in_this_thread(),
                 "a handler runs where its executor says");
-        // (But a strand goes on with what it has begun; and what is dispatched runs inline.)
+        // (But a strand completes what it has begun, and dispatched functions run inline.)
         require(!here.stopped || w.runs.strand || here.running > 1 ||
                     sides_[1 - w.runs.on].running > 0,
                 "a context that is stopped calls no handler");
@@ -808,8 +807,8 @@ private:
         behave(w.runs.on);
     }
 
-    // First come, first served. On its way to another executor a wait may be overtaken: if it is
-    // postponed, or if that executor's context is running a handler which runs the timer's one.
+    // First come, first served. A wait that is queued on another executor may be overtaken if it is
+    // postponed, or if that executor's context is running a handler that runs the timer's context.
     void succeed(std::size_t id) {
         const wait& w = waits_[id];
         const place& p = places_[w.place];
@@ -828,7 +827,7 @@ private:
         --s.pending;
     }
 
-    // What a handler does.
+    // The actions of a handler.
     void behave(std::size_t here) {
         if (quiet_ || depth_ >= max_depth || in_.empty()) {
             return;
@@ -855,7 +854,7 @@ private:
         wait& w = waits_[id];
         note("wait % is destroyed", id);
         require(w.state != phase::over, "a handler is destroyed once, and not called");
-        // One that was postponed on its way to another context finds out late.
+        // One that was postponed while it was queued on another context finds out late.
         require(w.wheel == dying_ || w.runs.on == dying_ ||
                     (w.state == phase::sent && w.expiry > sides_[w.wheel].time_of_end),
                 "no handler is destroyed but by the end of a context of its own");
@@ -868,7 +867,7 @@ private:
         if (w.at_the_end || dying_ == nobody) {
             return;
         }
-        // It may use timers nevertheless.
+        // It may still use timers.
         place& p = any_place();
         switch (pick(6)) {
         case 1:
@@ -918,7 +917,7 @@ private:
         }
     }
 
-    // ---- what must hold
+    // ---- Invariants
 
     void check_counts() const {
         for (std::size_t which = 0; which < sides_.size(); ++which) {
@@ -941,7 +940,7 @@ private:
         }
     }
 
-    // After a poll. If it was within a handler, others may have to wait for that to return.
+    // After a poll. If that was inside a handler, other handlers may have to wait until it returns.
     void check_nothing_is_overdue(std::size_t which, bool direct) const {
         const side& s = sides_[which];
         if (!s.wheel->paused()) {
@@ -956,7 +955,7 @@ private:
         }
     }
 
-    // After all has settled.
+    // After everything has settled.
     void check_work(std::size_t which) const {
         const side& s = sides_[which];
         const bool has_work =
@@ -967,7 +966,7 @@ private:
                 "a context has work as long as a wait needs it, and no longer");
     }
 
-    // ---- ends
+    // ---- Destruction
 
     void end_by_cancelling() {
         for (place& p : places_) {
@@ -977,7 +976,7 @@ private:
         require(sides_[0].pending == 0 && sides_[1].pending == 0, "nothing waits");
     }
 
-    // What was due is complete before, so that it is known what is not.
+    // Completes what is due first, so that the model knows what is not.
     void drain(std::size_t which) {
         side& s = sides_[which];
         if (!s.wheel->paused()) {
@@ -1001,12 +1000,13 @@ private:
         s.drained = true;
     }
 
-    // What is bound to a context must not wait elsewhere when that ends: as with any executor.
+    // As with any executor, waits that are bound to a context must not be pending elsewhere when it
+    // is destroyed.
     void end_context(std::size_t which) {
         side& s = sides_[which];
         const bool timers_first = coin();
         for (place& p : places_) {
-            // A strand must not outlive its context, nor what holds one.
+            // Neither a strand nor its owners may outlive its context.
             if (p.side == which && p.timer.index() != 0 && (timers_first || p.strand)) {
                 destroy(p);
             }
@@ -1046,15 +1046,15 @@ private:
 
     bytes& in_;
     const bool in_real_time_;
-    std::deque<wait> waits_; // All there ever were, by number.
+    std::deque<wait> waits_; // All waits so far, by number.
     std::array<side, 2> sides_;
     std::array<place, 8> places_;
     story story_;
     std::size_t probes_ = 0;
     std::size_t thrown_ = 0;
     std::size_t caught_ = 0;
-    std::size_t dying_ = nobody; // Which side's context is being destroyed.
-    unsigned depth_ = 0;         // How many handlers act, one inside the other.
+    std::size_t dying_ = nobody; // The side whose context is being destroyed.
+    unsigned depth_ = 0;         // The nesting depth of handlers.
     bool nested_ = false;
     bool quiet_ = false; // Handlers do nothing any more.
 };

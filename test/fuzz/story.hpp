@@ -13,8 +13,8 @@
 
 namespace asio_wheel::test {
 
-/// What a program has done lately, to be told if a promise is broken. Keeping it costs next to
-/// nothing.
+/// The recent operations of a program, to be printed if a promise is broken. Recording costs next
+/// to nothing.
 class story {
 public:
     /// Each % stands for one of the values.

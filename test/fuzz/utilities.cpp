@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The first byte chooses one of the utilities. The others are a program for it, in
-// paused time. Each word has a model that says what must come of it.
+// The first byte chooses one of the utilities. The rest is a program for it, in paused time. Each
+// utility has a model that checks the results.
 
 #include "support/choices.hpp"
 #include "target.hpp"

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Delay queues, beside a std::map that says what is in them.
+// Delay queues, compared with a std::map of their elements.
 //
-// When exactly the queue hands a value to a pop that waits is its own affair. But it can be seen:
-// the value is not in the queue any more. So the model looks before and after whatever is done, and
-// in each handler: what has gone must be what was due first, and belongs to those that have waited
-// longest.
+// It is unspecified when exactly the queue assigns a value to a waiting pop. But it is observable:
+// the value leaves the queue. So the model checks the queue before and after each operation, and in
+// each handler. The values that have left must be those that were due first, and belong to the pops
+// that have waited longest.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAY_QUEUE_HPP
 #define ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAY_QUEUE_HPP
@@ -96,7 +96,7 @@ public:
     }
 
 private:
-    // Whatever becomes of it, no value is lost or handed out twice: AddressSanitizer sees to that.
+    // In any case, no value is lost or handed out twice: AddressSanitizer checks that.
     struct value {
         value() = default;
         explicit value(std::size_t n) : number(std::make_unique<std::size_t>(n)) {}
@@ -108,7 +108,7 @@ private:
     // Elements in the order in which they are handed out.
     struct rank {
         time_point time;
-        std::uint64_t sequence; // Among equal times, the one that was pushed first.
+        std::uint64_t sequence; // Among equal times, the earlier push comes first.
         auto operator<=>(const rank&) const = default;
     };
 
@@ -117,7 +117,8 @@ private:
     struct pop {
         fate how = fate::waits;
         std::size_t value = 0;
-        bool direct = true; // In the order in which they end; others go their own ways.
+        bool direct =
+            true; // Pops complete in order; those on other executors may come in any order.
         bool over = false;
         std::unique_ptr<boost::asio::cancellation_signal> signal;
     };
@@ -194,7 +195,7 @@ private:
 
     void file(std::size_t n, time_point t) { elements_.emplace(rank{t, sequence_++}, n); }
 
-    // The element with this number, if it is there.
+    // The element with this number, if it exists.
     [[nodiscard]] auto find(std::size_t n) {
         return std::find_if(elements_.begin(), elements_.end(),
                             [n](const auto& e) { return e.second == n; });
@@ -386,7 +387,7 @@ private:
         require_work(!waiting_.empty());
     }
 
-    // All that wait, also for a value that never comes.
+    // All waiting pops, even for a value that never comes.
     void drain() {
         settle();
         note("drain");
@@ -422,11 +423,11 @@ private:
     const std::size_t capacity_;
     std::optional<queue> queue_;
     std::map<rank, std::size_t> elements_; // By number of the push.
-    std::vector<queue::key> keys_;         // Of each push.
+    std::vector<queue::key> keys_;         // For each push.
     std::uint64_t sequence_ = 0;
-    std::deque<pop> pops_;            // All there ever were.
-    std::deque<std::size_t> waiting_; // In the order of their coming.
-    std::deque<std::size_t> decided_; // In the order in which they ended.
+    std::deque<pop> pops_;            // All pops so far.
+    std::deque<std::size_t> waiting_; // In order of their starts.
+    std::deque<std::size_t> decided_; // In order of their ends.
     bool closed_ = false;
     bool quiet_ = false;
     bool ended_ = false;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Idle timers and heartbeats, and what must come of them.
+// Idle timers and heartbeats, and their model.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_IDLE_HPP
 #define ASIO_WHEEL_TEST_FUZZ_UTILITIES_IDLE_HPP
@@ -137,7 +137,8 @@ private:
                                               : duration(static_cast<duration::rep>(length)));
     }
 
-    std::unique_ptr<idle_timer> timer_; // g++ 12 would take that of an optional for uninitialised.
+    std::unique_ptr<idle_timer>
+        timer_; // Not an optional: g++ 12 would warn that it is uninitialised.
     duration period_{};
     double scale_ = 1;
     time_point touched_;

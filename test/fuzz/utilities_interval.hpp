@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Intervals, and what must come of them.
+// Intervals, and their model.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_INTERVAL_HPP
 #define ASIO_WHEEL_TEST_FUZZ_UTILITIES_INTERVAL_HPP
@@ -136,7 +136,7 @@ private:
         }
     }
 
-    // As the documents say.
+    // As documented.
     std::size_t take() {
         given_ = false;
         if (options_.fixed_delay) {
@@ -186,7 +186,7 @@ private:
         require_settled();
     }
 
-    // The jitter of the pending tick is drawn anew. It depends on the period of now.
+    // The jitter of the pending tick is drawn again. It depends on the current period.
     void note_jitter() {
         const duration window(
             static_cast<duration::rep>(static_cast<double>(period_.count()) * options_.jitter));
@@ -197,10 +197,10 @@ private:
         require(interval_->expiry() == next_, "expiry() says when the next tick is due");
     }
 
-    std::unique_ptr<interval> interval_; // As utilities_idle.hpp's.
+    std::unique_ptr<interval> interval_; // As in utilities_idle.hpp.
     interval_options options_;
     duration period_{};
-    duration latest_{}; // How late jitter may make the pending tick.
+    duration latest_{}; // The maximum jitter of the pending tick.
     time_point from_;
     time_point next_;
     bool given_ = false;

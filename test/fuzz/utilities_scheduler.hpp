@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Two schedulers and their tasks, and what must come of them.
+// Two schedulers, their tasks, and their model.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_SCHEDULER_HPP
 #define ASIO_WHEEL_TEST_FUZZ_UTILITIES_SCHEDULER_HPP
@@ -59,13 +59,13 @@ public:
         context_.reset();
         end_schedulers();
         for (const task& t : tasks_) {
-            t.handle.cancel(); // An orphan lives as long as a handle leads to it.
+            t.handle.cancel(); // An orphan exists while a handle refers to it.
             require(t.instances == 0, "what a function holds is let go when its task is over");
         }
     }
 
 private:
-    /// `called` is being called; `revoked`, too, for the last time.
+    /// `called`: it is being called; `revoked`: the same, for the last time.
     static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
     enum class stand { refused, waiting, called, revoked, expired, cancelled, orphan };
@@ -75,15 +75,15 @@ private:
         task_handle handle;
         stand now = stand::refused;
         kind how = kind::once;
-        std::size_t side = nobody;  // Whose registry it is on.
-        std::size_t group = nobody; // Whose group it is in.
+        std::size_t side = nobody;  // The side of its registry.
+        std::size_t group = nobody; // The side of its group.
         std::size_t key = 0;        // 0 is none.
         time_point due;
         duration period{};
         std::size_t left = 0; // Calls of a plan.
         bool was_called = false;
         bool found = false; // An orphan that stop() has returned.
-        int instances = 0;  // Of its function.
+        int instances = 0;  // Existing copies of its function.
     };
 
     struct side {
@@ -96,7 +96,7 @@ private:
 
     struct boom {};
 
-    // The function of a task. Counts how many there are of it.
+    // The function of a task. Counts its copies.
     class function {
     public:
         function(scheduler_world& w, std::size_t id) : world_(&w), id_(id) { ++count(); }
@@ -112,7 +112,7 @@ private:
         std::size_t id_;
     };
 
-    // Ends a call, also if that throws.
+    // Ends a call, even if that throws.
     class call {
     public:
         call(scheduler_world& w, std::size_t id) : world_(w), id_(id) {}
@@ -163,7 +163,7 @@ private:
 
     void renew(std::size_t i) {
         if (running_) {
-            return; // A function may hold its scheduler's end, but not this test's.
+            return; // A function may own its scheduler, but must not destroy this test's.
         }
         note("new scheduler %", i);
         end(i);
@@ -190,7 +190,7 @@ private:
         revoke(i, stand::cancelled);
     }
 
-    // The model's part of stop(): what was never called becomes what is said.
+    // The model's part of stop(): tasks that were never called get the given state.
     void revoke(std::size_t i, stand never_called) {
         for (task& t : tasks_) {
             if (t.side != i) {
@@ -205,7 +205,7 @@ private:
         }
     }
 
-    // The model's part of cancelling a group. How many are cancelled.
+    // The model's part of cancelling a group. Returns how many are cancelled.
     std::size_t revoke_group(std::size_t i) {
         std::size_t cancelled = 0;
         for (task& t : tasks_) {
@@ -218,7 +218,7 @@ private:
             } else if (t.now == stand::called && t.how != kind::once) {
                 t.now = stand::revoked;
             }
-            t.group = nobody; // It is forgotten.
+            t.group = nobody; // It is removed.
         }
         return cancelled;
     }
@@ -237,8 +237,8 @@ private:
         task& t = tasks_.emplace_back();
         t.group = once_in(4) ? i : nobody;
         const std::size_t what = pick(6);
-        // A fixed rate that begins long ago, or has a very short period, has very much to catch up
-        // with.
+        // A fixed rate with a start long ago or a very short period has very many calls to make up
+        // for.
         const duration d = what == 3 ? std::max<duration>(any_duration(), -std::chrono::seconds(2))
                                      : any_duration();
         t.due = sum(now(), d);
@@ -288,14 +288,14 @@ private:
         }
     }
 
-    // The task that has a key, on a registry: until it is over, or another one takes the key.
+    // The task that has a key in a registry, until it ends or another one takes the key.
     [[nodiscard]] std::size_t holder(std::size_t i, std::size_t key) const {
         const std::size_t id = sides_[i].holders[key];
         return key != 0 && id != nobody && tasks_[id].side == i && is_pending(tasks_[id]) ? id
                                                                                           : nobody;
     }
 
-    // The model's part of beginning to wait on a registry.
+    // The model's part of waiting in a registry.
     error_code enter(std::size_t i, std::size_t id) {
         side& s = sides_[i];
         task& t = tasks_[id];
@@ -452,7 +452,7 @@ private:
         note("advance to %", ns(now()));
     }
 
-    // A fixed rate that is behind, or is not waited for, would be very far behind then.
+    // A fixed rate that is late or not awaited would then be very late.
     void advance_to_next() {
         if (std::none_of(tasks_.begin(), tasks_.end(), [this](const task& t) {
                 return t.how == kind::rate && (t.now == stand::called || t.now == stand::orphan ||
@@ -515,7 +515,7 @@ private:
     }
 
     std::array<side, 2> sides_;
-    std::deque<task> tasks_; // All there ever were.
+    std::deque<task> tasks_; // All tasks so far.
     scheduler::orphans orphans_;
     std::size_t thrown_ = nobody;
     bool quiet_ = false;

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Operations with deadlines, by the tokens of timeout.hpp and cancel_after.hpp, and what must come
-// of them. The operations are manual: the program ends them, with or without being asked to.
+// Operations with deadlines, by the tokens of timeout.hpp and cancel_after.hpp, and their model.
+// The operations are manual: the program completes them, after a cancellation or without one.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_HPP
 #define ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_HPP
@@ -72,20 +72,20 @@ public:
     }
 
 private:
-    /// What the operation has been sent first.
+    /// The first cancellation of the operation.
     enum class sent { nothing, deadline, signal };
 
     struct operation {
         std::optional<manual_operation<error_code, int>> manual;
         bool pending = false;   // Until its handler is called.
         bool ending = false;    // It has completed, but its handler was not called yet.
-        bool times_out = false; // By timeout(); else by cancel_after().
+        bool times_out = false; // By timeout(); otherwise by cancel_after().
         time_point deadline;
         boost::asio::cancellation_type type{};
         error_code why;
         sent first = sent::nothing;
         bool passed = false; // The deadline has been noticed.
-        error_code result;   // What it has completed with.
+        error_code result;   // The result of its completion.
         int value = 0;
         int handlers = 0;
         std::unique_ptr<boost::asio::cancellation_signal> signal;
@@ -178,7 +178,7 @@ private:
         }
     }
 
-    // The program, or the operation's own will.
+    // By the program, or spontaneously.
     void complete(std::size_t i) {
         operation& o = operations_[i];
         if (!o.manual->pending()) {
@@ -296,7 +296,7 @@ private:
     static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
     std::array<operation, 3> operations_;
-    std::size_t emitting_ = nobody; // Which operation is cancelled by a signal.
+    std::size_t emitting_ = nobody; // The operation that a signal is cancelling.
     boost::asio::cancellation_type emitted_{};
     bool dropping_ = false;
     bool ended_ = false;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A stream with deadlines over a manual layer, and what must come of it.
+// A stream with deadlines over a manual layer, and its model.
 
 #ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_STREAM_HPP
 #define ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_STREAM_HPP
@@ -46,7 +46,7 @@ public:
         ended_ = true;
         if (coin()) {
             stream_.reset();
-        } else { // A context ends the operations of its sockets before they are gone.
+        } else { // A context ends the operations of its sockets before these are destroyed.
             wire_->read.drop();
             wire_->write.drop();
         }
@@ -72,9 +72,9 @@ private:
     struct side {
         time_point expiry = never;
         bool pending = false;   // Until its handler is called.
-        bool late = false;      // It was too late to begin; its handler is on its way.
+        bool late = false;      // It was too late to start; its handler is queued.
         bool timed_out = false; // The stream was closed because of it.
-        bool completed = false; // By the layer; its handler is on its way.
+        bool completed = false; // By the layer; its handler is queued.
         error_code result;
         std::size_t transferred = 0;
         int handlers = 0;
@@ -163,14 +163,14 @@ private:
         beginning_late_ = false;
     }
 
-    // What has begun, and not ended.
+    // The operations that have started and not completed.
     [[nodiscard]] bool begun(std::size_t i) const { return sides_[i].pending && !sides_[i].late; }
 
     [[nodiscard]] manual_operation<error_code, std::size_t>& operation(std::size_t i) const {
         return i == 0 ? wire_->read : wire_->write;
     }
 
-    // The layer's operation ends.
+    // The layer's operation completes.
     void complete(std::size_t i) {
         if (!operation(i).pending()) {
             return;
@@ -183,7 +183,7 @@ private:
         operation(i).complete(s.result, s.transferred);
     }
 
-    // The layer aborts what is pending there.
+    // The layer aborts its pending operations.
     void abort_layer() {
         for (std::size_t i = 0; i < sides_.size(); ++i) {
             if (operation(i).pending()) {
@@ -335,12 +335,13 @@ private:
     std::optional<stream> stream_;
     std::shared_ptr<manual_layer::state> wire_;
     std::array<side, 2> sides_;
-    duration idle_ = duration::max();      // The period in force,
-    duration next_idle_ = duration::max(); // and from the next operation on.
+    duration idle_ = duration::max();      // The current period,
+    duration next_idle_ = duration::max(); // and the one from the next operation on.
     time_point last_;
     std::array<char, 8> buffer_{};
     bool beginning_late_ = false;
-    bool lingers_ = false; // idle_never() leaves the wait to the end of what is pending.
+    bool lingers_ =
+        false; // After idle_never(), the wait stays until the pending operations complete.
     bool closing_ = false; // By the program.
     bool ended_ = false;
 };

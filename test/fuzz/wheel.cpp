@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Bytes choose the shape of a wheel and what is done to it; a std::multimap says what must come of
-// it. All invariants are checked after each step.
+// The input determines the shape of a wheel and the operations on it, which are compared with a
+// std::multimap. All invariants are checked after each step.
 
 #include "support/choices.hpp"
 #include "support/wheel_episode.hpp"
@@ -16,7 +16,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using asio_wheel::test::bytes;
     bytes input(std::span(data, size));
-    // Larger shapes are the same as these, only slower to check.
+    // Larger shapes behave in the same way, and are only slower to check.
     const auto bits = static_cast<unsigned>(1 + input.below(7));
     const auto levels = static_cast<unsigned>(1 + input.below(64 / bits));
     asio_wheel::test::episode current(std::size_t{1} << bits, levels, input);

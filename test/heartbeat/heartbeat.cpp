@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Heartbeats. What they share with idle timers is tested with these.
+// Heartbeats. idle_timer/ tests what they share with idle timers.
 
 #include <asio_wheel/heartbeat.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -22,23 +23,20 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
-using boost::system::error_code;
 
 struct beating : virtual_world {
     std::optional<heartbeat> pulse;
-    std::string story;
+    std::string log_text;
 
     void next() {
         pulse->async_next([this](error_code ec, heartbeat_event event) {
-            story += ec ? "!" : event == heartbeat_event::send ? "s" : "d";
+            log_text += ec ? "!" : event == heartbeat_event::send ? "s" : "d";
         });
     }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
     ~beating() {
         pulse.reset();
@@ -56,14 +54,14 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_is_sent_when_nothing_else_was, beating) {
     pass(9s);
     pulse->sent();
     pass(9s);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1s);
-    BOOST_TEST(told() == "s");
-    next(); // That one counts as sent.
+    BOOST_TEST(take_log() == "s");
+    next(); // This one counts as sent.
     pass(10s - 1ns);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1ns);
-    BOOST_TEST(told() == "s");
+    BOOST_TEST(take_log() == "s");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
@@ -71,29 +69,29 @@ BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
     next();
     for (int i = 0; i < 3; ++i) {
         pass(10s);
-        BOOST_TEST(told() == "s");
+        BOOST_TEST(take_log() == "s");
         next();
     }
     pass(5s - 1ns);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1ns);
-    BOOST_TEST(told() == "d");
+    BOOST_TEST(take_log() == "d");
     next();
     poll();
-    BOOST_TEST(told() == "d"); // It is still.
+    BOOST_TEST(take_log() == "d"); // The peer is still dead.
     pulse->received();
     next();
     pass(1ms);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(5s);
-    BOOST_TEST(told() == "s");
+    BOOST_TEST(take_log() == "s");
 }
 
 BOOST_FIXTURE_TEST_CASE(death_comes_before_sending, beating) {
     pulse.emplace(ctx, 10s, 10s);
     next();
     pass(10s);
-    BOOST_TEST(told() == "d");
+    BOOST_TEST(take_log() == "d");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_can_be_cancelled, beating) {
@@ -101,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_can_be_cancelled, beating) {
     next();
     BOOST_TEST(pulse->cancel() == 1U);
     poll();
-    BOOST_TEST(told() == "!");
+    BOOST_TEST(take_log() == "!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_in_a_coroutine, virtual_world) {

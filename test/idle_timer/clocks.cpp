@@ -3,13 +3,14 @@
 // unity: off
 // labels: threads
 
-// Idle timers and heartbeats on a clock that is set.
+// Idle timers and heartbeats on a clock that can be set.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/wait_traits.hpp>
@@ -28,7 +29,7 @@
 
 namespace {
 
-// A wall clock that a test sets, also while threads read it.
+// A wall clock that a test sets, even while threads read it.
 struct wall_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -43,7 +44,7 @@ struct wall_clock {
 
 } // namespace
 
-// Asks the clock again on each turn of the context, since nothing else says that it was set.
+// Reads the clock on each turn of the context, because nothing else reports that it was set.
 template <>
 struct boost::asio::wait_traits<wall_clock> {
     static wall_clock::duration to_wait_duration(const wall_clock::duration&) { return {}; }
@@ -53,9 +54,7 @@ struct boost::asio::wait_traits<wall_clock> {
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::heartbeat_event;
-using boost::system::error_code;
 using idle_timer = asio_wheel::basic_idle_timer<wall_clock>;
 using heartbeat = asio_wheel::basic_heartbeat<wall_clock>;
 using wall_timer = asio_wheel::basic_waitable_timer<wall_clock>;
@@ -66,7 +65,7 @@ struct set_time : drained_context {
 
     void pass(nanoseconds d) {
         wall_clock::step(d);
-        // One turn sees that the driver's time has come, the next ones what follows from it.
+        // One turn for the driver to notice the time, and the turns that follow from it.
         for (int i = 0; i < 4; ++i) {
             poll();
         }
@@ -159,9 +158,9 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_goes_on_after_the_clock_was_set_back, set_ti
     pulse.sent();
     pulse.received();
     pass(-1h);
-    pulse.received(); // It was, and so the peer will be dead in 35 s,
+    pulse.received(); // So the peer is dead in 35 s,
     pass(9s);
-    pulse.sent(); // and wants to hear from us in 10 s.
+    pulse.sent(); // and expects a message in 10 s.
     pass(9s);
     BOOST_TEST(told == "");
     pass(2s);
@@ -174,7 +173,7 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_goes_on_after_the_clock_was_set_back, set_ti
     BOOST_TEST(told == "ssd");
 }
 
-// As a timer that is set anew with each touch, whatever the clock does.
+// Behaves as a timer that is re-armed by each touch, whatever the clock does.
 BOOST_AUTO_TEST_CASE(it_completes_when_a_timer_would_that_is_postponed_with_each_touch) {
     const std::uint64_t seed = asio_wheel::test::seed();
     BOOST_TEST_INFO_SCOPE(seed_note(seed));
@@ -215,8 +214,8 @@ BOOST_AUTO_TEST_CASE(it_completes_when_a_timer_would_that_is_postponed_with_each
     }
 }
 
-// What counts is the last touch, not the one that shows the latest time: neither does one that has
-// read the clock before it was set take the place of one that has done so afterwards.
+// The last touch counts, not the one with the latest time. A touch that read the clock before it
+// was set does not replace one that read it afterwards.
 BOOST_FIXTURE_TEST_CASE(threads_may_touch_while_the_clock_is_set, set_time) {
     idle_timer idle(ctx, 10s);
     journal log;

@@ -9,6 +9,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/bind_allocator.hpp>
@@ -31,17 +32,14 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
 using asio_wheel::idle_timer;
-using boost::system::error_code;
 
 } // namespace
 
-// In paused time a touch is exact: what the kernel's clock shows does not count.
+// In paused time a touch is exact: the kernel's clock does not matter.
 BOOST_AUTO_TEST_SUITE(idle_timer_, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(it_completes_when_nothing_touched_it_for_a_period, virtual_world) {
@@ -79,7 +77,7 @@ BOOST_FIXTURE_TEST_CASE(touches_move_nothing_and_are_looked_at_once_a_period, vi
         pass(1ms);
     }
     const auto after = wheel.stats();
-    BOOST_TEST(after.fired - before.fired == 10U); // in 100 s
+    BOOST_TEST(after.fired - before.fired == 10U); // In 100 s.
     BOOST_TEST(after.postponed == before.postponed);
     BOOST_TEST(after.cancelled == before.cancelled);
     idle.cancel();
@@ -93,7 +91,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_idle_already_completes_on_the_next_turn, virtual
     BOOST_TEST(log.size() == 0U);
     poll();
     BOOST_TEST(log.take() == "1");
-    idle.async_wait(log.note(2)); // It is idle still.
+    idle.async_wait(log.note(2)); // It is still idle.
     poll();
     BOOST_TEST(log.take() == "2");
     idle.touch();
@@ -121,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_it_is_waited_for, virtual_wo
     idle.touch();
     idle.async_wait(log.note(2));
     pass(15s);
-    idle.period(10s); // That long it has been idle already.
+    idle.period(10s); // It has been idle for that long already.
     poll();
     BOOST_TEST(log.take() == "2");
 }
@@ -136,13 +134,13 @@ BOOST_FIXTURE_TEST_CASE(a_wait_can_be_cancelled_in_each_way, virtual_world) {
     idle->async_wait(asio::bind_cancellation_slot(signal.slot(), log.note(2)));
     signal.emit(asio::cancellation_type::total);
     idle->async_wait(log.note(3));
-    idle->async_wait(log.note(4)); // takes its place
+    idle->async_wait(log.note(4)); // Replaces it.
     idle.reset();
     poll();
     BOOST_TEST(log.take() == "1! 2! 3! 4!");
 }
 
-// The slot must lead to whichever wait is pending now.
+// The slot must cancel the wait that is pending now.
 BOOST_FIXTURE_TEST_CASE(a_slot_reaches_it_also_after_it_was_looked_at, virtual_world) {
     journal log;
     asio::cancellation_signal signal;
@@ -150,7 +148,7 @@ BOOST_FIXTURE_TEST_CASE(a_slot_reaches_it_also_after_it_was_looked_at, virtual_w
     idle.async_wait(asio::bind_cancellation_slot(signal.slot(), log.note(1)));
     pass(5s);
     idle.touch();
-    pass(6s); // looked at
+    pass(6s); // The wait was visited.
     signal.emit(asio::cancellation_type::terminal);
     poll();
     BOOST_TEST(log.take() == "1!");
@@ -169,23 +167,23 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_at_a_time, virtual_world) {
     pass(10s);
     BOOST_TEST(log.take() == "1");
     BOOST_TEST(counts.live == 0U);
-    BOOST_TEST(counts.total == 1U); // from period to period
+    BOOST_TEST(counts.total == 1U); // For all periods.
 }
 
-// What was accepted is not lost for want of memory, and has given it back when it completes.
+// A lack of memory does not lose an accepted wait, which frees its memory when it completes.
 BOOST_FIXTURE_TEST_CASE(it_waits_on_without_memory, virtual_world) {
     allocations counts;
     std::size_t live = 1;
-    std::string story;
+    std::string log_text;
     const counting_allocator<> allocator(counts);
     idle_timer idle(ctx, 10s);
     heartbeat pulse(ctx, 10s, 25s);
     idle.async_wait(asio::bind_allocator(allocator, [&](error_code ec) {
-        story += ec ? "!" : "i";
+        log_text += ec ? "!" : "i";
         live = counts.live;
     }));
     pulse.async_next(asio::bind_allocator(
-        allocator, [&](error_code ec, heartbeat_event) { story += ec ? "!" : "p"; }));
+        allocator, [&](error_code ec, heartbeat_event) { log_text += ec ? "!" : "p"; }));
     counts.refuse = true;
     for (int i = 0; i < 10; ++i) {
         pass(6s);
@@ -193,14 +191,14 @@ BOOST_FIXTURE_TEST_CASE(it_waits_on_without_memory, virtual_world) {
         pulse.sent();
         pulse.received();
     }
-    BOOST_TEST(story == "");
+    BOOST_TEST(log_text == "");
     pass(10s);
-    BOOST_TEST((story == "ip" || story == "pi"));
+    BOOST_TEST((log_text == "ip" || log_text == "pi"));
     BOOST_TEST(live <= 1U);
     BOOST_TEST(counts.live == 0U);
     counts.refuse = false;
     idle.async_wait(asio::bind_allocator(allocator, [](error_code) {}));
-    idle.cancel(); // So it gives back what it has kept if it is aborted,
+    idle.cancel(); // It frees its memory if it is aborted,
     poll();
     BOOST_TEST(counts.live == 0U);
     {
@@ -294,7 +292,7 @@ BOOST_AUTO_TEST_CASE(any_thread_may_touch_it) {
     pool.join();
 }
 
-// Not always: the processor that keeps the kernel's time may have been held up.
+// Not always: the processor that keeps the kernel's time may have been delayed.
 BOOST_AUTO_TEST_CASE(the_coarse_clock_is_not_behind) {
     int behind = 0;
     for (int i = 0; i < 1000; ++i) {

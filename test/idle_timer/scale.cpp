@@ -8,6 +8,7 @@
 #include <asio_wheel/idle_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/post.hpp>
@@ -34,15 +35,12 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
 using asio_wheel::idle_timer;
-using boost::system::error_code;
 
-/// A slice of whose walk are ten idle timers.
+/// A wheel that visits ten idle timers per slice.
 struct slice_of_ten : virtual_time {
     std::list<idle_timer> idles;
     std::size_t completed = 0;
@@ -86,7 +84,7 @@ BOOST_FIXTURE_TEST_CASE(what_has_been_idle_for_longer_completes, virtual_world) 
     idle_timer young(ctx, 30s);
     young.async_wait(log.note("young"));
     asio_wheel::scale_idle_timers(wheel, 0.25);
-    BOOST_TEST(log.size() == 0U); // Not from inside scale().
+    BOOST_TEST(log.size() == 0U); // Not inside scale().
     poll();
     BOOST_TEST(log.take() == "old");
     pass(7500ms);
@@ -142,7 +140,7 @@ BOOST_FIXTURE_TEST_CASE(a_period_stays_as_it_was_given, virtual_world) {
     BOOST_TEST(log.take() == "");
     pass(1ns);
     BOOST_TEST(log.take() == "1");
-    idle.period(idle_timer::duration::max()); // Half of which is long enough.
+    idle.period(idle_timer::duration::max()); // Half of it is still long enough.
     idle.async_wait(log.note(2));
     pass(24h * 365 * 100);
     BOOST_TEST(log.take() == "");
@@ -189,7 +187,7 @@ BOOST_FIXTURE_TEST_CASE(a_factor_that_is_none_is_refused, virtual_world) {
     asio_wheel::scale_idle_timers(wheel, std::numeric_limits<double>::denorm_min());
 }
 
-// A million idle timers must not keep the context from anything else.
+// A million idle timers must not delay other handlers.
 BOOST_FIXTURE_TEST_CASE(it_goes_through_them_in_slices, slice_of_ten) {
     pass(60s);
     const auto moved = [this] { return wheel.stats().postponed; };
@@ -220,7 +218,8 @@ BOOST_FIXTURE_TEST_CASE(a_factor_set_meanwhile_holds_for_all, slice_of_ten) {
 BOOST_FIXTURE_TEST_CASE(idle_timers_may_go_while_it_is_under_way, slice_of_ten) {
     pass(60s);
     asio_wheel::scale_idle_timers(wheel, 0.5);
-    idles.erase(std::next(idles.begin(), 5), std::next(idles.begin(), 15)); // The next one's among.
+    idles.erase(std::next(idles.begin(), 5),
+                std::next(idles.begin(), 15)); // Including the next one.
     ctx.restart();
     ctx.run_one();
     idles.pop_back();
@@ -240,7 +239,7 @@ BOOST_AUTO_TEST_CASE(idle_timers_may_outlive_it) {
         idle->async_wait(ignore);
         idle_timer another(ctx, 30s);
         another.async_wait(ignore);
-        asio_wheel::scale_idle_timers(wheel, 0.5); // The rest of it never comes to pass.
+        asio_wheel::scale_idle_timers(wheel, 0.5); // The rest of it is never executed.
     }
     idle.reset();
 }
@@ -255,8 +254,8 @@ BOOST_FIXTURE_TEST_CASE(a_drained_wheel_takes_nothing, virtual_world) {
     BOOST_TEST(log.take() == "1!");
 }
 
-// Against what it means: a wait completes when the timer has been idle for its period times the
-// factor, and no later than a tick after.
+// Compares it with its definition: a wait completes when the timer has been idle for its period
+// times the factor, and at most a tick later.
 BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
     const std::uint64_t chosen = seed();
     BOOST_TEST_CONTEXT(seed_note(chosen)) {
@@ -320,8 +319,7 @@ BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
     }
 }
 
-// A wait that begins while the factor is being set is either found by the walk or sees the new
-// factor.
+// A wait that starts while the factor is being set is either visited or uses the new factor.
 BOOST_AUTO_TEST_CASE(waits_that_begin_just_then_are_not_missed) {
     constexpr int rounds = 200;
     constexpr int many = 50;
@@ -348,7 +346,7 @@ BOOST_AUTO_TEST_CASE(waits_that_begin_just_then_are_not_missed) {
             std::this_thread::yield();
         }
         asio_wheel::scale_idle_timers(wheel, 1e-9);
-        all_completed.get_future().get(); // Else it takes an hour.
+        all_completed.get_future().get(); // Otherwise it takes an hour.
     }
     pool.join();
 }

@@ -5,7 +5,7 @@
 // pch: off
 
 // The pool of blocks for operations (detail/memory/block_pool.hpp) in all interleavings: threads
-// that allocate, free what others have allocated, and end.
+// that allocate, free blocks of other threads, and end.
 
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -26,8 +26,8 @@
 
 namespace {
 
-// What the pool has of the heap: only it asks for memory that is aligned so. With ThreadSanitizer,
-// whose operator new cannot be replaced, it is not counted.
+// The heap memory of the pool, which alone requests this alignment. Not counted with
+// ThreadSanitizer, whose operator new cannot be replaced.
 std::atomic<int> slabs = 0;
 
 } // namespace
@@ -58,10 +58,10 @@ using namespace asio_wheel::test::interleave;
 using asio_wheel::detail::atomic;
 using asio_wheel::detail::block_pool;
 
-constexpr std::size_t size = 256; // The largest: so a slab is used up soonest.
+constexpr std::size_t size = 256; // The largest size, so a slab is used up soonest.
 constexpr int more_than_a_slab = 400;
 
-// A block that says whose it is.
+// A block that contains its owner.
 class block {
 public:
     explicit block(int owner) : memory_(static_cast<int*>(block_pool::allocate(size))) {
@@ -99,12 +99,12 @@ void check_all(const std::vector<block>& all, int owner) {
           "a block has one owner");
 }
 
-// Has and frees so many.
+// Allocates and frees `count` blocks.
 void use(int owner, int count) {
     check_all(blocks(owner, count), owner);
 }
 
-// Memory does not grow from one run to the next: all that was allocated came back.
+// Memory does not grow from one run to the next: everything allocated was freed.
 std::function<void()> without_leak(std::function<void()> scenario) {
     return [scenario = std::move(scenario), most = 0]() mutable {
         scenario();
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(threads_have_blocks_of_their_own) {
                  without_leak([] { together([] { use(1, 150); }, [] { use(2, 150); }); }));
 }
 
-// Among them the block that completes a slab, and the one that empties it.
+// Among them are the block that completes a slab, and the one that empties it.
 BOOST_AUTO_TEST_CASE(a_slab_is_used_up_by_one_thread_while_another_one_empties_it) {
     explore_both("edge_of_slab", 3, {.schedules = 10}, without_leak([] {
                      std::vector<block> most = blocks(1, more_than_a_slab);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(what_one_thread_allocates_another_one_frees) {
                  }));
 }
 
-// Their thread_caches are given back by then; what is allocated and freed thereafter is not kept.
+// Their thread_caches are returned by then. What is allocated and freed afterwards is not cached.
 BOOST_AUTO_TEST_CASE(a_thread_may_allocate_at_its_very_end) {
     struct at_end {
         bool wanted = false;
@@ -173,7 +173,8 @@ BOOST_AUTO_TEST_CASE(a_thread_may_allocate_at_its_very_end) {
     explore_both("end_of_thread", 3, {.schedules = 20}, without_leak([] {
                      together(
                          [] {
-                             thread_local at_end last; // Before the pool's, so destroyed after it.
+                             thread_local at_end
+                                 last; // Constructed before the pool's, so destroyed after it.
                              last.wanted = true;
                              use(1, 1);
                          },

@@ -5,12 +5,12 @@
 // unity: interleave
 // pch: off
 
-// The deadline of one operation (detail/timeout/deadline.hpp) in all interleavings: the operation
-// begins, its time comes, it is cancelled through its outer slot, and it ends, each on a thread of
-// its own.
+// The deadline of an operation (detail/timeout/deadline.hpp) in all interleavings: the operation
+// starts, its time comes, it is cancelled through its outer slot, and it completes, each on a
+// thread of its own.
 //
-// The operation is what a test makes of it, and the core is a small one with a single wait: so what
-// is explored is the deadline alone.
+// The operation is a part of the test, and the core is a small one with a single wait. So only the
+// deadline is explored.
 
 #include <asio_wheel/detail/timeout/deadline.hpp>
 
@@ -63,10 +63,10 @@ public:
         user_.store(false);
     }
 
-    /// The time comes. False if there is no wait.
+    /// The time comes. Returns false if there is no wait.
     bool fire() { return complete({}); }
 
-    /// What is under way as aborted arrives, or the wheel is drained.
+    /// A queued aborted wait is delivered, or the wheel is drained.
     bool complete(const error_code& ec) {
         wait* op = nullptr;
         {
@@ -77,16 +77,16 @@ public:
                 return false;
             }
             if (!aborts) {
-                timer_->set_life(detail::timer_life::unknown); // The last thing done with it.
+                timer_->set_life(detail::timer_life::unknown); // The last access to it.
             }
         }
-        handler h(std::move(op->function)); // The memory is free before the upcall.
+        handler h(std::move(op->function)); // The memory is freed before the upcall.
         op->destroy();
         h(ec);
         return true;
     }
 
-    // What the deadline asks of a core.
+    // The interface that the deadline needs.
 
     [[nodiscard]] detail::wait_op* withdraw(state& timer) {
         check(user_.exchange(true) == false, "a timer has one owner at a time");
@@ -109,7 +109,7 @@ public:
     void remove(state&) { check(false, "there is room for a spare timer"); }
 
     int started = 0;   // Waits.
-    int withdrawn = 0; // By the deadline, for the operation had ended.
+    int withdrawn = 0; // By the deadline, because the operation had completed.
     int freed = 0;     // Waits, in any way.
 
     [[nodiscard]] bool idle() const { return pending_ == nullptr && aborted_ == nullptr; }
@@ -137,8 +137,8 @@ private:
     detail::spare_timers spares_;
 };
 
-// An operation, its deadline, and all that may happen to both. What each member function needs, it
-// has from the start: so they can run on a thread each.
+// An operation, its deadline, and all events that may affect them. Each member function has
+// everything that it needs from the start, so each can run on a thread of its own.
 class stage {
     using ptr = detail::deadline_ptr<core>;
 
@@ -155,7 +155,7 @@ public:
     stage(const stage&) = delete;
     stage& operator=(const stage&) = delete;
 
-    // The thread that has started the operation.
+    // On the thread that has started the operation.
     void arm() {
         (*starter_)->arm([this](auto& timer) { core_.start(timer, take(wait_)); });
         starter_.reset();
@@ -166,39 +166,39 @@ public:
         starter_.reset();
     }
 
-    // The time comes, if there is a wait for it.
+    // The time comes, if there is a wait.
     void fire() { fired_ = core_.fire(); }
 
-    // Somebody cancels the operation, and gives the slot away.
+    // The operation is cancelled, and its slot is cleared.
     void cancel(cancellation_type type = by_another) {
         detail::outer_cancellation<core> slot(take(outer_));
         slot(type);
     }
 
-    // The operation ends.
+    // The operation completes.
     void end() {
         const ptr d = take(handler_);
         d->close();
         check(!ended_, "an operation ends once");
-        ended_ = true; // Not atomic: ThreadSanitizer sees whether a cancellation comes beside it.
-        verdict_ = d->expired();
+        ended_ = true; // Not atomic: ThreadSanitizer detects a concurrent cancellation.
+        passed_ = d->expired();
         why_ = d->why();
     }
 
-    // What came by thread, of all.
+    // Checks the results of all threads.
     void finish() {
-        core_.complete(asio::error::operation_aborted); // What is on its way arrives.
+        core_.complete(asio::error::operation_aborted); // A queued wait arrives.
         outer_.reset();
         check(ended_, "the operation has ended");
         check(core_.idle(), "the end of an operation leaves no wait behind");
         check(core_.started <= 1 && core_.freed == core_.started, "each wait is freed once");
-        check(verdict_ == (first_ == time), "the operation hears what came first");
+        check(passed_ == (first_ == time), "the operation hears what came first");
     }
 
-    // What the operation does when it is cancelled.
+    // The reaction of the operation to its cancellation.
     std::function<void()> on_cancel;
 
-    [[nodiscard]] bool verdict() const { return verdict_; }
+    [[nodiscard]] bool passed() const { return passed_; }
     [[nodiscard]] const error_code& why() const { return why_; }
     [[nodiscard]] int cancellations() const { return cancellations_; }
     [[nodiscard]] int withdrawn() const { return core_.withdrawn; }
@@ -221,7 +221,7 @@ private:
         if (first_ == none && (type & by_time) == by_time) {
             first_ = type == by_time ? time : another;
         }
-        inside_.store(true); // It takes a while.
+        inside_.store(true); // The call takes a while.
         check(!ended_, "an operation does not end, on another thread, while it is cancelled");
         if (on_cancel) {
             std::exchange(on_cancel, nullptr)();
@@ -233,14 +233,14 @@ private:
     std::optional<ptr> starter_, handler_, wait_;
     std::optional<ptr> outer_;
 
-    // Of the operation: used by one thread after the other, as the deadline sees to.
+    // State of the operation: used by one thread after another, as the deadline ensures.
     bool ended_ = false;
     source first_ = none;
     int cancellations_ = 0;
     detail::atomic<bool> inside_{false};
 
     bool fired_ = false;
-    bool verdict_ = false;
+    bool passed_ = false;
     error_code why_;
 };
 
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(an_operation_that_ends_while_its_wait_begins_leaves_no_wait
         explore_both(aborted ? "arm_end_aborted" : "arm_end", 2, {.schedules = 10}, [aborted] {
             stage s(aborted);
             together([&] { s.arm(); }, [&] { s.end(); });
-            check(!s.verdict(), "no time has come");
+            check(!s.passed(), "no time has come");
             s.finish();
         });
     }
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_its_time_comes) {
             s.arm();
             together([&] { s.fire(); }, [&] { s.end(); });
             check(s.fired() == (s.withdrawn() == 0), "a wait ends in one way");
-            check(s.verdict() == (s.cancellations() == 1), "the time comes, or comes to nothing");
+            check(s.passed() == (s.cancellations() == 1), "the time comes, or comes to nothing");
             s.finish();
         });
     }
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_the_wheel_is_drained) {
         stage s;
         s.arm();
         together([&] { s.drain(); }, [&] { s.end(); });
-        check(!s.verdict() || s.why() == asio_wheel::error::wheel_stopped,
+        check(!s.passed() || s.why() == asio_wheel::error::wheel_stopped,
               "a deadline that can't be kept passes, and says why");
         s.finish();
     });
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_is_cancelled) {
         stage s;
         s.arm();
         together([&] { s.cancel(); }, [&] { s.end(); });
-        check(!s.verdict() && s.withdrawn() == 1, "the time has not come");
+        check(!s.passed() && s.withdrawn() == 1, "the time has not come");
         s.finish();
     });
 }
@@ -307,7 +307,7 @@ BOOST_AUTO_TEST_CASE(what_comes_first_decides_what_the_operation_hears) {
         s.arm();
         together([&] { s.fire(); }, [&] { s.cancel(cancellation_type::total); });
         s.end();
-        check(s.verdict(), "a lesser cancellation does not hide that the time has come");
+        check(s.passed(), "a lesser cancellation does not hide that the time has come");
         s.finish();
     });
 }
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(the_time_may_come_while_the_wait_begins) {
         stage s;
         together([&] { s.arm(); }, [&] { s.fire(); });
         s.end();
-        check(s.verdict() == s.fired(), "the time has come, or not");
+        check(s.passed() == s.fired(), "the time has come, or not");
         s.finish();
     });
 }
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(an_operation_may_be_cancelled_inside_its_cancellation) {
         s.arm();
         s.on_cancel = [&s] { s.cancel(); };
         together([&] { s.fire(); }, [&] { s.end(); });
-        check(s.verdict() == (s.cancellations() != 0), "the time came first");
+        check(s.passed() == (s.cancellations() != 0), "the time came first");
         s.finish();
     });
 }
@@ -354,8 +354,8 @@ BOOST_AUTO_TEST_CASE(a_deadline_without_memory_for_its_wait_counts_as_passed) {
     explore_both("no_memory_end", 2, {.schedules = 5}, [] {
         stage s;
         together([&] { s.arm_without_memory(); }, [&] { s.end(); });
-        check(s.verdict() == (s.cancellations() == 1), "better cancelled than waited for");
-        check(!s.verdict() || s.why() == boost::system::errc::not_enough_memory, "it says why");
+        check(s.passed() == (s.cancellations() == 1), "better cancelled than waited for");
+        check(!s.passed() || s.why() == boost::system::errc::not_enough_memory, "it says why");
         s.finish();
     });
     explore_both("no_memory_cancel", 2, {.schedules = 10}, [] {
@@ -367,7 +367,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_without_memory_for_its_wait_counts_as_passed) {
     });
 }
 
-// Three threads are too many for all interleavings, unless there is time.
+// Three threads have too many interleavings, unless there is time.
 void explore_some(const std::string& name, const std::function<void()>& scenario) {
     explore_all(name, {.preemptions = 2}, {.schedules = 500}, scenario);
     if (at_length()) {

@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// The explorer itself: it goes through all interleavings there are, and finds what is wrong in one
-// of them. Each of the seeded faults is one that code with atomics easily has.
+// Tests the explorer: it visits all existing interleavings, and detects what is wrong in one of
+// them. Each of the seeded defects is common in code with atomics.
 
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -30,8 +30,8 @@ using namespace asio_wheel::test::interleave;
 using asio_wheel::detail::atomic;
 using asio_wheel::detail::mutex;
 
-// One thread says that it sleeps, and sleeps. The other one does something, and wakes it. This is
-// correct only if the sleeper looks once more after it has said that it sleeps.
+// One thread announces that it sleeps, and sleeps. The other one does something, and wakes it. This
+// is correct only if the sleeper checks once more after the announcement.
 template <bool LooksAgain>
 void handshake() {
     atomic<bool> done;
@@ -55,7 +55,7 @@ void handshake() {
         });
 }
 
-// Each thread says that it comes, and looks whether the other one does. It must not look first.
+// Each thread announces itself, and then checks for the other one. It must not check first.
 template <bool SaysFirst>
 void enter_together() {
     atomic<bool> comes[2];
@@ -73,7 +73,7 @@ void enter_together() {
     check(inside.count() <= 1, "no two are inside");
 }
 
-// As long as it lives, ASIO_WHEEL_SCHEDULE is set.
+// While this exists, ASIO_WHEEL_SCHEDULE is set.
 class scheduled {
 public:
     explicit scheduled(const std::string& text) {
@@ -88,7 +88,7 @@ public:
     return f.wrong ? f.wrong->what : "";
 }
 
-// Both ways to explore find the same.
+// Both ways to explore detect the same.
 void finds(const std::string& name, const std::string& what, void (*scenario)()) {
     const findings all = explore(name, {}, scenario);
     BOOST_TEST(what_is_wrong(all) == what);
@@ -223,8 +223,8 @@ BOOST_AUTO_TEST_CASE(a_scenario_that_does_not_repeat_itself_is_told) {
     BOOST_TEST(what_is_wrong(f) == "it did not repeat itself: the scenario is not deterministic");
 }
 
-// Two threads that do n things each with one object can do so in (2n)! / (n! n!) orders, three in
-// (3n)! / (n! n! n!); and in one if each has an object of its own.
+// Two threads with n actions each on one object have (2n)! / (n! n!) orders, three have (3n)! / (n!
+// n! n!); with an object for each thread, there is only one.
 BOOST_AUTO_TEST_CASE(all_orders_that_differ_are_tried_once) {
     const auto count = [](std::size_t threads, int times, bool shared) {
         const findings f = explore("count_" + std::to_string(threads) + "_" +
@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(all_orders_that_differ_are_tried_once) {
     BOOST_TEST(count(3, 3, false) == 1U);
 }
 
-// Of the orders of "a a a" and "b b b", where each thread first has to start.
+// The number of orders of "a a a" and "b b b", where each thread must start first.
 BOOST_AUTO_TEST_CASE(a_bound_on_preemptions_is_kept) {
     const auto scenario = [] {
         mutex m;
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_schedule_that_failed_fails_again) {
     }
 }
 
-// What thread_local variables do at the end of a thread, too.
+// Including the destructors of thread_local variables.
 BOOST_AUTO_TEST_CASE(a_thread_is_explored_to_its_very_end) {
     struct at_end {
         atomic<int>* n = nullptr;
@@ -378,7 +378,7 @@ BOOST_AUTO_TEST_CASE(a_scenario_may_run_threads_twice) {
     });
 }
 
-// Elsewhere they are a mutex and an atomic, no more.
+// On other threads, they are just a mutex and an atomic.
 BOOST_AUTO_TEST_CASE(what_is_not_explored_goes_straight_through) {
     mutex m;
     int guarded = 0;

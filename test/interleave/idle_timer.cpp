@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Idle timers: they are touched, scaled, given other periods and destroyed while another thread
-// lets their periods end. None fires before it has been idle for its period, and none is forgotten.
+// Idle timers that are touched, scaled, changed and destroyed while another thread lets their
+// periods end. None fires before it has been idle for its period, and none is lost.
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -32,7 +32,7 @@ using heartbeat = asio_wheel::basic_heartbeat<scripted_clock>;
 
 constexpr auto period = 12s;
 
-// An idle timer that is waited for.
+// An idle timer with a pending wait.
 struct scene : world {
     std::optional<idle_timer> idle;
     fate first;
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(what_is_touched_before_its_period_is_looked_at_does_not_fir
                 {.schedules = 100, .outcomes = {"fires", "waits on"}}, [] {
                     scene s;
                     const auto start = s.wheel.now();
-                    observed late; // Has been touched, when the period was over.
+                    observed late; // It was touched after the period had ended.
                     bool before = false;
                     together(
                         [&] {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_latest_of_several_touches_counts) {
     });
 }
 
-// The walk goes through the list while the wait begins: one of them sees the other one.
+// The walk visits the list while the wait starts: one of them sees the other one.
 BOOST_AUTO_TEST_CASE(a_wait_that_begins_while_periods_are_shortened_ends_by_the_shorter_one) {
     explore_all("begin_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
         world w;
@@ -189,8 +189,7 @@ BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_while_all_are_shortened) {
         });
 }
 
-// What knows of touches moves with the object: the walk reads it at its old place or at its new
-// one.
+// The record of touches moves with the object: the walk reads it at its old or at its new place.
 BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
     explore_all("move_scale", {.preemptions = 3}, {.schedules = 100, .outcomes = {"fires"}}, [] {
         scene s;
@@ -209,7 +208,7 @@ BOOST_AUTO_TEST_CASE(an_idle_timer_may_be_moved_while_all_are_shortened) {
     });
 }
 
-// In slices of one: what is left goes on by way of the context's queue, on a third thread.
+// In slices of one: the rest continues by way of the context's queue, on a third thread.
 BOOST_AUTO_TEST_CASE(an_idle_timer_may_end_between_the_slices_of_the_walk) {
     explore_all("destroy_slices", {.preemptions = 2}, {.schedules = 100, .outcomes = {"fires"}},
                 [] {

@@ -5,9 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Tasks of a scheduler: one thread lets them become due, while others cancel, stop, adopt and
-// replace them. Each function is called as often as the answers of these calls say, and is
-// destroyed once.
+// Tasks of a scheduler: one thread makes them due, while others cancel, stop, adopt and replace
+// them. Each function is called as often as the results of these calls say, and is destroyed once.
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/scheduler.hpp>
@@ -35,7 +34,7 @@ using asio_wheel::cancel_result;
 using scheduler = asio_wheel::basic_scheduler<scripted_clock>;
 using handle = scheduler::handle;
 
-// What became of a function.
+// The calls and the end of a function.
 struct story {
     observed calls, destroyed, inside;
 
@@ -59,7 +58,7 @@ struct story {
         }
 
     private:
-        // It takes a while.
+        // The call takes a while.
         void while_called() { busy_.store(true); }
 
         story* story_;
@@ -74,7 +73,7 @@ struct story {
     }
 };
 
-// A context and a scheduler, on which one thread lets time go by.
+// A context and a scheduler, where one thread advances time.
 struct scene : world {
     std::optional<scheduler> s{std::in_place, ctx};
     story first;
@@ -84,7 +83,7 @@ struct scene : world {
         ctx.poll();
     }
 
-    // What is left. Nothing may be.
+    // Checks that nothing is left.
     void finish() {
         pass(1min);
         check(!s || s->pending() == 0, "no task is left");
@@ -234,7 +233,7 @@ BOOST_AUTO_TEST_CASE(an_orphan_is_adopted_while_it_is_cancelled) {
                 });
 }
 
-// The wait that it had with its first scheduler is still on its way.
+// The wait of its first scheduler is still queued.
 BOOST_AUTO_TEST_CASE(a_task_is_stopped_and_adopted_while_it_becomes_due) {
     explore_all("due_stop_adopt", {.preemptions = 2},
                 {.schedules = 100, .outcomes = {"adopted", "called before"}}, [] {
@@ -323,7 +322,7 @@ BOOST_AUTO_TEST_CASE(a_repeated_task_ends_when_its_scheduler_stops) {
                 });
 }
 
-// Schedules what is refused, if it is.
+// Schedules a task that may be rejected.
 BOOST_AUTO_TEST_CASE(a_limit_is_kept_by_threads_together) {
     const auto refused_by = [](scheduler& s, story& f, const boost::system::error_code& why) {
         try {

@@ -5,10 +5,9 @@
 // unity: interleave
 // pch: off
 
-// The deadlines of a stream that is handed on to another thread, as by use_future: the handler of
-// an operation wakes another thread, and that begins the next operation before settle() is called.
-// In the meantime the wait that lingers may end. What is tested is the lock around the state
-// machine, in detail/timeout_stream/deadlines.hpp. The machine itself is tested without threads.
+// The deadlines of a stream (detail/timeout_stream/deadlines.hpp) that is passed to another thread:
+// the handler of an operation has woken that thread, which starts the next operation before
+// settle() runs. At the same time, the wait that was left pending ends.
 
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
@@ -34,14 +33,15 @@ using namespace asio_wheel::test::interleave;
 using boost::system::error_code;
 using detail::direction;
 
-// Does with the deadlines what a stream does. Its time is virtual.
+// The use of deadlines by a stream, without a stream. Its clock is the steady one, paused and moved
+// by hand.
 class stream {
     using deadlines = detail::stream_deadlines<asio::io_context::executor_type>;
     using duration = std::chrono::steady_clock::duration;
 
 public:
-    // A read has ended, but its handler has not returned. So the wait for its deadline is still
-    // there.
+    // With a completed read whose handler has not returned, so the wait for its deadline is still
+    // pending.
     explicit stream(duration d)
         : wheel_(asio_wheel::make_wheel(ctx_, {.slots = 8, .levels = 8})),
           deadlines_((wheel_.pause(), ctx_.get_executor()), {}), start_(wheel_.now()) {
@@ -52,7 +52,7 @@ public:
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
-    // Its deadline is `d` after the start.
+    // With a deadline this long after the start.
     void begin(direction what, duration d) {
         what == direction::read ? deadlines_.read_expires(start_ + d)
                                 : deadlines_.write_expires(start_ + d);
@@ -87,13 +87,13 @@ public:
         ctx_.poll();
     }
 
-    // For the scenario, when the threads have ended.
+    // Called by the scenario when the threads have ended.
     void pass(duration d) {
         ctx_.restart();
         let_pass(d);
     }
 
-    // A read is pending. It times out `d` after the start: not before, not after.
+    // A read is pending with this deadline, and times out exactly then.
     void times_out_after(duration d) {
         pass(d - 1s);
         check(closed_.count() == 0 && !ctx_.stopped(), "it is not early, and it works until then");
@@ -143,14 +143,15 @@ private:
     deadlines deadlines_;
     const std::chrono::steady_clock::time_point start_;
     observed closed_;
-    std::array<bool, 2> lingers_{true, false}; // What the last end() of a read, of a write said.
+    std::array<bool, 2> lingers_{true,
+                                 false}; // Of reads and of writes, as returned by the last end().
 };
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(interleave_stream_deadlines)
 
-// The wait is withdrawn before the next operation begins, or the operation finds it there.
+// The wait is withdrawn before the next operation starts, or that operation finds it.
 BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_is_withdrawn) {
     for (const auto d : {30min, 60min, 120min}) {
         explore_all("settle_begin_" + std::to_string(d.count()), {.preemptions = 4},
@@ -163,7 +164,7 @@ BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_is_withdrawn) {
     }
 }
 
-// The wait was withdrawn, arrives as aborted, and comes to nothing.
+// The withdrawn wait is queued as aborted, and has no effect.
 BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_begins) {
     explore_all("arrive_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
                 [] {
@@ -179,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_was_withdrawn_arrives_while_the_next_operation_
                 });
 }
 
-// The wait that lingers ends while the next operation begins, and would be used by it.
+// The wait that was left pending ends while the next operation starts, which would use it.
 BOOST_AUTO_TEST_CASE(the_next_operation_begins_while_a_wait_ends) {
     explore_all("on_time_begin", {.preemptions = 2}, {.schedules = 100, .outcomes = {"times out"}},
                 [] {

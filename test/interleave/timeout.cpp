@@ -5,9 +5,9 @@
 // unity: interleave
 // pch: off
 
-// An operation with a deadline, through the public tokens and a wheel: it begins, it ends, its time
-// comes, and it is cancelled through its outer slot, on a thread each. (deadline.cpp explores the
-// deadline alone, but in all interleavings.)
+// An operation with a deadline, through the public tokens and a wheel: it starts, it completes, its
+// time comes, and it is cancelled through its outer slot, on a thread each. (deadline.cpp explores
+// only the deadline, but in all interleavings.)
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/cancel_after.hpp>
@@ -40,8 +40,8 @@ using namespace std::chrono_literals;
 using namespace asio_wheel::test::interleave;
 using boost::system::error_code;
 
-// An operation that any thread may complete, once it has begun; and that may be cancelled by any
-// other until its handler is called.
+// An operation that any thread may complete after its start, and that any other thread may cancel
+// until its handler is called.
 class operation {
 public:
     template <class Token>
@@ -59,17 +59,17 @@ public:
             token);
     }
 
-    // By a thread that completes it, or has time pass: waits until it has begun, and sees all of
-    // that.
+    // For a thread that completes it or advances time: waits for its start, and synchronises with
+    // it.
     void await_begin() {
         await([this] { return begun_.load(std::memory_order_relaxed); });
         check(begun_.load(std::memory_order_acquire), "it has begun"); // Pairs with start().
     }
 
-    // As it was cancelled, if it was.
+    // With the result of its cancellation, if it was cancelled.
     void complete() { std::exchange(handler_, nullptr)->call(result()); }
 
-    // To be called by its handler.
+    // Called by its handler.
     void end() { ended_ = true; }
 
 private:
@@ -91,7 +91,7 @@ private:
     std::unique_ptr<held> handler_;
     std::atomic<bool> begun_{false};
     observed cancelled_;
-    bool ended_ = false; // Not atomic: the deadline orders it.
+    bool ended_ = false; // Not atomic: the deadline orders the accesses.
 };
 
 struct scene : world {
@@ -116,9 +116,9 @@ struct scene : world {
     }
     void complete() { op.complete(); }
 
-    // In a handler: an operation that has a deadline and ends before it, and then this one, which
-    // gets the same timer. (Another wait is pending: the last of all would end by way of the
-    // queue.)
+    // In a handler: an operation with a deadline completes before it, and then this one starts,
+    // which gets the same timer. (Another wait is pending, because the last one would end by way of
+    // the queue.)
     void begin_after_another(bool and_end) {
         asio::post(ctx, [this, and_end] {
             others.async_wait([](error_code) {});

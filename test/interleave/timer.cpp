@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Waits on timers, through the public interface: what expires on one thread is cancelled,
-// postponed, moved, destroyed or begun on another.
+// Waits on timers, through the public interface: waits that expire on one thread are cancelled,
+// postponed, moved, destroyed or started on another.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 
@@ -33,7 +33,7 @@ using namespace std::chrono_literals;
 using namespace asio_wheel::test::interleave;
 using timer = asio_wheel::basic_waitable_timer<scripted_clock>;
 
-// A timer of one second with a wait on it, which one thread lets expire.
+// A timer of one second with a pending wait, which one thread lets expire.
 struct scene : world {
     std::optional<timer> t;
     fate first;
@@ -45,7 +45,7 @@ struct scene : world {
         ctx.poll();
     }
 
-    // What was not delivered yet.
+    // The waits that were not delivered yet.
     void finish() { pass(10s); }
 };
 
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_wait_expires_or_is_postponed) {
                 });
 }
 
-// The tick that the timer is filed for comes while its expiry goes back and forth behind it.
+// The tick for which the timer is filed comes while its expiry moves back and forth behind it.
 BOOST_AUTO_TEST_CASE(a_postponed_wait_is_filed_again_or_postponed_back) {
     explore_all("file_again_postpone_back", {.preemptions = 3}, {.schedules = 100}, [] {
         scene s;
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_begins_while_time_goes_on_is_not_overlooked) {
                 begin(2s));
 }
 
-// The last wait ends on one thread while another one begins, or ends, on another.
+// The last wait ends on one thread while another one starts or ends on another.
 BOOST_AUTO_TEST_CASE(the_context_works_as_long_as_anything_waits) {
     explore_all("last_ends_next_begins", {.preemptions = 2},
                 {.schedules = 100, .outcomes = {"waits"}}, [] {

@@ -5,8 +5,8 @@
 // unity: interleave
 // pch: off
 
-// Timers whose wait was cancelled, and that are filed still: a wait starts on them without the
-// lock, or they end, while their tick comes, the wheel falls asleep, or is drained.
+// Timers whose wait was cancelled and that are still filed: a wait starts on them without the lock,
+// or they are destroyed, while their tick comes, the wheel falls asleep, or is drained.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 
@@ -51,7 +51,7 @@ struct scene : world {
         ctx.poll();
     }
 
-    // Whatever waits comes to its end.
+    // All pending waits end.
     void finish(bool awake = true) {
         pass(10s);
         last.check_counted(awake ? 0 : 1);
@@ -174,8 +174,8 @@ BOOST_AUTO_TEST_CASE(a_wait_is_cancelled_and_started_again_while_its_tick_comes)
                 });
 }
 
-// When the last wait ends the driver is disarmed, though timers are filed. A wait that starts on
-// one of these at that moment must not be overlooked.
+// When the last wait ends, the driver is disarmed, although timers are filed. A wait that starts on
+// one of them at that moment must not be missed.
 BOOST_AUTO_TEST_CASE(a_wait_starts_while_the_wheel_falls_asleep) {
     const auto ends = [](bool cancels) {
         return [cancels] {

@@ -7,6 +7,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 #include "support/tracker_executor.hpp"
 
@@ -41,22 +42,19 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::interval;
 using asio_wheel::interval_options;
 using asio_wheel::missed_tick;
-using boost::system::error_code;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// An interval whose ticks are taken one after the other, and written down: when they came, in
-// milliseconds from the beginning, and for how many periods they stood, if not for one.
+// An interval whose ticks are taken one after another and logged: the milliseconds from the start,
+// and the number of periods if it is not one.
 struct ticking : virtual_world {
     std::optional<interval> ticks;
     std::chrono::steady_clock::time_point start = now();
-    std::string story;
+    std::string log_text;
     bool taking = true;
 
     void begin(nanoseconds period, const interval_options& options = {}) {
@@ -66,17 +64,17 @@ struct ticking : virtual_world {
 
     void take() {
         ticks->async_tick([this](error_code ec, std::size_t periods) {
-            story += story.empty() ? "" : " ";
-            story += std::to_string((now() - start) / 1ms);
-            story += periods != 1 ? "*" + std::to_string(periods) : "";
-            story += ec ? "!" : "";
+            log_text += log_text.empty() ? "" : " ";
+            log_text += std::to_string((now() - start) / 1ms);
+            log_text += periods != 1 ? "*" + std::to_string(periods) : "";
+            log_text += ec ? "!" : "";
             if (!ec && taking) {
                 take();
             }
         });
     }
 
-    // Lets a context run that has nothing else to do.
+    // Runs an otherwise idle context.
     void run_for(nanoseconds d) {
         const auto end = now() + d;
         pass(0ms);
@@ -85,7 +83,7 @@ struct ticking : virtual_world {
         }
     }
 
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
     ~ticking() {
         taking = false;
@@ -101,29 +99,29 @@ BOOST_AUTO_TEST_SUITE(interval_, *boost::unit_test::timeout(60))
 BOOST_FIXTURE_TEST_CASE(the_first_tick_comes_after_a_period, ticking) {
     begin(100ms);
     run_for(350ms);
-    BOOST_TEST(told() == "100 200 300");
+    BOOST_TEST(take_log() == "100 200 300");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_tick_may_come_at_once, ticking) {
     begin(100ms, {.first = 0ms});
-    BOOST_TEST(told() == ""); // not from inside
+    BOOST_TEST(take_log() == ""); // Not inside the call.
     run_for(250ms);
-    BOOST_TEST(told() == "0 100 200");
+    BOOST_TEST(take_log() == "0 100 200");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_tick_may_come_at_a_phase, ticking) {
     begin(100ms, {.first = 30ms});
     run_for(250ms);
-    BOOST_TEST(told() == "30 130 230");
+    BOOST_TEST(take_log() == "30 130 230");
 }
 
-// The second tick, of 600 ms, is taken at 950 ms only.
+// The second tick, of 600 ms, is taken only at 950 ms.
 BOOST_FIXTURE_TEST_CASE(skipped_ticks_are_counted_in_the_next_one, ticking) {
     begin(300ms);
     run_for(300ms);
     elapse(650ms);
     run_for(300ms);
-    BOOST_TEST(told() == "300 950*2 1200");
+    BOOST_TEST(take_log() == "300 950*2 1200");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_delayed_interval_goes_on_a_period_after_a_late_tick, ticking) {
@@ -131,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(a_delayed_interval_goes_on_a_period_after_a_late_tick, t
     run_for(300ms);
     elapse(650ms);
     run_for(301ms);
-    BOOST_TEST(told() == "300 950*2 1250");
+    BOOST_TEST(take_log() == "300 950*2 1250");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_burst_makes_up_for_each_missed_tick, ticking) {
@@ -139,7 +137,7 @@ BOOST_FIXTURE_TEST_CASE(a_burst_makes_up_for_each_missed_tick, ticking) {
     run_for(300ms);
     elapse(650ms);
     run_for(300ms);
-    BOOST_TEST(told() == "300 950 950 1200");
+    BOOST_TEST(take_log() == "300 950 950 1200");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_tick_that_is_late_by_less_than_a_period_moves_nothing, ticking) {
@@ -149,10 +147,10 @@ BOOST_FIXTURE_TEST_CASE(a_tick_that_is_late_by_less_than_a_period_moves_nothing,
         run_for(99ms);
         elapse(60ms);
         run_for(150ms);
-        BOOST_TEST(told() == "159 200 300");
+        BOOST_TEST(take_log() == "159 200 300");
         ticks->cancel();
         poll();
-        static_cast<void>(told());
+        static_cast<void>(take_log());
     }
 }
 
@@ -160,37 +158,38 @@ BOOST_FIXTURE_TEST_CASE(six_hours_of_sleep_are_one_tick_or_360, ticking) {
     begin(1min);
     elapse(6h);
     poll();
-    BOOST_TEST(told() == "21600000*360");
+    BOOST_TEST(take_log() == "21600000*360");
     begin(1min, {.missed = missed_tick::burst});
     std::size_t ticked = 0;
     elapse(6h);
     while (poll() != 0) {
         pass(0ms);
     }
-    for (const char c : told()) {
+    for (const char c : take_log()) {
         ticked += c == ' ' ? 1 : 0;
     }
-    BOOST_TEST(ticked == 360U); // And the first interval's abort.
+    BOOST_TEST(ticked == 360U); // Including the abort of the first interval.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_fixed_delay_begins_when_the_tick_is_asked_for, ticking) {
     taking = false;
     begin(100ms, {.fixed_delay = true});
-    run_for(250ms); // It came at 100, and nobody asks for the next one yet.
-    BOOST_TEST(told() == "100");
+    run_for(250ms); // It came at 100, and the next one is not awaited yet.
+    BOOST_TEST(take_log() == "100");
     take();
     run_for(200ms);
-    BOOST_TEST(told() == "350");
+    BOOST_TEST(take_log() == "350");
     elapse(1h);
     take();
     run_for(150ms);
-    BOOST_TEST(told() == std::to_string(450 + 3600 * 1000 + 100)); // One, and in full length.
+    BOOST_TEST(take_log() ==
+               std::to_string(450 + 3600 * 1000 + 100)); // A single one, of full length.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_fixed_delay_may_begin_at_once, ticking) {
     begin(100ms, {.fixed_delay = true, .first = 0ms});
     run_for(250ms);
-    BOOST_TEST(told() == "0 100 200");
+    BOOST_TEST(take_log() == "0 100 200");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_million_ticks_do_not_drift, virtual_world) {
@@ -221,23 +220,23 @@ BOOST_FIXTURE_TEST_CASE(slow_work_keeps_the_rate, ticking) {
     begin(225ms);
     for (int i = 0; i < 20; ++i) {
         run_for(145ms);
-        elapse(80ms); // A handler, or somebody else, keeps the context busy.
+        elapse(80ms); // A handler keeps the context busy.
     }
     poll();
     BOOST_TEST(ticks->cancel() == 1U);
     poll();
-    BOOST_TEST(std::count(story.begin(), story.end(), ' ') == 20); // 20 ticks, and the abort.
-    BOOST_TEST(story.find('*') == story.rfind('*'));               // That of the abort.
+    BOOST_TEST(std::count(log_text.begin(), log_text.end(), ' ') == 20); // 20 ticks and the abort.
+    BOOST_TEST(log_text.find('*') == log_text.rfind('*'));               // That of the abort.
 }
 
 BOOST_FIXTURE_TEST_CASE(handlers_of_one_interval_never_overlap, ticking) {
     taking = false;
     begin(100ms);
     run_for(1s);
-    BOOST_TEST(told() == "100"); // Nobody takes the others,
+    BOOST_TEST(take_log() == "100"); // The next ticks are not taken
     take();
     run_for(1ms);
-    BOOST_TEST(told() == "1000*9"); // until somebody does.
+    BOOST_TEST(take_log() == "1000*9"); // until now.
 }
 
 BOOST_FIXTURE_TEST_CASE(an_interval_cancelled_before_its_first_tick_never_ticks, ticking) {
@@ -246,7 +245,7 @@ BOOST_FIXTURE_TEST_CASE(an_interval_cancelled_before_its_first_tick_never_ticks,
     BOOST_TEST(ticks->cancel() == 1U);
     BOOST_TEST(ticks->cancel() == 0U);
     run_for(1s);
-    BOOST_TEST(told() == "50*0!");
+    BOOST_TEST(take_log() == "50*0!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_tick_was_not_taken, ticking) {
@@ -254,10 +253,10 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_tick_was_not_taken, ticking) {
     run_for(150ms);
     ticks->cancel();
     run_for(100ms);
-    BOOST_TEST(told() == "100 150*0!");
+    BOOST_TEST(take_log() == "100 150*0!");
     take();
     run_for(100ms);
-    BOOST_TEST(told() == "250 300");
+    BOOST_TEST(take_log() == "250 300");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_tick_that_is_asked_for_again_aborts_the_one_before, ticking) {
@@ -265,7 +264,7 @@ BOOST_FIXTURE_TEST_CASE(a_tick_that_is_asked_for_again_aborts_the_one_before, ti
     begin(100ms);
     take();
     run_for(150ms);
-    BOOST_TEST(told() == "0*0! 100");
+    BOOST_TEST(take_log() == "0*0! 100");
 }
 
 BOOST_FIXTURE_TEST_CASE(reset_begins_a_period_now, ticking) {
@@ -273,7 +272,7 @@ BOOST_FIXTURE_TEST_CASE(reset_begins_a_period_now, ticking) {
     run_for(150ms);
     ticks->reset();
     run_for(200ms);
-    BOOST_TEST(told() == "100 250 350");
+    BOOST_TEST(take_log() == "100 250 350");
 }
 
 BOOST_FIXTURE_TEST_CASE(reset_at_sets_the_next_tick_also_beyond_a_period, ticking) {
@@ -281,25 +280,25 @@ BOOST_FIXTURE_TEST_CASE(reset_at_sets_the_next_tick_also_beyond_a_period, tickin
     run_for(150ms);
     ticks->reset_at(start + 175ms);
     run_for(150ms);
-    BOOST_TEST(told() == "100 175 275");
+    BOOST_TEST(take_log() == "100 175 275");
     ticks->reset_at(start + 1s);
     run_for(850ms);
-    BOOST_TEST(told() == "1000 1100");
+    BOOST_TEST(take_log() == "1000 1100");
 }
 
 BOOST_FIXTURE_TEST_CASE(reset_at_holds_for_a_fixed_delay_too, ticking) {
     taking = false;
     begin(100ms, {.fixed_delay = true});
     run_for(150ms);
-    BOOST_TEST(told() == "100");
-    ticks->reset_at(start + 1s); // Nobody waits meanwhile.
+    BOOST_TEST(take_log() == "100");
+    ticks->reset_at(start + 1s); // No wait is pending.
     take();
     run_for(850ms);
-    BOOST_TEST(told() == "1000");
+    BOOST_TEST(take_log() == "1000");
     run_for(50ms);
     take();
     run_for(100ms);
-    BOOST_TEST(told() == "1150"); // A pause again.
+    BOOST_TEST(take_log() == "1150"); // Another pause.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_tick_at_a_time_of_its_own_stays_there_when_the_period_changes, ticking) {
@@ -307,7 +306,7 @@ BOOST_FIXTURE_TEST_CASE(a_tick_at_a_time_of_its_own_stays_there_when_the_period_
     ticks->reset_at(start + 1s);
     ticks->period(200ms);
     run_for(1300ms);
-    BOOST_TEST(told() == "1000 1200");
+    BOOST_TEST(take_log() == "1000 1200");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_interval, ticking) {
@@ -318,13 +317,13 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_interval, ticking) {
         ticks->async_tick([&](error_code ec, std::size_t) {
             BOOST_TEST(ec == aborted);
             ticks.reset();
-            story += "end";
+            log_text += "end";
         });
         ticks->reset();
         ticks->cancel();
     });
     run_for(1s);
-    BOOST_TEST(told() == "end");
+    BOOST_TEST(take_log() == "end");
 }
 
 BOOST_AUTO_TEST_CASE(an_interval_ends_with_its_context_without_a_call) {
@@ -340,14 +339,14 @@ BOOST_FIXTURE_TEST_CASE(what_the_wheel_refuses_is_told, ticking) {
     begin(100ms);
     static_cast<void>(wheel.drain());
     poll();
-    BOOST_TEST(told() == "0*0!");
+    BOOST_TEST(take_log() == "0*0!");
     ticks->async_tick([&](error_code ec, std::size_t periods) {
         BOOST_TEST((ec == asio_wheel::error::wheel_stopped));
         BOOST_TEST(periods == 0U);
-        story = "told";
+        log_text = "told";
     });
     poll();
-    BOOST_TEST(told() == "told");
+    BOOST_TEST(take_log() == "told");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_a_tick_is_waited_for, ticking) {
@@ -356,25 +355,25 @@ BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_a_tick_is_waited_for, tickin
     ticks->period(200ms);
     BOOST_TEST((ticks->period() == 200ms));
     run_for(400ms);
-    BOOST_TEST(told() == "100 300 500");
+    BOOST_TEST(take_log() == "100 300 500");
     ticks->period(75ms);
     run_for(125ms);
-    BOOST_TEST(told() == "575 650");
+    BOOST_TEST(take_log() == "575 650");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_first_tick_at_its_own_time_stays_there_when_the_period_changes, ticking) {
     begin(100ms, {.first = 30ms});
     ticks->period(50ms);
     run_for(100ms);
-    BOOST_TEST(told() == "30 80");
+    BOOST_TEST(take_log() == "30 80");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_period_has_a_first_tick_only, ticking) {
     begin(nanoseconds::max(), {.first = 10ms});
     run_for(20ms);
-    BOOST_TEST(told() == "10");
+    BOOST_TEST(take_log() == "10");
     pass(24h * 365 * 100);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(bad_input_is_named, virtual_world) {
@@ -393,7 +392,7 @@ BOOST_FIXTURE_TEST_CASE(bad_input_is_named, virtual_world) {
                }) == "asio_wheel: interval_options::jitter is nan, but must be 0 to 1");
     interval ticks(ctx, 1s, {.jitter = 0.5});
     BOOST_TEST(message_of([&] { ticks.period(0s); }) != "nothing");
-    BOOST_TEST((ticks.period() == 1s)); // As it was.
+    BOOST_TEST((ticks.period() == 1s)); // Unchanged.
 }
 
 BOOST_FIXTURE_TEST_CASE(jitter_stays_in_its_window_and_adds_up_to_nothing, virtual_world) {

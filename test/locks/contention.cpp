@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Prints for each step of a timer's life how many locks it takes, how many atomic
-// read-modify-writes it makes, and which cache lines it touches that other timers' steps touch too:
-// what decides how timers scale with threads. All is done by one thread at a time and counted, not
-// timed. What must hold is checked by test/contention.cpp.
+// Prints, for each step in a timer's life, how many locks and how many atomic read-modify-writes it
+// takes, and which cache lines it shares with steps of other timers. These determine how timers
+// scale with threads. One thread at a time takes the steps, which are counted, not timed.
+// test/service/contention.cpp checks the invariants.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
 
@@ -14,7 +14,7 @@
 
 #include "support/timer_life.hpp"
 
-#include "support/sync_tally.hpp"
+#include "support/sync_counter.hpp"
 
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -50,7 +50,7 @@ using namespace asio_wheel::test;
 
 constexpr bool counts_asios_locks = ASIO_WHEEL_TEST_COUNTS_ASIOS_LOCKS != 0;
 
-// What one round came to: `times` operations.
+// The result of one round: `times` operations.
 struct counts {
     std::size_t times = 1;
     sync_counts ours;
@@ -58,7 +58,7 @@ struct counts {
     std::size_t asios_modifications = 0;
     std::set<std::uintptr_t> changed; // Lines of the wheel's memory.
 
-    // But for what changed: that depends on the time.
+    // Ignores the changed lines, which depend on the time.
     bool operator==(const counts& other) const {
         return std::tie(times, ours, asios_locks, asios_modifications) ==
                std::tie(other.times, other.ours, other.asios_locks, other.asios_modifications);
@@ -73,9 +73,9 @@ void require(bool condition, const std::string& what) {
 }
 
 // Counts what the library does, and what Asio does.
-class counter final : public stretch {
+class counter final : public section {
 public:
-    // Makes the wheel, whose blocks begin at an offset in a cache line.
+    // Creates the wheel, whose memory blocks begin at an offset in a cache line.
     counter(boost::asio::io_context& ctx, std::size_t offset) {
         const boost::asio::steady_timer with_asios_services(ctx);
         memory_.add_blocks_of(offset, [&] { asio_wheel::use_wheel(ctx); });
@@ -124,16 +124,16 @@ private:
         }
     }
 
-    sync_tally tally_;
+    sync_counter tally_;
     asio_counts asio_;
     wheel_memory memory_;
     std::set<std::uintptr_t> changed_;
     std::map<const void*, std::string> names_;
 };
 
-// All rounds of a step, which come to the same but for what changed.
+// All rounds of a step, with the same counts except for the changed lines.
 struct measured : counts {
-    std::vector<std::set<std::uintptr_t>> changes; // Of each round.
+    std::vector<std::set<std::uintptr_t>> changes; // For each round.
 
     [[nodiscard]] std::set<std::uintptr_t> known_lines() const {
         std::set<std::uintptr_t> known;
@@ -149,7 +149,7 @@ struct measured : counts {
 struct row {
     std::string name;
     measured with;
-    std::optional<measured> bare; // What the operation does without a timer.
+    std::optional<measured> bare; // The counts of the operation without a timer.
 };
 
 // Lines that any of the steps writes.
@@ -164,7 +164,7 @@ std::set<std::uintptr_t> written_lines(const std::vector<row>& rows) {
     return lines;
 }
 
-// Does a step again and again. When all is warmed up, each round has to come to the same.
+// Takes a step again and again. After the warm-up, each round must have the same counts.
 template <class Timer>
 measured measure(timer_life<Timer>& life, counter& c, const std::string& name,
                  const typename timer_life<Timer>::step& step, int rounds) {
@@ -198,11 +198,11 @@ std::vector<row> measure_steps(timer_life<Timer>& life, counter& c, int rounds) 
     return rows;
 }
 
-// All steps, where the wheel begins at such an offset in a cache line.
+// All steps, with the wheel at this offset in a cache line.
 //
-// A wheel may have lines for each thread. These are of no interest. They are the ones that a step
-// changes without the wheel's lock, and no step of another thread does. (What is guarded by the
-// lock may be another line each time.)
+// A wheel may have lines for each thread, which are left out. They are those that a step changes
+// without the wheel's lock, and that no step of another thread changes. (What the lock guards may
+// be another line each time.)
 template <class Timer>
 std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
     boost::asio::io_context ctx;
@@ -229,7 +229,7 @@ std::vector<row> measure_all(int rounds, std::size_t offset = 0) {
     return rows;
 }
 
-// `total` for one of `times`.
+// Returns `total` divided by `times`.
 std::string each(std::ptrdiff_t total, std::size_t times) {
     const auto n = static_cast<std::ptrdiff_t>(times);
     char text[32];
@@ -265,7 +265,7 @@ std::string locks(const counts& c) {
     return list({c.ours.locks.begin(), c.ours.locks.end()}, c.times);
 }
 
-// The least and the most of some numbers.
+// Returns the minimum and the maximum of some numbers.
 struct range {
     std::size_t least = std::numeric_limits<std::size_t>::max();
     std::size_t most = 0;
@@ -280,8 +280,8 @@ struct range {
     }
 };
 
-// The same step of the same timers, but for where in a cache line the wheel begins; and all lines
-// that any step writes.
+// The same step of the same timers, with different positions of the wheel in a cache line; and all
+// lines that any step writes.
 struct placed {
     const measured* step;
     const std::set<std::uintptr_t>* written_by_any;
@@ -316,7 +316,7 @@ std::string lines(const std::vector<placed>& placements, bool written) {
     return n.most == 0 ? "0" : n.text() + ": " + joined(parts, "");
 }
 
-// Lines that change beside those that lines() names.
+// Changed lines in addition to those in lines().
 std::string further_lines(const std::vector<placed>& placements) {
     range n;
     for (const placed& p : placements) {
@@ -360,7 +360,7 @@ std::string modifications(const counts& c) {
 
 using table = std::vector<std::vector<std::string>>;
 
-// The width of UTF-8 text.
+// Returns the width of UTF-8 text.
 std::size_t width(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

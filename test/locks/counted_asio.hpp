@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How many locks Asio takes, and how many atomic read-modify-writes it makes. To be included before
-// anything of Asio, in a program of one source.
+// Counts the locks and the atomic read-modify-writes of Asio. Include this before anything of Asio,
+// in a program with one source file.
 //
-// Locks are counted where pthread_mutex_lock() can be replaced; elsewhere there are none to be
-// seen. Asio's atomic counts are replaced by a class that counts. Newer versions of Asio have a
-// mutex of their own beside that of pthreads: they take the latter here, as they do on platforms
-// that cannot have the former. All of this counts as often as the original does.
+// Locks are counted if pthread_mutex_lock() can be replaced; otherwise the count is zero. Asio's
+// atomic counters are replaced by a counting class. Newer versions of Asio have a mutex of their
+// own in addition to that of pthreads. Here they use the latter, as on platforms without the
+// former. All of this counts as often as the original does.
 
 #ifndef ASIO_WHEEL_TEST_LOCKS_COUNTED_ASIO_HPP
 #define ASIO_WHEEL_TEST_LOCKS_COUNTED_ASIO_HPP
@@ -34,7 +34,7 @@
 
 namespace asio_wheel::test {
 
-/// What Asio did since it was told to count.
+/// What Asio has done since counting began.
 struct asio_counts {
     std::map<const void*, std::size_t> locks; ///< By the address of the mutex.
     std::size_t modifications = 0;

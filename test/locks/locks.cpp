@@ -1,13 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Prints for each shape of wheel how long a lock is held at most, and how long another handler
-// waits for its turn at most, when very many waits start, expire, are moved or end at once. All is
-// done by one thread, and its processor time is measured. What must hold is checked by
-// test/turns.cpp, which counts waits.
+// Prints, for each shape of wheel, the longest time that a lock is held, and the longest time that
+// another handler waits for its turn, when very many waits start, expire, are moved or end at once.
+// One thread does everything, and its processor time is measured. test/service/turns.cpp checks the
+// invariants by counting waits.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/measured_sync.hpp"
 
+#include "support/names.hpp"
 #include "support/turns.hpp"
 
 #include <algorithm>
@@ -22,15 +23,14 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 
-// The default, those of wheel_options and of the guides, and the largest.
+// The default shape, those of wheel_options and of the guides, and the largest.
 constexpr wheel_shape shapes[] = {{256, 4},       {512, 1}, {4096, 1}, {65'536, 1},
                                   {1'048'576, 1}, {64, 2},  {16, 16},  {2, 64}};
 
-constexpr std::size_t budget = 256; // As by default.
+constexpr std::size_t budget = 256; // The default.
 
-// What is prepared, what is measured, and whether others have turns meanwhile.
+// A workload: its preparation, the measured part, and whether others have turns in the meantime.
 struct named_workload {
     const char* name;
     std::function<void(waiting_crowd&, std::size_t)> prepare;
@@ -137,14 +137,14 @@ row measure(const named_workload& w, const wheel_shape& shape, std::size_t n) {
         w.run(crowd, n);
         result.locks = log.finish();
     }
-    // The gap is measured apart, because watching the locks takes time.
+    // The gap is measured separately, because observing the locks takes time.
     waiting_crowd crowd(shape, budget);
     w.prepare(crowd, n);
     result.gap = w.run(crowd, n);
     return result;
 }
 
-// scale() is for idle timers, which are on the clock of the system.
+// scale() is for idle timers, which use the system's clock.
 row measure_scale(const wheel_shape& shape, std::size_t n) {
     row result;
     {
@@ -160,7 +160,7 @@ row measure_scale(const wheel_shape& shape, std::size_t n) {
     return result;
 }
 
-// Interrupts and page faults count as processor time. So the least of some runs is printed.
+// Interrupts and page faults count as processor time, so the minimum of several runs is printed.
 template <class Measure>
 row least_of_some(Measure m) {
     row least = m();

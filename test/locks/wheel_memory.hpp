@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The memory of a wheel, and which of its cache lines change. Replaces operator new: for a program
-// of one source.
+// Determines the memory of a wheel, and which of its cache lines change. Replaces operator new: for
+// a program with one source file.
 
 #ifndef ASIO_WHEEL_TEST_LOCKS_WHEEL_MEMORY_HPP
 #define ASIO_WHEEL_TEST_LOCKS_WHEEL_MEMORY_HPP
@@ -19,16 +19,16 @@
 
 namespace asio_wheel::test {
 
-/// The blocks that were taken from operator new while a function ran. Not the pages that a wheel of
-/// very many slots takes from the system.
+/// The blocks that operator new returned while a function ran. Excludes the pages that a wheel of
+/// very many slots gets from the system.
 ///
-/// Where in a cache line a block begins is up to the heap, and with it what shares a line with
-/// what. So that is said here; and such a block is never freed. Wheels are made by one thread.
+/// The heap determines where in a cache line a block begins, and so what shares a line. So this
+/// class chooses it; such a block is never freed. One thread creates the wheels.
 class wheel_memory {
 public:
     static constexpr std::uintptr_t line_size = 64;
 
-    /// `offset` is a multiple of what the heap aligns blocks to.
+    /// `offset` is a multiple of the heap's alignment.
     template <class Function>
     void add_blocks_of(std::size_t offset, Function f) {
         const std::size_t first = noted;
@@ -41,14 +41,14 @@ public:
         }
     }
 
-    /// Remembers what is there,
+    /// Remembers the contents,
     void remember() {
         for (auto& [b, copy] : blocks_) {
             std::memcpy(copy.data(), b.begin, b.size);
         }
     }
 
-    /// and tells which lines have another content now. A change that was taken back is not seen.
+    /// and returns the lines whose contents have changed. A change that was undone is not detected.
     [[nodiscard]] std::set<std::uintptr_t> changed() const {
         std::set<std::uintptr_t> lines;
         for (const auto& [b, copy] : blocks_) {
@@ -61,7 +61,8 @@ public:
         return lines;
     }
 
-    /// For operator new. `alignment` is 1 where any will do. Null without memory.
+    /// For operator new. `alignment` is 1 if any alignment is sufficient. Returns null without
+    /// memory.
     [[nodiscard]] static void* allocate(std::size_t size, std::size_t alignment) noexcept {
         if (!noting || noted == most) {
             return alignment == 1 ? std::malloc(std::max<std::size_t>(size, 1))
@@ -105,7 +106,7 @@ private:
 
 } // namespace asio_wheel::test
 
-// Not inlined: g++ would see malloc() and free() there, and warn of what does not match.
+// Not inline: otherwise g++ warns of mismatched malloc() and free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
     if (void* const memory = asio_wheel::test::wheel_memory::allocate(size, 1)) {
         return memory;

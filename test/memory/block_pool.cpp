@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Threads that have and free blocks of memory for operations, their own and each other's.
+// Threads that allocate and free blocks of operation memory, their own and each other's.
 
 #include <asio_wheel/detail/memory/block_pool.hpp>
 

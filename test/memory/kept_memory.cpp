@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The memory that operations have in reserve: one block that goes from wait to wait, and what an
-// executor gets while an operation is on its way to it.
+// The memory that operations reserve: a block that is reused from wait to wait, and the block for
+// an executor while an operation is queued there.
 
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
@@ -34,15 +34,16 @@ struct some_op : wait_op {
     static void run(void*, operation*, const boost::system::error_code&, std::size_t) {}
 };
 
-// Calls a function at the very end of a thread, where the block pool keeps no blocks any more: it
-// can promise none.
+// Calls a function at the very end of a thread, when the block pool caches no blocks any more and
+// can reserve none.
 struct at_the_end {
     std::function<void()> function;
     ~at_the_end() { function(); }
 };
 void call_without_blocks(const std::function<void()>& function) {
     std::thread([&] {
-        thread_local const at_the_end guard{function}; // Ends after what is made after it.
+        thread_local const at_the_end guard{
+            function}; // Destroyed after objects that are created later.
         block_pool::deallocate(block_pool::allocate(16), 16);
     }).join();
 }
@@ -83,13 +84,13 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_the_block_comes_from_the_allocator) {
         char* const c = chars.allocate(1);
         long* const several = longs.allocate(3);
         BOOST_TEST(count.live == 3U);
-        chars.deallocate(c, 1); // There is one already.
+        chars.deallocate(c, 1); // One is kept already.
         longs.deallocate(several, 3);
         BOOST_TEST(count.live == 1U);
 
         memory.release();
         BOOST_TEST(count.live == 0U);
-        longs.deallocate(longs.allocate(3), 3); // Is none to keep.
+        longs.deallocate(longs.allocate(3), 3); // Is not kept.
         BOOST_TEST(count.live == 0U);
     }
     BOOST_TEST(count.live_bytes == 0U);
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_wheels_reserve_has_two_blocks) {
     BOOST_TEST(reserve->acquire());
     void* const first = hop_reserve::allocate(reserve.get());
     void* const second = hop_reserve::allocate(reserve.get());
-    void* const third = hop_reserve::allocate(reserve.get()); // Of the block pool.
+    void* const third = hop_reserve::allocate(reserve.get()); // From the block pool.
     BOOST_TEST(first != second);
     hop_reserve::deallocate(first);
     BOOST_TEST(hop_reserve::allocate(reserve.get()) == first);
@@ -120,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_wheels_reserve_serves_one_hop_at_a_time) {
     BOOST_TEST(!reserve->acquire());
     void* const block = hop_reserve::allocate(reserve.get());
     reserve->release();
-    BOOST_TEST(!reserve->acquire()); // The executor has the block still.
+    BOOST_TEST(!reserve->acquire()); // The executor still has the block.
     hop_reserve::deallocate(block);
     BOOST_TEST(reserve->acquire());
     reserve->release();
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_wheels_reserve_is_free_again_when_a_handler_is_called) {
         const hop_attempt attempt(op, *reserve);
         kept = attempt.has_memory() && !reserve->acquire();
         hop_attempt::called(op);
-        freed = reserve->acquire(); // As a hop does that the handler waits for.
+        freed = reserve->acquire(); // As a queued handler does when it arrives.
         reserve->release();
     });
     BOOST_TEST(kept);
@@ -153,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_wheels_reserve_outlives_its_wheel_while_a_block_is_in_use
         block = hop_reserve::allocate(lifetime->reserve.get());
         lifetime->reserve->release();
     }
-    *static_cast<char*>(block) = 'x'; // AddressSanitizer looks.
+    *static_cast<char*>(block) = 'x'; // AddressSanitizer checks it.
     hop_reserve::deallocate(block);
 }
 

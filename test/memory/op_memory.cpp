@@ -3,9 +3,10 @@
 // pch: off
 // unity: operator_new
 
-// The memory of waits whose handlers have no allocator: what threads keep of it, and what is given
-// back. operator new is counted.
+// The memory of waits whose handlers have no allocator: how much of it threads keep, and how much
+// they return. operator new is counted.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
@@ -29,11 +30,8 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::detail::block_pool;
-using boost::system::error_code;
 using block = std::pair<void*, std::size_t>;
 
 template <class Function>
@@ -56,7 +54,7 @@ void free_all(const std::vector<block>& blocks) {
     }
 }
 
-// Ends after everything that belongs to the main thread, with a wait that thread has started.
+// Destroyed after all other objects of the main thread, with a wait that the thread has started.
 struct late_end {
     asio::io_context ctx;
     std::optional<asio_wheel::steady_timer> timer;
@@ -89,7 +87,7 @@ BOOST_AUTO_TEST_CASE(moving_many_timeouts_at_once_allocates_nothing) {
                }) == 0U);
 }
 
-// Slabs, that is: a thread may keep some blocks, but only of the slab that is left.
+// This counts slabs: a thread may keep some blocks, but only of the slab that is left.
 BOOST_AUTO_TEST_CASE(memory_shrinks_again_when_blocks_are_freed_in_whatever_order) {
     std::mt19937_64 random(seed());
     BOOST_TEST_CONTEXT(seed_note(seed())) {
@@ -102,7 +100,7 @@ BOOST_AUTO_TEST_CASE(memory_shrinks_again_when_blocks_are_freed_in_whatever_orde
                 std::shuffle(blocks.begin(), blocks.end(), random);
                 free_all(blocks);
             }
-            // What this thread keeps may lie on as many slabs as it has blocks.
+            // The blocks of this thread may lie on as many slabs.
             in_a_new_thread([] {});
             BOOST_TEST(heap.live <= before + 257U);
             const std::vector<block> again = many_blocks(257, size);
@@ -151,7 +149,7 @@ BOOST_AUTO_TEST_CASE(what_a_thread_keeps_is_given_back_at_its_end) {
     const std::size_t before = heap.live;
     for (int i = 0; i < 10; ++i) {
         in_a_new_thread([] { free_all(many_blocks(10'000, 96)); });
-        BOOST_TEST(heap.live <= before + 1); // the one slab that is kept
+        BOOST_TEST(heap.live <= before + 1); // The one slab that is kept.
     }
 }
 
@@ -160,10 +158,10 @@ BOOST_AUTO_TEST_CASE(a_block_may_be_freed_by_another_thread) {
     std::vector<block> blocks;
     in_a_new_thread([&] { blocks = many_blocks(10'000, 112); });
     in_a_new_thread([&] { free_all(blocks); });
-    BOOST_TEST(heap.live <= before + 2); // the vector, and the one slab that is kept
+    BOOST_TEST(heap.live <= before + 2); // The vector, and the one slab that is kept.
 }
 
-// At the end of its thread a block can still be had and given back: by what ends later.
+// At the end of a thread, objects that are destroyed later can still allocate and free blocks.
 BOOST_AUTO_TEST_CASE(what_ends_after_its_thread_can_use_blocks) {
     struct late {
         void* memory = nullptr;
@@ -179,14 +177,14 @@ BOOST_AUTO_TEST_CASE(what_ends_after_its_thread_can_use_blocks) {
     };
     const std::size_t before = heap.live;
     in_a_new_thread([] {
-        static thread_local late first; // is destroyed after what the thread keeps
+        static thread_local late first; // Destroyed after the thread's cache.
         first.memory = block_pool::allocate(64);
         block_pool::deallocate(block_pool::allocate(64), 64);
     });
-    BOOST_TEST(heap.live <= before + 1); // the one slab that is kept
+    BOOST_TEST(heap.live <= before + 1); // The one slab that is kept.
 }
 
-// Found out, if not so, by the sanitizers and by whoever looks at the exit status.
+// Sanitizers and the exit status report violations.
 BOOST_AUTO_TEST_CASE(a_context_of_static_lifetime_may_have_waits_at_its_end) {
     static_world.timer.emplace(static_world.ctx, 1h);
     static_world.timer->async_wait(ignore);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Operations of waits are no larger than those of Asio's timers, so that handlers' memory that is
-// large enough for these is large enough for ours. The compiler checks it.
+// The operations of waits are no larger than those of Asio's timers. So memory that a handler
+// provides for these is large enough for ours. The compiler checks that.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -54,8 +54,7 @@ constexpr bool is_bound =
     !std::is_same_v<asio::associated_executor_t<Handler, detail::unassociated>,
                     detail::unassociated>;
 
-// All types of operation that a wait with this handler, on a timer with this executor,
-// instantiates.
+// All operation types that a wait with this handler, on a timer with this executor, instantiates.
 template <class Handler, class Executor>
 constexpr bool fits() {
     constexpr std::size_t most = asios<Handler, Executor>;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The memory of a wheel. How much of it is there is a matter of wheel_cost.
+// The memory of a wheel. wheel/cost.cpp tests how much of it is resident.
 
 #include <asio_wheel/detail/memory/zero_memory.hpp>
 
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_SUITE(memory_of_zeros)
 
 BOOST_AUTO_TEST_CASE(memory_is_zero_and_aligned_to_a_cache_line) {
     for (const std::size_t size : {1U, 100U, 65'535U, 65'536U, 1'000'000U}) {
-        for (int again = 0; again < 2; ++again) { // As others have left it.
+        for (int again = 0; again < 2; ++again) { // With the contents of earlier uses.
             const zero_memory memory(size);
             std::byte* const end = memory.begin() + size;
             BOOST_TEST(memory.size() == size);

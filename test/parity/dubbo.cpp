@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Dubbo gives its users, and itself: org.apache.dubbo.common.timer.HashedWheelTimer with
-// Timer, Timeout and TimerTask, and what Dubbo builds on them: calls that time out, failed calls
-// that are tried again, heartbeats and reconnects.
+// The features of Dubbo: org.apache.dubbo.common.timer.HashedWheelTimer with Timer, Timeout and
+// TimerTask, and what Dubbo builds on them: calls that time out, retries of failed calls,
+// heartbeats and reconnects.
 
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/heartbeat.hpp>
@@ -12,9 +12,10 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/logged_scheduler.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
-#include "support/telling.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/system/error_code.hpp>
@@ -31,31 +32,28 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
-using boost::system::error_code;
 
-// As Dubbo makes them: new HashedWheelTimer(threadFactory, 30, MILLISECONDS), 512 slots.
-struct dubbo_timer : telling {
-    dubbo_timer() : telling({.tick = 30ms, .slots = 512, .levels = 1}) {}
+// As Dubbo creates them: new HashedWheelTimer(threadFactory, 30, MILLISECONDS), 512 slots.
+struct dubbo_timer : logged_scheduler {
+    dubbo_timer() : logged_scheduler({.tick = 30ms, .slots = 512, .levels = 1}) {}
 };
 
-// What becomes of a call: its number, and whether there was an answer.
+// The result of a call: its number, and whether there was an answer.
 struct call {
     manual_operation<error_code> answer;
-    std::string& story;
+    std::string& log_text;
 
-    call(asio::io_context& ctx, std::string& s) : answer(ctx.get_executor()), story(s) {
+    call(asio::io_context& ctx, std::string& s) : answer(ctx.get_executor()), log_text(s) {
         answer.on_cancel = [this] { answer.complete(asio::error::operation_aborted); };
     }
 
     void start(int number, std::chrono::milliseconds timeout) {
         answer.start(asio_wheel::timeout(timeout, [this, number](error_code ec) {
-            story += std::to_string(number) + (ec == std::errc::timed_out ? "? " : "! ");
+            log_text += std::to_string(number) + (ec == std::errc::timed_out ? "? " : "! ");
         }));
     }
 };
@@ -89,29 +87,29 @@ BOOST_AUTO_TEST_CASE(a_wheel_for_each_context_needs_no_thread_of_its_own) {
 // newTimeout(task, delay, unit)
 
 BOOST_FIXTURE_TEST_CASE(a_timeout_runs_once_in_its_tick, dubbo_timer) {
-    tasks.schedule_after(100ms, tell("a"));
+    tasks.schedule_after(100ms, note("a"));
     pass(100ms - 1ns);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(20ms + 1ns);
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(deadlines_of_any_length_are_kept, dubbo_timer) {
-    tasks.schedule_after(24h * 365, tell("year"));
-    const task_handle never = tasks.schedule_after(std::chrono::hours::max(), tell("never"));
+    tasks.schedule_after(24h * 365, note("year"));
+    const task_handle never = tasks.schedule_after(std::chrono::hours::max(), note("never"));
     pass(24h * 365 - 30ms);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(60ms);
-    BOOST_TEST(told() == "year");
+    BOOST_TEST(take_log() == "year");
     BOOST_TEST((never.cancel().result == cancel_result::cancelled));
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_due_already_runs_at_once, dubbo_timer) {
-    tasks.schedule_after(-1s, tell("a"));
+    tasks.schedule_after(-1s, note("a"));
     poll();
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 // maxPendingTimeouts, pendingTimeouts()
@@ -131,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(the_limit_is_of_what_is_pending, dubbo_timer) {
 // stop(), isStop()
 
 BOOST_FIXTURE_TEST_CASE(a_timer_can_be_stopped_once_for_all, dubbo_timer) {
-    const task_handle a = tasks.schedule_after(1h, tell("a"));
+    const task_handle a = tasks.schedule_after(1h, note("a"));
     BOOST_TEST(!tasks.closed());
     const auto never_called = tasks.stop();
     BOOST_TEST(tasks.closed());
@@ -140,47 +138,47 @@ BOOST_FIXTURE_TEST_CASE(a_timer_can_be_stopped_once_for_all, dubbo_timer) {
     BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
                 asio_wheel::error::scheduler_stopped));
     pass(2h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 // Timeout.cancel(), isCancelled(), isExpired()
 
 BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, dubbo_timer) {
-    const task_handle a = tasks.schedule_after(60ms, tell("a"));
-    const task_handle b = tasks.schedule_after(60ms, tell("b"));
+    const task_handle a = tasks.schedule_after(60ms, note("a"));
+    const task_handle b = tasks.schedule_after(60ms, note("b"));
     BOOST_TEST((a.cancel().result == cancel_result::cancelled));
     BOOST_TEST(a.is_cancelled());
     pass(60ms);
     BOOST_TEST((b.cancel().result == cancel_result::already_fired));
     BOOST_TEST(b.is_expired());
     BOOST_TEST((a.cancel().result == cancel_result::already_cancelled));
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_task_that_throws_stops_nothing, dubbo_timer) {
     tasks.schedule_after(30ms, [] { throw std::runtime_error("oh."); });
-    tasks.schedule_after(60ms, tell("a"));
+    tasks.schedule_after(60ms, note("a"));
     pass_in(2, 30ms);
     BOOST_TEST(errors == "oh.");
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
-// DefaultFuture: a timeout for each call, which its answer cancels
+// DefaultFuture: a timeout for each call, which the answer cancels
 
 BOOST_FIXTURE_TEST_CASE(calls_time_out_and_answers_cancel_their_timeouts, dubbo_timer) {
-    std::array<call, 2> calls{call{ctx, story}, call{ctx, story}};
+    std::array<call, 2> calls{call{ctx, log_text}, call{ctx, log_text}};
     calls[0].start(0, 1s);
     calls[1].start(1, 1s);
     pass(500ms);
     calls[0].answer.complete({});
     poll();
-    BOOST_TEST(told() == "0! ");
-    BOOST_TEST(wheel.pending() == 1U); // Dubbo's lies in its slot until the next tick.
+    BOOST_TEST(take_log() == "0! ");
+    BOOST_TEST(wheel.pending() == 1U); // Dubbo's stays in its slot until the next tick.
     pass(1s);
-    BOOST_TEST(told() == "1? ");
+    BOOST_TEST(take_log() == "1? ");
 }
 
-// AbstractRetryTask of a registry, FailbackClusterInvoker: again after five seconds, three times
+// AbstractRetryTask of a registry, FailbackClusterInvoker: three retries, five seconds apart
 
 BOOST_FIXTURE_TEST_CASE(what_failed_is_tried_again_later_and_given_up_in_the_end, dubbo_timer) {
     struct retry {
@@ -188,7 +186,7 @@ BOOST_FIXTURE_TEST_CASE(what_failed_is_tried_again_later_and_given_up_in_the_end
         int left;
 
         void operator()() const {
-            world.story += "x"; // It fails.
+            world.log_text += "x"; // It fails.
             if (left != 0) {
                 world.tasks.schedule_after(5s, retry{world, left - 1});
             }
@@ -196,7 +194,7 @@ BOOST_FIXTURE_TEST_CASE(what_failed_is_tried_again_later_and_given_up_in_the_end
     };
     tasks.schedule_after(5s, retry{*this, 3});
     pass_in(40, 1s);
-    BOOST_TEST(told() == "xxxx");
+    BOOST_TEST(take_log() == "xxxx");
 }
 
 BOOST_FIXTURE_TEST_CASE(retries_may_back_off_instead, dubbo_timer) {
@@ -222,27 +220,27 @@ BOOST_FIXTURE_TEST_CASE(connections_have_heartbeats_and_are_reconnected, dubbo_t
                 return;
             }
             if (event == asio_wheel::heartbeat_event::send) {
-                story += "h";
+                log_text += "h";
             } else {
-                story += "r";
-                pulse.received(); // connected again
+                log_text += "r";
+                pulse.received(); // Connected again.
             }
             watch();
         });
     };
     watch();
     pass_in(17, 10s);
-    BOOST_TEST(told() == "hh"); // at 60 and 120 s
+    BOOST_TEST(take_log() == "hh"); // at 60 and 120 s
     pass(10s);
-    BOOST_TEST(told() == "rh"); // at 180 s, and to the new one at once
+    BOOST_TEST(take_log() == "rh"); // at 180 s, and to the new one at once
     pulse.received();
     pass_in(17, 10s);
-    BOOST_TEST(told() == "hh");
+    BOOST_TEST(take_log() == "hh");
     pulse.cancel();
     poll();
 }
 
-// One task for all channels, every so often, that puts itself back
+// A single task that scans all channels periodically
 
 BOOST_FIXTURE_TEST_CASE(a_sweep_over_all_channels_is_repeated_until_it_is_cancelled, dubbo_timer) {
     std::map<int, std::size_t> swept{{1, 0}, {2, 0}};

@@ -1,16 +1,17 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What github.com/RussellLuo/timingwheel gives its users: TimingWheel with AfterFunc, ScheduleFunc
-// and Stop, Timer.Stop, and its package delayqueue.
+// The features of github.com/RussellLuo/timingwheel: TimingWheel with AfterFunc, ScheduleFunc and
+// Stop, Timer.Stop, and its package delayqueue.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/logged_scheduler.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
-#include "support/telling.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -29,18 +30,15 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::cancel_result;
 using asio_wheel::delay_queue;
 using asio_wheel::task_handle;
-using boost::system::error_code;
 using time_point = std::chrono::steady_clock::time_point;
 
 // tw := timingwheel.NewTimingWheel(time.Millisecond, 20)
-struct timing_wheel : telling {
-    timing_wheel() : telling({.tick = 1ms, .slots = 20, .levels = 4}) {}
+struct timing_wheel : logged_scheduler {
+    timing_wheel() : logged_scheduler({.tick = 1ms, .slots = 20, .levels = 4}) {}
 };
 
 // type EveryScheduler struct { Interval time.Duration }, of its examples
@@ -52,14 +50,14 @@ struct every {
     }
 };
 
-// The clock that people live by.
+// The wall clock.
 using wall_clock = std::chrono::system_clock;
 using calendar = asio_wheel::basic_scheduler<wall_clock>;
 
 struct wall_time : virtual_time_on<wall_clock> {
     calendar tasks{ctx};
 
-    // Lets time go on to what is due next.
+    // Advances time to the next deadline.
     void next() {
         BOOST_TEST_REQUIRE(wheel.advance_to_next() != 0U);
         poll();
@@ -77,8 +75,7 @@ BOOST_AUTO_TEST_CASE(any_tick_above_zero_will_do) {
     BOOST_TEST(thrown_by<std::invalid_argument>([&] {
                    asio_wheel::make_wheel(ctx, {.tick = 0ms, .slots = 20});
                }).has_value());
-    asio_wheel::make_wheel(ctx,
-                           {.tick = 100us, .slots = 20}); // There: at least 1 ms, or it panics.
+    asio_wheel::make_wheel(ctx, {.tick = 100us, .slots = 20}); // Theirs panics below 1 ms.
 }
 
 // AfterFunc(d, f)
@@ -99,29 +96,29 @@ BOOST_FIXTURE_TEST_CASE(after_func_calls_once_and_never_early, timing_wheel) {
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_due_already_is_called_but_not_from_inside, timing_wheel) {
-    tasks.schedule_after(0s, tell("a"));
-    BOOST_TEST(told() == "");
+    tasks.schedule_after(0s, note("a"));
+    BOOST_TEST(take_log() == "");
     poll();
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 // Timer.Stop()
 
 BOOST_FIXTURE_TEST_CASE(stop_tells_whether_it_was_in_time, timing_wheel) {
-    const task_handle a = tasks.schedule_after(1s, tell("a"));
-    const task_handle b = tasks.schedule_after(1s, tell("b"));
+    const task_handle a = tasks.schedule_after(1s, note("a"));
+    const task_handle b = tasks.schedule_after(1s, note("b"));
     pass(900ms);
     BOOST_TEST((a.cancel().result == cancel_result::cancelled));
     BOOST_TEST((a.cancel().result != cancel_result::cancelled));
     pass(100ms);
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
     BOOST_TEST((b.cancel().result == cancel_result::already_fired));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timer_is_stopped_also_while_it_moves_down_the_wheels, timing_wheel) {
     std::vector<task_handle> timers;
     for (int i = 0; i != 100; ++i) {
-        timers.push_back(tasks.schedule_after(40s + i * 1ms, tell("x")));
+        timers.push_back(tasks.schedule_after(40s + i * 1ms, note("x")));
     }
     while (!timers.empty()) {
         pass(390ms);
@@ -130,34 +127,34 @@ BOOST_FIXTURE_TEST_CASE(a_timer_is_stopped_also_while_it_moves_down_the_wheels, 
     }
     BOOST_TEST(wheel.pending() == 0U);
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 // Start(), Stop()
 
 BOOST_FIXTURE_TEST_CASE(a_stopped_wheel_calls_nobody_and_waits_for_nobody, timing_wheel) {
-    tasks.schedule_after(1s, tell("a"));
-    tasks.schedule_after(500ms, [&] { // Stop() does not wait for what is being called: this.
+    tasks.schedule_after(1s, note("a"));
+    tasks.schedule_after(500ms, [&] { // Stop() does not wait for running calls, such as this one.
         static_cast<void>(tasks.stop());
-        story += "s";
+        log_text += "s";
     });
     pass(500ms);
     pass(1h);
-    BOOST_TEST(told() == "s");
+    BOOST_TEST(take_log() == "s");
 }
 
 // ScheduleFunc(scheduler, f)
 
 BOOST_FIXTURE_TEST_CASE(schedule_func_follows_its_plan, timing_wheel) {
-    const task_handle t = tasks.schedule(every{1s}, tell("x"));
+    const task_handle t = tasks.schedule(every{1s}, note("x"));
     BOOST_TEST((t.remaining() == 1s));
     pass(1s);
     pass(1s);
     pass(1s);
-    BOOST_TEST(told() == "xxx");
+    BOOST_TEST(take_log() == "xxx");
     t.cancel();
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_plan_may_end_and_an_empty_one_is_a_handle_to_nothing, timing_wheel) {
@@ -167,32 +164,32 @@ BOOST_FIXTURE_TEST_CASE(a_plan_may_end_and_an_empty_one_is_a_handle_to_nothing, 
             const auto next = previous + 1s;
             return next < until ? std::optional(next) : std::nullopt;
         },
-        tell("x"));
+        note("x"));
     pass_in(10, 1s);
-    BOOST_TEST(told() == "xx");
+    BOOST_TEST(take_log() == "xx");
     BOOST_TEST(t.is_expired());
     const task_handle nil =
-        tasks.schedule([](time_point) { return std::optional<time_point>(); }, tell("y"));
+        tasks.schedule([](time_point) { return std::optional<time_point>(); }, note("y"));
     BOOST_TEST((nil == task_handle()));
 }
 
-// "There is a gap between the expiring and the restarting of the timer": there, Stop() may come to
-// nothing in it.
+// "There is a gap between the expiring and the restarting of the timer": theirs may ignore Stop()
+// in that gap.
 BOOST_FIXTURE_TEST_CASE(a_plan_can_be_ended_at_any_time, timing_wheel) {
     tasks.schedule(every{1s}, [this](const task_handle& self) {
-        story += "x";
+        log_text += "x";
         BOOST_TEST((self.cancel().result == cancel_result::cancelled));
     });
     pass_in(5, 1s);
-    BOOST_TEST(told() == "x");
-    const task_handle t = tasks.schedule(every{1s}, tell("y"));
-    elapse(1s); // Due, and not called yet.
+    BOOST_TEST(take_log() == "x");
+    const task_handle t = tasks.schedule(every{1s}, note("y"));
+    elapse(1s); // Due, but not called yet.
     BOOST_TEST((t.cancel().result == cancel_result::cancelled));
     poll();
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
-// "All times must be UTC": a scheduler on the wall clock, for plans of the calendar
+// "All times must be UTC": a scheduler on the wall clock, for calendar times
 
 BOOST_FIXTURE_TEST_CASE(a_plan_may_follow_the_calendar, wall_time) {
     std::vector<wall_clock::time_point> calls;
@@ -222,23 +219,23 @@ BOOST_FIXTURE_TEST_CASE(a_function_may_be_called_at_a_date, wall_time) {
     BOOST_TEST((now() >= date));
 }
 
-// "In its own goroutine": here, calls of one task never overlap; work that may is posted
+// "In its own goroutine": ours never overlaps the calls of one task; concurrent work is posted
 
 BOOST_FIXTURE_TEST_CASE(a_slow_call_delays_the_next_and_loses_none, timing_wheel) {
     int inside = 0;
     const task_handle t = tasks.schedule(every{1s}, [&](const task_handle& self) {
         BOOST_TEST(++inside == 1);
-        story += "(";
+        log_text += "(";
         if (self.expiry() == now()) { // The first is in time,
             elapse(2500ms);           // and takes until 3500 ms.
-            ctx.poll();               // Others go on meanwhile.
+            ctx.poll();               // Other handlers run in the meantime.
         }
-        story += ")";
+        log_text += ")";
         --inside;
     });
-    tasks.schedule_after(2s, tell("a"));
+    tasks.schedule_after(2s, note("a"));
     pass(1s);
-    BOOST_TEST(told() == "(a)()()");
+    BOOST_TEST(take_log() == "(a)()()");
     BOOST_TEST((t.remaining() == 500ms));
     t.cancel();
 }
@@ -250,7 +247,7 @@ BOOST_FIXTURE_TEST_CASE(work_that_may_overlap_is_posted, timing_wheel) {
         most = std::max(most, ++inside);
         if (inside < 3) {
             elapse(1s);
-            ctx.poll(); // Takes so long that the next call comes.
+            ctx.poll(); // Takes until the next call is due.
         }
         --inside;
     };
@@ -261,7 +258,7 @@ BOOST_FIXTURE_TEST_CASE(work_that_may_overlap_is_posted, timing_wheel) {
     poll();
 }
 
-// There, a function that panics ends the program
+// Theirs ends the program if a function panics
 BOOST_FIXTURE_TEST_CASE(a_function_that_throws_is_reported, timing_wheel) {
     const task_handle t = tasks.schedule(every{1s}, [] { throw std::runtime_error("oh."); });
     pass(1s);
@@ -288,8 +285,8 @@ BOOST_FIXTURE_TEST_CASE(offered_elements_come_when_they_expire, virtual_world) {
     poll_queue();
     queue.push_at("c", now() + 3s);
     pass(500ms);
-    queue.push_at("a", now() + 500ms); // Earlier than what it waits for: it is woken up.
-    queue.push_at("b", now() + 500ms); // Equal times, in the order they were offered.
+    queue.push_at("a", now() + 500ms); // Earlier than the element for which it waits.
+    queue.push_at("b", now() + 500ms); // With equal times, in the order of pushes.
     pass(500ms);
     BOOST_TEST(got == "ab");
     pass(2s);

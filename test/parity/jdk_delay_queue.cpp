@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// What the JDK's java.util.concurrent.DelayQueue gives its users.
+// The features of the JDK's java.util.concurrent.DelayQueue.
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/timeout.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -38,29 +39,26 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::delay_queue;
-using boost::system::error_code;
 using time_point = std::chrono::steady_clock::time_point;
 
 using words = delay_queue<std::string>;
 
 struct queueing : virtual_world {
     words queue{ctx};
-    std::string story;
+    std::string log_text;
 
-    // What a take() does with what it gets.
+    // Handles the element that a take() returns.
     [[nodiscard]] auto take() {
         return [this](error_code ec, const std::string& word) {
-            story += story.empty() ? "" : " ";
-            story += ec ? ec == std::errc::timed_out ? "null" : "interrupted" : word;
+            log_text += log_text.empty() ? "" : " ";
+            log_text += ec ? ec == std::errc::timed_out ? "null" : "interrupted" : word;
         };
     }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
-    // toArray(), in no particular order there; sorted here.
+    // toArray(), sorted here, because its order is unspecified.
     [[nodiscard]] std::vector<std::string> all() const {
         std::vector<std::string> words_of_it;
         queue.for_each([&](const words::key&, const std::string& word, const time_point&) {
@@ -70,7 +68,7 @@ struct queueing : virtual_world {
         return words_of_it;
     }
 
-    // The keys of all elements for which pred(word).
+    // Returns the keys of all elements for which pred(word) is true.
     template <class Predicate>
     [[nodiscard]] std::vector<words::key> keys_if(Predicate pred) const {
         std::vector<words::key> keys;
@@ -137,14 +135,14 @@ BOOST_FIXTURE_TEST_CASE(elements_without_delay_can_be_taken_at_once, queueing) {
 BOOST_FIXTURE_TEST_CASE(take_waits_for_the_first_element_whose_delay_is_over, queueing) {
     queue.async_pop(take());
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     queue.push("b", 20s);
-    queue.push("a", 10s); // Becomes the head meanwhile.
+    queue.push("a", 10s); // Becomes the head in the meantime.
     pass(10s);
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
     queue.async_pop(take());
     pass(10s);
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
 }
 
 BOOST_FIXTURE_TEST_CASE(of_several_that_take_each_gets_one, queueing) {
@@ -154,10 +152,10 @@ BOOST_FIXTURE_TEST_CASE(of_several_that_take_each_gets_one, queueing) {
     queue.push("a", 1s);
     queue.push("b", 1s);
     pass(1s);
-    BOOST_TEST(told() == "a b");
+    BOOST_TEST(take_log() == "a b");
     queue.push("c", 1s);
     pass(1s);
-    BOOST_TEST(told() == "c");
+    BOOST_TEST(take_log() == "c");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queueing) {
@@ -166,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queu
     queue.async_pop(asio::bind_cancellation_slot(interrupt.slot(), take()));
     interrupt.emit(asio::cancellation_type::terminal);
     pass(1s);
-    BOOST_TEST(told() == "interrupted");
+    BOOST_TEST(take_log() == "interrupted");
     BOOST_TEST(queue.try_pop().value() == "a");
 }
 
@@ -177,11 +175,11 @@ BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
     queue.async_pop(asio_wheel::timeout(5s, take()));
     queue.async_pop(asio_wheel::timeout(15s, take()));
     pass(5s);
-    BOOST_TEST(told() == "null");
+    BOOST_TEST(take_log() == "null");
     pass(5s);
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 // peek(), element()
@@ -189,9 +187,9 @@ BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
 BOOST_FIXTURE_TEST_CASE(peek_shows_the_head_and_leaves_it_there, queueing) {
     BOOST_TEST(queue.peek() == nullptr);
     queue.push("a", 1s);
-    BOOST_TEST(queue.peek() == nullptr); // There: the head, due or not. Here that is told by
-    BOOST_TEST((queue.peek_expiry().value() == now() + 1s)); // when it is,
-    BOOST_TEST((all() == std::vector<std::string>{"a"}));    // and by looking at all.
+    BOOST_TEST(queue.peek() == nullptr); // Theirs returns the head, due or not. Here,
+    BOOST_TEST((queue.peek_expiry().value() == now() + 1s)); // this returns when it is due,
+    BOOST_TEST((all() == std::vector<std::string>{"a"}));    // and this returns all elements.
     pass(1s);
     BOOST_TEST_REQUIRE(queue.peek() != nullptr);
     BOOST_TEST(*queue.peek() == "a");
@@ -227,7 +225,7 @@ BOOST_FIXTURE_TEST_CASE(the_size_is_of_all_elements_due_or_not, queueing) {
     BOOST_TEST(queue.capacity() == 0U);
 }
 
-// offer(e, timeout, unit): there, it never waits, as there is no bound; here there may be one
+// offer(e, timeout, unit): theirs never waits, because it has no capacity; ours may have one
 BOOST_FIXTURE_TEST_CASE(a_bounded_queue_refuses_what_is_too_much, virtual_world) {
     words bounded(ctx, {.capacity = 1});
     bounded.push("a", 1s);
@@ -259,7 +257,7 @@ BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // an
     BOOST_TEST((all() == std::vector<std::string>{"b", "c"}));
 }
 
-// Delayed.getDelay() that changes: there, the element must be removed and added again
+// Delayed.getDelay() that changes: with theirs, the element must be removed and added again
 
 BOOST_FIXTURE_TEST_CASE(a_delay_can_be_changed, queueing) {
     const auto a = queue.push("a", 1s);
@@ -316,10 +314,10 @@ BOOST_FIXTURE_TEST_CASE(a_cleared_queue_is_empty_and_who_waits_waits_on, queuein
     BOOST_TEST(queue.empty());
     queue.async_pop(take());
     pass(2h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     queue.push("c", 1s);
     pass(1s);
-    BOOST_TEST(told() == "c");
+    BOOST_TEST(take_log() == "c");
 }
 
 // Elements that cannot be copied
@@ -330,7 +328,7 @@ BOOST_FIXTURE_TEST_CASE(elements_belong_to_the_queue_and_then_to_who_takes_them,
     BOOST_TEST(*owning.try_pop().value() == 1);
 }
 
-// There, any thread may call; here, one strand does, and threads ask it
+// Theirs may be called by any thread; ours by one strand, to which other threads post
 
 BOOST_AUTO_TEST_CASE(threads_share_a_queue_on_a_strand) { // real time
     constexpr int each = 100;

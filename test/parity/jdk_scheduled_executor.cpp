@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// What the JDK's java.util.concurrent.ScheduledThreadPoolExecutor gives its users, with
-// ScheduledFuture and what it has of ExecutorService.
+// The features of the JDK's java.util.concurrent.ScheduledThreadPoolExecutor, with ScheduledFuture
+// and its part of ExecutorService.
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>
@@ -12,8 +12,9 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/logged_scheduler.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
-#include "support/telling.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -47,20 +48,17 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
-using boost::system::error_code;
 
 template <class T>
 bool is_done(const std::future<T>& f) {
     return f.wait_for(0s) == std::future_status::ready;
 }
 
-// A Callable that takes its time: a coroutine.
+// A Callable that takes a while: a coroutine.
 asio::awaitable<int> answer(asio::io_context& ctx, std::chrono::seconds after, int value) {
     co_await asio_wheel::async_sleep_for(ctx, after, asio::use_awaitable);
     if (value < 0) {
@@ -69,14 +67,14 @@ asio::awaitable<int> answer(asio::io_context& ctx, std::chrono::seconds after, i
     co_return value;
 }
 
-// invokeAll() and invokeAny(): what became of each is told when the condition is met, or when time
-// is up; the others are cancelled then.
+// invokeAll() and invokeAny(): report the results when the condition is met or the time is up, and
+// cancel the others.
 struct invoking : virtual_world {
     auto start(std::chrono::seconds after, int value) {
         return asio::co_spawn(ctx, answer(ctx, after, value), asio::deferred);
     }
 
-    std::vector<int> results; // 0 of those that have none.
+    std::vector<int> results; // 0 for those without a result.
     bool told = false;
 
     template <class Condition>
@@ -100,23 +98,23 @@ struct invoking : virtual_world {
     }
 };
 
-// One-shot and repeated tasks of a scheduler, told apart by the groups they belong to.
-struct shutting_down : telling {
+// One-shot and repeated tasks of a scheduler, in different groups.
+struct shutting_down : logged_scheduler {
     scheduler::group delayed{tasks};
     scheduler::group periodic{tasks};
 
     shutting_down() {
-        delayed.schedule_after(5s, tell("d"));
-        periodic.schedule_at_fixed_rate(1s, 10s, tell("p"));
+        delayed.schedule_after(5s, note("d"));
+        periodic.schedule_at_fixed_rate(1s, 10s, note("p"));
         pass(1s);
-        BOOST_TEST(told() == "p");
+        BOOST_TEST(take_log() == "p");
     }
 
-    // What is told after the shutdown.
+    // Returns the log after the shutdown.
     [[nodiscard]] std::string rest() {
         pass_in(10, 1s);
         periodic.cancel();
-        return told();
+        return take_log();
     }
 };
 
@@ -126,25 +124,25 @@ BOOST_AUTO_TEST_SUITE(parity_jdk_scheduled_executor, *boost::unit_test::timeout(
 
 // schedule(command, delay, unit)
 
-BOOST_FIXTURE_TEST_CASE(a_command_runs_once_after_its_delay, telling) {
-    tasks.schedule_after(10s, tell("a"));
-    tasks.schedule_after(-1s, tell("b"));
+BOOST_FIXTURE_TEST_CASE(a_command_runs_once_after_its_delay, logged_scheduler) {
+    tasks.schedule_after(10s, note("a"));
+    tasks.schedule_after(-1s, note("b"));
     poll();
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
     pass(10s);
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_executed_or_submitted_runs_on_the_next_turn, telling) {
-    tasks.schedule_after(0s, tell("a")); // execute(), submit()
-    BOOST_TEST(told() == "");
+BOOST_FIXTURE_TEST_CASE(what_is_executed_or_submitted_runs_on_the_next_turn, logged_scheduler) {
+    tasks.schedule_after(0s, note("a")); // execute(), submit()
+    BOOST_TEST(take_log() == "");
     poll();
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 // schedule(callable, delay, unit): Future.get(), get(timeout), isDone(), resultNow()
 
-BOOST_FIXTURE_TEST_CASE(a_callable_has_a_future, telling) {
+BOOST_FIXTURE_TEST_CASE(a_callable_has_a_future, logged_scheduler) {
     std::packaged_task<int()> callable([] { return 42; });
     std::future<int> f = callable.get_future();
     tasks.schedule_after(10s, std::move(callable));
@@ -155,13 +153,14 @@ BOOST_FIXTURE_TEST_CASE(a_callable_has_a_future, telling) {
     BOOST_TEST(f.get() == 42);
 }
 
-BOOST_FIXTURE_TEST_CASE(what_a_callable_throws_is_thrown_by_get, telling) { // ExecutionException
+BOOST_FIXTURE_TEST_CASE(what_a_callable_throws_is_thrown_by_get,
+                        logged_scheduler) { // ExecutionException
     std::packaged_task<int()> callable([]() -> int { throw std::runtime_error("oh."); });
     std::future<int> f = callable.get_future();
     tasks.schedule_after(1s, std::move(callable));
     pass(1s);
     BOOST_TEST(thrown_by<std::runtime_error>([&] { f.get(); }).has_value());
-    BOOST_TEST(errors == ""); // Nobody else needs to know.
+    BOOST_TEST(errors == ""); // No other error is reported.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_future_says_so, virtual_world) { // CancellationException
@@ -176,10 +175,10 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_future_says_so, virtual_world) { // Cancella
     BOOST_TEST((refusal_of([&] { f.get(); }) == asio::error::operation_aborted));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_callable_that_was_cancelled_breaks_its_promise, telling) {
+BOOST_FIXTURE_TEST_CASE(a_callable_that_was_cancelled_breaks_its_promise, logged_scheduler) {
     std::packaged_task<int()> callable([] { return 42; });
     std::future<int> f = callable.get_future();
-    tasks.schedule_after(10s, std::move(callable)).cancel(); // The last handle goes here.
+    tasks.schedule_after(10s, std::move(callable)).cancel(); // The last handle is destroyed here.
     poll();
     BOOST_TEST_REQUIRE(is_done(f));
     const auto broken = thrown_by<std::future_error>([&] { f.get(); });
@@ -189,29 +188,30 @@ BOOST_FIXTURE_TEST_CASE(a_callable_that_was_cancelled_breaks_its_promise, tellin
 
 // Future.cancel(), isCancelled(), isDone(); Delayed.getDelay(), compareTo()
 
-BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, telling) {
-    const task_handle a = tasks.schedule_after(1s, tell("a"));
-    const task_handle b = tasks.schedule_after(1s, tell("b"));
+BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, logged_scheduler) {
+    const task_handle a = tasks.schedule_after(1s, note("a"));
+    const task_handle b = tasks.schedule_after(1s, note("b"));
     BOOST_TEST((a.cancel().result == cancel_result::cancelled));
     BOOST_TEST((a.is_cancelled() && !a.is_expired()));
     pass(1s);
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
     BOOST_TEST((b.is_expired() && !b.is_cancelled()));
     BOOST_TEST((b.cancel().result == cancel_result::already_fired));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_command_that_runs_cannot_be_interrupted, telling) { // cancel(true)
+BOOST_FIXTURE_TEST_CASE(a_command_that_runs_cannot_be_interrupted,
+                        logged_scheduler) { // cancel(true)
     cancel_result seen{};
     tasks.schedule_after(1s, [&](const task_handle& self) {
         seen = self.cancel().result;
-        story += "to the end";
+        log_text += "to the end";
     });
     pass(1s);
     BOOST_TEST((seen == cancel_result::already_fired));
-    BOOST_TEST(told() == "to the end");
+    BOOST_TEST(take_log() == "to the end");
 }
 
-BOOST_FIXTURE_TEST_CASE(handles_tell_their_delay_and_can_be_sorted_by_it, telling) {
+BOOST_FIXTURE_TEST_CASE(handles_tell_their_delay_and_can_be_sorted_by_it, logged_scheduler) {
     std::vector<task_handle> handles;
     for (const auto delay : {3s, 1s, 2s}) {
         handles.push_back(tasks.schedule_after(delay, [] {}));
@@ -226,29 +226,29 @@ BOOST_FIXTURE_TEST_CASE(handles_tell_their_delay_and_can_be_sorted_by_it, tellin
 
 // scheduleAtFixedRate(), scheduleWithFixedDelay()
 
-BOOST_FIXTURE_TEST_CASE(a_fixed_rate_is_kept_and_calls_never_overlap, telling) {
+BOOST_FIXTURE_TEST_CASE(a_fixed_rate_is_kept_and_calls_never_overlap, logged_scheduler) {
     int inside = 0;
     const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, [&] {
         BOOST_TEST(++inside == 1);
-        elapse(story.empty() ? 2500ms : 0ms); // The first one takes that long.
+        elapse(log_text.empty() ? 2500ms : 0ms); // The first call takes that long.
         ctx.poll();
-        story += "x";
+        log_text += "x";
         --inside;
     });
     pass(1s);
     poll();
-    BOOST_TEST(told() == "xxx"); // of 1, 2 and 3 s
+    BOOST_TEST(take_log() == "xxx"); // Those of 1, 2 and 3 s.
     BOOST_TEST((h.remaining() == 500ms));
     h.cancel();
 }
 
-BOOST_FIXTURE_TEST_CASE(a_fixed_delay_is_kept_between_calls, telling) {
+BOOST_FIXTURE_TEST_CASE(a_fixed_delay_is_kept_between_calls, logged_scheduler) {
     const task_handle h = tasks.schedule_with_fixed_delay(1s, 1s, [&] {
         elapse(2500ms);
-        story += "x";
+        log_text += "x";
     });
     pass(1s);
-    BOOST_TEST(told() == "x");
+    BOOST_TEST(take_log() == "x");
     BOOST_TEST((h.remaining() == 1s));
     BOOST_TEST(h.is_repeated()); // RunnableScheduledFuture.isPeriodic()
     h.cancel();
@@ -280,20 +280,20 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_that_throws_goes_on_or_ends_as_you_say, 
         pass(1s);
     }
     BOOST_TEST(calls == 4);
-    BOOST_TEST(reported == 4); // There: nobody is told who does not call get().
+    BOOST_TEST(reported == 4); // Theirs reports it only to callers of get().
 }
 
 // shutdown(), isShutdown(), isTerminated()
 
-BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_new_is_taken_and_the_rest_runs, telling) {
-    tasks.schedule_after(5s, tell("d"));
+BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_new_is_taken_and_the_rest_runs, logged_scheduler) {
+    tasks.schedule_after(5s, note("d"));
     tasks.close();
     BOOST_TEST(tasks.closed());
     BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
                 asio_wheel::error::scheduler_stopped));
     BOOST_TEST(tasks.pending() == 1U); // isTerminating()
     pass(5s);
-    BOOST_TEST(told() == "d");
+    BOOST_TEST(take_log() == "d");
     BOOST_TEST(tasks.pending() == 0U); // isTerminated()
 }
 
@@ -301,7 +301,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_new_is_taken_and_the_rest_runs,
 // getContinueExistingPeriodicTasksAfterShutdownPolicy(): in each combination
 
 BOOST_FIXTURE_TEST_CASE(after_a_shutdown_delayed_tasks_may_run_alone, shutting_down) {
-    tasks.close(); // There: the default.
+    tasks.close(); // The default of theirs.
     periodic.cancel();
     BOOST_TEST(rest() == "d");
 }
@@ -325,18 +325,19 @@ BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_may_run, shutting_down) {
 
 // shutdownNow()
 
-BOOST_FIXTURE_TEST_CASE(what_never_commenced_is_handed_back_and_can_be_done_elsewhere, telling) {
-    const task_handle a = tasks.schedule_after(5s, tell("a"));
-    tasks.schedule_after(1s, tell("b"));
+BOOST_FIXTURE_TEST_CASE(what_never_commenced_is_handed_back_and_can_be_done_elsewhere,
+                        logged_scheduler) {
+    const task_handle a = tasks.schedule_after(5s, note("a"));
+    tasks.schedule_after(1s, note("b"));
     pass(1s);
     const auto never_commenced = tasks.stop();
     BOOST_TEST((never_commenced == std::vector{a}));
     pass(1h);
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
     scheduler other(ctx);
     other.adopt(never_commenced);
     poll();
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 // awaitTermination(), close()
@@ -368,7 +369,7 @@ BOOST_AUTO_TEST_CASE(joining_a_pool_awaits_termination) { // real time
     BOOST_TEST(tasks.pending() == 0U);
 }
 
-// isTerminated(): not before the last call has returned, whatever was done to it meanwhile.
+// isTerminated(): not before the last call has returned, even after a shutdown or a cancellation.
 
 struct in_a_call { // real time
     asio::thread_pool pool{1};
@@ -387,7 +388,7 @@ struct in_a_call { // real time
 
     [[nodiscard]] bool terminated() const { return tasks.closed() && tasks.pending() == 0; }
 
-    // What is to be done in the call, and that nothing is terminated before it has returned.
+    // What the call does; nothing is terminated before it has returned.
     template <class Function>
     void terminates_after_the_call(Function shut_down) {
         inside.wait();
@@ -431,7 +432,7 @@ BOOST_FIXTURE_TEST_CASE(a_last_call_that_is_under_way_terminates_when_it_returns
     terminates_after_the_call([this] { tasks.close(); });
 }
 
-// terminated(): by then, nothing runs on any thread.
+// terminated(): at that time, no call is running on any thread.
 BOOST_AUTO_TEST_CASE(when_run_has_returned_on_one_thread_no_call_is_under_way) { // real time
     asio::io_context ctx;
     scheduler tasks(ctx);
@@ -476,7 +477,7 @@ BOOST_AUTO_TEST_CASE(tasks_run_on_as_many_threads_as_there_are) { // real time
 
 // setRemoveOnCancelPolicy(true), purge(), remove(task)
 
-BOOST_FIXTURE_TEST_CASE(a_cancelled_task_is_always_removed_at_once, telling) {
+BOOST_FIXTURE_TEST_CASE(a_cancelled_task_is_always_removed_at_once, logged_scheduler) {
     const auto held = std::make_shared<int>();
     for (int i = 0; i != 1000; ++i) {
         tasks.schedule_after(24h, [held] {}).cancel();
@@ -508,22 +509,22 @@ BOOST_FIXTURE_TEST_CASE(a_refused_task_can_be_run_by_the_caller_or_dropped, virt
 
 // beforeExecute(), afterExecute()
 
-BOOST_FIXTURE_TEST_CASE(what_surrounds_each_call_is_a_function_round_it, telling) {
+BOOST_FIXTURE_TEST_CASE(what_surrounds_each_call_is_a_function_round_it, logged_scheduler) {
     const auto traced = [this](auto f) {
         return [this, f] {
-            story += "(";
+            log_text += "(";
             f();
-            story += ")";
+            log_text += ")";
         };
     };
-    tasks.schedule_after(1s, traced(tell("a")));
+    tasks.schedule_after(1s, traced(note("a")));
     pass(1s);
-    BOOST_TEST(told() == "(a)");
+    BOOST_TEST(take_log() == "(a)");
 }
 
 // getTaskCount(), getCompletedTaskCount()
 
-BOOST_FIXTURE_TEST_CASE(the_wheel_counts_what_was_scheduled_and_what_has_run, telling) {
+BOOST_FIXTURE_TEST_CASE(the_wheel_counts_what_was_scheduled_and_what_has_run, logged_scheduler) {
     const auto before = wheel.stats();
     tasks.schedule_after(1s, [] {});
     tasks.schedule_after(1h, [] {}).cancel();
@@ -535,9 +536,9 @@ BOOST_FIXTURE_TEST_CASE(the_wheel_counts_what_was_scheduled_and_what_has_run, te
 }
 
 // "Tasks scheduled for exactly the same execution time are enabled in FIFO order of submission": a
-// queue promises that.
+// delay queue guarantees that.
 
-BOOST_FIXTURE_TEST_CASE(equal_times_keep_their_order_in_a_queue, telling) {
+BOOST_FIXTURE_TEST_CASE(equal_times_keep_their_order_in_a_queue, logged_scheduler) {
     asio_wheel::delay_queue<std::function<void()>> commands(ctx);
     std::function<void()> work = [&] {
         commands.async_pop([&](error_code ec, const std::function<void()>& command) {
@@ -550,10 +551,10 @@ BOOST_FIXTURE_TEST_CASE(equal_times_keep_their_order_in_a_queue, telling) {
     work();
     const auto t = now() + 1s;
     for (const char* const name : {"a", "b", "c", "d", "e"}) {
-        commands.push_at(tell(name), t);
+        commands.push_at(note(name), t);
     }
     pass(1s);
-    BOOST_TEST(told() == "abcde");
+    BOOST_TEST(take_log() == "abcde");
 }
 
 // invokeAll(tasks), invokeAll(tasks, timeout)
@@ -581,7 +582,7 @@ BOOST_FIXTURE_TEST_CASE(invoke_all_cancels_what_is_not_done_in_time, invoking) {
 BOOST_FIXTURE_TEST_CASE(invoke_any_takes_the_first_that_succeeds_and_cancels_the_others, invoking) {
     invoke({{3s, 3}, {1s, -1}, {2s, 2}}, asio::experimental::wait_for_one_success(), 1h);
     pass(1s);
-    BOOST_TEST(!told); // The first to end has thrown.
+    BOOST_TEST(!told); // The first one to end has thrown.
     pass(1s);
     BOOST_TEST((results == std::vector{0, 0, 2}));
     BOOST_TEST(wheel.pending() == 0U);

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Kafka gives its brokers: org.apache.kafka.server.util.timer (Timer, SystemTimer, TimerTask,
+// The features of Kafka: org.apache.kafka.server.util.timer (Timer, SystemTimer, TimerTask,
 // SystemTimerReaper, MockTimer), and the purgatory of org.apache.kafka.server.purgatory, where
-// operations wait for what they need, or for their timeout.
+// operations wait for a condition or for their timeout.
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/scheduler.hpp>
@@ -11,9 +11,10 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/logged_scheduler.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
-#include "support/telling.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/deferred.hpp>
@@ -35,21 +36,17 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
-using boost::system::error_code;
 
-// new SystemTimer(name): a tick of a millisecond, wheels of 20 slots, and as many of them as it
-// takes.
-struct system_timer_of_kafka : telling {
-    system_timer_of_kafka() : telling({.tick = 1ms, .slots = 20, .levels = 4}) {}
+// new SystemTimer(name): a tick of a millisecond, and as many wheels of 20 slots as needed.
+struct system_timer_of_kafka : logged_scheduler {
+    system_timer_of_kafka() : logged_scheduler({.tick = 1ms, .slots = 20, .levels = 4}) {}
 };
 
-/// DelayedOperation: completes once, by an event or by its deadline, whichever is first.
+/// DelayedOperation: completes once, by an event or by its deadline, whichever comes first.
 class delayed_operation : public std::enable_shared_from_this<delayed_operation> {
 public:
     using condition = std::function<bool()>;
@@ -69,7 +66,7 @@ public:
 
     bool try_complete() { return !completed_ && ready_() && force_complete(); }
 
-    // cancel() of a timer reaches a wait until its handler is called: nobody completes it twice.
+    // cancel() of a timer reaches a wait until its handler is called, so nothing completes twice.
     bool force_complete() {
         if (completed_) {
             return false;
@@ -94,7 +91,7 @@ private:
     bool completed_ = false;
 };
 
-/// DelayedOperationPurgatory: operations that wait, by the keys of what they wait for.
+/// DelayedOperationPurgatory: waiting operations, by the keys of their conditions.
 class purgatory {
 public:
     using operation = std::shared_ptr<delayed_operation>;
@@ -145,15 +142,15 @@ private:
 
 struct broker : virtual_world {
     purgatory waiting;
-    std::string story;
+    std::string log_text;
 
     [[nodiscard]] auto operation(std::chrono::milliseconds delay, const bool& ready,
                                  const std::string& name) {
         return std::make_shared<delayed_operation>(
             ctx, delay, [&ready] { return ready; },
-            [this, name](bool expired) { story += name + (expired ? "? " : "! "); });
+            [this, name](bool expired) { log_text += name + (expired ? "? " : "! "); });
     }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 };
 
 } // namespace
@@ -163,10 +160,10 @@ BOOST_AUTO_TEST_SUITE(parity_kafka, *boost::unit_test::timeout(60))
 // Timer.add(TimerTask(delayMs)), size()
 
 BOOST_FIXTURE_TEST_CASE(a_task_that_is_due_already_runs_at_once, system_timer_of_kafka) {
-    tasks.schedule_after(0ms, tell("a"));
-    tasks.schedule_after(-1ms, tell("b"));
+    tasks.schedule_after(0ms, note("a"));
+    tasks.schedule_after(-1ms, note("b"));
     poll();
-    BOOST_TEST(told().size() == 2U);
+    BOOST_TEST(take_log().size() == 2U);
     BOOST_TEST(tasks.pending() == 0U);
 }
 
@@ -175,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(tasks_run_when_the_clock_has_come_to_them, system_timer_
         const auto due = now() + delay * 1ms;
         tasks.schedule_after(delay * 1ms, [this, due] {
             BOOST_TEST((now() == due));
-            story += ".";
+            log_text += ".";
         });
     }
     BOOST_TEST(tasks.pending() == 12U);
@@ -183,7 +180,7 @@ BOOST_FIXTURE_TEST_CASE(tasks_run_when_the_clock_has_come_to_them, system_timer_
     while (wheel.advance_to_next() != 0) {
         poll();
     }
-    BOOST_TEST(told().size() == 12U);
+    BOOST_TEST(take_log().size() == 12U);
     BOOST_TEST(tasks.pending() == 0U);
 }
 
@@ -192,36 +189,36 @@ BOOST_FIXTURE_TEST_CASE(tasks_run_when_the_clock_has_come_to_them, system_timer_
 BOOST_FIXTURE_TEST_CASE(a_task_moves_down_the_wheels_no_more_often_than_there_are_wheels,
                         system_timer_of_kafka) {
     const auto before = wheel.stats().cascaded;
-    tasks.schedule_after(32'000'000ms, tell("a"));
+    tasks.schedule_after(32'000'000ms, note("a"));
     while (wheel.advance_to_next() != 0) {
         poll();
     }
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
     BOOST_TEST(wheel.stats().cascaded - before <= 3U);
 }
 
 // TimerTask.cancel()
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_task_is_gone_at_once, system_timer_of_kafka) {
-    const task_handle a = tasks.schedule_after(5s, tell("a"));
-    tasks.schedule_after(5s, tell("b"));
+    const task_handle a = tasks.schedule_after(5s, note("a"));
+    tasks.schedule_after(5s, note("b"));
     BOOST_TEST((a.cancel().result == cancel_result::cancelled));
     BOOST_TEST(tasks.pending() == 1U);
     pass(5s);
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
 }
 
-// The same TimerTask added again takes the place of what it was: a heartbeat of a group's member
+// Adding the same TimerTask again replaces it: a heartbeat of a group's member
 
 BOOST_FIXTURE_TEST_CASE(a_task_that_is_added_again_moves, system_timer_of_kafka) {
     for (int i = 0; i < 10; ++i) {
-        tasks.schedule_after("member 1", 10s, tell("expired"));
+        tasks.schedule_after("member 1", 10s, note("expired"));
         BOOST_TEST(tasks.pending() == 1U);
         pass(9s);
     }
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1s);
-    BOOST_TEST(told() == "expired");
+    BOOST_TEST(take_log() == "expired");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timer_is_moved_without_anything_being_added, system_timer_of_kafka) {
@@ -234,10 +231,10 @@ BOOST_FIXTURE_TEST_CASE(a_timer_is_moved_without_anything_being_added, system_ti
     }
     pass(10s);
     BOOST_TEST(log.take() == "expired");
-    BOOST_TEST(wheel.stats().scheduled == 2U); // It, and one of the fixture's.
+    BOOST_TEST(wheel.stats().scheduled == 2U); // This one, and one of the fixture.
 }
 
-// Timer.advanceClock(timeoutMs): whoever runs the context does it; SystemTimerReaper is not needed
+// Timer.advanceClock(timeoutMs): running the context does that; SystemTimerReaper is not needed
 
 BOOST_AUTO_TEST_CASE(running_the_context_advances_the_clock_and_says_what_ran) { // real time
     asio::io_context ctx;
@@ -252,24 +249,24 @@ BOOST_AUTO_TEST_CASE(running_the_context_advances_the_clock_and_says_what_ran) {
     BOOST_TEST(calls == 1);
 }
 
-// MockTimer, MockTime: time is moved by hand, with the timer of production
+// MockTimer, MockTime: the test moves time, with the timer of production
 
 BOOST_FIXTURE_TEST_CASE(tests_move_time_by_hand, system_timer_of_kafka) {
-    tasks.schedule_after(30 * 24h, tell("a"));
+    tasks.schedule_after(30 * 24h, note("a"));
     BOOST_TEST(wheel.advance(29 * 24h) == 0U);
     BOOST_TEST(wheel.advance(24h) == 1U);
     poll();
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 // Timer.close()
 
 BOOST_FIXTURE_TEST_CASE(what_is_pending_at_the_close_does_not_run, system_timer_of_kafka) {
-    tasks.schedule_after(1s, tell("a"));
+    tasks.schedule_after(1s, note("a"));
     BOOST_TEST(tasks.stop().size() == 1U);
     BOOST_TEST(tasks.pending() == 0U);
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
                 asio_wheel::error::scheduler_stopped));
 }
@@ -283,18 +280,18 @@ BOOST_FIXTURE_TEST_CASE(tasks_run_one_after_the_other_where_they_are_told_to,
     for (int i = 0; i < 3; ++i) {
         serial.schedule_after(1s, [&] {
             BOOST_TEST(strand.running_in_this_thread());
-            story += "x";
+            log_text += "x";
         });
     }
     pass(1s);
-    BOOST_TEST(told() == "xxx");
+    BOOST_TEST(take_log() == "xxx");
 }
 
-// What Kafka's wheel does not do well: it rounds deadlines down to a tick
+// A known problem of Kafka's wheel: it rounds deadlines down to a tick
 
 BOOST_AUTO_TEST_CASE(no_task_runs_early_whatever_the_tick) {
     for (const auto tick : {1ms, 10ms, 100ms}) {
-        telling world({.tick = tick, .slots = 20, .levels = 3});
+        logged_scheduler world({.tick = tick, .slots = 20, .levels = 3});
         int called = 0;
         for (int ms = 150; ms != 550; ++ms) {
             const auto due = world.now() + ms * 1ms;
@@ -315,7 +312,7 @@ BOOST_AUTO_TEST_CASE(no_task_runs_early_whatever_the_tick) {
 BOOST_FIXTURE_TEST_CASE(what_can_complete_at_once_does_not_wait, broker) {
     const bool ready = true;
     BOOST_TEST(waiting.try_complete_else_watch(operation(1s, ready, "a"), {"k"}));
-    BOOST_TEST(told() == "a! ");
+    BOOST_TEST(take_log() == "a! ");
     BOOST_TEST(waiting.watched() == 0U);
     BOOST_TEST(wheel.pending() == 0U);
 }
@@ -330,12 +327,12 @@ BOOST_FIXTURE_TEST_CASE(an_event_completes_what_waits_for_it_once_under_all_keys
     a = true;
     BOOST_TEST(waiting.check_and_complete("other") == 0U);
     BOOST_TEST(waiting.check_and_complete("k1") == 1U);
-    BOOST_TEST(told() == "a! ");
+    BOOST_TEST(take_log() == "a! ");
     BOOST_TEST(wheel.pending() == 1U);
     BOOST_TEST(waiting.check_and_complete("k2") == 0U);
     BOOST_TEST(waiting.watched() == 1U);
     pass(10s);
-    BOOST_TEST(told() == "b? ");
+    BOOST_TEST(take_log() == "b? ");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_expires_once_if_nothing_completes_it, broker) {
@@ -343,23 +340,23 @@ BOOST_FIXTURE_TEST_CASE(an_operation_expires_once_if_nothing_completes_it, broke
     const auto op = operation(10s, ready, "a");
     BOOST_TEST(!waiting.try_complete_else_watch(op, {"k"}));
     pass(10s - 1ns);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1ns);
-    BOOST_TEST(told() == "a? ");
+    BOOST_TEST(take_log() == "a? ");
     ready = true;
     BOOST_TEST(waiting.check_and_complete("k") == 0U);
     BOOST_TEST(!op->force_complete());
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_last_moment_belongs_to_the_event, broker) {
     bool ready = false;
     BOOST_TEST(!waiting.try_complete_else_watch(operation(10s, ready, "a"), {"k"}));
-    elapse(10s); // Due, and its handler is on its way.
+    elapse(10s); // Due, with its handler queued.
     ready = true;
     BOOST_TEST(waiting.check_and_complete("k") == 1U);
     poll();
-    BOOST_TEST(told() == "a! ");
+    BOOST_TEST(take_log() == "a! ");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_can_be_completed_by_force, broker) { // forceComplete()
@@ -370,7 +367,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_can_be_completed_by_force, broker) { // for
     BOOST_TEST(op->completed());
     BOOST_TEST(!op->force_complete());
     pass(1h);
-    BOOST_TEST(told() == "a! ");
+    BOOST_TEST(take_log() == "a! ");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_waits_for_a_key_can_be_cancelled_and_never_completes, broker) {
@@ -379,7 +376,7 @@ BOOST_FIXTURE_TEST_CASE(what_waits_for_a_key_can_be_cancelled_and_never_complete
     BOOST_TEST(waiting.cancel_for_key("k").size() == 1U);
     BOOST_TEST(waiting.watched() == 0U);
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_waits_at_the_shutdown_never_completes, broker) { // shutdown()
@@ -391,18 +388,18 @@ BOOST_FIXTURE_TEST_CASE(what_waits_at_the_shutdown_never_completes, broker) { //
     BOOST_TEST(waiting.watched() == 0U);
     BOOST_TEST(wheel.pending() == 0U);
     pass(1h);
-    BOOST_TEST(told() == "");
-    BOOST_TEST(op.use_count() == 1); // Nothing else holds it.
+    BOOST_TEST(take_log() == "");
+    BOOST_TEST(op.use_count() == 1); // This is the only reference.
 }
 
-// DelayedFuturePurgatory: all of several operations, or what there is of them when time is up
+// DelayedFuturePurgatory: waits for several operations, or for those that complete in time
 
 BOOST_FIXTURE_TEST_CASE(several_operations_share_a_deadline, broker) {
     manual_operation<error_code> first(ctx.get_executor());
     manual_operation<error_code> second(ctx.get_executor());
     for (auto* const op : {&first, &second}) {
         op->on_cancel = [op] {
-            if (op->pending()) { // A group sends it to those that are over, too.
+            if (op->pending()) { // A group sends it to completed ones, too.
                 op->complete(asio::error::operation_aborted);
             }
         };
@@ -411,8 +408,8 @@ BOOST_FIXTURE_TEST_CASE(several_operations_share_a_deadline, broker) {
         auto group = asio::experimental::make_parallel_group(first.start(asio::deferred),
                                                              second.start(asio::deferred));
         auto done = [this](const std::array<std::size_t, 2>&, error_code a, error_code b) {
-            story += a ? "?" : "!";
-            story += b ? "?" : "!";
+            log_text += a ? "?" : "!";
+            log_text += b ? "?" : "!";
         };
         group.async_wait(asio::experimental::wait_for_all(),
                          asio_wheel::cancel_after(10s, asio::bind_executor(ctx, done)));
@@ -421,12 +418,12 @@ BOOST_FIXTURE_TEST_CASE(several_operations_share_a_deadline, broker) {
     first.complete({});
     second.complete({});
     poll();
-    BOOST_TEST(told() == "!!");
+    BOOST_TEST(take_log() == "!!");
     BOOST_TEST(wheel.pending() == 0U);
     all();
     second.complete({});
     pass(10s);
-    BOOST_TEST(told() == "?!");
+    BOOST_TEST(take_log() == "?!");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Netty gives its users: io.netty.util.HashedWheelTimer with Timeout and TimerTask, and the
+// The features of Netty: io.netty.util.HashedWheelTimer with Timeout and TimerTask, and the
 // handlers of io.netty.handler.timeout.
 
 #include <asio_wheel/heartbeat.hpp>
@@ -12,9 +12,10 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/logged_scheduler.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
-#include "support/telling.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -34,18 +35,15 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::cancel_result;
 using asio_wheel::idle_timer;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
-using boost::system::error_code;
 
 // new HashedWheelTimer(threadFactory, 10, MILLISECONDS, 500): Netty's shape, with 512 slots.
-struct hashed_wheel : telling {
-    hashed_wheel() : telling({.tick = 10ms, .slots = 500, .levels = 1}) {}
+struct hashed_wheel : logged_scheduler {
+    hashed_wheel() : logged_scheduler({.tick = 10ms, .slots = 500, .levels = 1}) {}
 };
 
 } // namespace
@@ -60,7 +58,7 @@ BOOST_AUTO_TEST_CASE(tick_and_size_of_the_wheel_are_options_and_bad_ones_are_ref
         return thrown_by<std::invalid_argument>([&] { asio_wheel::make_wheel(ctx, options); });
     };
     BOOST_TEST(!refusal({.tick = 100ms, .slots = 512, .levels = 1}));
-    BOOST_TEST(!refusal({.tick = 50us})); // Netty makes it a millisecond.
+    BOOST_TEST(!refusal({.tick = 50us})); // Netty rounds it up to a millisecond.
     BOOST_TEST(refusal({.tick = 0ms}).has_value());
     BOOST_TEST(refusal({.slots = 0}).has_value());
 }
@@ -73,35 +71,35 @@ BOOST_FIXTURE_TEST_CASE(a_timeout_runs_after_its_delay_and_never_before, hashed_
         tasks.schedule_after(delay * 7ms, [this, due] {
             BOOST_TEST((now() >= due));
             BOOST_TEST((now() < due + 10ms));
-            story += ".";
+            log_text += ".";
         });
     }
     pass_in(3000, 1ms);
-    BOOST_TEST(told().size() == 400U);
+    BOOST_TEST(take_log().size() == 400U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timeout_longer_than_a_round_of_the_wheel_runs_in_its_round,
                         hashed_wheel) {
-    tasks.schedule_after(5120ms * 3 + 20ms, tell("a")); // Its slot comes by three times before.
-    tasks.schedule_after(20ms, tell("b"));
+    tasks.schedule_after(5120ms * 3 + 20ms, note("a")); // Its slot comes three times before.
+    tasks.schedule_after(20ms, note("b"));
     pass_in(1536, 10ms);
-    BOOST_TEST(told() == "b");
+    BOOST_TEST(take_log() == "b");
     pass_in(2, 10ms);
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_delay_of_zero_or_less_runs_on_the_next_turn, hashed_wheel) {
-    tasks.schedule_after(0s, tell("a"));
-    tasks.schedule_after(-1h, tell("b"));
-    BOOST_TEST(told() == "");
-    poll(); // Netty's come a tick later.
-    BOOST_TEST(told().size() == 2U);
+    tasks.schedule_after(0s, note("a"));
+    tasks.schedule_after(-1h, note("b"));
+    BOOST_TEST(take_log() == "");
+    poll(); // Netty's are called a tick later.
+    BOOST_TEST(take_log().size() == 2U);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_delay_does_not_overflow, hashed_wheel) {
-    const task_handle never = tasks.schedule_after(std::chrono::milliseconds::max(), tell("a"));
+    const task_handle never = tasks.schedule_after(std::chrono::milliseconds::max(), note("a"));
     pass(24h * 365 * 100);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     BOOST_TEST((never.cancel().result == cancel_result::cancelled));
 }
 
@@ -111,14 +109,14 @@ BOOST_FIXTURE_TEST_CASE(an_empty_task_is_refused, hashed_wheel) {
                }).has_value());
 }
 
-// Timeout.timer().newTimeout(timeout.task(), ...): a task that is a type knows both.
+// Timeout.timer().newTimeout(timeout.task(), ...): a task that is a type stores both.
 BOOST_FIXTURE_TEST_CASE(a_task_may_schedule_itself_again, hashed_wheel) {
     struct retry {
         hashed_wheel& world;
         int left;
 
         void operator()() const {
-            world.story += std::to_string(left);
+            world.log_text += std::to_string(left);
             if (left != 0) {
                 world.tasks.schedule_after(100ms, retry{world, left - 1});
             }
@@ -126,11 +124,11 @@ BOOST_FIXTURE_TEST_CASE(a_task_may_schedule_itself_again, hashed_wheel) {
     };
     tasks.schedule_after(100ms, retry{*this, 3});
     pass_in(100, 10ms);
-    BOOST_TEST(told() == "3210");
+    BOOST_TEST(take_log() == "3210");
     BOOST_TEST(tasks.pending() == 0U);
 }
 
-// start(): nothing to be started. Tasks may be scheduled before anybody runs the context.
+// start(): not needed. Tasks may be scheduled before the context runs.
 BOOST_AUTO_TEST_CASE(whoever_runs_the_context_is_the_worker) {
     asio::io_context ctx;
     scheduler tasks(ctx);
@@ -144,11 +142,11 @@ BOOST_AUTO_TEST_CASE(whoever_runs_the_context_is_the_worker) {
 // stop()
 
 BOOST_FIXTURE_TEST_CASE(stop_returns_what_did_not_run_and_was_not_cancelled, hashed_wheel) {
-    tasks.schedule_after(10ms, tell("a"));
-    const task_handle cancelled = tasks.schedule_after(1s, tell("b"));
+    tasks.schedule_after(10ms, note("a"));
+    const task_handle cancelled = tasks.schedule_after(1s, note("b"));
     std::unordered_map<task_handle, std::string> requests;
     for (const char* const name : {"c", "d"}) {
-        requests[tasks.schedule_after(1s, tell(name))] = name;
+        requests[tasks.schedule_after(1s, note(name))] = name;
     }
     pass(10ms);
     cancelled.cancel();
@@ -160,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(stop_returns_what_did_not_run_and_was_not_cancelled, has
     BOOST_TEST(failed == 2U);
     BOOST_TEST(requests.empty());
     pass(1h);
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 BOOST_FIXTURE_TEST_CASE(stop_works_before_the_first_task_and_twice_and_in_a_task, hashed_wheel) {
@@ -168,7 +166,7 @@ BOOST_FIXTURE_TEST_CASE(stop_works_before_the_first_task_and_twice_and_in_a_task
     BOOST_TEST(unused.stop().empty());
     BOOST_TEST(unused.stop().empty());
     std::size_t never_called = 0;
-    tasks.schedule_after(1s, tell("a"));
+    tasks.schedule_after(1s, note("a"));
     tasks.schedule_after(10ms, [&] { never_called = tasks.stop().size(); }); // Netty throws.
     pass(10ms);
     BOOST_TEST(never_called == 1U);
@@ -201,7 +199,7 @@ BOOST_FIXTURE_TEST_CASE(too_many_timeouts_are_refused_until_one_is_over, hashed_
     const task_handle b = two.schedule_after(1h, [] {});
     BOOST_TEST((refusal() == asio_wheel::error::too_many_pending));
     b.cancel();
-    BOOST_TEST((refusal() == error_code())); // At once, not a tick later.
+    BOOST_TEST((refusal() == error_code())); // Immediately, not a tick later.
     BOOST_TEST((refusal() == asio_wheel::error::too_many_pending));
     pass(10ms);
     BOOST_TEST((refusal() == error_code()));
@@ -225,14 +223,14 @@ BOOST_FIXTURE_TEST_CASE(a_timeout_tells_whether_it_is_expired_or_cancelled, hash
         BOOST_TEST(self.is_expired()); // run(Timeout)
         BOOST_TEST((self.cancel().result == cancel_result::already_fired));
     });
-    const task_handle b = tasks.schedule_after(10ms, tell("b"));
+    const task_handle b = tasks.schedule_after(10ms, note("b"));
     BOOST_TEST((!a.is_expired() && !a.is_cancelled()));
     BOOST_TEST((b.cancel().result == cancel_result::cancelled));
     BOOST_TEST((b.cancel().result != cancel_result::cancelled));
     pass(10ms);
     BOOST_TEST((a.is_expired() && !a.is_cancelled()));
     BOOST_TEST((!b.is_expired() && b.is_cancelled()));
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timeout_tells_how_long_it_will_be, hashed_wheel) { // toString()
@@ -259,7 +257,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_of_a_tick_cancels_all_others_of_it, hashed_whe
     BOOST_TEST(tasks.pending() == 0U);
 }
 
-// TimerTask.cancelled(Timeout): a timer's handler is told.
+// TimerTask.cancelled(Timeout): the handler of a timer is notified.
 BOOST_FIXTURE_TEST_CASE(who_waits_on_a_timer_is_told_of_its_cancellation, hashed_wheel) {
     journal log;
     timer t(ctx, 90ms);
@@ -269,42 +267,42 @@ BOOST_FIXTURE_TEST_CASE(who_waits_on_a_timer_is_told_of_its_cancellation, hashed
     BOOST_TEST(log.take() == "a!");
 }
 
-// What Netty does not do well
+// Known problems of Netty
 
 BOOST_FIXTURE_TEST_CASE(a_task_that_throws_is_reported_and_disturbs_nothing, hashed_wheel) {
     tasks.schedule_after(10ms, [] { throw std::runtime_error("oh."); });
-    tasks.schedule_after(10ms, tell("a"));
+    tasks.schedule_after(10ms, note("a"));
     pass(10ms);
     BOOST_TEST(errors == "oh.");
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_slow_task_holds_up_its_own_executor_only, hashed_wheel) {
     scheduler slow(asio::make_strand(ctx));
     scheduler quick(asio::make_strand(ctx));
     slow.schedule_after(10ms, [this] {
-        story += "(";
+        log_text += "(";
         elapse(1s);
-        std::thread([this] { ctx.poll(); }).join(); // What another thread does meanwhile.
-        story += ")";
+        std::thread([this] { ctx.poll(); }).join(); // The work of another thread in the meantime.
+        log_text += ")";
     });
-    slow.schedule_after(20ms, tell("s"));
-    quick.schedule_after(30ms, tell("q"));
+    slow.schedule_after(20ms, note("s"));
+    quick.schedule_after(30ms, note("q"));
     pass(10ms);
     poll();
-    BOOST_TEST(told() == "(q)s");
+    BOOST_TEST(take_log() == "(q)s");
 }
 
 BOOST_FIXTURE_TEST_CASE(there_is_no_wake_up_for_each_tick, hashed_wheel) {
     const auto start = now();
-    tasks.schedule_after(1h, tell("a"));
-    BOOST_TEST(wheel.advance_to_next() == 1U); // What the context is woken up for next.
+    tasks.schedule_after(1h, note("a"));
+    BOOST_TEST(wheel.advance_to_next() == 1U); // The next wake-up of the context.
     BOOST_TEST((now() == start + 1h));         // Netty: 360,000 ticks.
     poll();
-    BOOST_TEST(told() == "a");
+    BOOST_TEST(take_log() == "a");
 }
 
-BOOST_AUTO_TEST_CASE(an_idle_timer_lets_the_context_end) { // Netty's worker ticks on.
+BOOST_AUTO_TEST_CASE(an_idle_timer_lets_the_context_end) { // Netty's worker continues to tick.
     asio::io_context ctx;
     scheduler tasks(ctx);
     tasks.schedule_after(1h, [] {}).cancel();
@@ -356,7 +354,7 @@ BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_reported_again_and_again, hashed_w
     std::function<void()> watch = [&] {
         reader.async_wait([&](error_code ec) {
             if (!ec) {
-                story += std::exchange(first, false) ? "F" : "i";
+                log_text += std::exchange(first, false) ? "F" : "i";
                 reader.touch(); // Another period.
                 watch();
             }
@@ -364,24 +362,24 @@ BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_reported_again_and_again, hashed_w
     };
     watch();
     pass_in(30, 1s);
-    BOOST_TEST(told() == "Fii");
+    BOOST_TEST(take_log() == "Fii");
     read();
     pass_in(20, 1s);
-    BOOST_TEST(told() == "Fi");
+    BOOST_TEST(take_log() == "Fi");
     reader.cancel(); // handlerRemoved()
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
-// new IdleStateHandler(60, 30, 0), as its documentation uses it: ping when nothing was written,
-// close when nothing was read.
+// new IdleStateHandler(60, 30, 0), as in its documentation: ping if nothing was written, close if
+// nothing was read.
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_pings_and_gives_up, hashed_wheel) {
     asio_wheel::heartbeat pulse(ctx, 30s, 60s);
     std::function<void()> watch = [&] {
         pulse.async_next([&](error_code ec, asio_wheel::heartbeat_event event) {
             BOOST_TEST(!ec);
             const bool dead = event == asio_wheel::heartbeat_event::dead;
-            story += dead ? "close" : "ping ";
+            log_text += dead ? "close" : "ping ";
             if (!dead) {
                 watch();
             }
@@ -391,12 +389,12 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_pings_and_gives_up, hashed_wheel) {
     pass_in(20, 1s);
     pulse.received();
     pass_in(59, 1s);
-    BOOST_TEST(told() == "ping ping ");
+    BOOST_TEST(take_log() == "ping ping ");
     pass(1s);
-    BOOST_TEST(told() == "close");
+    BOOST_TEST(take_log() == "close");
 }
 
-// getReaderIdleTimeInMillis(), and a period of 0, which disables: ours is to be left out.
+// getReaderIdleTimeInMillis(), and a period of 0, which disables theirs; ours is simply omitted.
 BOOST_FIXTURE_TEST_CASE(the_period_can_be_asked_for_and_changed, hashed_wheel) {
     idle_timer reader(ctx, 60s);
     BOOST_TEST((reader.period() == 60s));
@@ -408,15 +406,15 @@ BOOST_FIXTURE_TEST_CASE(the_period_can_be_asked_for_and_changed, hashed_wheel) {
     BOOST_TEST(thrown_by<std::invalid_argument>([&] { reader.period(0s); }).has_value());
 }
 
-// ReadTimeoutHandler, WriteTimeoutHandler: each operation has its deadline, and says so.
+// ReadTimeoutHandler, WriteTimeoutHandler: each operation has its own deadline, and reports it.
 BOOST_FIXTURE_TEST_CASE(reads_and_writes_time_out, hashed_wheel) {
     manual_operation<error_code, std::size_t> read(ctx.get_executor());
     manual_operation<error_code, std::size_t> write(ctx.get_executor());
     read.on_cancel = [&] { read.complete(asio::error::operation_aborted, 3); };
     const auto note = [this](const std::string& what) {
         return [this, what](error_code ec, std::size_t n) {
-            story += what + (ec == std::errc::timed_out ? " timed out " : " done ") +
-                     std::to_string(n) + ". ";
+            log_text += what + (ec == std::errc::timed_out ? " timed out " : " done ") +
+                        std::to_string(n) + ". ";
         };
     };
     read.start(asio_wheel::timeout(30s, note("read")));
@@ -424,7 +422,7 @@ BOOST_FIXTURE_TEST_CASE(reads_and_writes_time_out, hashed_wheel) {
     pass(20s);
     write.complete({}, 5);
     pass(10s);
-    BOOST_TEST(told() == "write done 5. read timed out 3. ");
+    BOOST_TEST(take_log() == "write done 5. read timed out 3. ");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 
 // Schedulers without memory. operator new is counted, and made to fail.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/scheduler.hpp>
@@ -31,15 +32,13 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 
-// While one lives, allocations are numbered, from one to the next one on; and that with a certain
-// number fails.
+// While this exists, allocations are numbered from one instance to the next, and the one with a
+// certain number fails.
 class counted_down {
 public:
     static constexpr bool memory_may_fail = true;
@@ -64,10 +63,10 @@ public:
     [[nodiscard]] static bool has_failed() { return heap.faults.failed() != 0; }
 
 private:
-    static inline int depth_ = 0; // One may be inside of another.
+    static inline int depth_ = 0; // They may be nested.
 };
 
-// While it lives, one of the next few allocations may fail.
+// While this exists, one of the next few allocations may fail.
 class unlucky {
 public:
     static constexpr bool memory_may_fail = true;
@@ -97,7 +96,7 @@ private:
     static inline int depth_ = 0;
 };
 
-// Runs `f` where no memory is at hand, so that whatever needs some has to ask the heap.
+// Runs `f` without cached memory, so each allocation uses the heap.
 template <class Function>
 void with_empty_pools(Function f) {
     std::thread([&] {
@@ -110,7 +109,7 @@ void with_empty_pools(Function f) {
 
 BOOST_AUTO_TEST_SUITE(scheduler_memory, *boost::unit_test::timeout(240))
 
-// There are tasks of each kind, one of which was called.
+// There are tasks of each kind, and one of them was called.
 struct busy : virtual_world {
     std::optional<scheduler> tasks{std::in_place, ctx};
     std::optional<scheduler::group> group{std::in_place, *tasks};
@@ -130,7 +129,7 @@ struct busy : virtual_world {
         BOOST_TEST(calls == 100);
     }
 
-    // Whatever is left is never called.
+    // The remaining tasks are never called.
     void nothing_more() {
         calls = 0;
         pass(1h);
@@ -187,8 +186,8 @@ BOOST_FIXTURE_TEST_CASE(close_and_cancel_need_no_memory, busy) {
     nothing_more();
 }
 
-// What a repeated task needs it has, also if its function takes all memory there is: its waits
-// follow one another in the same block.
+// A repeated task has the memory that it needs, even if its function takes all other memory: its
+// waits reuse the same block.
 BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
     int calls = 0;
     std::vector<std::unique_ptr<empty_pool>> taken;
@@ -197,7 +196,7 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_without_memory, virtual_world) {
     const auto call = [&] {
         none.reset();
         ++calls;
-        taken.push_back(std::make_unique<empty_pool>()); // Also what the wait has given back.
+        taken.push_back(std::make_unique<empty_pool>()); // Also the memory that the wait has freed.
         none.emplace();
     };
     scheduler tasks(ctx, {.on_error = [](const task_handle&, const std::exception_ptr&) {
@@ -245,7 +244,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_scheduled_through_a_group_is_in_it_or_not_schedu
     BOOST_TEST(calls == 0);
 }
 
-// The n-th allocation of a program fails, for each n: nothing is lost, nothing is called twice.
+// The n-th allocation of a program fails, for each n. Nothing is lost, and nothing is called twice.
 BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
     const std::uint64_t seed = asio_wheel::test::seed();
     BOOST_TEST_INFO_SCOPE(seed_note(seed));
@@ -261,7 +260,7 @@ BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
                 difference = model.step();
             }
             failed = counted_down::has_failed();
-            heap.faults.fail(0, 0); // None of the next ones.
+            heap.faults.fail(0, 0); // No more failures.
             if (difference.empty()) {
                 difference = model.finish();
             }
@@ -271,7 +270,7 @@ BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
     BOOST_TEST(n > 50U);
 }
 
-// Many fail, here and there.
+// Many allocations fail.
 BOOST_AUTO_TEST_CASE(many_allocations_of_a_random_program_may_fail) {
     const std::uint64_t seed = asio_wheel::test::seed();
     BOOST_TEST_INFO_SCOPE(seed_note(seed));

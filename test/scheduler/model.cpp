@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random programs of schedulers against a model.
+// Random programs of schedulers, compared with a model.
 
 #include <asio_wheel/scheduler.hpp>
 
@@ -18,7 +18,7 @@ using namespace asio_wheel::test;
 
 BOOST_AUTO_TEST_SUITE(scheduler_model_)
 
-// Schedule, cancel, keys, groups, stop, adopt, close, throw, repeat: also inside of tasks.
+// Schedule, cancel, keys, groups, stop, adopt, close, throw and repeat, also inside tasks.
 BOOST_AUTO_TEST_CASE(random_programs_do_what_a_model_does) {
     const std::uint64_t seed = asio_wheel::test::seed();
     BOOST_TEST_INFO_SCOPE(seed_note(seed));

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
 
-// Which locks each step of a timer's life takes: what decides how timers scale with threads.
-// Counted, on one thread, when all is warmed up. tools/contention prints this, and more.
+// Which locks each step in a timer's life takes, which determines how timers scale with threads.
+// Counted on one thread, after a warm-up. tools/contention prints this and more.
 //
-// real time: with paused time, a wheel may take other ways.
+// real time: in paused time, a wheel may behave differently.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
 
 #include "support/timer_life.hpp"
 
-#include "support/sync_tally.hpp"
+#include "support/sync_counter.hpp"
 
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -34,8 +34,9 @@ namespace {
 using namespace asio_wheel::test;
 using life = timer_life<asio_wheel::steady_timer>;
 
-// How often a step takes the wheel's lock, and how often one that is part of the object alone, such
-// as a stream's. None takes another one: neither the block pool's nor the idle timers' scale's.
+// How often a step takes the wheel's lock, and how often a lock that belongs to the object, such as
+// a stream's. No step takes another one: neither that of the block pool nor that of the scale of
+// idle timers.
 struct promise {
     const char* step;
     std::size_t wheels = 0;
@@ -66,23 +67,23 @@ constexpr promise promises[] = {
     {.step = "erase from a delay queue"},
 };
 
-// Three rounds, after some that warm up.
+// Three rounds, after a warm-up.
 template <class Check>
 void each_step(Check check) {
     boost::asio::io_context ctx;
     life timers(ctx);
-    sync_tally tally;
-    tally.name_first_lock("idle_scale",
-                          [&] { asio_wheel::scale_idle_timers(asio_wheel::use_wheel(ctx), 1); });
+    sync_counter handler_counts;
+    handler_counts.name_first_lock(
+        "idle_scale", [&] { asio_wheel::scale_idle_timers(asio_wheel::use_wheel(ctx), 1); });
     for (const auto& step : life::steps()) {
         for (int i = 0; i < 8; ++i) {
-            step.does(timers, tally);
+            step.does(timers, handler_counts);
         }
         const births::part_of here("timer");
         for (int i = 0; i < 3; ++i) {
-            const std::size_t times = step.does(timers, tally);
+            const std::size_t times = step.does(timers, handler_counts);
             BOOST_TEST_CONTEXT(step.name << ", round " << i) {
-                check(step.name, times, tally.counts());
+                check(step.name, times, handler_counts.counts());
             }
         }
     }
@@ -103,8 +104,8 @@ BOOST_AUTO_TEST_CASE(what_is_done_to_mutexes_and_atomics_is_counted) {
     asio_wheel::detail::mutex mine;
     asio_wheel::detail::atomic<bool> flag{false};
 
-    sync_tally tally;
-    tally.begin();
+    sync_counter handler_counts;
+    handler_counts.begin();
     {
         const std::lock_guard lock(shared.mutex);
         BOOST_TEST(++shared.changed == 2);
@@ -120,15 +121,15 @@ BOOST_AUTO_TEST_CASE(what_is_done_to_mutexes_and_atomics_is_counted) {
     mine.unlock();
     flag.store(true);
     BOOST_TEST(flag.exchange(false));
-    tally.end();
+    handler_counts.end();
     ++shared.changed; // After the end.
 
-    const sync_counts& c = tally.counts();
+    const sync_counts& c = handler_counts.counts();
     BOOST_TEST(c.locks.size() == 2U);
     BOOST_TEST(c.locks_of(wheels_name) == 1U);
     BOOST_TEST(c.locks_of("me") == 1U);
     BOOST_TEST(c.modifications == 4U);
-    BOOST_TEST(c.lines.size() == 3U); // What is mine is not shared.
+    BOOST_TEST(c.lines.size() == 3U); // State of the thread is not shared.
     const auto written = std::count_if(c.lines.begin(), c.lines.end(),
                                        [](const auto& line) { return line.second.written; });
     BOOST_TEST(written == 2);
@@ -137,20 +138,20 @@ BOOST_AUTO_TEST_CASE(what_is_done_to_mutexes_and_atomics_is_counted) {
 BOOST_AUTO_TEST_CASE(what_is_made_in_the_place_of_another_object_is_not_mistaken_for_it) {
     alignas(asio_wheel::detail::atomic<int>) std::byte place[sizeof(int)];
     using value = asio_wheel::detail::atomic<int>;
-    sync_tally tally;
+    sync_counter handler_counts;
     {
         const births::part_of me("me");
         auto& v = *::new (place) value(0);
-        tally.begin();
+        handler_counts.begin();
         ++v;
-        tally.end();
-        BOOST_TEST(tally.counts().lines.empty());
+        handler_counts.end();
+        BOOST_TEST(handler_counts.counts().lines.empty());
     }
     auto& v = *::new (place) value(0);
-    tally.begin();
+    handler_counts.begin();
     ++v;
-    tally.end();
-    BOOST_TEST(tally.counts().lines.size() == 1U);
+    handler_counts.end();
+    BOOST_TEST(handler_counts.counts().lines.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(each_step_of_a_timers_life_takes_the_locks_that_are_promised) {
@@ -168,8 +169,8 @@ BOOST_AUTO_TEST_CASE(each_step_of_a_timers_life_takes_the_locks_that_are_promise
     BOOST_TEST(done.size() == std::size(promises), "a step that is promised is not done");
 }
 
-// Each of them writes the line that the lock is in; without it, timers of several threads have
-// nothing of the library's in common but what they read.
+// Each of them writes the cache line of the lock. Without it, timers of several threads share only
+// lines that they read.
 BOOST_AUTO_TEST_CASE(what_takes_no_lock_of_the_wheel_writes_nothing_that_timers_share) {
     each_step([](const std::string&, std::size_t, const sync_counts& c) {
         if (c.locks_of(wheels_name) == 0) {

@@ -1,13 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// When the one Asio timer behind a wheel is armed, moved and given up: what wakes a context up, and
-// what lets it end.
+// When the one Asio timer behind a wheel is armed, moved and cancelled: what wakes a context up,
+// and what lets run() return.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
@@ -33,19 +34,16 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
-using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
 
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(driver, *boost::unit_test::timeout(120))
 
-// drained_context::run() fails unless run() returns. An hour would be too long, and a day too.
+// drained_context::run() fails unless run() returns. Even an hour would be too long.
 BOOST_FIXTURE_TEST_CASE(run_returns_after_the_last_wait_was_cancelled, drained_context) {
     const std::function<void(std::optional<steady_timer>&)> ways[] = {
         [](auto& t) { t->cancel(); },
@@ -102,8 +100,8 @@ BOOST_AUTO_TEST_CASE(run_returns_after_the_last_cancel_while_time_stands_still) 
     world.run();
 }
 
-// One handler for each wait, and a few of the wheel's own at the end: if the wake-up were armed and
-// given up each time, its aborted handlers would count as many again.
+// One handler for each wait, and a few of the wheel itself at the end. If the wake-up were armed
+// and cancelled each time, its aborted handlers would count twice as many.
 BOOST_FIXTURE_TEST_CASE(cancelling_and_waiting_again_in_a_handler_leaves_the_wake_up_alone,
                         drained_context) {
     constexpr std::size_t rounds = 1'000'000;
@@ -140,8 +138,8 @@ BOOST_FIXTURE_TEST_CASE(cancelling_and_waiting_again_outside_run_leaves_the_wake
     BOOST_TEST(ctx.stopped());
 }
 
-// A server's pattern: an operation completes, and its handler moves the timeout. The aborted
-// handler comes later, when the next wait has been started already.
+// A typical server: an operation completes, and its handler moves the timeout. The aborted handler
+// runs later, when the next wait has been started already.
 BOOST_FIXTURE_TEST_CASE(moving_a_timeout_again_and_again_leaves_the_wake_up_alone,
                         drained_context) {
     constexpr std::size_t rounds = 100'000;
@@ -162,7 +160,8 @@ BOOST_FIXTURE_TEST_CASE(moving_a_timeout_again_and_again_leaves_the_wake_up_alon
     BOOST_TEST(use_wheel(ctx).stats().wake_ups == 0U);
 }
 
-// The wait's own completion starts the next operation, as when a coroutine waits for one of two.
+// The completion of the wait starts the next operation, as in a coroutine that waits for one of
+// two.
 BOOST_FIXTURE_TEST_CASE(a_chain_of_timeouts_leaves_the_wake_up_alone, drained_context) {
     constexpr std::size_t rounds = 100'000;
     std::size_t aborted_waits = 0;
@@ -203,7 +202,7 @@ BOOST_FIXTURE_TEST_CASE(an_empty_wheel_does_not_wake_the_context, drained_contex
     BOOST_TEST(use_wheel(ctx).stats().wake_ups == wake_ups);
 }
 
-// 300 ticks away, on a wheel whose levels are four ticks, sixteen, sixty-four … wide.
+// 300 ticks away, on a wheel with levels of four ticks, sixteen, sixty-four …
 BOOST_FIXTURE_TEST_CASE(a_lone_wait_costs_one_wake_up_however_far, drained_context) {
     const auto& wheel = asio_wheel::make_wheel(ctx, {.slots = 4, .levels = 6});
     steady_timer t(ctx, 300ms); // real time
@@ -263,7 +262,7 @@ BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_no_wake_up_when_nobody_waits, drain
     }
     ctx.run_for(500ms); // real time
     BOOST_TEST(wheel.stats().wake_ups == 0U);
-    // What is filed still can be used again.
+    // A filed timer can still be reused.
     timers.front().expires_after(1ms);
     timers.front().async_wait(ignore);
     timers.back().async_wait(ignore);
@@ -271,7 +270,8 @@ BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_no_wake_up_when_nobody_waits, drain
     BOOST_TEST(wheel.stats().fired == 2U);
 }
 
-// The threads that end waits are not those that start them: none sees by itself that nobody waits.
+// Waits are ended by other threads than those that started them, so no single thread sees that none
+// is left.
 BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_one_wake_up_when_other_threads_have_started_them,
                         drained_context) {
     auto& wheel = use_wheel(ctx);
@@ -291,7 +291,8 @@ BOOST_FIXTURE_TEST_CASE(cancelled_waits_cost_one_wake_up_when_other_threads_have
     BOOST_TEST(wheel.pending() == 0U);
 }
 
-// An earlier wait, also one that is postponed to be earlier, must not sleep as long as others may.
+// An earlier wait, even one that was postponed to an earlier time, must not sleep as long as others
+// may.
 BOOST_FIXTURE_TEST_CASE(an_earlier_wait_moves_the_wake_up_at_once, drained_context) {
     journal seen;
     steady_timer late(ctx, 1h);
@@ -356,7 +357,7 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_tick, drained
     constexpr std::size_t count = 100'000;
     constexpr std::size_t budget = 1000;
     auto& wheel = asio_wheel::make_wheel(ctx, {.budget = budget});
-    wheel.pause(); // However long it takes to start them, none is due by then.
+    wheel.pause(); // However long it takes to start them, none is due then.
     std::vector<steady_timer> timers;
     timers.reserve(count);
     std::size_t completed = 0;
@@ -380,8 +381,8 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_tick, drained
     BOOST_TEST(wheel.stats().wake_ups <= 2U);
 }
 
-// Waits that were postponed are filed again when their old slot comes up. That makes nothing due,
-// and yet each slice is a turn.
+// Postponed waits are filed again when their old slot comes. Nothing becomes due, and yet each
+// slice is a turn.
 BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drained_context) {
     constexpr std::size_t count = 50'000;
     constexpr std::size_t budget = 100;
@@ -412,9 +413,9 @@ BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_cascade, drai
     BOOST_TEST(longest <= 2 * budget);
 }
 
-// A wait that is due when it begins has the wheel looked at by way of the queue. The wake-up that
-// was set before comes late: it is in the queue by then, before what is found due. It must not
-// deliver first what falls due later. In slices of two the look is not through when it comes, in
+// A wait that is due when it starts makes the wheel advance by way of the queue. The wake-up that
+// was set before is late: it is queued already, before the waits that become due. It must not
+// deliver later expiries first. With slices of two, the advance is not complete when it comes; with
 // slices of four it is. The last time is that of the wake-up itself.
 BOOST_AUTO_TEST_CASE(a_wake_up_that_comes_late_overtakes_nothing) {
     using clock = manual_clock<struct late_wake_up>;
@@ -422,7 +423,7 @@ BOOST_AUTO_TEST_CASE(a_wake_up_that_comes_late_overtakes_nothing) {
     struct late {
         std::size_t budget;
         std::chrono::milliseconds now;
-        std::chrono::milliseconds meanwhile; // How long the first handler takes.
+        std::chrono::milliseconds meanwhile; // The duration of the first handler.
     };
     for (const late l : {late{2, 45ms, 0ms}, late{4, 35ms, 10ms}, late{4, 10ms, 35ms}}) {
         clock::set(clock::time_point(1h));
@@ -450,8 +451,8 @@ BOOST_AUTO_TEST_CASE(a_wake_up_that_comes_late_overtakes_nothing) {
     }
 }
 
-// Handlers that run while a tick is not through with its slot start waits for that slot, for one
-// that time has passed, and for the next: none is lost, none waits for a round of the wheel.
+// Handlers that run while a tick has not finished its slot start waits for that slot, for a past
+// one, and for the next one. None is lost, and none waits for a turn of the wheel.
 BOOST_AUTO_TEST_CASE(waits_started_in_the_middle_of_a_tick_are_due_in_time) {
     for (const unsigned levels : {1U, 4U}) {
         asio::io_context c;
@@ -482,8 +483,8 @@ BOOST_AUTO_TEST_CASE(waits_started_in_the_middle_of_a_tick_are_due_in_time) {
     }
 }
 
-// A wait for now, started by the handler of such a wait, over and over: a socket and a later wait
-// are served all the same.
+// The handler of a wait for the present starts another one, over and over. A socket and a later
+// wait are still served.
 BOOST_AUTO_TEST_CASE_TEMPLATE(waits_for_now_without_end_starve_nothing, World, real_worlds) {
     using tcp = asio::ip::tcp;
     World world;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the service refuses, ends and counts: options, max_pending, drain(), stats().
+// What the service rejects, ends and counts: options, max_pending, drain(), stats().
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -9,6 +9,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -31,13 +32,10 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::error;
 using asio_wheel::wheel_options;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
 using time_point = timer::time_point;
-namespace asio = boost::asio;
 
 const std::string refused = "(" + make_error_code(error::too_many_pending).message() + ")";
 const std::string stopped = "(" + make_error_code(error::wheel_stopped).message() + ")";
@@ -83,7 +81,7 @@ BOOST_AUTO_TEST_CASE(unusable_options_make_no_wheel) {
             BOOST_TEST(what.find(b.value) != std::string::npos);
         }
         BOOST_TEST(!asio::has_service<asio_wheel::wheel_service<>>(world.ctx));
-        // And the context is as good as before.
+        // The context still works.
         auto& wheel = asio_wheel::make_wheel(world.ctx, {.slots = 3, .budget = 7});
         BOOST_TEST(wheel.options().slots == 3U);
         BOOST_TEST(wheel.options().budget == 7U);
@@ -102,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_second_wheel_for_a_clock_is_refused) {
     BOOST_TEST(&asio_wheel::use_wheel(world.ctx) == &wheel);
     asio_wheel::make_wheel<std::chrono::system_clock>(world.ctx);
     drained_context other;
-    const timer first(other.ctx); // makes one
+    const timer first(other.ctx); // Creates a wheel.
     BOOST_CHECK_THROW(asio_wheel::make_wheel(other.ctx), asio::service_already_exists);
 }
 
@@ -115,13 +113,13 @@ BOOST_AUTO_TEST_CASE(a_wait_over_the_limit_is_refused_and_the_others_are_untouch
     b.async_wait(log.note("b"));
     c.async_wait(log.note("c"));
     expired.async_wait(log.note("expired"));
-    BOOST_TEST(log.size() == 0U); // not from inside
+    BOOST_TEST(log.size() == 0U); // Not inside the call.
     BOOST_TEST(c.cancel() == 0U);
     BOOST_TEST(world.wheel.pending() == 2U);
     world.poll();
     BOOST_TEST(log.take() == "c" + refused + " expired" + refused);
     BOOST_TEST((c.expiry() == expiry));
-    b.async_wait(log.note("b again")); // on a timer that waits already
+    b.async_wait(log.note("b again")); // On a timer with a pending wait.
     world.poll();
     BOOST_TEST(log.take() == "b again" + refused);
     world.pass(11ms);
@@ -144,11 +142,11 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
             t->expires_after(10ms);
             t->async_wait(log.note("waits"));
         }
-        c.expires_after(10ms + 1us); // and so after the others
+        c.expires_after(10ms + 1us); // So it comes after the others.
         BOOST_TEST(world.wheel.pending() == 2U);
     };
     fill();
-    a.cancel(); // at once, and not when its handler is called
+    a.cancel(); // Immediately, not when its handler is called.
     BOOST_TEST(world.wheel.pending() == 1U);
     c.async_wait(log.note("c"));
     BOOST_TEST(world.wheel.pending() == 2U);
@@ -165,7 +163,7 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
     BOOST_TEST(log.take() == "waits! slot! waits c");
 
     a.expires_after(10ms);
-    a.async_wait([&](error_code ec) { // in the handler of one that has expired
+    a.async_wait([&](error_code ec) { // In the handler of an expired wait.
         log.add("a", ec);
         BOOST_TEST(world.wheel.pending() == 1U);
         a.expires_after(10ms);
@@ -179,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
     world.pass(11ms);
     BOOST_TEST(log.take() == "a c" + refused + " again");
     BOOST_TEST(b.expires_after(1ms) == 1U);
-    b.async_wait(log.note("b")); // what is aborted has no place any more
+    b.async_wait(log.note("b")); // An aborted wait does not count any more.
     world.pass(2ms);
     BOOST_TEST(log.take() == "b! b");
     BOOST_TEST(world.wheel.pending() == 0U);
@@ -267,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(pending_is_exact_at_every_step, virtual_world) {
     b.async_wait(note);
     BOOST_TEST(wheel.pending() == 3U);
     wheel.advance(10ms);
-    BOOST_TEST(wheel.pending() == 3U); // due, but not delivered
+    BOOST_TEST(wheel.pending() == 3U); // Due, but not delivered.
     poll();
     BOOST_TEST(wheel.pending() == 1U);
     static_cast<void>(b.postpone(30ms));
@@ -279,7 +277,7 @@ BOOST_FIXTURE_TEST_CASE(pending_is_exact_at_every_step, virtual_world) {
     BOOST_TEST(seen == (std::vector<std::size_t>{2, 1, 0}), boost::test_tools::per_element());
 }
 
-// What drain() does.
+// The effects of drain().
 
 BOOST_FIXTURE_TEST_CASE(drain_returns_what_has_not_fired_in_order_and_aborts_it, virtual_world) {
     journal log;
@@ -306,7 +304,7 @@ BOOST_FIXTURE_TEST_CASE(drain_returns_what_has_not_fired_in_order_and_aborts_it,
     BOOST_TEST(wheel.pending() == 0U);
     BOOST_TEST(a.cancel() == 0U);
     BOOST_TEST((a.expiry() == start + 30ms));
-    BOOST_TEST(wheel.drain().empty()); // a second time
+    BOOST_TEST(wheel.drain().empty()); // A second time.
 }
 
 BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler, virtual_world) {
@@ -316,7 +314,7 @@ BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler
         timers.emplace_back(ctx, 10ms + i * 1us).async_wait([&](error_code ec) {
             if (!ec) {
                 log.add("drain");
-                // All others are due as well, or wait for later.
+                // All others are due as well, or wait for later times.
                 const std::size_t left = wheel.drain().size();
                 BOOST_TEST(left <= 1000U);
                 BOOST_TEST(wheel.drain().empty());
@@ -387,8 +385,8 @@ BOOST_AUTO_TEST_CASE(time_goes_on_after_drain) {
     BOOST_TEST(log.take() == "");
 }
 
-// A wait that is started when others of its timer are due; waits that are cancelled or postponed
-// when they are due; waits that end with a context.
+// A wait that is started while others of its timer are due; waits that are cancelled or postponed
+// while they are due; waits that are destroyed with their context.
 BOOST_AUTO_TEST_CASE(stats_have_one_lateness_for_each_wait_that_fired) {
     virtual_time world;
     const auto check = [&](std::uint64_t fired) {
@@ -412,8 +410,8 @@ BOOST_AUTO_TEST_CASE(stats_have_one_lateness_for_each_wait_that_fired) {
     BOOST_TEST((world.wheel.stats().lateness.max() == 2ms));
 }
 
-// A handler is late because the wheel was, or because others came before it: on its context, or on
-// its strand.
+// A handler is late because the wheel was late, or because other handlers came first: on its
+// context, or on its strand.
 BOOST_AUTO_TEST_CASE(stats_have_the_delay_of_each_handler_if_asked_for) {
     for (const bool asked : {true, false}) {
         virtual_time world({.measure_handlers = asked});
@@ -428,7 +426,7 @@ BOOST_AUTO_TEST_CASE(stats_have_the_delay_of_each_handler_if_asked_for) {
             timers.emplace_back(world.ctx, 10ms).async_wait(asio::bind_executor(strand, slow));
         }
         BOOST_TEST(world.wheel.advance(13ms) == 4U); // 3 ms late
-        timers[0].cancel();                          // That one counts no more.
+        timers[0].cancel();                          // It is no longer counted.
         world.poll();
         const auto after = world.wheel.stats();
         BOOST_TEST(after.lateness.count() - before.lateness.count() == 3U);
@@ -466,7 +464,7 @@ BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {
     BOOST_TEST(stats.fired == 1U);
     world.wheel.advance(90ms);
     BOOST_TEST(world.wheel.advance(17ms + 1us) == 5U); // 7 ms late
-    world.wheel.advance(10ms); // They are delivered later. That does not count.
+    world.wheel.advance(10ms);                         // Late delivery does not count.
     world.poll();
     stats = world.wheel.stats();
     BOOST_TEST(stats.lateness.count() == 6U);
@@ -481,7 +479,7 @@ BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {
     BOOST_TEST(stats.fired == 8U);
     BOOST_TEST(stats.lateness.count() == 8U);
     BOOST_TEST(stats.scheduled == stats.fired + stats.cancelled);
-    BOOST_TEST(stats.wake_ups == 0U); // virtual time needs none
+    BOOST_TEST(stats.wake_ups == 0U); // Virtual time needs none.
     BOOST_TEST(stats.spurious_wake_ups == 0U);
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // timeout: 900
 
-// Long time: years of mixed timers, millions of ticks of an interval, and clocks and wheels that
-// start just below the powers of two at which numbers are exhausted. Time is virtual.
+// Long periods: years of mixed timers, millions of ticks of an interval, and clocks and wheels that
+// start just below the powers of two at which numbers overflow. Time is virtual.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/delay_queue.hpp>
@@ -16,6 +16,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
+#include "support/names.hpp"
 #include "support/sanitizers.hpp"
 #include "support/seed.hpp"
 
@@ -38,8 +39,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
 
 constexpr auto years = is_tracked ? 1 : is_slow ? 2 : 10;
@@ -47,7 +46,7 @@ constexpr auto year = 365 * 24h;
 constexpr std::size_t ten_million = scaled(10'000'000);
 constexpr std::size_t a_million = scaled(1'000'000);
 
-// What must come at a certain time, and was found to come at another.
+// The number of events that came at a wrong time.
 struct punctual {
     virtual_time& world;
     std::size_t events = 0;
@@ -59,7 +58,7 @@ struct punctual {
     }
 };
 
-// A wait of a random length, and then the next one.
+// A wait of a random length, followed by the next one.
 class random_waits {
 public:
     random_waits(punctual& p, std::mt19937_64& random) : p_(p), random_(random), t_(p.world.ctx) {
@@ -68,7 +67,7 @@ public:
 
 private:
     void wait() {
-        // From a nanosecond to half a year, each magnitude as often as the others.
+        // From a nanosecond to half a year, each magnitude equally likely.
         const auto ns = static_cast<std::int64_t>(random_() >> (8 + random_() % 55));
         t_.expires_after(nanoseconds(std::clamp<std::int64_t>(ns, 1, (year / 2) / 1ns)));
         t_.async_wait([this](const error_code& ec) {
@@ -95,7 +94,7 @@ private:
     timer t_;
 };
 
-// Ticks at a fixed rate: the n-th is due n periods after the beginning.
+// Ticks at a fixed rate: the n-th is due n periods after the start.
 class regular_ticks {
 public:
     regular_ticks(punctual& p, nanoseconds period)
@@ -125,7 +124,7 @@ private:
     std::int64_t count_ = 0;
 };
 
-// Is touched for a while, a day apart at most, and then left alone until it says so.
+// Touched for a while, at most a day apart, and then left alone until it expires.
 class touched_sometimes {
 public:
     touched_sometimes(punctual& p, std::mt19937_64& random)
@@ -166,7 +165,7 @@ private:
     timer again_;
 };
 
-// Values that come out of a queue when they are due, each of which puts the next one in.
+// Values that leave a queue when they are due. Each one inserts the next.
 class through_a_queue {
 public:
     through_a_queue(punctual& p, std::mt19937_64& random)
@@ -198,7 +197,7 @@ private:
     asio_wheel::delay_queue<timer::time_point> queue_;
 };
 
-// --- Clocks and wheels that start near the end of numbers. ---
+// --- Clocks and wheels that start near the end of their range. ---
 
 struct shape {
     std::size_t slots;
@@ -213,20 +212,19 @@ constexpr shape shapes[] = {{256, 4}, {64, 1}, {2, 64}, {16, 3}, {4096, 5}};
 constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
 
-// `count` + `more`, or the largest count.
+// Returns `count` + `more`, or the largest count.
 constexpr std::int64_t plus(std::int64_t count, std::int64_t more) {
     return more > 0 && count > largest - more ? largest : count + more;
 }
 
-// Where numbers are exhausted: a count of nanoseconds since the epoch, or of ticks since the
-// origin.
+// Edges of number ranges: a count of nanoseconds since the epoch, or of ticks since the origin.
 struct edge {
     const char* name;
-    std::int64_t origin; // Where the clock is when the wheel is made;
+    std::int64_t origin; // The time of the clock when the wheel is created,
     std::int64_t at;     // and the edge itself, in nanoseconds.
     std::int64_t tick;
 
-    // The last tick that a wheel knows is 2^64 - 2.
+    // The last tick of a wheel is 2^64 - 2.
     [[nodiscard]] constexpr bool ticks_end_with_clock() const {
         return tick == 1 && origin == smallest;
     }
@@ -261,8 +259,8 @@ edge_clock::time_point at(std::int64_t count) {
     return edge_clock::time_point(nanoseconds(count));
 }
 
-// Waits for times around an edge, on a clock that goes over it in small steps: none is early, none
-// is more than a tick late, each is delivered once.
+// Waits for times around an edge, on a clock that crosses it in small steps. None is early, none is
+// more than a tick late, and each is delivered once.
 void go_over(const edge& e, const shape& s, bool paused) {
     edge_clock::set(at(e.origin));
     drained_context world;
@@ -273,7 +271,7 @@ void go_over(const edge& e, const shape& s, bool paused) {
     }
     const auto now = [&] { return wheel.now().time_since_epoch().count(); };
     const auto go_to = [&](std::int64_t count) {
-        if (paused) { // In two steps, if it is further than a duration can say.
+        if (paused) { // In two steps if a duration cannot represent the distance.
             if (now() < 0 && count > 0) {
                 wheel.advance(nanoseconds(-std::max(now(), smallest + 1)));
                 wheel.advance(nanoseconds(-now()));
@@ -320,7 +318,7 @@ void go_over(const edge& e, const shape& s, bool paused) {
     }
     std::ranges::sort(steps);
     for (std::int64_t step : steps) {
-        // At the end of its clock, or of its ticks, a wheel has no later time to wake up at.
+        // At the end of its clock or of its ticks, a wheel has no later time to wake up at.
         step = paused ? step : std::min(step, e.ticks_end_with_clock() ? largest - 2 : largest - 1);
         if (step < now()) {
             continue;
@@ -336,7 +334,7 @@ void go_over(const edge& e, const shape& s, bool paused) {
                 continue;
             }
             BOOST_TEST_REQUIRE((count == 0 || expiry <= step));
-            // Where the clock ends within a tick, there is no next one to wait for.
+            // If the clock ends within a tick, there is no next tick to wait for.
             const std::int64_t late = paused ? 0 : e.tick;
             if (expiry <= step - late && plus(expiry, late) != largest) {
                 BOOST_TEST_REQUIRE(count == 1, "the wait for " << expiry << " is late at " << step);
@@ -396,7 +394,7 @@ BOOST_AUTO_TEST_CASE(years_of_mixed_timers_are_exact) {
         BOOST_TEST(p.events > 10'000U);
         BOOST_TEST(p.wrong == 0U, p.wrong << " of " << p.events << " were not at their time");
         for (regular_ticks& t : ticks) {
-            // A tick due at the very end may still be among what is ready.
+            // A tick due at the very end may still be ready.
             const auto due = (end - start) / t.period();
             BOOST_TEST((t.count() == due || t.count() == due - 1));
             t.stop();
@@ -438,7 +436,7 @@ BOOST_AUTO_TEST_CASE(ten_million_ticks_of_an_interval_do_not_drift) {
     world.poll();
 }
 
-// In whatever steps time goes by, the periods add up.
+// The periods add up, in whatever steps time passes.
 BOOST_AUTO_TEST_CASE(a_million_periods_are_counted_however_many_are_missed_at_once) {
     const std::uint64_t number = seed();
     std::mt19937_64 random(number);
@@ -485,7 +483,7 @@ BOOST_AUTO_TEST_CASE(clocks_and_wheels_go_over_the_edges_of_numbers) {
     }
 }
 
-// At the end of a clock's range nothing is due any more, and nothing overflows.
+// At the end of a clock's range, nothing becomes due any more, and nothing overflows.
 BOOST_AUTO_TEST_CASE(waits_beyond_the_end_of_a_clock_never_end) {
     for (const shape& s : shapes) {
         BOOST_TEST_INFO_SCOPE(s);
@@ -513,7 +511,8 @@ BOOST_AUTO_TEST_CASE(waits_beyond_the_end_of_a_clock_never_end) {
     }
 }
 
-// One unit before a clock's end, half-way to the end is now: the driver must not wake up for that.
+// One unit before a clock's end, the midpoint to the end is now. The driver must not wake up for
+// that.
 BOOST_AUTO_TEST_CASE(nothing_wakes_up_again_and_again_just_before_the_end_of_a_clock) {
     using clock = few_bits<std::int32_t, std::ratio<60>>;
     for (const int before : {3, 2, 1}) {
@@ -534,7 +533,7 @@ BOOST_AUTO_TEST_CASE(nothing_wakes_up_again_and_again_just_before_the_end_of_a_c
     }
 }
 
-// Asio's timers convert times for the reactor; clocks of few bits must not make that overflow.
+// Asio's timers convert times for the reactor. For clocks of few bits, that must not overflow.
 BOOST_AUTO_TEST_CASE(clocks_of_few_bits_wake_up_once_and_not_early) {
     const auto check = []<class Clock>(Clock, const char* name) {
         BOOST_TEST_INFO_SCOPE(name);
@@ -559,7 +558,7 @@ BOOST_AUTO_TEST_CASE(clocks_of_few_bits_wake_up_once_and_not_early) {
             BOOST_TEST(wheel.stats().wake_ups <= 1U);
             BOOST_TEST(delivered == 0);
             Clock::advance(duration(20));
-            // The driver sleeps by another clock; a wait for now has it look at this one.
+            // The driver sleeps by another clock. A wait for now makes it read this one.
             timer_type now(world.ctx, duration(0));
             now.async_wait([](const error_code&) {});
             look(world.ctx);

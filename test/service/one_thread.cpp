@@ -3,8 +3,8 @@
 // labels: threads
 // pch: off
 
-// A wheel without a lock is for one thread. Where assertions are on, a second one is found out, and
-// is told which wheel it is and what the two were doing.
+// A wheel without a lock is for one thread. With assertions on, use by a second thread is detected,
+// and the message names the wheel and the two calls.
 
 #define BOOST_ENABLE_ASSERT_HANDLER 1
 
@@ -13,6 +13,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/threads.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -54,11 +55,8 @@ void assertion_failed_msg(const char* expr, const char* message, const char* fun
 
 namespace {
 
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
-namespace asio = boost::asio;
 
 } // namespace
 
@@ -73,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_second_thread_in_a_handler_of_an_unlocked_wheel_is_found_
     t.async_wait([&](error_code) { std::jthread([&] { other.expires_after(2h); }).join(); });
     other.async_wait(ignore);
     world.poll();
-    // As if nothing had happened: the two did not really meet.
+    // As if nothing had happened: the two calls did not overlap.
     std::jthread([&] { world.poll(); }).join();
     expected = false;
     BOOST_TEST(complaints >= 1);
@@ -88,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_arrives_on_another_thread_is_found_out) {
     expected = true;
     complaints = 0;
     sent.async_wait(asio::bind_executor(second.ctx, [&](error_code) { ++called; }));
-    world.poll(); // It is in the queue of the second context now.
+    world.poll(); // It is now in the queue of the second context.
     t.async_wait([&](error_code) { std::jthread([&] { second.poll(); }).join(); });
     world.poll();
     expected = false;
@@ -96,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_handler_that_arrives_on_another_thread_is_found_out) {
     BOOST_TEST(complaints >= 1);
 }
 
-// One after the other, and from inside handlers: nobody is blamed.
+// One after the other, and inside handlers: no assertion fails.
 BOOST_AUTO_TEST_CASE(one_thread_at_a_time_is_never_blamed) {
     drained_context world;
     auto& wheel = asio_wheel::make_wheel(world.ctx, {.locking = false, .budget = 2});

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel as a service of its context: how it comes into being, how it is configured, and how it
-// ends.
+// The wheel as a service of its context: how it is created, configured and destroyed.
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -10,6 +9,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
@@ -38,14 +38,11 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::make_wheel;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
 using asio_wheel::wheel_options;
-using boost::system::error_code;
 using service = asio_wheel::wheel_service<>;
 
 static_assert(std::is_base_of_v<asio::execution_context::service, service>);
@@ -56,7 +53,7 @@ static_assert(std::is_constructible_v<service, asio::execution_context&, const w
 static_assert(!std::is_convertible_v<asio::io_context&, service>);
 static_assert(std::is_same_v<service::clock_type, std::chrono::steady_clock>);
 
-// Ends as an io_context does on Boost 1.82 and later, whatever the version.
+// Shuts down as an io_context does on Boost 1.82 and later, with any version.
 struct context_ended_twice : asio::execution_context {
     ~context_ended_twice() {
         shutdown();
@@ -64,7 +61,7 @@ struct context_ended_twice : asio::execution_context {
     }
 };
 
-// A service whose timer lives as long as itself.
+// A service with a timer that lives as long as the service.
 class owner : public asio::execution_context::service {
 public:
     using key_type = owner;
@@ -130,7 +127,7 @@ BOOST_FIXTURE_TEST_CASE(making_a_wheel_after_the_first_timer_throws, drained_con
     BOOST_CHECK_THROW(make_wheel(ctx), asio::service_already_exists);
 }
 
-// The message tells a reader of the log what made the wheel, and what to change.
+// The message in a log says what created the wheel, and what to change.
 BOOST_FIXTURE_TEST_CASE(a_second_wheel_is_refused_in_words, drained_context) {
     const steady_timer t(ctx);
     const auto says_what_to_do = [](const asio::service_already_exists& e) {
@@ -153,7 +150,7 @@ BOOST_FIXTURE_TEST_CASE(a_wheel_that_cannot_be_made_leaves_room_for_another, dra
     make_wheel(ctx, {.tick = 10ms});
 }
 
-// As with the loser, when two threads make the context's first timers at once.
+// The same for the loser if two threads create the context's first timers at once.
 BOOST_FIXTURE_TEST_CASE(a_wheel_may_end_without_shutdown, drained_context) {
     {
         const service alone(ctx);
@@ -172,7 +169,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_may_be_shut_down_twice) {
         use_wheel(ctx);
     }
     {
-        // Asio calls it twice where it does so.
+        // With some versions, Asio calls it twice.
         asio::io_context ctx;
         steady_timer t(ctx, 1h);
         t.async_wait([alive](const error_code&) {});
@@ -186,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_may_be_shut_down_twice) {
     BOOST_TEST(alive.use_count() == 1);
 }
 
-// Whatever was made first, and so ends last.
+// A service that was created first and so is destroyed last.
 BOOST_AUTO_TEST_CASE(handlers_destroyed_with_the_context_find_other_services_alive) {
     struct belongings {
         asio::ip::tcp::socket socket;
@@ -246,7 +243,7 @@ BOOST_AUTO_TEST_CASE(each_context_has_its_own_wheel) {
     BOOST_TEST(seen.take() == "b");
 }
 
-// use_wheel() remembers what a thread has asked for.
+// use_wheel() caches the last wheel of each thread.
 BOOST_AUTO_TEST_CASE(a_context_in_the_place_of_another_has_its_own_wheel) {
     std::optional<asio::io_context> ctx;
     asio::io_context another;
@@ -284,7 +281,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_for_one_thread_needs_no_lock, World, rea
     }
 }
 
-// Asio says what has to be done; the wheel needs nothing more.
+// Asio's documentation says what to do; the wheel needs nothing more.
 #if defined(__unix__) || defined(__APPLE__)
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_survives_a_fork_on_both_sides, World, real_worlds) {
     World world;

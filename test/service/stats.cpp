@@ -26,21 +26,21 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
 
-// Shares that a double holds exactly, and whose product with a count is exact, so that the rank is
-// beyond doubt.
+// Shares that a double represents exactly, and whose product with a count is exact, so that the
+// rank is certain.
 constexpr std::int64_t parts = 64;
 constexpr double share(std::int64_t part) {
     return static_cast<double>(part) / static_cast<double>(parts);
 }
 
-// The value of rank ceil(part / parts * n), at least 1, of sorted values.
+// Returns the value of rank ceil(part / parts * n), at least 1, of sorted values.
 std::int64_t exact_quantile(const std::vector<std::int64_t>& sorted, std::int64_t part) {
     const auto size = static_cast<std::int64_t>(sorted.size());
     const std::int64_t rank = std::max<std::int64_t>((size * part + parts - 1) / parts, 1);
     return sorted[static_cast<std::size_t>(rank - 1)];
 }
 
-// At most 12.5 % above the true value, never below.
+// Checks that a value is at most 12.5 % above the true value, and never below.
 void check_quantile(const lateness_histogram& histogram, double q, std::int64_t exact) {
     const std::int64_t found = histogram.quantile(q).count();
     BOOST_TEST(found >= exact, "quantile(" << q << ") = " << found << " is below " << exact);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(values_below_16_are_exact) {
     for (std::int64_t value = 0; value < 16; ++value) {
         histogram.add(nanoseconds(value));
     }
-    histogram.add(nanoseconds(longest)); // so that the maximum does not hide an error
+    histogram.add(nanoseconds(longest)); // So that the maximum does not hide an error.
     for (int value = 0; value < 16; ++value) {
         const double q = (value + 1) / 17.0 - 0.001; // Well inside the value's share.
         BOOST_TEST(histogram.quantile(q).count() == value);
@@ -124,11 +124,11 @@ BOOST_AUTO_TEST_CASE(the_error_is_at_most_an_eighth_at_every_edge_of_every_cell)
             for (const std::int64_t value : {edge - 1, edge, edge + (cell - 1)}) {
                 lateness_histogram histogram;
                 histogram.add(nanoseconds(value));
-                histogram.add(nanoseconds(longest)); // so that the maximum does not hide an error
+                histogram.add(nanoseconds(longest)); // So that the maximum does not hide an error.
                 check_quantile(histogram, 0.5, value);
             }
             if (edge > longest - cell) {
-                break; // The last cell of all.
+                break; // The last cell.
             }
         }
     }

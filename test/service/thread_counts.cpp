@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// What threads count of a wheel's waits: each for itself, and all together.
+// The counters of a wheel's waits: one set for each thread, and their sum.
 
 #include <asio_wheel/detail/service/thread_counts.hpp>
 
@@ -76,11 +76,11 @@ BOOST_AUTO_TEST_CASE(each_thread_has_a_block_and_keeps_it) {
     BOOST_TEST(counts.sum().scheduled == 4 * 1001U);
     BOOST_TEST(counts.sum().cancelled == 4 * 1000U);
     BOOST_TEST(counts.pending() == 4U);
-    BOOST_TEST(counts.size() <= 5U); // A thread may have the block of one that has ended.
+    BOOST_TEST(counts.size() <= 5U); // A thread may reuse the block of one that has ended.
     BOOST_TEST(mine->balance() == 0U);
 }
 
-// A wait that one thread starts and another one ends: one has too many, the other too few.
+// One thread starts a wait and another one ends it: one counts too many, the other too few.
 BOOST_AUTO_TEST_CASE(a_wait_may_end_on_another_thread) {
     thread_counts counts(true);
     counts.here().scheduled();
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(a_wait_may_end_on_another_thread) {
     BOOST_TEST(counts.here().balance() == 1U);
 }
 
-// More wheels than a thread remembers.
+// More wheels than a thread caches.
 BOOST_AUTO_TEST_CASE(a_thread_counts_for_many_wheels_in_turn) {
     std::vector<std::unique_ptr<thread_counts>> wheels;
     for (int i = 0; i < 20; ++i) {
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_thread_counts_for_many_wheels_in_turn) {
     }
 }
 
-// What a thread remembers of counts that have ended is of no use for others at the same address.
+// Cached counters that were destroyed must not be used for others at the same address.
 BOOST_AUTO_TEST_CASE(counts_at_the_address_of_others_begin_at_zero) {
     alignas(thread_counts) std::byte memory[sizeof(thread_counts)];
     for (int i = 0; i < 100; ++i) {

@@ -3,14 +3,15 @@
 // timeout: 600
 // pch: off
 
-// A slice is a turn: work for the wheel is done in slices of `budget`, between which other handlers
-// of the context have their turns, and no lock is held for longer than one. Counted in waits, by a
-// mutex that is watched and by a handler that is always ready, for each shape of wheel that the
-// documents show. tools/locks prints how long it takes.
+// A slice is a turn: the wheel works in slices of `budget`. Other handlers of the context run
+// between slices, and no lock is held for longer than one. This test counts waits, by an
+// instrumented mutex and by a handler that is always ready, for each shape of wheel in the
+// documents. tools/locks measures the times.
 
 #define ASIO_WHEEL_SYNC_HEADER "support/measured_sync.hpp"
 
 #include "support/turns.hpp"
+#include "support/names.hpp"
 
 #include "support/sanitizers.hpp"
 
@@ -27,9 +28,8 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 
-// The default, those of wheel_options and of the guides, and the extremes.
+// The default shape, those of wheel_options and of the guides, and the extremes.
 constexpr wheel_shape shapes[] = {{256, 4}, {512, 1}, {4096, 1}, {65'536, 1},
                                   {64, 2},  {16, 16}, {2, 8}};
 
@@ -38,7 +38,7 @@ constexpr std::size_t waits = is_tracked ? 1'000 : 10'000;
 constexpr std::size_t slices = waits / budget;
 static_assert(slices > 10);
 
-// A slice, and the handler that began it.
+// A slice, and the handler that started it.
 constexpr std::size_t a_slice = budget + 1;
 
 template <class Function>
@@ -51,7 +51,7 @@ void with_each_shape(Function f) {
     }
 }
 
-// What the locks of `f` cover, and what becomes ready by them.
+// Returns what the locks of `f` cover, and what they make ready.
 template <class Crowd, class Function>
 lock_record locks_of(Crowd& crowd, Function f) {
     lock_log log(crowd);
@@ -59,7 +59,7 @@ lock_record locks_of(Crowd& crowd, Function f) {
     return log.finish();
 }
 
-// No lock of `f` covers more than a slice.
+// Checks that no lock of `f` covers more than a slice.
 template <class Crowd, class Function>
 lock_record check_locks(Crowd& crowd, Function f) {
     const lock_record locks = locks_of(crowd, std::move(f));
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_watched) {
     BOOST_TEST(aborted.most_ready == 1U);
 }
 
-// The log must see what a lock without slices would do.
+// The log must detect a lock without slices.
 BOOST_AUTO_TEST_CASE(a_lock_that_covers_much_is_noticed) {
     constexpr std::size_t large = waits;
     waiting_crowd crowd(shapes[0], large);
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(waits_that_were_postponed_are_filed_again_in_slices) {
 
 BOOST_AUTO_TEST_CASE(waits_come_down_the_levels_in_slices) {
     with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(1, 30h + 10ms); // Opens the slot in which the others are.
+        crowd.wait(1, 30h + 10ms); // Opens the slot of the others.
         crowd.wait(waits, 30h + 20ms);
         check_locks(crowd, [&] {
             const waiting_crowd::gap gap = crowd.run(30h + 10ms);
@@ -245,8 +245,8 @@ BOOST_AUTO_TEST_CASE(idle_timers_are_given_less_time_in_slices) {
     }
 }
 
-// One timer may have very many waits. (What expires is a timer: its waits become due together,
-// which tools/locks measures.)
+// One timer may have very many waits. (Its waits become due together when it expires; tools/locks
+// measures that.)
 BOOST_AUTO_TEST_CASE(the_waits_of_one_timer_are_ended_in_slices) {
     using timer = waiting_crowd::timer;
     using way = std::function<void(waiting_crowd&, timer&)>;
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(the_waits_of_one_timer_are_ended_in_slices) {
     }
 }
 
-// As above, for waits whose handlers are elsewhere, and have not been called there yet.
+// The same for waits whose handlers are queued elsewhere and have not been called yet.
 BOOST_AUTO_TEST_CASE(a_context_ends_in_slices_though_handlers_are_on_another) {
     boost::asio::io_context elsewhere;
     std::size_t called = 0;
@@ -293,8 +293,8 @@ BOOST_AUTO_TEST_CASE(a_context_ends_in_slices_though_handlers_are_on_another) {
     BOOST_TEST(called == waits);
 }
 
-// Not even what no count shows takes long. This is processor time, which no other process takes
-// away, and the least of some runs.
+// Work that no counter shows does not take long either. The unit is processor time, which other
+// processes do not affect, and the minimum of several runs counts.
 BOOST_AUTO_TEST_CASE(no_lock_is_held_for_most_of_the_time_that_all_of_them_are) {
     const std::pair<const char*, std::function<void(waiting_crowd&)>> workloads[] = {
         {"expiry", [](waiting_crowd& crowd) { crowd.run(1s); }},
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(no_lock_is_held_for_most_of_the_time_that_all_of_them_are) 
                 least = std::min(least, static_cast<double>(locks.longest_ns) /
                                             static_cast<double>(locks.total_ns));
             }
-            BOOST_TEST(least < 0.4); // A slice is a hundredth of the work, or a fifteenth.
+            BOOST_TEST(least < 0.4); // A slice is a hundredth or a fifteenth of the work.
         }
     }
 }

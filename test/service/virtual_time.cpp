@@ -3,12 +3,13 @@
 // labels: threads
 
 // Time that a test moves: pause(), advance(), advance_to_next(), resume(), now(); and wait(), which
-// blocks until time has come.
+// blocks until a time has come.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/ip/udp.hpp>
@@ -33,12 +34,9 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
 using time_point = timer::time_point;
 using clock_type = std::chrono::steady_clock;
-namespace asio = boost::asio;
 
 } // namespace
 
@@ -53,9 +51,9 @@ BOOST_FIXTURE_TEST_CASE(paused_time_stands_still, virtual_time) {
     BOOST_TEST(ctx.run_for(5ms) == 0U); // real time
     BOOST_TEST((now() == start));
     BOOST_TEST((t.remaining() == 1ms));
-    BOOST_TEST(!ctx.stopped()); // whoever waits keeps the context running
+    BOOST_TEST(!ctx.stopped()); // A pending wait keeps the context running.
     wheel.pause();
-    BOOST_TEST((now() == start)); // once is enough
+    BOOST_TEST((now() == start)); // One call is enough.
     BOOST_TEST(t.cancel() == 1U);
     poll();
     BOOST_TEST(ctx.stopped());
@@ -96,7 +94,7 @@ BOOST_FIXTURE_TEST_CASE(advance_moves_time_exactly_and_counts_what_is_due, virtu
     BOOST_TEST((now() == start + 51'592ns));
     BOOST_TEST(wheel.advance(12ms) == 2U);
     BOOST_TEST((now() == start + 12ms + 51'592ns));
-    BOOST_TEST(log.size() == 0U); // handlers are the context's business
+    BOOST_TEST(log.size() == 0U); // The context calls the handlers.
     BOOST_TEST(wheel.advance(12ms) == 1U);
     poll();
     BOOST_TEST(log.take() == "1 2 3");
@@ -106,8 +104,7 @@ BOOST_FIXTURE_TEST_CASE(advance_moves_time_exactly_and_counts_what_is_due, virtu
     BOOST_TEST((now() == time_point::max()));
 }
 
-// Its tick has come when it is looked at, so the wheel holds it back; then its wait starts anew,
-// for later.
+// Its tick has come, so the wheel holds it back. Then its wait is started again for a later time.
 BOOST_AUTO_TEST_CASE(advance_to_next_passes_by_what_was_held_back_and_waits_for_later_now) {
     drained_context world;
     auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 7ms});
@@ -147,7 +144,7 @@ BOOST_FIXTURE_TEST_CASE(advance_to_next_jumps_to_the_next_wait_that_is_due, virt
     BOOST_TEST(wheel.advance_to_next() == 1U);
     BOOST_TEST((now() == start + 15ms));
     BOOST_TEST(wheel.advance_to_next() == 1U);
-    BOOST_TEST((now() == start + 20ms + 1ns)); // exactly, not at the end of a tick
+    BOOST_TEST((now() == start + 20ms + 1ns)); // Exactly, not at the end of a tick.
     BOOST_TEST(wheel.advance_to_next() == 1U);
     BOOST_TEST((now() == start + 30 * 24h));
     BOOST_TEST(wheel.advance_to_next() == 0U);
@@ -172,7 +169,7 @@ BOOST_FIXTURE_TEST_CASE(time_stands_where_it_was_if_no_wait_will_ever_be_due, vi
     BOOST_TEST((now() == start));
 }
 
-// As the comment of advance() has it, and from any point of time within a tick.
+// As the comment of advance() says, from any position within a tick.
 BOOST_AUTO_TEST_CASE(
     advancing_by_a_waits_duration_makes_it_due_wherever_in_a_tick_time_was_paused) {
     for (const auto tick : {1ms, 10ms}) {
@@ -195,8 +192,8 @@ BOOST_AUTO_TEST_CASE(
     }
 }
 
-// Many waits in one tick: those whose time has come are due, the others stay, in order, and can be
-// cancelled, postponed and moved all the same.
+// Many waits in one tick: those whose time has come are due. The others stay in order, and can
+// still be cancelled, postponed and moved.
 BOOST_AUTO_TEST_CASE(paused_time_is_compared_exactly_within_a_tick) {
     std::mt19937_64 random(seed());
     BOOST_TEST_CONTEXT(seed_note(seed())) {
@@ -260,7 +257,7 @@ BOOST_FIXTURE_TEST_CASE(time_that_goes_on_fires_nothing_early_that_stood_within_
         called = true;
         early = own.now() < t.expiry();
     });
-    own.advance(20ms); // The tick in which it is due has been looked at.
+    own.advance(20ms); // The tick of its expiry has been visited.
     own.resume();
     ctx.run_for(20s); // real time
     BOOST_TEST(called);
@@ -278,7 +275,7 @@ BOOST_AUTO_TEST_CASE(only_paused_time_can_be_moved) {
     t.async_wait([](error_code) {});
     BOOST_CHECK_THROW(wheel.advance(1ms), std::logic_error);
     BOOST_CHECK_THROW(wheel.advance_to_next(), std::logic_error);
-    wheel.resume(); // does nothing
+    wheel.resume(); // Has no effect.
     BOOST_CHECK_THROW(wheel.advance(1ms), std::logic_error);
     wheel.pause();
     BOOST_TEST(wheel.advance(1ms) == 0U);
@@ -315,7 +312,7 @@ BOOST_AUTO_TEST_CASE(resumed_time_goes_on_from_where_it_stood) {
     next.wait();
     BOOST_TEST((world.now() >= next.expiry()));
     BOOST_TEST(log.take() == "next");
-    world.wheel.pause(); // and again
+    world.wheel.pause(); // Again.
     BOOST_TEST((distant.remaining() < 1000h));
     BOOST_TEST(world.wheel.advance(1000h) == 1U);
     world.poll();
@@ -357,9 +354,9 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_wait_again_or_move_time_itself, virtual_wo
     t.async_wait([&](error_code e) { again(e); });
     other.async_wait([&](error_code) {
         log.add("other");
-        BOOST_TEST(wheel.advance(7ms) == 1U); // t's
+        BOOST_TEST(wheel.advance(7ms) == 1U); // That of t.
     });
-    // All that is due in one step is due at its end.
+    // Everything that is due in one step is due at its end.
     pass(15ms);
     BOOST_TEST(log.take() == "15");
     pass(10ms);
@@ -370,7 +367,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_wait_again_or_move_time_itself, virtual_wo
     poll();
 }
 
-// What happens under virtual time depends on nothing but the program.
+// Under virtual time, results depend only on the program.
 BOOST_AUTO_TEST_CASE(the_same_program_gives_the_same_trace) {
     const std::uint64_t seed = asio_wheel::test::seed();
     BOOST_TEST_INFO_SCOPE(seed_note(seed));
@@ -418,7 +415,7 @@ BOOST_AUTO_TEST_CASE(the_same_program_gives_the_same_trace) {
     BOOST_TEST(trace() == first);
 }
 
-// wait(), in either time.
+// wait(), in paused and in real time.
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(wait_blocks_until_the_expiry_and_no_pending_wait_minds, World,
                               real_worlds) { // real time
@@ -436,7 +433,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(wait_blocks_until_the_expiry_and_no_pending_wait_m
     t.wait(ec);
     BOOST_TEST(ec == success);
     BOOST_TEST((world.now() >= t.expiry()));
-    BOOST_TEST(log.size() == 0U); // nobody ran the context
+    BOOST_TEST(log.size() == 0U); // The context was not run.
     world.pass(0ms);
     BOOST_TEST(log.take() == "1! 3");
     BOOST_TEST(other.cancel() == 1U);
@@ -460,7 +457,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(wait_works_inside_a_handler, World, real_worlds) {
     BOOST_TEST(log.take() == "outer inner");
 }
 
-// Whatever a slice of the tick has looked at already, and held back, because its exact time had not
+// Regardless of what a slice of the tick has visited and held back because its exact time had not
 // come.
 BOOST_AUTO_TEST_CASE(a_handler_can_bring_forward_a_wait_of_the_same_tick) {
     for (const std::size_t budget : {1U, 2U, 3U}) {
@@ -495,7 +492,7 @@ BOOST_AUTO_TEST_CASE(a_handler_can_bring_forward_a_wait_of_the_same_tick) {
     }
 }
 
-// Slices of the tick have been looked at already, and what they have held back counts all the same.
+// Slices of the tick have been visited already. What they have held back still counts.
 BOOST_AUTO_TEST_CASE(a_handler_can_move_time_within_the_tick_whose_slice_it_belongs_to) {
     for (const std::size_t budget : {1U, 2U, 3U}) {
         for (std::size_t earliest = 0; earliest < 4; ++earliest) {
@@ -528,7 +525,7 @@ BOOST_AUTO_TEST_CASE(a_handler_can_move_time_within_the_tick_whose_slice_it_belo
     }
 }
 
-// real time, since another thread moves the paused one
+// real time, because another thread moves the paused time
 BOOST_AUTO_TEST_CASE(wait_returns_when_another_thread_has_moved_paused_time) {
     virtual_time world;
     timer t(world.ctx, 1h);

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Sleeping without a timer.
+// Sleeping without a timer object.
 
 #include <asio_wheel/sleep.hpp>
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 #include "support/tracker_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -43,12 +44,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::async_sleep_for;
 using asio_wheel::async_sleep_until;
-using boost::system::error_code;
 
 // A handler that can be moved, and called once.
 struct once {
@@ -88,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(a_sleep_into_the_past_completes_on_the_next_turn, virtua
     async_sleep_for(ctx, std::chrono::nanoseconds::min(), log.note(3));
     async_sleep_for(ctx, std::chrono::hours::min(), log.note(4));
     async_sleep_until(ctx, std::chrono::steady_clock::time_point::min(), log.note(5));
-    BOOST_TEST(log.size() == 0U); // not from inside
+    BOOST_TEST(log.size() == 0U); // Not inside the call.
     poll();
     BOOST_TEST(log.size() == 5U);
 }
@@ -148,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(each_type_of_cancellation_ends_a_sleep_once, virtual_wor
         BOOST_TEST(log.size() == 0U);
         signal.emit(type);
         signal.emit(type);
-        BOOST_TEST(log.size() == 0U); // not from inside
+        BOOST_TEST(log.size() == 0U); // Not inside the call.
         poll();
         BOOST_TEST(log.take() == "1!");
         signal.emit(type);
@@ -260,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_sleep_ends_with_its_context_without_a_call) {
         async_sleep_for(asio::make_strand(ctx), -1h, never);
         auto& wheel = asio_wheel::use_wheel(ctx);
         wheel.pause();
-        wheel.advance(0s); // the latter two are on their way now
+        wheel.advance(0s); // The last two are queued now.
         BOOST_TEST(alive.use_count() == 7);
     }
     BOOST_TEST(alive.use_count() == 1);

@@ -10,6 +10,7 @@
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/detached.hpp>
@@ -23,11 +24,8 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::async_sleep_for;
-using boost::system::error_code;
 
 } // namespace
 

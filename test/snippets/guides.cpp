@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Those pieces of code in README and guides that are not whole programs, compiled and run: a case
-// for each. Where the text says what the code does, the case checks it.
+// The code fragments of README and guides, compiled and run: a case for each. If the text describes
+// their effect, the case checks it.
 
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -48,8 +48,8 @@ BOOST_AUTO_TEST_CASE(wheel_options_are_what_make_wheel_was_given) {
     BOOST_TEST(&asio_wheel::use_wheel(ctx) == &wheel);
 }
 
-// A server that has more connections than its wheel has room for: those that get no timeout are
-// closed at once, the others when they have been idle. None stays open without a timeout.
+// A server with more connections than its wheel can hold: those without a timeout are closed at
+// once, the others when they have been idle. None stays open without a timeout.
 BOOST_AUTO_TEST_CASE(wheel_a_server_at_its_limit_leaves_no_connection_without_timeout) {
     asio::io_context ctx;
     auto& wheel = asio_wheel::make_wheel(ctx, {.max_pending = 3});
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(wheel_a_server_at_its_limit_leaves_no_connection_without_ti
     BOOST_TEST(open() == "+++--");
     BOOST_TEST(wheel.stats().rejected == 2U);
 
-    // A place that becomes free is good for another connection; a timeout that somebody cancelled
-    // closes nothing.
+    // Another connection can use a place that becomes free. A timeout that was cancelled closes
+    // nothing.
     sessions.front().idle.cancel();
     clients.emplace_back(ctx).connect(acceptor.local_endpoint());
     sessions.emplace_back(acceptor).start();
@@ -102,7 +102,7 @@ namespace timeout {
 
 using asio_wheel::timeout;
 
-BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, snippet_world) {
     std::optional<error_code> result;
     const auto token = [&](error_code ec) { result = ec; };
     const auto op = [&](auto t) { work_for(ctx.get_executor(), 1h, std::move(t)); };
@@ -118,7 +118,7 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, sto
 namespace idle_timer {
 
 BOOST_FIXTURE_TEST_CASE(idle_timer_shorter_periods_under_overload_close_what_was_idle_for_longer,
-                        story) {
+                        snippet_world) {
     asio_wheel::idle_timer longer(ctx, 2min);
     asio_wheel::idle_timer shorter(ctx, 2min);
     asio_wheel::test::journal seen;

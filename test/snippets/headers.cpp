@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // The code in the comments of the headers, compiled and run: a case for each block, or for several
-// that belong together. Where a comment says what the code does, the case checks it.
+// related ones. If a comment describes the effect, the case checks it.
 
 #include <asio_wheel.hpp>
 
@@ -42,7 +42,7 @@ asio::awaitable<void> shown() {
 #include "include/asio_wheel/backoff.hpp/asio_wheel_backoff_pauses_initial.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(backoff_before_the_next_attempt, story) {
+BOOST_FIXTURE_TEST_CASE(backoff_before_the_next_attempt, snippet_world) {
     begin(shown());
     BOOST_TEST(attempts == 1);
     pass(100ms + 200ms + 400ms + 3 * wheel.options().tick);
@@ -61,7 +61,7 @@ asio::awaitable<void> shown() {
 #include "include/asio_wheel/basic_waitable_timer.hpp/asio_wheel_steady_timer_timer_co_await.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(basic_waitable_timer_in_a_coroutine, story) {
+BOOST_FIXTURE_TEST_CASE(basic_waitable_timer_in_a_coroutine, snippet_world) {
     begin(shown());
     pass(30s - 1ms);
     BOOST_TEST(!over);
@@ -75,7 +75,7 @@ namespace cancel_after {
 
 using asio_wheel::cancel_after;
 
-BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_handler, story) {
+BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_handler, snippet_world) {
     snippets::connection c(ctx);
     tcp::socket& socket = c.socket;
     std::array<char, 8> memory{};
@@ -94,7 +94,7 @@ asio::awaitable<void> shown(asio::ip::udp::socket& socket, asio::ip::udp::endpoi
 #include "include/asio_wheel/cancel_after.hpp/co_await_socket_async_connect_peer.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_token_or_alone, story) {
+BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_token_or_alone, snippet_world) {
     const asio::ip::udp::endpoint any(asio::ip::address_v4::loopback(), 0);
     asio::ip::udp::socket socket(ctx, any.protocol());
     asio::ip::udp::socket peer(ctx, any);
@@ -116,7 +116,7 @@ asio::awaitable<void> shown(asio::io_context& ctx, job j, int& number) {
     number = next.number;
 }
 
-BOOST_FIXTURE_TEST_CASE(delay_queue_gives_what_was_pushed_in_time, story) {
+BOOST_FIXTURE_TEST_CASE(delay_queue_gives_what_was_pushed_in_time, snippet_world) {
     int number = 0;
     begin(shown(ctx, job{42}, number));
     pass(30s - 1ms);
@@ -136,7 +136,7 @@ asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket,
 #include "include/asio_wheel/heartbeat.hpp/asio_wheel_heartbeat_pulse_ctx.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(heartbeat_asks_for_pings_and_closes, story) {
+BOOST_FIXTURE_TEST_CASE(heartbeat_asks_for_pings_and_closes, snippet_world) {
     snippets::connection c(ctx);
     std::queue<std::string> outbox;
     begin(keep_alive(ctx, c.socket, outbox));
@@ -155,7 +155,7 @@ namespace idle_timer {
 
 using boost::system::error_code;
 
-BOOST_FIXTURE_TEST_CASE(idle_timer_closes_a_socket, story) {
+BOOST_FIXTURE_TEST_CASE(idle_timer_closes_a_socket, snippet_world) {
     snippets::connection c(ctx);
     tcp::socket& socket = c.socket;
 #include "include/asio_wheel/idle_timer.hpp/asio_wheel_idle_timer_idle_ctx.inc"
@@ -175,7 +175,7 @@ asio::awaitable<void> shown(asio::io_context& ctx) {
 }
 
 BOOST_AUTO_TEST_CASE(interval_ticks_for_ever) {
-    asio::io_context ctx; // Which ends with the interval's wait.
+    asio::io_context ctx; // Destroyed with the interval's pending wait.
     auto& wheel = use_wheel(ctx);
     wheel.pause();
     const auto start = wheel.now();
@@ -198,7 +198,7 @@ void remind() {
     ++reminders;
 }
 
-BOOST_FIXTURE_TEST_CASE(scheduler_forgets_what_was_cancelled, story) {
+BOOST_FIXTURE_TEST_CASE(scheduler_forgets_what_was_cancelled, snippet_world) {
 #include "include/asio_wheel/scheduler.hpp/asio_wheel_scheduler_tasks_ctx.inc"
     BOOST_TEST(reminder.is_cancelled());
     pass(1min);
@@ -218,7 +218,7 @@ asio::awaitable<void> on_the_coroutines_executor() {
 #include "include/asio_wheel/sleep.hpp/co_await_asio_wheel_async_sleep_for_co_await.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(sleep_for_a_while, story) {
+BOOST_FIXTURE_TEST_CASE(sleep_for_a_while, snippet_world) {
     begin(in_one_line());
     pass(5s - 1ms);
     BOOST_TEST(!over);
@@ -231,7 +231,7 @@ BOOST_FIXTURE_TEST_CASE(sleep_for_a_while, story) {
     BOOST_TEST(over);
 }
 
-BOOST_FIXTURE_TEST_CASE(sleep_until_a_time, story) {
+BOOST_FIXTURE_TEST_CASE(sleep_until_a_time, snippet_world) {
     const auto start = now();
 #include "include/asio_wheel/sleep.hpp/asio_wheel_async_sleep_until_ctx_start.inc"
     pass(1min - 1ms);
@@ -248,7 +248,7 @@ using asio_wheel::async_with_timeout;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 
-// A peer that takes its time.
+// A slow peer.
 struct slow_socket {
     asio::any_io_executor ex;
     steady_clock::duration each;
@@ -284,7 +284,7 @@ asio::awaitable<void> one_deadline_for_two_steps(slow_socket& socket) {
 #include "include/asio_wheel/timeout.hpp/const_auto_end_steady_clock.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(timeout_throws_timed_out, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_throws_timed_out, snippet_world) {
     slow_socket socket{ctx.get_executor(), 1h};
     begin(connecting(socket));
     pass(2s - 1ms);
@@ -294,7 +294,7 @@ BOOST_FIXTURE_TEST_CASE(timeout_throws_timed_out, story) {
     BOOST_TEST((error == asio_wheel::error::timed_out));
 }
 
-BOOST_FIXTURE_TEST_CASE(timeout_throws_an_error_of_the_users, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_throws_an_error_of_the_users, snippet_world) {
     slow_socket socket{ctx.get_executor(), 1h};
     begin(with_an_error_of_its_own(socket));
     pass(30s);
@@ -302,8 +302,8 @@ BOOST_FIXTURE_TEST_CASE(timeout_throws_an_error_of_the_users, story) {
     BOOST_TEST((error == make_error_code(my_error::request_took_too_long)));
 }
 
-// The time point is the real clock's, and paused time is a little behind that.
-BOOST_FIXTURE_TEST_CASE(timeout_one_deadline_for_two_steps, story) {
+// The time point is that of the real clock, and paused time is slightly behind it.
+BOOST_FIXTURE_TEST_CASE(timeout_one_deadline_for_two_steps, snippet_world) {
     slow_socket socket{ctx.get_executor(), 6s};
     begin(one_deadline_for_two_steps(socket));
     pass(6s);
@@ -327,7 +327,7 @@ asio::awaitable<void> of_a_coroutine(std::string url, std::size_t& length) {
     length = page.size();
 }
 
-BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine, snippet_world) {
     std::size_t length = 0;
     begin(of_a_coroutine("fast", length));
     pass(1s);
@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(wheel_service_made_and_asked_for_its_statistics) {
     BOOST_TEST(stats.pending == 0U);
 }
 
-// Wherever within a tick time was paused.
+// At any position within a tick.
 BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler) {
     int called = 0;
     for (int i = 0; i < 100; ++i) {
@@ -391,7 +391,7 @@ bool memory_is_short() {
     return true;
 }
 
-BOOST_FIXTURE_TEST_CASE(idle_timer_closes_what_was_idle_for_longer, story) {
+BOOST_FIXTURE_TEST_CASE(idle_timer_closes_what_was_idle_for_longer, snippet_world) {
     using asio_wheel::scale_idle_timers;
     asio_wheel::idle_timer idle(ctx, 2min);
     asio_wheel::idle_timer busy(ctx, 2min);
@@ -408,7 +408,7 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_closes_what_was_idle_for_longer, story) {
     BOOST_TEST(closed);
     BOOST_TEST(!too_much);
     busy.cancel();
-    poll(); // Its handler uses what is here.
+    poll(); // Its handler uses local variables.
 }
 
 } // namespace wheel_service

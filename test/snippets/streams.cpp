@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The code about streams in headers and guides, compiled and run, over sockets whose peers say what
-// the cases want. The time is virtual, so that a peer is silent for 30 s in no time.
+// The code about streams in headers and guides, compiled and run, over sockets whose peers the
+// cases control. Time is virtual, so a peer can be silent for 30 s without delay.
 
 #include <asio_wheel/timeout_stream.hpp>
 
@@ -36,7 +36,7 @@ asio::awaitable<void> one_deadline_for_a_request(tcp::socket& socket) {
 #include "include/asio_wheel/timeout_stream.hpp/asio_wheel_timeout_stream_tcp_socket.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(timeout_stream_throws_timed_out, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_stream_throws_timed_out, snippet_world) {
     connection c(ctx);
     begin(one_deadline_for_a_request(c.socket));
     const std::string half = "GET / HTTP/1.1\r\nHost: www.example.org";
@@ -59,7 +59,7 @@ asio::awaitable<void> one_deadline_for_each_part(tcp::socket& socket) {
     BOOST_TEST(parser.get().body() == "ab");
 }
 
-BOOST_FIXTURE_TEST_CASE(timeout_stream_gives_header_and_body_their_deadlines, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_stream_gives_header_and_body_their_deadlines, snippet_world) {
     const std::string header = "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n";
     {
         connection c(ctx);
@@ -67,7 +67,7 @@ BOOST_FIXTURE_TEST_CASE(timeout_stream_gives_header_and_body_their_deadlines, st
         asio::write(c.peer, asio::buffer(header));
         pass(1s);
         asio::write(c.peer, asio::buffer("a", 1));
-        pass(50s); // More than a header may take, and less than a body.
+        pass(50s); // More than the limit for a header, and less than that for a body.
         BOOST_TEST(!over);
         asio::write(c.peer, asio::buffer("b", 1));
         pass(1ms);
@@ -87,7 +87,7 @@ asio::awaitable<void> handshake(tcp::socket& socket, asio::ssl::context& tls) {
 #include "docs/guide/timeout_stream.md/asio_ssl_stream_asio_wheel.inc"
 }
 
-BOOST_FIXTURE_TEST_CASE(timeout_stream_below_tls_times_out, story) {
+BOOST_FIXTURE_TEST_CASE(timeout_stream_below_tls_times_out, snippet_world) {
     connection c(ctx);
     asio::ssl::context tls(asio::ssl::context::tls_server);
     begin(handshake(c.socket, tls));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Where the code of the documents runs: in virtual time, with names that documents leave out.
+// The environment for code in documents: virtual time, and the names that documents omit.
 
 #ifndef ASIO_WHEEL_TEST_SNIPPETS_SUPPORT_HPP
 #define ASIO_WHEEL_TEST_SNIPPETS_SUPPORT_HPP
@@ -37,15 +37,15 @@ using asio_wheel::use_wheel;
 using boost::system::error_code;
 using std::chrono::steady_clock;
 
-/// Errors of a user's own.
+/// A user's own errors.
 enum class my_error { request_took_too_long = 7, peer_is_silent = 8 };
 
 inline error_code make_error_code(my_error e) {
     return {static_cast<int>(e), boost::system::generic_category()};
 }
 
-/// A coroutine out of a document, and what became of it.
-struct story : asio_wheel::test::virtual_world {
+/// A coroutine from a document, and its result.
+struct snippet_world : asio_wheel::test::virtual_world {
     bool over = false;
     error_code error; ///< What it threw.
 
@@ -65,13 +65,13 @@ struct story : asio_wheel::test::virtual_world {
     }
 };
 
-/// Stands for what a document does not show: an operation that takes a while.
+/// Stands for an operation that a document does not show and that takes a while.
 template <class Token>
 auto work_for(const asio::any_io_executor& ex, steady_clock::duration d, Token&& token) {
     return asio_wheel::async_sleep_for(ex, d, std::forward<Token>(token));
 }
 
-/// Two ends of a connection on loopback.
+/// Both ends of a connection on loopback.
 struct connection {
     explicit connection(asio::io_context& ctx) : socket(ctx), peer(ctx) {
         tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));

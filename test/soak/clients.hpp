@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The clients of a soak: each function is what a thread does again and again.
+// The clients of a soak: each function is a loop of a thread.
 
 #ifndef ASIO_WHEEL_TEST_SOAK_CLIENTS_HPP
 #define ASIO_WHEEL_TEST_SOAK_CLIENTS_HPP
@@ -27,14 +27,14 @@ namespace soak {
 using asio_wheel::test::peer;
 using namespace std::chrono_literals;
 
-/// A connection that is to be closed by its server: not before `earliest`, and at `due`.
+/// A connection that its server must close: not before `earliest`, and at `due`.
 struct doomed {
     peer connection;
     clock_type::time_point earliest;
     clock_type::time_point due;
 };
 
-/// Waits until the server has closed all of them, and tells the judge of each.
+/// Waits until the server has closed all of them, and reports each to the judge.
 inline void wait_for_the_end(std::deque<doomed>& all, const char* what, judge& seen) {
     const auto limit = clock_type::now() + peer::patience;
     std::vector<pollfd> sockets;
@@ -48,7 +48,7 @@ inline void wait_for_the_end(std::deque<doomed>& all, const char* what, judge& s
             sockets.push_back({d->connection.native(), POLLIN, 0});
         }
         ::poll(sockets.data(), sockets.size(), 1000);
-        std::this_thread::sleep_for(500us); // What comes next comes together with others.
+        std::this_thread::sleep_for(500us); // Lets further events arrive together.
         const auto now = clock_type::now();
         std::vector<doomed*> still;
         for (std::size_t i = 0; i < open.size(); ++i) {
@@ -65,13 +65,13 @@ inline void wait_for_the_end(std::deque<doomed>& all, const char* what, judge& s
     }
 }
 
-/// Many connections that talk, and then are silent all at once: they expire together.
+/// Many connections that are active, and then go idle all at once: they expire together.
 inline void echo_mass_expiry(std::uint16_t port, std::size_t count, nanoseconds idle, judge& seen) {
     std::deque<doomed> all;
     for (std::size_t i = 0; i < count; ++i) {
         all.push_back({peer(port), {}, {}});
     }
-    // On a slow machine the first ones may be closed before the last ones had their turn here.
+    // On a slow machine, the first ones may be closed before the last ones were served here.
     std::deque<doomed> silent;
     for (doomed& d : all) {
         const bool greeted = d.connection.read_until("\n").has_value();
@@ -86,7 +86,7 @@ inline void echo_mass_expiry(std::uint16_t port, std::size_t count, nanoseconds 
     wait_for_the_end(silent, "echo: many silent at once", seen);
 }
 
-/// Many connections that are gone all at once, in the middle of a line.
+/// Many connections that disconnect all at once, in the middle of a line.
 inline void echo_mass_disconnect(std::uint16_t port, std::size_t count, std::mt19937_64& random,
                                  judge& seen) {
     std::deque<peer> all;
@@ -106,7 +106,7 @@ inline void echo_mass_disconnect(std::uint16_t port, std::size_t count, std::mt1
     }
 }
 
-/// A client that connects, talks and leaves.
+/// A client that connects, sends and closes.
 inline void echo_churn(std::uint16_t port, std::mt19937_64& random, judge& seen) {
     peer p(port);
     bool well = p.read_until("\n").has_value();
@@ -125,7 +125,7 @@ inline void echo_churn(std::uint16_t port, std::mt19937_64& random, judge& seen)
            std::string(size, 'x');
 }
 
-/// Some requests on one connection, and then one of the ways to end it.
+/// Some requests on one connection, followed by one of the ways to end it.
 inline void http_churn(std::uint16_t port, std::mt19937_64& random, judge& seen) {
     peer p(port);
     bool well = true;
@@ -140,7 +140,7 @@ inline void http_churn(std::uint16_t port, std::mt19937_64& random, judge& seen)
     }
 }
 
-/// Many connections of which each is too slow for one of the deadlines.
+/// Many connections, each too slow for one of the deadlines.
 inline void http_mass_expiry(std::uint16_t port, std::size_t count, judge& seen) {
     std::deque<doomed> all;
     for (std::size_t i = 0; i < count; ++i) {
@@ -150,7 +150,8 @@ inline void http_mass_expiry(std::uint16_t port, std::size_t count, judge& seen)
         const std::string_view beginnings[] = {"", "GET / HT",
                                                "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\nx"};
         p.send(beginnings[i % 3]);
-        // What is sent may be read a moment after it was, and a body's time begins with its header.
+        // The server may read data a moment after it was sent, and a body's time starts with its
+        // header.
         all.push_back({std::move(p), start + limits[i % 3], clock_type::now() + limits[i % 3]});
     }
     wait_for_the_end(all, "http: many too slow at once", seen);
@@ -160,7 +161,7 @@ constexpr std::string_view websocket_request =
     "GET / HTTP/1.1\r\nHost: here\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
-/// A client that talks for a while, answers pings, and leaves.
+/// A client that is active for a while, answers pings, and closes.
 inline void websocket_churn(std::uint16_t port, std::mt19937_64& random, judge& seen) {
     constexpr std::string_view message("\x81\x82\0\0\0\0hi", 8);
     constexpr std::string_view pong("\x8a\x80\0\0\0\0", 6);
@@ -176,7 +177,7 @@ inline void websocket_churn(std::uint16_t port, std::mt19937_64& random, judge& 
     seen.answered("websocket: come and go", well);
 }
 
-/// Many that do not answer pings.
+/// Many clients that do not answer pings.
 inline void websocket_mass_expiry(std::uint16_t port, std::size_t count, judge& seen) {
     std::deque<doomed> all;
     for (std::size_t i = 0; i < count; ++i) {

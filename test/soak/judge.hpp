@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the clients of a soak have seen, and whether that is as it should be.
+// The observations of the clients of a soak, and whether they are correct.
 
 #ifndef ASIO_WHEEL_TEST_SOAK_JUDGE_HPP
 #define ASIO_WHEEL_TEST_SOAK_JUDGE_HPP
@@ -26,10 +26,11 @@ using std::chrono::nanoseconds;
     return std::chrono::duration<double, std::milli>(d).count();
 }
 
-/// For any thread.
+/// Any thread may use it.
 class judge {
 public:
-    /// A connection was closed by its server: not before `earliest`, and when it was due, `due`.
+    /// Records that the server closed a connection, which was due at `due` and must not be closed
+    /// before `earliest`.
     void closed(const char* by, clock_type::time_point when, clock_type::time_point earliest,
                 clock_type::time_point due) {
         const std::lock_guard guard(mutex_);
@@ -42,20 +43,20 @@ public:
         e.lateness.add(std::max<nanoseconds>(when - due, nanoseconds::zero()));
     }
 
-    /// Something was answered as it should be, or was not.
+    /// Records a correct or a wrong answer.
     void answered(const char* by, bool rightly) {
         const std::lock_guard guard(mutex_);
         entry& e = entries_[by];
         ++(rightly ? e.answered : e.wrong);
     }
 
-    /// A connection that should have been closed was not.
+    /// Records that a connection that should have been closed was not.
     void left_open(const char* by) {
         const std::lock_guard guard(mutex_);
         ++entries_[by].left_open;
     }
 
-    /// Prints what there is, and marks what is later than `margin`.
+    /// Prints all observations, and marks those later than `margin`.
     void report(nanoseconds margin) const {
         const std::lock_guard guard(mutex_);
         std::printf("%-34s %9s %6s %8s %6s %6s %28s at (s)\n", "seen by the clients", "answered",
@@ -70,7 +71,7 @@ public:
         }
     }
 
-    /// How many kinds of things were seen.
+    /// Returns how many kinds of observations there are.
     [[nodiscard]] std::size_t kinds() const {
         const std::lock_guard guard(mutex_);
         return entries_.size();
@@ -95,7 +96,7 @@ private:
         std::uint64_t early = 0;
         std::uint64_t left_open = 0;
         asio_wheel::lateness_histogram lateness;
-        nanoseconds latest_at{}; // When the largest of these was found, since the beginning.
+        nanoseconds latest_at{}; // When the largest lateness occurred, since the start.
     };
 
     template <class Question>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How late this machine is by itself: a thread that sleeps and computes, and measures how much
-// later it is done than it should be. Servers suffer as much, however good they are.
+// Measures how late this machine itself is: a thread that sleeps and computes, and measures by how
+// much it exceeds its planned time. Servers are affected in the same way.
 
 #ifndef ASIO_WHEEL_TEST_SOAK_MACHINE_HPP
 #define ASIO_WHEEL_TEST_SOAK_MACHINE_HPP
@@ -22,7 +22,7 @@ class machine_lateness {
 public:
     machine_lateness() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-    /// All of it so far.
+    /// Returns all measurements so far.
     [[nodiscard]] asio_wheel::lateness_histogram all() const {
         const std::lock_guard guard(mutex_);
         return all_;
@@ -36,14 +36,14 @@ private:
             const auto due = clock::now() + std::chrono::milliseconds(1);
             std::this_thread::sleep_until(due);
             add(clock::now() - due);
-            // Systems favour threads that only sleep. So this one computes, too, now and then.
+            // Systems favour threads that only sleep. So this one also computes now and then.
             if (i % 20 == 0) {
                 add(compute(std::chrono::milliseconds(3)));
             }
         }
     }
 
-    // Takes `work` of processor time. Returns how much longer that took.
+    // Uses `work` of processor time. Returns how much longer that took.
     static std::chrono::nanoseconds compute(std::chrono::nanoseconds work) {
         const auto start = clock::now();
         const auto begin = processor_time();

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// soak [minutes]: the servers of the examples under churn, mass disconnects and mass expiry. Memory
-// and descriptors must stay flat after warm-up. Nothing may be early, and nothing later than this
-// machine is late by itself, which is measured beside it, plus an allowance.
+// soak [MINUTES]: runs the servers of the examples under churn, mass disconnects and mass expiry.
+// Memory and descriptors must stay flat after the warm-up. Nothing may be early, and nothing later
+// than the measured lateness of this machine plus an allowance.
 //
-// The last line says what held. Exit status: 0 if all did, 1 if not, and 77 if the machine was too
-// busy to judge.
+// The last line says which checks passed. Exit status: 0 if all did, 1 if one failed, and 77 if the
+// machine was too busy to judge.
 
 #include "clients.hpp"
 #include "judge.hpp"
@@ -35,23 +35,22 @@ using namespace soak;
 
 constexpr int too_busy = 77;
 
-// Beside what the machine is late: a tick, the server's turn for each of the hundreds of
-// connections that expire together, and the turns of the clients, which share the processors with
-// it.
+// The allowance covers a tick, the server's turn for each of the hundreds of connections that
+// expire together, and the turns of the clients, which share the processors with it.
 constexpr auto allowance = 250ms;
-// If the machine is later than that by itself, or has so many programs to run for each processor,
-// then it is too busy to judge lateness.
+// If the machine itself is later than that, or has this many programs to run for each processor, it
+// is too busy to judge lateness.
 constexpr auto machine_at_most = 250ms;
 constexpr double load_at_most = 3;
 
-// How many things clients.hpp tells the judge of: each must have been seen.
+// The number of kinds of observations in clients.hpp. Each must occur.
 constexpr std::size_t kinds = 9;
 
 constexpr auto echo_idle = 2s;
 constexpr std::size_t mass = 400;
 constexpr std::size_t websocket_mass = 100; // Each is pinged 25 times a second.
 
-// As many connections as there may be.
+// The maximum number of connections.
 void allow_files() {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -59,7 +58,7 @@ void allow_files() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// How many programs there are to run for each processor, over the last minute.
+// Returns how many programs were ready to run for each processor, over the last minute.
 double load() {
     double average = 0;
     return ::getloadavg(&average, 1) == 1
@@ -71,7 +70,7 @@ class clients {
 public:
     explicit clients(std::uint64_t seed) : seed_(seed) {}
 
-    // `act` is done again and again by a thread of its own, which rests in between.
+    // A thread of its own calls `act` again and again, with pauses.
     template <class Act>
     void start(std::chrono::milliseconds rest, Act act) {
         threads_.emplace_back(
@@ -131,7 +130,7 @@ int run(double minutes) {
     }
     all.stop();
 
-    // The servers close what is still connected within the longest of their timeouts.
+    // The servers close the remaining connections within the longest of their timeouts.
     for (int i = 0; i < 200; ++i) {
         if (std::ranges::all_of(servers, [](auto* s) { return s->descriptors_left() == 0; })) {
             break;

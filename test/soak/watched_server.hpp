@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A server whose memory and descriptors are looked at each second. The first third of the time is
-// warm-up. Both are flat if their maximum in the last third is no more than before, but for a
-// tolerance, and if no descriptor is left when all clients have gone.
+// A server whose memory and descriptors are checked once a second. The first third of the time is
+// warm-up. Both are flat if their maximum in the last third is not higher than before, except for a
+// tolerance, and if no descriptor is left after all clients have disconnected.
 
 #ifndef ASIO_WHEEL_TEST_SOAK_WATCHED_SERVER_HPP
 #define ASIO_WHEEL_TEST_SOAK_WATCHED_SERVER_HPP
@@ -21,11 +21,10 @@
 
 namespace soak {
 
-/// Memory may grow by as much from one third to the next, because allocators keep what they have
-/// had.
+/// Memory may grow by this much from one third to the next, because allocators cache what was used.
 constexpr double tolerated_memory = 1.05;
 constexpr std::size_t tolerated_kilobytes = 512;
-/// Descriptors may grow by one crowd of clients: it is chance which of these come at the same time.
+/// Descriptors may grow by one group of clients: which of these come at the same time is random.
 constexpr std::size_t tolerated_descriptors = 400;
 
 class watched_server {
@@ -41,13 +40,13 @@ public:
         descriptors_.push_back(server_.descriptors());
     }
 
-    /// How many descriptors more it has than before its first connection.
+    /// Returns how many more descriptors it has than before its first connection.
     [[nodiscard]] std::size_t descriptors_left() const {
         const std::size_t now = server_.descriptors();
         return now > at_rest_ ? now - at_rest_ : 0;
     }
 
-    /// Ends it, and prints how it was. Returns what is wrong.
+    /// Stops it, and prints its figures. Returns what is wrong.
     [[nodiscard]] int report() {
         const std::size_t left = descriptors_left();
         const auto counted = server_.stop();
@@ -74,7 +73,7 @@ public:
                (counted.empty() ? 1 : 0);
     }
 
-    /// After report(): what it has counted itself.
+    /// After report(): its own figures.
     [[nodiscard]] double counted(const std::string& what) const {
         const auto found = counted_.find(what);
         return found == counted_.end() ? 0 : found->second;

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The operators of std::atomic that change a number, for the atomics that tests put in the place of
-// the library's.
+// The arithmetic operators of std::atomic, for the atomics that tests substitute for the library's.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_ATOMIC_OPERATORS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_ATOMIC_OPERATORS_HPP
@@ -12,7 +11,7 @@
 
 namespace asio_wheel::test {
 
-/// `Atomic` derives from it, and has fetch_add() and fetch_sub().
+/// Base class of `Atomic`, which must have fetch_add() and fetch_sub().
 template <class Atomic, class T>
 class atomic_operators {
 public:

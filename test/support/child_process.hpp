@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Parts of a test that need a process of their own: because they fork, are stopped, run out of
-// something, or may crash. POSIX.
+// Runs parts of a test in a child process, because they fork, are stopped, exhaust resources or may
+// crash. POSIX only.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_CHILD_PROCESS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_CHILD_PROCESS_HPP
@@ -22,14 +22,14 @@
 
 namespace asio_wheel::test {
 
-/// A child that calls a function and exits: with what that returns, or with 99 if it throws. A
-/// child that does not end within its limit, which is counted in seconds, is ended by SIGALRM: so
-/// nothing that hangs in it makes the test hang.
+/// A child process that calls a function and exits with its result, or with 99 if it throws.
+/// SIGALRM ends a child that exceeds its limit in seconds, so a child that hangs does not make the
+/// test hang.
 class child_process {
 public:
     template <class Function>
     child_process(Function f, unsigned limit) {
-        std::fflush(nullptr); // Else the child could write it again.
+        std::fflush(nullptr); // Otherwise the child could write it again.
         pid_ = ::fork();
         if (pid_ == 0) {
             ::signal(SIGALRM, SIG_DFL);
@@ -61,7 +61,7 @@ public:
 
     void signal(int number) const { ::kill(pid_, number); }
 
-    /// Waits until the child has stopped, as by SIGSTOP. False if it has ended instead.
+    /// Waits until the child has stopped, as by SIGSTOP. Returns false if it has ended instead.
     [[nodiscard]] bool wait_until_stopped() {
         int status = 0;
         while (::waitpid(pid_, &status, WUNTRACED) < 0 && errno == EINTR) {
@@ -73,7 +73,7 @@ public:
         return false;
     }
 
-    /// Waits for the end. Returns what it came to: "exited with 0", "killed by signal 14" …
+    /// Waits for the end. Returns its status: "exited with 0", "killed by signal 14" …
     [[nodiscard]] std::string wait() {
         int status = 0;
         const pid_t pid = std::exchange(pid_, -1);
@@ -117,7 +117,7 @@ private:
 
 inline const std::string exited_well = "exited with 0";
 
-/// What came of calling `f` in a child.
+/// Returns the status of a child that calls `f`.
 template <class Function>
 [[nodiscard]] std::string outcome_in_child(Function f, unsigned limit = 60) {
     return child_process(std::move(f), limit).wait();

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a test that makes its own input does next: decided by random numbers, or by bytes that a
-// fuzzer has made.
+// The source of a test's decisions: random numbers, or bytes that a fuzzer has generated.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_CHOICES_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_CHOICES_HPP
@@ -15,7 +14,7 @@
 
 namespace asio_wheel::test {
 
-/// Cheap unless it fails: BOOST_TEST would take longer than the step it checks.
+/// Checks a condition cheaply. BOOST_TEST would take longer than the step that it checks.
 inline void expect(bool holds, const char* promise) {
     if (!holds) {
         throw std::logic_error(promise);
@@ -30,10 +29,10 @@ public:
     choices& operator=(const choices&) = delete;
     virtual ~choices() = default;
 
-    /// Less than `limit`, which is not 0.
+    /// Returns a number below `limit`, which must not be 0.
     virtual std::uint64_t below(std::uint64_t limit) = 0;
 
-    /// Of any magnitude up to 2^bits, 1 <= bits <= 64.
+    /// Returns a number of any magnitude up to 2^bits, 1 <= bits <= 64.
     virtual std::uint64_t magnitude(unsigned bits) = 0;
 
     bool once_in(std::uint64_t n) { return below(n) == 0; }
@@ -52,7 +51,8 @@ private:
     std::mt19937_64 engine_;
 };
 
-/// Each choice takes as few bytes as its limit allows. When there are no more, all choices are 0.
+/// Each choice consumes as few bytes as its limit allows. At the end of the input, all choices are
+/// 0.
 class bytes final : public choices {
 public:
     explicit bytes(std::span<const std::uint8_t> data) : rest_(data) {}
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // Of as many bytes as `greatest` has.
+    // A number of as many bytes as `greatest` has.
     std::uint64_t number(std::uint64_t greatest) {
         std::uint64_t value = 0;
         for (std::uint64_t left = greatest; left != 0; left >>= 8U) {

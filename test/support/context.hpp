@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Contexts to test timers on.
+// Contexts for tests of timers.
 //
 //     BOOST_FIXTURE_TEST_CASE(a_name, virtual_time) {
 //         timer t(ctx, 30s);
@@ -9,7 +9,7 @@
 //         pass(30s); // calls handler
 //     }
 //
-// What Asio promises too is checked on Asio's timers as well: that proves the test itself right.
+// Promises that Asio makes too are also checked on Asio's timers. This validates the test itself.
 //
 //     BOOST_AUTO_TEST_CASE_TEMPLATE(a_name, World, worlds) {
 //         World world;
@@ -39,17 +39,17 @@
 
 namespace asio_wheel::test {
 
-/// Both kinds of timer, for what can be asked of either.
+/// Both kinds of timer, for properties that both have.
 using timers = std::tuple<asio_wheel::steady_timer, boost::asio::steady_timer>;
 
-/// A handler for waits whose result is of no interest.
+/// A handler that ignores the result.
 inline constexpr auto ignore = [](const boost::system::error_code&) {};
 
 inline const boost::system::error_code success;
 inline const boost::system::error_code aborted = boost::asio::error::operation_aborted;
 
-/// An io_context whose end checks that it ran out of work: a wait, a wake-up or counted work that
-/// nobody ends would keep run() from returning.
+/// An io_context whose destructor checks that it ran out of work. A wait, a wake-up or a unit of
+/// work that never ends would keep run() from returning.
 struct drained_context {
     boost::asio::io_context ctx;
 
@@ -63,13 +63,14 @@ struct drained_context {
         BOOST_TEST(ctx.stopped(), "the context still has work");
     }
 
-    /// Runs whatever is ready. Returns what Asio counts, the wheel's own handlers included.
+    /// Runs all ready handlers. Returns the number that Asio reports, which includes the wheel's
+    /// own.
     std::size_t poll() {
         ctx.restart();
         return ctx.poll();
     }
 
-    /// Runs until there is no work, which must come soon.
+    /// Runs until there is no work, which must happen soon.
     void run() {
         ctx.restart();
         ctx.run_for(std::chrono::seconds(20));
@@ -77,7 +78,7 @@ struct drained_context {
     }
 };
 
-/// A wheel whose time is moved by the test, on any clock.
+/// A wheel whose time the test moves, on any clock.
 template <class Clock>
 struct virtual_time_on : drained_context {
     using timer = asio_wheel::basic_waitable_timer<Clock>;
@@ -90,17 +91,17 @@ struct virtual_time_on : drained_context {
         wheel.pause();
     }
 
-    /// Lets `d` go by. Nobody runs the context meanwhile.
+    /// Advances time by `d` without running the context.
     void elapse(duration d) { wheel.advance(d); }
 
-    /// Lets `d` go by, and runs the handlers. Returns how many waits became due.
+    /// Advances time by `d` and runs the handlers. Returns how many waits became due.
     std::size_t pass(duration d) {
         const std::size_t due = wheel.advance(d);
         poll();
         return due;
     }
 
-    /// Lets time go on to where a tick begins.
+    /// Advances time to the start of a tick.
     void align() {
         timer t(ctx, std::chrono::nanoseconds(1));
         t.async_wait([](const boost::system::error_code&) {});
@@ -114,7 +115,7 @@ struct virtual_time_on : drained_context {
 using virtual_time = virtual_time_on<std::chrono::steady_clock>;
 using timer = virtual_time::timer;
 
-/// Real time. elapse() blocks until `d`, and what a timer may be late, have gone by.
+/// Real time. elapse() blocks for `d` and the lateness that a timer may have.
 template <class Timer>
 struct real_time : drained_context {
     using timer = Timer;
@@ -135,18 +136,18 @@ struct virtual_world : virtual_time {
     explicit virtual_world(const wheel_options& options = {}) : virtual_time(options) { align(); }
 };
 
-/// Where a promise that is Asio's too is checked. Only the first one's time stands still: in the
-/// others, no test may rely on something not having expired yet, unless it is an hour away.
+/// Worlds for promises that Asio makes too. Only in the first one does time stand still. In the
+/// others, no test may assume that something has not expired yet, unless it is an hour away.
 using real_worlds =
     std::tuple<real_time<asio_wheel::steady_timer>, real_time<boost::asio::steady_timer>>;
 using worlds = std::tuple<virtual_world, real_time<asio_wheel::steady_timer>,
                           real_time<boost::asio::steady_timer>>;
 
-/// What handlers saw, in order: the number that each was given, and "!" if it was aborted, or the
-/// message of another error.
+/// A log of handler results, in order: the number of each handler, followed by "!" if it was
+/// aborted, or by the message of another error.
 class journal {
 public:
-    /// A handler that writes `entry`.
+    /// Returns a handler that appends `entry`.
     [[nodiscard]] auto note(std::string entry) {
         return [this, entry = std::move(entry)](const boost::system::error_code& ec = {}) {
             add(entry, ec);
@@ -163,7 +164,7 @@ public:
         ++size_;
     }
 
-    /// What was written since the last call.
+    /// Returns what was written since the last call.
     std::string take() {
         size_ = 0;
         return std::exchange(text_, {});

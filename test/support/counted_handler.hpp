@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Handlers and values that are counted, and whose moves and copies can be made to fail.
+// Handlers and values that count their moves and copies, and can make them fail.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_HANDLER_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_COUNTED_HANDLER_HPP
@@ -37,10 +37,10 @@ struct move_failed : std::exception {
 
 /// The moves and copies of handlers and values.
 struct counted_moves : fault_line {
-    bool calling = false;          ///< A call of the library's, or of the scenario's, is under way.
-    std::size_t failed_in_run = 0; ///< How many have failed otherwise.
+    bool calling = false;          ///< A call of the library or of the scenario is running.
+    std::size_t failed_in_run = 0; ///< How many have failed at other times.
 
-    /// To be called on each. Throws if it has to fail.
+    /// Call this on each of them. Throws if it must fail.
     void next() {
         if (strikes()) {
             failed_in_run += calling ? 0 : 1;
@@ -51,22 +51,22 @@ struct counted_moves : fault_line {
 
 inline counted_moves moves;
 
-/// What has become of one operation, and what should.
+/// The actual and the expected outcome of an operation.
 struct outcome {
     // What is expected. The scenario may change it until the operation ends.
-    error_code expected;                 ///< How it ends,
-    std::optional<error_code> otherwise; ///< or, if an allocation or a move has failed, so,
-    std::optional<error_code> or_else;   ///< or so.
-    int times = 1;                       ///< How often its handler is to be called.
-    bool is_work = true;                 ///< Until it has ended, the context has work.
+    error_code expected;                 ///< The result of the operation,
+    std::optional<error_code> otherwise; ///< or its result if an allocation or a move has failed,
+    std::optional<error_code> or_else;   ///< or another allowed result in that case.
+    int times = 1;                       ///< How often its handler must be called.
+    bool is_work = true;                 ///< The context has work until the operation has ended.
 
-    // What was seen.
+    // What happened.
     bool accepted = false; ///< It was started,
-    bool refused = false;  ///< or that was tried, and has thrown.
-    int calls = 0;         ///< Of its handler.
+    bool refused = false;  ///< or starting it has thrown.
+    int calls = 0;         ///< Calls of its handler.
     error_code ec;         ///< The first result, or the error that was thrown,
-    std::size_t more = 0;  ///< and the second, if it is a number.
-    int live = 0;          ///< Copies of its handler.
+    std::size_t more = 0;  ///< and the second result if it is a number.
+    int live = 0;          ///< Existing copies of its handler.
 
     [[nodiscard]] bool may_end_so(bool failed) const {
         return ec == expected || (failed && (ec == otherwise || ec == or_else));
@@ -74,12 +74,12 @@ struct outcome {
     [[nodiscard]] bool waits() const noexcept { return accepted && calls < times && live != 0; }
 };
 
-/// What was found wrong in a run. To note it takes no memory.
+/// The violations in a run. Recording one allocates no memory.
 class complaints {
 public:
     struct complaint {
         const char* what;
-        std::size_t line; ///< Where it was noted.
+        std::size_t line; ///< The line that recorded it.
     };
 
     void add(const char* what, std::size_t line) noexcept {
@@ -168,8 +168,8 @@ private:
     bool moved_from_ = false;
 };
 
-/// A value that is counted: a number, or 0 where that was moved away. Its moves and copies may
-/// fail; they have no effect then.
+/// A counted value: a number, or 0 if it was moved from. Its moves and copies may fail, and have no
+/// effect then.
 class value {
 public:
     static inline int live = 0;

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A mutex and atomics in the place of the library's. They tell what their thread does to them, and
-// remember where each was made. For programs that define ASIO_WHEEL_SYNC_HEADER as
+// Substitutes for the library's mutex and atomics. They report each operation of their thread, and
+// remember where each object was created. For programs that define ASIO_WHEEL_SYNC_HEADER as
 // "support/counted_sync.hpp".
 //
-// Both have the size and the alignment of the standard's: addresses show which objects share a
-// cache line.
+// They have the size and the alignment of the standard ones, so addresses show which objects share
+// a cache line.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
@@ -23,11 +23,11 @@
 
 namespace asio_wheel::test {
 
-/// What is done to a mutex or to an atomic. Only the last one is an atomic read-modify-write of its
-/// own; one that changes nothing counts, too.
+/// An operation on a mutex or an atomic. `modify` is an atomic read-modify-write, even one that
+/// changes nothing.
 enum class sync_event { lock, unlock, load, store, modify };
 
-/// Hears of each of them that its thread causes.
+/// Receives each operation of its thread.
 class sync_observer {
 public:
     sync_observer() = default;
@@ -48,13 +48,14 @@ inline void tell(sync_event what, const void* object) {
     }
 }
 
-/// Where a mutex or an atomic was made.
+/// Where a mutex or an atomic was created.
 struct birth {
     const char* file = "";
-    const char* owner = nullptr; ///< Whose part it is; null: it is shared by all of a context.
+    const char* owner = nullptr; ///< The object it is part of; null: shared.
 };
 
-/// What has been made. An object that has ended stays, until another one is made there.
+/// The objects created so far. A destroyed object stays until another one is created at its
+/// address.
 class births {
 public:
     static void note(const void* object, const char* file) {
@@ -67,7 +68,7 @@ public:
         return it != all().end() ? it->second : birth();
     }
 
-    /// While it lives, what its thread makes is part of an object with this name.
+    /// While this exists, objects that its thread creates are part of an object with this name.
     class part_of {
     public:
         explicit part_of(const char* name) noexcept : former_(std::exchange(owner, name)) {}
@@ -80,7 +81,7 @@ public:
     };
 
 private:
-    // Guards the map. Not a mutex, for mutexes are counted.
+    // Guards the map. It is not a mutex, because mutexes are counted.
     class lock {
     public:
         lock() noexcept {
@@ -92,7 +93,7 @@ private:
         ~lock() { busy.clear(std::memory_order_release); }
     };
 
-    // Never destroyed: objects of static lifetime may be made after all others.
+    // Never destroyed: objects of static lifetime may be created after all others.
     static std::map<const void*, birth>& all() {
         static auto* const map = new std::map<const void*, birth>;
         return *map;
@@ -102,8 +103,7 @@ private:
     static inline thread_local const char* owner = nullptr;
 };
 
-/// What the program may count of mutexes that are not the library's does not include the real ones
-/// beneath these.
+/// The counts exclude the real mutexes that implement these.
 inline thread_local bool inside_counted_mutex = false;
 
 } // namespace asio_wheel::test
@@ -160,7 +160,7 @@ public:
     static constexpr bool is_always_lock_free = std::atomic<T>::is_always_lock_free;
 
     constexpr atomic(const place& where = place::current()) { note(where); }
-    constexpr atomic(T value, const place& where = place::current()) // Implicit, as the standard's.
+    constexpr atomic(T value, const place& where = place::current()) // Implicit, like std::atomic.
         : value_(value) {
         note(where);
     }
@@ -191,7 +191,7 @@ public:
     bool compare_exchange_strong(T& expected, T desired, Orders... orders) {
         return modified().compare_exchange_strong(expected, desired, orders...);
     }
-    // On one thread there is no reason to fail, and a count must not depend on chance.
+    // A single thread has no reason to fail, and a count must not depend on chance.
     template <class... Orders>
     bool compare_exchange_weak(T& expected, T desired, Orders... orders) {
         return modified().compare_exchange_strong(expected, desired, orders...);

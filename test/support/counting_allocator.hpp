@@ -11,7 +11,7 @@
 
 namespace asio_wheel::test {
 
-/// What the counting_allocators that share it have done.
+/// The counts of all counting_allocators that share this.
 struct allocations {
     std::atomic<std::size_t> live{0};
     std::atomic<std::size_t> total{0};
@@ -19,7 +19,7 @@ struct allocations {
     std::atomic<bool> refuse{false}; ///< Makes allocate() throw std::bad_alloc.
 };
 
-/// Counts; meant to be associated with a handler, by bind_allocator().
+/// An allocator that counts. Associate it with a handler by bind_allocator().
 template <class T = void>
 class counting_allocator {
     template <class>

@@ -14,7 +14,8 @@
 
 namespace asio_wheel::test {
 
-/// While it lives, the pool of operations has no free blocks: the next operation needs the heap.
+/// While this exists, the pool of operations has no free blocks, so the next operation needs the
+/// heap.
 class empty_pool {
 public:
     empty_pool() {

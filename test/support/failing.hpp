@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs a scenario many times. Each time another step of it fails:
+// Runs a scenario many times. In each run, another step fails:
 //
 //     BOOST_AUTO_TEST_CASE(a_wait) {
 //         each_failure([](world& w) {
@@ -12,16 +12,16 @@
 //         });
 //     }
 //
-// What fails, for n = 0, 1, 2 … until a run passes in which nothing has failed:
+// What fails, for n = 0, 1, 2 … until nothing fails in a run:
 //
 //     one_allocation             allocation n, and no other
 //     allocations_until_started  allocation n and all after it, until the scenario calls run()
 //     allocations_until_done     allocation n and all after it, until nothing waits any more
 //     one_move                   move or copy n of a handler or value: it throws
 //
-// (Copies and moves of executors and allocators cannot fail: Asio requires it.)
+// (Copies and moves of executors and allocators cannot fail: Asio requires that.)
 //
-// What must hold, whatever fails:
+// Invariants for all failures:
 //
 //  - A call that throws has had no effect. If it was to start an operation, the handler is
 //    destroyed without being called. If the same call is made again, and nothing fails, it
@@ -83,7 +83,7 @@
 
 namespace asio_wheel::test {
 
-/// What the time of a world is, on a clock that is steady, and on one that can be set.
+/// The time of a world, on a steady clock and on one that can be set.
 using world_clock = manual_clock<struct steady_time>;
 using wall_clock = manual_clock<struct time_on_the_wall, std::chrono::nanoseconds, false>;
 
@@ -107,13 +107,13 @@ inline constexpr std::array<std::string_view, 4> names_of_failing{
     return names_of_failing[static_cast<std::size_t>(what)];
 }
 
-/// What a scenario happens in: contexts, time, and the memory that is there or not.
+/// The environment of a scenario: contexts, time, and memory that may be missing.
 class world {
 public:
     static constexpr std::chrono::nanoseconds tick = std::chrono::milliseconds(1);
 
     world(failing what, std::size_t n) : what_(what) {
-        // Not where a tick begins.
+        // Not at the start of a tick.
         const auto begin = std::chrono::hours(1000) + tick / 3;
         world_clock::set(world_clock::time_point(begin));
         wall_clock::set(wall_clock::time_point(begin));
@@ -134,7 +134,7 @@ public:
 
     [[nodiscard]] boost::asio::io_context& ctx() noexcept { return *ctx_; }
 
-    /// Returns f(). Nothing fails meanwhile.
+    /// Returns f(). Nothing fails during the call.
     template <class F>
     decltype(auto) prepare(F f) {
         const fault_line::pause no_allocation_fails(heap.faults);
@@ -142,30 +142,30 @@ public:
         return f();
     }
 
-    /// Other contexts, which run() runs, too.
+    /// Creates another context, which run() runs too.
     [[nodiscard]] boost::asio::io_context& other() {
         return other_ ? *other_ : prepare([this]() -> auto& { return other_.emplace(); });
     }
     [[nodiscard]] boost::asio::thread_pool& pool() {
-        // No threads: run() runs it.
+        // A pool without threads: run() runs it.
         return pool_ ? *pool_ : prepare([this]() -> auto& { return pool_.emplace(0); });
     }
 
-    /// A strand on ctx(), or on another context.
+    /// Returns a strand on ctx(), or on another context.
     [[nodiscard]] reliable_strand strand(boost::asio::io_context& ctx) {
         return prepare([&ctx] { return reliable_strand(reliable_executor(ctx.get_executor())); });
     }
     [[nodiscard]] reliable_strand strand() { return strand(*ctx_); }
 
-    /// A strand on ctx() that is hidden, and too large for the storage inside an any_io_executor.
-    /// So each change of a property allocates, such as whether it tracks work.
+    /// Returns a type-erased strand on ctx() that does not fit into an any_io_executor. So each
+    /// change of a property, such as work tracking, allocates.
     [[nodiscard]] boost::asio::any_io_executor large() {
         return prepare([this]() -> boost::asio::any_io_executor {
             return large_strand(large_strand::inner_executor_type(ctx_->get_executor()));
         });
     }
 
-    /// The wheel of ctx() for std::chrono::steady_clock, whose time is paused.
+    /// Returns the wheel of ctx() for std::chrono::steady_clock, with paused time.
     wheel_service<>& steady() {
         if (steady_ == nullptr) {
             steady_ = prepare([this] { return &use_wheel(*ctx_); });
@@ -175,7 +175,7 @@ public:
     }
 
     /// Returns f(). If f() throws because a step has failed, calls it again. But if memory stays
-    /// out, throws std::bad_alloc.
+    /// unavailable, throws std::bad_alloc.
     template <class F>
     decltype(auto) call(F f) {
         for (;;) {
@@ -194,14 +194,14 @@ public:
         }
     }
 
-    /// Something that an operation is started for. It should end with `ec`.
+    /// Announces an operation that should end with `ec`.
     [[nodiscard]] outcome& expect(const error_code& ec = {}) {
         outcome& o = outcomes_.at(expected_++);
         o.expected = ec;
         return o;
     }
 
-    /// Starts an operation by f(handler). False if there was no memory.
+    /// Starts an operation by f(handler). Returns false if there was no memory.
     template <class F>
     bool start(outcome& o, F f) {
         try {
@@ -223,12 +223,13 @@ public:
         return true;
     }
 
-    /// The scenario has started all operations. Runs the contexts until nothing waits; time passes.
+    /// Call this when all operations are started. Runs the contexts and advances time until no
+    /// operation is pending.
     void run() {
         run_until([this] { return waiting() == 0; });
     }
 
-    /// The same until done().
+    /// The same, until done() returns true.
     template <class Done>
     void run_until(Done done) {
         started();
@@ -239,7 +240,7 @@ public:
         }
     }
 
-    /// Runs the contexts for that many ticks. This ends the start, too.
+    /// Runs the contexts for a number of ticks. This ends the start phase, too.
     void pass(int ticks) {
         started();
         poll();
@@ -248,9 +249,9 @@ public:
         }
     }
 
-    /// Runs what is ready, without time passing.
+    /// Runs what is ready, without advancing time.
     void poll() {
-        const std::size_t most = 100; // Without memory the wheel may look again and again.
+        const std::size_t most = 100; // Without memory, the wheel may try again and again.
         std::size_t turns = 0;
         for (bool any = true; any && turns < most; turns += any ? 1 : 0) {
             any = turn(*ctx_) || (other_ && turn(*other_)) || (pool_ && turn(*pool_));
@@ -268,7 +269,7 @@ public:
         }
     }
 
-    /// Destroys the context before its time: handlers that wait are to be destroyed.
+    /// Destroys the context early, with the handlers of pending operations.
     void end_context() {
         started();
         ctx_.reset();
@@ -283,30 +284,30 @@ public:
         }
     }
 
-    /// How many allocations or moves have failed.
+    /// Returns how many allocations or moves have failed.
     [[nodiscard]] std::size_t failures() const noexcept {
         return heap.faults.failed() + moves.failed();
     }
 
     [[nodiscard]] failing what() const noexcept { return what_; }
 
-    /// False where Asio itself needs memory to call a handler. There the library tries again and
-    /// again, and all ends when there is memory.
+    /// Returns false if Asio itself needs memory to call a handler. Then the library tries again
+    /// and again, and the operations end when memory is available.
     bool ends_without_memory = true;
 
-    /// Whether something else than an outcome keeps the context running.
+    /// Returns whether something other than an outcome keeps the context running.
     std::function<bool()> also_waits;
 
-    /// For the harness: a call without memory has ended the scenario early. The results of what it
-    /// has started are not checked then.
+    /// For the harness: a call without memory has ended the scenario early. The results of the
+    /// operations that it had started are not checked then.
     void abandon() noexcept {
         check(out_of_memory_, "a call has thrown bad_alloc that must not throw");
         abandoned_ = true;
     }
 
-    /// For the harness: ends all that is left.
+    /// For the harness: ends everything that is left.
     void finish() {
-        also_waits = nullptr; // It refers to objects of the scenario, which are gone.
+        also_waits = nullptr; // It refers to objects of the scenario, which are destroyed.
         if (!ended_) {
             run();
             if (what_ == failing::allocations_until_done) {
@@ -384,7 +385,7 @@ private:
         });
     }
 
-    // True if f() returns non-zero, or throws.
+    // Returns true if f() returns non-zero or throws.
     template <class F>
     bool guarded(F f) {
         try {
@@ -399,7 +400,7 @@ private:
         return true;
     }
 
-    // True if the handler was destroyed without being called, though the context was there.
+    // Returns true if the handler was destroyed without being called while the context existed.
     bool judge(const outcome& o) {
         check(o.live == 0, "handlers are left");
         if (!o.accepted) {
@@ -425,23 +426,23 @@ private:
     std::optional<boost::asio::thread_pool> pool_;
     wheel_service<>* steady_ = nullptr;
     bool ended_ = false;
-    std::size_t thrown_ = 0;     // Moves that failed, out of run().
-    bool out_of_memory_ = false; // A call was in vain.
+    std::size_t thrown_ = 0;     // Failed moves whose exceptions left run().
+    bool out_of_memory_ = false; // A call had no memory.
     bool abandoned_ = false;
 };
 
-/// What one run of a scenario came to.
-struct verdict {
-    std::size_t failed; ///< How many steps have, of those that may.
+/// The result of a run.
+struct run_result {
+    std::size_t failed; ///< The number of steps that failed, of those that may.
     complaints found;
 };
 
 /// Runs a scenario once; `n` is the number of the first step that fails. The `first` run may leave
-/// memory: it makes what a program makes once.
+/// memory allocated, for objects that a program creates only once.
 template <class Scenario>
-verdict run_with(failing what, std::size_t n, Scenario& scenario, bool first = false) {
+run_result run_with(failing what, std::size_t n, Scenario& scenario, bool first = false) {
     const std::size_t before = heap.live;
-    verdict result{};
+    run_result result{};
     {
         world w(what, n);
         try {
@@ -461,23 +462,23 @@ verdict run_with(failing what, std::size_t n, Scenario& scenario, bool first = f
     return result;
 }
 
-/// The same, and tells what was wrong. Returns how many steps have failed.
+/// The same, and reports violations. Returns how many steps have failed.
 template <class Scenario>
 std::size_t run_and_tell(failing what, std::size_t n, Scenario& scenario, bool first = false) {
-    const verdict result = run_with(what, n, scenario, first);
+    const run_result result = run_with(what, n, scenario, first);
     for (const auto& c : result.found) {
         BOOST_ERROR(c.what << ", seen in line " << c.line);
     }
     return result.failed;
 }
 
-/// While it lives, std::terminate() says which failure has led there.
+/// While this exists, std::terminate() reports which failure has led there.
 class telling_terminate {
 public:
     explicit telling_terminate(const std::string& what) {
         what_ = what.c_str();
         former_ = std::set_terminate([] {
-            heap.faults.ignore(); // What tells of it needs memory.
+            heap.faults.ignore(); // The report needs memory.
             moves.ignore();
             std::fprintf(stderr, "std::terminate() is called: %s\n", what_);
             std::abort();
@@ -492,7 +493,8 @@ private:
     std::terminate_handler former_;
 };
 
-/// Runs a scenario with each failure. Those in `without` are left out: the scenario says why.
+/// Runs a scenario with each failure, except for those in `without`, for which the scenario gives a
+/// reason.
 template <class Scenario>
 void each_failure(Scenario scenario, std::initializer_list<failing> without = {}) {
     const std::string test = boost::unit_test::framework::current_test_case().p_name;

@@ -10,13 +10,13 @@
 
 namespace asio_wheel::test {
 
-/// Steps of one kind, such as allocations. While they are watched they are numbered 0, 1, 2 …, and
-/// those with certain numbers fail.
+/// Counts steps of one kind, such as allocations. Watched steps are numbered 0, 1, 2 …, and those
+/// in a range of numbers fail.
 class fault_line {
 public:
     static constexpr std::size_t endless = std::numeric_limits<std::size_t>::max();
 
-    /// Numbers the steps from now on. Step `n` fails if first <= n < last.
+    /// Starts to number the steps. Step `n` fails if first <= n < last.
     void watch(std::size_t first, std::size_t last) noexcept {
         seen_ = failed_ = 0;
         first_ = first;
@@ -24,13 +24,13 @@ public:
         watched_ = true;
     }
 
-    /// From now on steps do not count, and do not fail.
+    /// Stops: further steps are not counted and do not fail.
     void ignore() noexcept { watched_ = false; }
 
-    /// From now on they do again, as before.
+    /// Resumes after ignore().
     void mind() noexcept { watched_ = true; }
 
-    /// As ignore() while it lives, and then as before: for what the test itself does.
+    /// Calls ignore() for its own lifetime: for the test's own steps.
     class pause {
     public:
         explicit pause(fault_line& line) noexcept
@@ -44,7 +44,7 @@ public:
         const bool watched_;
     };
 
-    /// To be called on each step: whether it has to fail.
+    /// Call this on each step. Returns whether it must fail.
     [[nodiscard]] bool strikes() noexcept {
         if (!watched_) {
             return false;
@@ -55,19 +55,19 @@ public:
         return strikes;
     }
 
-    /// Changes which steps fail, without counting anew.
+    /// Changes which steps fail, without restarting the count.
     void fail(std::size_t first, std::size_t last) noexcept {
         first_ = first;
         last_ = last;
     }
 
-    /// Whether the next step will fail, if it is watched.
+    /// Returns whether the next watched step will fail.
     [[nodiscard]] bool is_down() const noexcept { return first_ <= seen_ && seen_ < last_; }
 
-    /// Since watch() was called, how many steps there were,
+    /// Returns the number of steps since watch() was called.
     [[nodiscard]] std::size_t seen() const noexcept { return seen_; }
 
-    /// and how many of these have failed.
+    /// Returns how many of these have failed.
     [[nodiscard]] std::size_t failed() const noexcept { return failed_; }
 
 private:

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A clock that shows what a test says. Unlike paused time it is the wheel's and the driver's clock
-// itself: time passes while nobody runs the context, and is found out by the driver.
+// A clock that the test sets. In contrast to paused time, the wheel and the driver use the clock
+// itself: time passes while the context is not running, and the driver notices that.
 //
 //     using clock = manual_clock<struct this_test>;
 //     using timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
@@ -23,7 +23,7 @@
 
 namespace asio_wheel::test {
 
-/// `Tag` makes a clock of its own.
+/// Each `Tag` makes a separate clock.
 template <class Tag, class Duration = std::chrono::nanoseconds, bool Steady = true>
 struct manual_clock {
     using duration = Duration;
@@ -40,11 +40,11 @@ struct manual_clock {
     static void advance(duration d) noexcept { set(now() + d); }
 
     static inline std::atomic<rep> current{0};
-    static inline std::atomic<std::size_t> reads{0}; ///< How many times now() was called.
+    static inline std::atomic<std::size_t> reads{0}; ///< The number of calls of now().
 };
 
-/// Has the driver ask the clock on each turn of the context, since nothing else says that it was
-/// set.
+/// Makes the driver read the clock on each turn of the context, because nothing else reports that
+/// it was set.
 template <class Clock>
 struct impatient {
     static typename Clock::duration to_wait_duration(const typename Clock::duration&) {
@@ -55,8 +55,8 @@ struct impatient {
     }
 };
 
-/// Runs what is due. One turn sees that the driver's time has come, the next ones what follows from
-/// it. Returns how many handlers ran, as Asio counts them.
+/// Runs what is due: one turn for the driver to notice the time, and the turns that follow from it.
+/// Returns how many handlers ran, as Asio counts them.
 inline std::size_t look(boost::asio::io_context& ctx) {
     std::size_t ran = 0;
     for (int i = 0; i < 4; ++i) {

@@ -18,8 +18,8 @@
 
 namespace asio_wheel::test {
 
-/// A stream whose operations complete when the test says so. It may be moved; the test keeps what
-/// its `wire` is.
+/// A stream whose operations complete when the test says so. The stream may be moved; the test
+/// keeps its `wire`.
 ///
 ///     timeout_stream<manual_layer> stream(ctx);
 ///     const auto wire = stream.socket().wire;
@@ -56,7 +56,7 @@ public:
         return wire->write.start(std::forward<Token>(token));
     }
 
-    /// What is pending is aborted.
+    /// Aborts the pending operations.
     void cancel(boost::system::error_code& ec) {
         ec = {};
         for (auto* const op : {&wire->read, &wire->write}) {

@@ -19,7 +19,7 @@
 
 namespace asio_wheel::test {
 
-/// An asynchronous operation, started at most once at a time, that completes when the test says so.
+/// An asynchronous operation that completes when the test says so. At most one may be pending.
 ///
 ///     manual_operation<error_code, int> read(ctx.get_executor());
 ///     read.start(token);
@@ -38,19 +38,19 @@ public:
         boost::asio::post(executor_, boost::asio::append(take(), std::move(results)...));
     }
 
-    /// Completes here and now.
+    /// Completes immediately.
     void complete_inline(Results... results) { take()(std::move(results)...); }
 
-    /// Forgets the handler.
+    /// Destroys the handler.
     void drop() { handler_.reset(); }
 
     [[nodiscard]] bool pending() const { return handler_.has_value(); }
 
-    /// What it was sent: "terminal partial total", each as often as it came.
+    /// The cancellation types that it received: "terminal partial total", each as often as it came.
     [[nodiscard]] std::string take_cancellations() { return std::exchange(cancellations_, {}); }
 
-    std::function<void()> on_start;  ///< Called when it was started,
-    std::function<void()> on_cancel; ///< and when it was cancelled.
+    std::function<void()> on_start;  ///< Called when it was started.
+    std::function<void()> on_cancel; ///< Called when it was cancelled.
 
 private:
     using handler = boost::asio::any_completion_handler<void(Results...)>;
@@ -66,7 +66,7 @@ private:
         template <class Handler>
         void operator()(Handler&& h) const {
             handler any(std::forward<Handler>(h));
-            // The slot that any_completion_handler has in place of the handler's.
+            // The slot that any_completion_handler uses instead of the handler's.
             auto slot = boost::asio::get_associated_cancellation_slot(any);
             if (slot.is_connected()) {
                 slot.assign(

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A mutex that tells when it is locked and unlocked, in the place of the library's: for programs
+// A substitute for the library's mutex that reports when it is locked and unlocked: for programs
 // that define ASIO_WHEEL_SYNC_HEADER as "support/measured_sync.hpp".
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP
@@ -14,14 +14,14 @@
 
 namespace asio_wheel::test {
 
-/// What a mutex was told when it was locked, for when it is unlocked.
+/// What the observer recorded when a mutex was locked, for when it is unlocked.
 struct lock_mark {
     std::int64_t time = 0;
     std::uint64_t work = 0;
     std::uint64_t waits = 0;
 };
 
-/// Hears of each mutex of the library that its thread locks and unlocks.
+/// Receives each lock and unlock of the library's mutexes by its thread.
 class lock_observer {
 public:
     lock_observer() = default;
@@ -29,8 +29,8 @@ public:
     lock_observer& operator=(const lock_observer&) = delete;
 
     virtual void locked(lock_mark& mark) = 0;          ///< It is locked now.
-    virtual void unlocking(const lock_mark& mark) = 0; ///< It still is,
-    virtual void unlocked(const lock_mark& mark) = 0;  ///< and is not any more.
+    virtual void unlocking(const lock_mark& mark) = 0; ///< It is about to be unlocked.
+    virtual void unlocked(const lock_mark& mark) = 0;  ///< It is unlocked.
 
     static inline thread_local lock_observer* here = nullptr;
 
@@ -38,7 +38,7 @@ protected:
     ~lock_observer() = default;
 };
 
-/// While it lives, its thread is not observed.
+/// While this exists, its thread is not observed.
 class not_observed {
 public:
     not_observed() noexcept = default;
@@ -70,7 +70,7 @@ public:
     }
 
     void unlock() {
-        // Of locks inside each other the outermost counts: it covers what the others do.
+        // Of nested locks, only the outermost counts: it covers the others.
         --depth;
         test::lock_observer* const observer = depth == 0 ? test::lock_observer::here : nullptr;
         const test::lock_mark mark = mark_;
@@ -90,9 +90,9 @@ private:
         }
     }
 
-    static inline thread_local int depth = 0; // How many of them its thread has locked.
+    static inline thread_local int depth = 0; // The number of mutexes that its thread has locked.
     std::mutex mutex_;
-    test::lock_mark mark_; // Of the thread that has the mutex.
+    test::lock_mark mark_; // Belongs to the thread that has locked the mutex.
 };
 
 template <class T>

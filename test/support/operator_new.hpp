@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Replaces every form of operator new by one that counts, and fails when asked to. For one source
-// file of a test program, before everything else: Asio is told to use it too, which the other files
-// must not see otherwise (// pch: off).
+// Replaces every form of operator new by one that counts and can fail on request. Include it in one
+// source file of a test program, before everything else: it also makes Asio use operator new, which
+// other files must not see differently (// pch: off).
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_OPERATOR_NEW_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_OPERATOR_NEW_HPP
@@ -12,8 +12,8 @@
 #error "support/operator_new.hpp has to come before Asio"
 #endif
 
-// Asio takes its handlers' memory by aligned_alloc(), where it finds one. Without it, it takes that
-// memory by operator new.
+// Asio allocates the memory of handlers by aligned_alloc(), if available. Otherwise it uses
+// operator new.
 #define BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC 1
 #define BOOST_ASIO_DISABLE_BOOST_ALIGN 1
 
@@ -27,7 +27,7 @@
 
 namespace asio_wheel::test {
 
-/// What operator new and delete have done.
+/// The counts of operator new and delete.
 struct heap_count {
     std::atomic<std::size_t> live{0};
     std::atomic<std::size_t> total{0};
@@ -36,7 +36,7 @@ struct heap_count {
 
 inline heap_count heap;
 
-/// How many allocations calling `function` makes.
+/// Returns the number of allocations in a call of `function`.
 template <class Function>
 [[nodiscard]] std::size_t allocations_of(Function function) {
     const std::size_t before = heap.total;
@@ -44,8 +44,7 @@ template <class Function>
     return heap.total - before;
 }
 
-/// Makes the allocation after the next `n` throw std::bad_alloc, if it happens in this object's
-/// life.
+/// Makes the allocation after the next `n` throw std::bad_alloc, if it happens while this exists.
 class fail_after {
 public:
     explicit fail_after(std::size_t n) { heap.faults.watch(n, n + 1); }
@@ -56,7 +55,7 @@ public:
     [[nodiscard]] bool has_failed() const { return heap.faults.failed() != 0; }
 };
 
-/// Makes every allocation throw std::bad_alloc in this object's life.
+/// Makes every allocation throw std::bad_alloc while this exists.
 class out_of_memory {
 public:
     out_of_memory() { heap.faults.watch(0, fault_line::endless); }
@@ -65,7 +64,7 @@ public:
     ~out_of_memory() { heap.faults.ignore(); }
 };
 
-/// What `allocate` returns, counted; null if it is to fail.
+/// Calls `allocate` and counts; returns null if the allocation must fail.
 template <class Allocate>
 [[nodiscard]] void* counted(Allocate allocate) noexcept {
     void* const memory = heap.faults.strikes() ? nullptr : allocate();
@@ -78,8 +77,8 @@ template <class Allocate>
 
 } // namespace asio_wheel::test
 
-// Not inlined: compilers warn if they see that memory of operator new goes to another function than
-// operator delete.
+// Not inline: otherwise compilers warn that memory of operator new is passed to a function other
+// than operator delete.
 [[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment,
                                      const std::nothrow_t&) noexcept {
     return asio_wheel::test::counted([size, alignment] {
@@ -107,7 +106,7 @@ template <class Allocate>
     }
 }
 
-// All other forms call those above. (By the standard they do so by default, but AddressSanitizer's
+// All other forms call those above. (The standard's own do that by default, but AddressSanitizer's
 // do not.)
 [[gnu::noinline]] void* operator new[](std::size_t size) {
     return operator new(size);

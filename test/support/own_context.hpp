@@ -21,8 +21,7 @@
 
 namespace asio_wheel::test {
 
-/// The least that can be a context of I/O objects: a queue, and an executor that puts functions
-/// into it.
+/// The minimal context for I/O objects: a queue, and an executor that adds functions to it.
 class own_context : public boost::asio::execution_context {
 public:
     class executor_type {
@@ -54,7 +53,7 @@ public:
     own_context& operator=(const own_context&) = delete;
 
     ~own_context() {
-        shutdown(); // From here on no other thread comes by.
+        shutdown(); // From here on, no other thread uses it.
         queue_.clear();
         destroy();
     }
@@ -65,7 +64,7 @@ public:
         return runner_ == std::this_thread::get_id();
     }
 
-    /// Runs `count` functions. False if there are not so many within a long time.
+    /// Runs `count` functions. Returns false if there are not enough within a long time.
     bool run(std::size_t count) {
         runner_ = std::this_thread::get_id();
         for (; count != 0; --count) {

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a call throws instead of doing what it was asked for.
+// The exceptions that calls throw instead of doing their work.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_REFUSALS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_REFUSALS_HPP
@@ -15,7 +15,7 @@
 
 namespace asio_wheel::test {
 
-/// The exception that `f` throws; none if it returns.
+/// Returns the exception that `f` throws, or null if it returns.
 template <class Exception, class Function>
 [[nodiscard]] std::optional<Exception> thrown_by(Function f) {
     try {
@@ -26,7 +26,7 @@ template <class Exception, class Function>
     return std::nullopt;
 }
 
-/// What the exception says that `f` throws; "nothing" if it returns.
+/// Returns the message of the exception that `f` throws, or "nothing".
 template <class Exception = std::invalid_argument, class Function>
 [[nodiscard]] std::string message_of(Function f) {
     try {
@@ -37,7 +37,7 @@ template <class Exception = std::invalid_argument, class Function>
     return "nothing";
 }
 
-/// The error that `f` throws; success if it returns.
+/// Returns the error that `f` throws, or success if it returns.
 template <class Function>
 [[nodiscard]] boost::system::error_code refusal_of(Function f) {
     const auto refused = thrown_by<boost::system::system_error>(f);

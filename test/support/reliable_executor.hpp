@@ -27,15 +27,15 @@ inline constexpr bool is_asios = std::is_same_v<Allocator, std::allocator<void>>
 template <class T, class Purpose>
 inline constexpr bool is_asios<boost::asio::detail::recycling_allocator<T, Purpose>> = true;
 
-/// An executor of a context. It runs functions later, never at once. What it allocates with Asio's
-/// allocators never fails.
+/// An executor of a context that always runs functions later. Allocations by Asio's allocators
+/// never fail in it.
 ///
-/// A strand needs such an executor. Where the one that it is on throws, the strand has taken the
-/// function over already, and is locked for ever: all that it is given is lost (Boost 1.81,
-/// boost/asio/detail/impl/strand_executor_service.hpp, lines 263 to 272). And where functions are
-/// left when it has had its turn, it calls that executor from a destructor (the same file, class
-/// on_invoker_exit): then std::terminate() is called. No user of a strand can do anything about
-/// that, but for the memory that comes from the function's allocator.
+/// A strand needs such an executor. If the inner executor throws, the strand has already taken the
+/// function over and stays locked for ever, so all its functions are lost (Boost 1.81,
+/// boost/asio/detail/impl/strand_executor_service.hpp, lines 263 to 272). If functions are left
+/// after its turn, it calls that executor from a destructor (the same file, class on_invoker_exit),
+/// and std::terminate() is called. A user of a strand cannot prevent either, except for memory that
+/// comes from the function's allocator.
 ///
 /// `Padding` makes it larger.
 template <class Inner, std::size_t Padding = 0>
@@ -79,7 +79,7 @@ private:
 using reliable_strand =
     boost::asio::strand<reliable_executor<boost::asio::io_context::executor_type>>;
 
-/// One that an any_io_executor has no place for, and takes memory.
+/// An executor too large for the storage of an any_io_executor, which therefore allocates.
 using large_strand =
     boost::asio::strand<reliable_executor<boost::asio::io_context::executor_type, 128>>;
 

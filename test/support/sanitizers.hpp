@@ -1,14 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What a test has to know of how it was compiled.
+// How the test was compiled.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_SANITIZERS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_SANITIZERS_HPP
 
 #include <boost/asio/detail/config.hpp>
 
-// For the preprocessor: 1 if this sanitizer is at work, or 0.
+// For the preprocessor: 1 if this sanitizer is active, otherwise 0.
 #if defined(__SANITIZE_ADDRESS__) // g++
 #define ASIO_WHEEL_TEST_ADDRESS_SANITIZER 1
 #elif defined(__SANITIZE_THREAD__)
@@ -32,7 +32,7 @@ namespace asio_wheel::test {
 inline constexpr bool has_address_sanitizer = ASIO_WHEEL_TEST_ADDRESS_SANITIZER != 0;
 inline constexpr bool has_thread_sanitizer = ASIO_WHEEL_TEST_THREAD_SANITIZER != 0;
 
-/// One of them is at work: everything takes more time, memory and stack.
+/// A sanitizer is active: everything needs more time, memory and stack.
 inline constexpr bool is_sanitized = has_address_sanitizer || has_thread_sanitizer;
 
 /// Asio writes some lines for each handler.
@@ -42,14 +42,14 @@ inline constexpr bool is_tracked = true;
 inline constexpr bool is_tracked = false;
 #endif
 
-/// That, or a sanitizer, or the compiler does not optimise.
+/// Handler tracking or a sanitizer is active, or the compiler does not optimise.
 #if defined(__GNUC__) && !defined(__OPTIMIZE__)
 inline constexpr bool is_slow = true;
 #else
 inline constexpr bool is_slow = is_sanitized || is_tracked;
 #endif
 
-/// `usual`, or fewer where all of that would take too long or write too much.
+/// Returns `usual`, or fewer in builds where that would take too long or write too much.
 [[nodiscard]] constexpr int scaled(int usual) {
     return is_tracked ? usual / 50 : is_slow ? usual / 10 : usual;
 }

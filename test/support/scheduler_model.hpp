@@ -1,19 +1,19 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random programs of two schedulers in virtual time, and what they must come to.
+// Random programs that use two schedulers in virtual time, and a model of the expected results.
 //
 //     scheduler_model<> model(seed);
 //     for (int i = 0; i != 1000; ++i) {
 //         BOOST_TEST_REQUIRE(model.step() == "");
 //     }
 //
-// The order in which tasks that are due together are called is nobody's promise. So the model does
-// not predict it: each call tells the model that it has come, the model says whether it may, and
-// what the handles and schedulers must tell from then on.
+// The order in which tasks with the same time are called is unspecified, so the model does not
+// predict it. Instead, each call is reported to the model, which checks whether it is allowed, and
+// what the handles and schedulers must return from then on.
 //
-// `Window` is an object that exists while the schedulers are used, and only then. A test that makes
-// allocations fail does so there: the model's own code needs no memory while there is one.
+// `Window` is an object that exists exactly while the schedulers are used. A test that makes
+// allocations fail does so there: the model's own code needs no memory during that.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_SCHEDULER_MODEL_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_SCHEDULER_MODEL_HPP
@@ -45,7 +45,7 @@ namespace asio_wheel::test {
 
 struct no_window {
     static constexpr bool memory_may_fail = false;
-    no_window() {} // NOLINT: so that it is no unused variable.
+    no_window() {} // NOLINT: avoids a warning about an unused variable.
 };
 
 template <class Window = no_window>
@@ -76,7 +76,7 @@ public:
         }
     }
 
-    /// Does something. Returns what was not as it must be; nothing if all was.
+    /// Does a random step. Returns the violation, or an empty string.
     std::string step() {
         const std::size_t s = up_to(2);
         const std::size_t what = up_to(64);
@@ -106,7 +106,7 @@ public:
         return difference();
     }
 
-    /// Lets everything end. Returns what was not as it must be.
+    /// Ends everything. Returns the violation, or an empty string.
     std::string finish() {
         for (std::size_t s = 0; s != schedulers_.size(); ++s) {
             close(s);
@@ -136,7 +136,7 @@ public:
 
 private:
     static constexpr std::size_t most_tasks = 500;
-    static constexpr std::size_t limit = 4; // of the first scheduler
+    static constexpr std::size_t limit = 4; // Of the first scheduler.
     static constexpr std::size_t keys = 4;
     static constexpr std::size_t nowhere = 2;
 
@@ -148,14 +148,14 @@ private:
         stand now = stand::refused;
         kind what = kind::once;
         std::size_t where = nowhere; // Its scheduler,
-        std::size_t group = nowhere; // and that of its group.
+        std::size_t group = nowhere; // and the scheduler of its group.
         int key = -1;
         duration period{};
         time_point due{};
         time_point was_due{};
-        int calls_left = 0; // of a plan
+        int calls_left = 0; // Of a plan.
         bool was_called = false;
-        int instances = 0; // of its function
+        int instances = 0; // Existing copies of its function.
 
         [[nodiscard]] bool repeats() const { return what != kind::once; }
         [[nodiscard]] bool is_pending() const {
@@ -165,7 +165,7 @@ private:
 
     struct thrown_on_purpose : std::exception {};
 
-    // The function of task `i`. Counts how many there are of it.
+    // The function of task `i`. Counts its copies.
     class function {
     public:
         function(scheduler_model& m, std::size_t i) noexcept : model_(&m), i_(i) { ++count(); }
@@ -186,7 +186,7 @@ private:
         std::size_t i_;
     };
 
-    // What is done to schedulers.
+    // Operations on schedulers.
 
     // The first has a limit, the second a strand.
     void begin(std::size_t s) {
@@ -264,8 +264,7 @@ private:
             return;
         }
         const std::size_t i = records_.size();
-        record& r =
-            records_.emplace_back(); // No more than there is room for: it stays where it is.
+        record& r = records_.emplace_back(); // The capacity is reserved, so references stay valid.
         const duration after = some_time();
         r.what = up_to(8) < 5 ? kind::once : static_cast<kind>(1 + up_to(3));
         r.key = r.what == kind::once && up_to(2) == 0 ? static_cast<int>(up_to(keys)) : -1;
@@ -274,7 +273,7 @@ private:
         r.due = r.was_due = world_.now() + after;
         const bool in_group = up_to(4) == 0;
         const error_code refusal = expected_refusal(s, r.key);
-        std::string key = std::to_string(r.key); // As short as it is it needs no memory.
+        std::string key = std::to_string(r.key); // It is short enough to need no memory.
         handle h;
         const error_code found = result_of([&] {
             h = in_group ? schedule_on(*groups_[s], i, after, std::move(key))
@@ -374,7 +373,7 @@ private:
                expected ? "taken, though it must be refused" : "refused, though it must be taken");
     }
 
-    // What is done to tasks.
+    // Operations on tasks.
 
     void cancel(std::size_t i) {
         if (i >= records_.size() || records_[i].now == stand::refused) {
@@ -394,7 +393,7 @@ private:
         expect(found.remaining == left, "cancel() tells another time");
     }
 
-    // What cancelling comes to. Does it to the model.
+    // Returns the expected result of cancelling, and updates the model.
     [[nodiscard]] static cancel_result result_of_cancelling(record& r) {
         switch (r.now) {
         case stand::waiting:
@@ -453,7 +452,7 @@ private:
         act(i);
         expect(r.instances == 1, "there is not one function while it is called");
         if (up_to(8) == 0) {
-            throw thrown_on_purpose(); // reported() comes next.
+            throw thrown_on_purpose(); // reported() is called next.
         }
         returned(r);
     }
@@ -500,7 +499,7 @@ private:
         }
     }
 
-    // How a task goes on after a call.
+    // How a task continues after a call.
     void returned(record& r) {
         if (r.now == stand::revoked) {
             r.now = stand::cancelled;
@@ -540,13 +539,13 @@ private:
         try {
             std::rethrow_exception(e);
         } catch (const thrown_on_purpose&) {
-            if (r.now == stand::called || r.now == stand::revoked) { // Else a plan has thrown.
+            if (r.now == stand::called || r.now == stand::revoked) { // Otherwise a plan has thrown.
                 if (up_to(4) == 0) {
                     cancel(static_cast<std::size_t>(&r - records_.data()));
                 }
                 returned(r);
             }
-        } catch (...) { // Not even for want of memory: a repeated task has what it needs.
+        } catch (...) { // Not even for lack of memory: a repeated task has what it needs.
             expect(false, "what is reported was not thrown");
         }
     }
@@ -575,7 +574,7 @@ private:
         return up_to(8) == 0 ? -ms(up_to(10)) : up_to(4) == 0 ? ms(up_to(1000)) : ms(up_to(30));
     }
 
-    // What there is to be seen.
+    // Observable state.
 
     void compare() {
         const time_point now = world_.now();

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The seed of a test that makes its own input. A random test that fails is run again with the seed
-// it printed:
+// The seed of a test that generates its own input. To repeat a failed random test, set the seed
+// that it printed:
 //
 //     ASIO_WHEEL_SEED=1234567890 ctest -R wheel_random
 //
@@ -28,9 +28,8 @@
 
 namespace asio_wheel::test {
 
-/// The environment variable `name` as a number; nothing if it is not set or empty.
-/// Throws std::invalid_argument if it is anything else: a typing error must not look like a passed
-/// test.
+/// Returns the environment variable `name` as a number, or nothing if it is unset or empty. Throws
+/// std::invalid_argument if it is not a number: a typing error must not look like a passed test.
 [[nodiscard]] inline std::optional<std::uint64_t> number_from_environment(const char* name) {
     const char* const text = std::getenv(name);
     if (text == nullptr || *text == '\0') {
@@ -46,21 +45,21 @@ namespace asio_wheel::test {
     return number;
 }
 
-/// What brings a failing run back.
+/// Describes how to repeat a failing run.
 [[nodiscard]] inline std::string seed_note(std::uint64_t seed) {
     return "run again with ASIO_WHEEL_SEED=" + std::to_string(seed);
 }
 
-/// The seed of this run: ASIO_WHEEL_SEED if it is set, else a new one. The same for all tests of
-/// one executable.
+/// The seed of this run: ASIO_WHEEL_SEED if it is set, otherwise a new one. All tests of an
+/// executable use the same seed.
 [[nodiscard]] inline std::uint64_t seed() {
     static const std::uint64_t value = [] {
         const auto given = number_from_environment("ASIO_WHEEL_SEED");
         std::random_device device;
         const std::uint64_t chosen = given.value_or((std::uint64_t{device()} << 32U) ^ device());
         BOOST_TEST_MESSAGE(seed_note(chosen));
-        // The default log level hides messages, and a crash leaves nothing but what was printed
-        // before it.
+        // The default log level hides messages, and after a crash only what was printed before
+        // remains.
         std::cout << "ASIO_WHEEL_SEED=" << chosen << std::endl;
         return chosen;
     }();

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A server in a process of its own, which may be given limits; and what its peers are to it. POSIX.
+// A server in a process of its own, with optional limits, and connections to it. POSIX only.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_SERVER_PROCESS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_SERVER_PROCESS_HPP
@@ -40,7 +40,7 @@
 
 namespace asio_wheel::test {
 
-/// A descriptor.
+/// A file descriptor.
 class descriptor {
 public:
     explicit descriptor(int fd = -1) noexcept : fd_(fd) {}
@@ -62,7 +62,7 @@ private:
     int fd_;
 };
 
-/// What a server is not to exceed; 0 is no limit of its own.
+/// The limits of a server; 0 leaves the limit as it is.
 struct server_limits {
     rlim_t files = 0;
     rlim_t memory = 0; ///< Bytes of address space.
@@ -126,7 +126,7 @@ public:
 
     void signal(int number) const { ::kill(pid_, number); }
 
-    /// Has it end, and returns what it has counted; nothing if it does not end well.
+    /// Stops the server. Returns its figures, or nothing if it fails.
     [[nodiscard]] std::map<std::string, double> stop() {
         ::kill(pid_, SIGTERM);
         const std::string said = read_until(output_, "");
@@ -150,13 +150,13 @@ public:
         return counted;
     }
 
-    /// What it has written to stderr so far; and after stop() how it ended, if not well.
+    /// Returns its output on stderr so far and, after stop(), how it failed.
     [[nodiscard]] std::string complaints() const {
         const std::lock_guard lock(mutex_);
         return complaints_;
     }
 
-    /// Waits until something is so; for a minute. Returns whether it is.
+    /// Waits up to a minute for a condition. Returns whether it became true.
     template <class Fact>
     [[nodiscard]] static bool wait_until(Fact fact) {
         using namespace std::chrono_literals;
@@ -169,7 +169,7 @@ public:
         return false;
     }
 
-    /// How many descriptors it has.
+    /// Returns the number of its open descriptors.
     [[nodiscard]] std::size_t descriptors() const {
         std::error_code gone;
         const std::filesystem::directory_iterator files("/proc/" + std::to_string(pid_) + "/fd",
@@ -177,7 +177,7 @@ public:
         return gone ? 0 : static_cast<std::size_t>(std::distance(begin(files), end(files)));
     }
 
-    /// The number after `name` in /proc/PID/status: "VmRSS" is in kB.
+    /// Returns the number after `name` in /proc/PID/status: "VmRSS" is in kB.
     [[nodiscard]] std::size_t status_of(std::string_view name) const {
         std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
         for (std::string line; std::getline(status, line);) {
@@ -196,7 +196,7 @@ private:
         }
     }
 
-    // Up to and with `end`, or up to the end of the file where that is empty.
+    // Reads up to and including `end`, or the whole file if `end` is empty.
     static std::string read_until(const descriptor& from, std::string_view end) {
         std::string text;
         char c = 0;
@@ -209,8 +209,8 @@ private:
         return text;
     }
 
-    // Reads stderr all the time: a server that cannot write would wait. Handler tracking, which
-    // writes several lines for each handler, is left out.
+    // Reads stderr all the time, because a server that cannot write would block. Skips the output
+    // of handler tracking, several lines for each handler.
     void listen() {
         for (std::string line; !(line = read_until(errors_, "\n")).empty();) {
             if (!line.starts_with("@asio|")) {
@@ -229,15 +229,14 @@ private:
     std::thread listener_;
 };
 
-/// A connection to a server on loopback, which does only what it is told. Everything that waits
-/// gives up after a minute, which no machine should need.
+/// A connection to a server on loopback that does only what the test says. All waits give up after
+/// a minute, which should be enough on any machine.
 class peer {
 public:
     using clock = std::chrono::steady_clock;
     static constexpr std::chrono::seconds patience{60};
 
-    /// `receive_buffer` is how many bytes of the server's the system may keep for us; 0 leaves that
-    /// to the system.
+    /// `receive_buffer` is the size of our receive buffer in bytes; 0 leaves it to the system.
     explicit peer(std::uint16_t port, int receive_buffer = 0)
         : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         if (receive_buffer != 0) {
@@ -258,10 +257,10 @@ public:
 
     [[nodiscard]] bool connected() const noexcept { return connected_; }
 
-    /// When it began to connect.
+    /// When it started to connect.
     [[nodiscard]] clock::time_point start() const noexcept { return start_; }
 
-    /// Sends as much as fits. Returns how much that is; nothing if the server has closed.
+    /// Sends as much as possible. Returns how much, or nothing if the server has closed.
     std::optional<std::size_t> send_some(std::string_view text) {
         const ssize_t sent = ::send(socket_.get(), text.data(), text.size(), MSG_NOSIGNAL);
         if (sent < 0) {
@@ -273,7 +272,7 @@ public:
         return static_cast<std::size_t>(sent);
     }
 
-    /// Sends all of it. False if the server has closed, or takes nothing any more.
+    /// Sends everything. Returns false if the server has closed or accepts nothing any more.
     bool send(std::string_view text) {
         const auto end = clock::now() + patience;
         while (!text.empty()) {
@@ -289,7 +288,7 @@ public:
         return true;
     }
 
-    /// Reads what there is, without waiting for it. False if the server has closed.
+    /// Reads what is available without waiting. Returns false if the server has closed.
     bool read_some() {
         char bytes[65536];
         for (;;) {
@@ -302,15 +301,16 @@ public:
         }
     }
 
-    /// Reads at most `most` bytes, which are forgotten, without waiting for them. False if the
-    /// server has closed.
+    /// Reads and discards at most `most` bytes without waiting. Returns false if the server has
+    /// closed.
     bool read_few(std::size_t most) {
         std::string bytes(most, ' ');
         const ssize_t n = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
         return n > 0 || (n < 0 && errno == EAGAIN);
     }
 
-    /// Reads up to and with `end`. Returns what comes before it; nothing if the server has closed.
+    /// Reads up to and including `end`. Returns the text before it, or nothing if the server has
+    /// closed.
     std::optional<std::string> read_until(std::string_view end) {
         const auto limit = clock::now() + patience;
         for (bool open = true;; open = open && wait_for(POLLIN, limit)) {
@@ -326,8 +326,8 @@ public:
         }
     }
 
-    /// Waits until the server has closed, reading what it says meanwhile. Returns how long that is
-    /// after `since`; nothing if it does not.
+    /// Reads until the server closes. Returns the time since `since`, or nothing if it does not
+    /// close.
     std::optional<clock::duration> wait_closed(clock::time_point since) {
         const auto limit = clock::now() + patience;
         while (read_some()) {
@@ -339,9 +339,9 @@ public:
         return clock::now() - since;
     }
 
-    /// Waits until the server has closed, without reading: a write fails then, or the system says
-    /// that the connection was reset. If the server had read all when it closed, TCP does not reset
-    /// the connection, and its end waits behind what is unread. So read at last.
+    /// Waits until the server closes, without reading: then a write fails, or the system reports
+    /// that the connection was reset. If the server had read everything when it closed, TCP does
+    /// not reset the connection, and its end is queued behind unread data. So read at the end.
     std::optional<clock::duration> wait_closed_unread(clock::time_point since) {
         const auto limit = clock::now() + patience;
         while (clock::now() < limit) {
@@ -353,7 +353,7 @@ public:
         return wait_closed(since);
     }
 
-    /// Ends the connection as a crash does: with a reset.
+    /// Ends the connection with a reset, as a crash does.
     void reset() {
         const linger at_once{1, 0};
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
@@ -362,7 +362,7 @@ public:
 
     void close() { socket_.close(); }
 
-    /// Waits for a moment, or until there is something to read or to be sent.
+    /// Waits a moment, or until the connection is readable or writable.
     void wait_ready() const {
         static_cast<void>(wait_for(POLLIN | POLLOUT, clock::now() + std::chrono::milliseconds(10)));
     }

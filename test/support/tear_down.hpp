@@ -16,8 +16,8 @@
 
 namespace asio_wheel::test {
 
-/// Runs one handler. Moves paused time of the default wheel to the next deadline when nothing else
-/// can happen. False if nothing ever will.
+/// Runs one handler. If none is ready, moves the paused time of the default wheel to the next
+/// deadline. Returns false if nothing is pending.
 inline bool step_in_virtual_time(boost::asio::io_context& ctx) {
     ctx.restart();
     return ctx.poll_one() != 0 || use_wheel(ctx).advance_to_next() != 0;
@@ -26,14 +26,15 @@ inline bool step_in_virtual_time(boost::asio::io_context& ctx) {
 /// What is destroyed first.
 enum class ends_first { objects, context };
 
-/// Calls `start(ctx)`, which starts something and returns what it made (timers, sessions …) by a
-/// std::shared_ptr or the like; lets `n` steps go by; destroys all, in both orders. Does so for
-/// n = 0, 1, 2 … until the scenario has nothing left to do. Returns how many steps that took.
+/// Calls `start(ctx)`, which starts operations and returns what it created (timers, sessions …) by
+/// a std::shared_ptr or the like. Runs `n` steps, then destroys everything. Does this for n = 0, 1,
+/// 2 … and in both orders of destruction, until the scenario has nothing left to do. Returns the
+/// number of steps.
 ///
-/// What has to hold is for the sanitizers to see, and for the scenario to check in its destructors.
+/// Sanitizers check memory, and the scenario checks the rest in its destructors.
 ///
-/// Sockets have to end before their context: what holds some outside of it asks for that order
-/// alone.
+/// Sockets must be destroyed before their context, so a scenario that holds sockets outside of it
+/// requests only that order.
 template <class Start, class Step>
 std::size_t tear_down_at_every_step(Start start, Step step,
                                     std::initializer_list<ends_first> orders = {

@@ -16,7 +16,7 @@
 
 namespace asio_wheel::test {
 
-/// Threads that run a context, until it has no work.
+/// Threads that run a context until it is out of work.
 class runners {
 public:
     runners(boost::asio::io_context& ctx, std::size_t count) {
@@ -29,20 +29,20 @@ private:
     std::vector<std::jthread> threads_;
 };
 
-/// What several threads have found. (Boost.Test's macros are for one thread.)
-class verdict {
+/// Collects checks of several threads. (Boost.Test's macros are for one thread.)
+class thread_checks {
 public:
-    verdict() = default;
-    verdict(const verdict&) = delete;
-    verdict& operator=(const verdict&) = delete;
-    ~verdict() { BOOST_TEST(faults_ == 0); }
+    thread_checks() = default;
+    thread_checks(const thread_checks&) = delete;
+    thread_checks& operator=(const thread_checks&) = delete;
+    ~thread_checks() { BOOST_TEST(faults_ == 0); }
     void expect(bool fact) noexcept { faults_ += fact ? 0 : 1; }
 
 private:
     std::atomic<int> faults_ = 0;
 };
 
-/// A flag for one thread to wait for. False if that takes too long.
+/// A flag that one thread waits for. wait() returns false if that takes too long.
 class signal_flag {
 public:
     void set() { promise_.set_value(); }

@@ -1,14 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Each step of a timer's life by itself, and of what is made of timers, as often as one likes: for
-// programs that count what a step does. By the public interface alone.
+// The individual steps in the life of a timer, and of utilities, to be repeated any number of
+// times: for programs that count what a step does. Uses the public interface only.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_TIMER_LIFE_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_TIMER_LIFE_HPP
 
 #include "counted_sync.hpp"
-#include "sync_tally.hpp"
+#include "sync_counter.hpp"
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -50,8 +50,8 @@
 
 namespace asio_wheel::test {
 
-/// A handler that goes through a context's queue once, and then completes: the least that an
-/// asynchronous operation does.
+/// An operation that goes through a context's queue once: the minimum for an asynchronous
+/// operation.
 template <class... Results>
 class initiate_one_turn {
 public:
@@ -73,7 +73,7 @@ private:
     executor_type executor_;
 };
 
-/// A stream in which there is always something to be read.
+/// A stream that always has data to read.
 class memory_layer {
 public:
     using executor_type = boost::asio::any_io_executor;
@@ -96,9 +96,9 @@ private:
 
 /// The steps. `Timer` is asio_wheel::steady_timer or boost::asio::steady_timer.
 ///
-/// What is not the point is kept away: other waits come earlier, so that the wake-up is set
-/// already; and calls are made in a handler, so that no thread has to be woken up. All is done by
-/// one thread of a context that could have several.
+/// Side effects are excluded: other waits expire earlier, so the wake-up is already set; and calls
+/// are made in a handler, so no thread has to be woken up. One thread takes all steps, of a context
+/// that could have several.
 template <class Timer>
 class timer_life {
     static constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;
@@ -108,14 +108,14 @@ class timer_life {
     using executor = boost::asio::io_context::executor_type;
 
 public:
-    /// Does a step once, or some times: that, and nothing else, between the stretch's begin() and
-    /// end(). Returns how often.
-    using step = std::function<std::size_t(timer_life&, stretch&)>;
+    /// Takes a step one or more times, with nothing else between begin() and end() of the section.
+    /// Returns how often.
+    using step = std::function<std::size_t(timer_life&, section&)>;
 
     struct named_step {
         const char* name;
         step does;
-        step bare = {}; ///< What it does without a timer.
+        step bare = {}; ///< The same work without a timer.
     };
 
     explicit timer_life(boost::asio::io_context& ctx) : ctx_(ctx), first_(ctx) {
@@ -129,7 +129,8 @@ public:
         poll();
     }
 
-    /// All of them, in the order of a life. What a kind of timer does not have is left out.
+    /// All steps, in the order of a timer's life. Steps that a kind of timer does not have are
+    /// omitted.
     [[nodiscard]] static std::vector<named_step> steps();
 
 private:
@@ -156,7 +157,7 @@ private:
         ctx_.poll();
     }
 
-    // Runs `f` in a handler, and all that comes of it.
+    // Runs `f` in a handler, and everything that follows from it.
     template <class Function>
     void inside(Function f) {
         boost::asio::post(ctx_, std::move(f));
@@ -165,7 +166,7 @@ private:
 
     // Counts `f`, in a handler.
     template <class Function>
-    std::size_t once(stretch& s, Function f) {
+    std::size_t once(section& s, Function f) {
         bool done = false;
         inside([&] {
             s.begin();
@@ -177,10 +178,10 @@ private:
         return 1;
     }
 
-    // Counts from one handler to another one that is called `some` times later; `start` has each
-    // called, or `again` the next one.
+    // Counts from one handler to another one that is called `some` times later. `start` starts all
+    // of them, or `again` starts the next one.
     template <class Start, class Again>
-    std::size_t chain(stretch& s, Start start, Again again) {
+    std::size_t chain(section& s, Start start, Again again) {
         std::size_t called = 0;
         on_completion_ = [&] {
             ++called;
@@ -198,7 +199,7 @@ private:
         return some;
     }
 
-    // A timer that waits.
+    // A timer with a pending wait.
     [[nodiscard]] std::unique_ptr<Timer> armed(clock::duration d) {
         auto t = std::make_unique<Timer>(ctx_);
         arm(*t, d);
@@ -209,7 +210,8 @@ private:
         t.async_wait(handler());
     }
 
-    // `count` timers that wait for the same time, in `d`, which has not come before they do.
+    // `count` timers that wait for the same time in `d`, which must not have passed before all
+    // wait.
     [[nodiscard]] std::vector<std::unique_ptr<Timer>> armed_in_time(std::size_t count,
                                                                     clock::duration d) {
         while (true) {
@@ -222,79 +224,79 @@ private:
             if (clock::now() < expiry) {
                 return all;
             }
-            all.clear(); // The thread has slept meanwhile.
+            all.clear(); // The thread was suspended for too long.
             poll();
         }
     }
 
-    // Lets the time come; adds a tick, and what the kernel may be late.
+    // Waits until the time has come, plus a tick and the lateness of the kernel.
     static void pass(clock::duration d) {
         std::this_thread::sleep_for(d + std::chrono::milliseconds(3));
     }
 
-    std::size_t construct(stretch& s);
-    std::size_t arm_fresh(stretch& s);
-    std::size_t arm_first(stretch& s);
-    std::size_t arm_again(stretch& s);
-    std::size_t re_arm(stretch& s, clock::duration from, clock::duration to);
-    std::size_t postpone(stretch& s, clock::duration from, clock::duration to);
-    std::size_t postpone_back(stretch& s);
-    std::size_t cancel(stretch& s);
-    std::size_t deliver_aborted(stretch& s);
-    std::size_t expire_alone(stretch& s);
-    std::size_t expire_together(stretch& s);
-    std::size_t destroy(stretch& s);
-    std::size_t move(stretch& s);
-    std::size_t sleep(stretch& s);
-    std::size_t request(stretch& s);
-    std::size_t request_with_timeout(stretch& s);
-    std::size_t read(stretch& s);
-    std::size_t read_with_deadline(stretch& s);
-    std::size_t touch(stretch& s);
-    std::size_t push(stretch& s);
-    std::size_t erase(stretch& s);
+    std::size_t construct(section& s);
+    std::size_t arm_fresh(section& s);
+    std::size_t arm_first(section& s);
+    std::size_t arm_again(section& s);
+    std::size_t re_arm(section& s, clock::duration from, clock::duration to);
+    std::size_t postpone(section& s, clock::duration from, clock::duration to);
+    std::size_t postpone_back(section& s);
+    std::size_t cancel(section& s);
+    std::size_t deliver_aborted(section& s);
+    std::size_t expire_alone(section& s);
+    std::size_t expire_together(section& s);
+    std::size_t destroy(section& s);
+    std::size_t move(section& s);
+    std::size_t sleep(section& s);
+    std::size_t request(section& s);
+    std::size_t request_with_timeout(section& s);
+    std::size_t read(section& s);
+    std::size_t read_with_deadline(section& s);
+    std::size_t touch(section& s);
+    std::size_t push(section& s);
+    std::size_t erase(section& s);
 
     boost::asio::io_context& ctx_;
     std::function<void()> on_completion_ = [] {};
-    Timer first_; // Waits for an hour. Others wait for longer, unless said otherwise.
+    Timer first_; // Waits for an hour. Other timers wait for longer unless stated otherwise.
     clock::duration earliest_ = std::chrono::minutes(30);
 };
 
 template <class Timer>
-std::size_t timer_life<Timer>::construct(stretch& s) {
+std::size_t timer_life<Timer>::construct(section& s) {
     std::optional<Timer> t;
     return once(s, [&] { t.emplace(ctx_); });
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::arm_fresh(stretch& s) {
+std::size_t timer_life<Timer>::arm_fresh(section& s) {
     Timer t(ctx_);
     return once(s, [&] { arm(t, hours(2)); });
 }
 
-// Earlier than all before it: the wake-up is moved.
+// Earlier than all others: the wake-up is moved.
 template <class Timer>
-std::size_t timer_life<Timer>::arm_first(stretch& s) {
+std::size_t timer_life<Timer>::arm_first(section& s) {
     Timer t(ctx_);
     earliest_ -= std::chrono::seconds(1);
     return once(s, [&] { arm(t, earliest_); });
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::arm_again(stretch& s) {
+std::size_t timer_life<Timer>::arm_again(section& s) {
     const auto t = armed(hours(2));
     inside([&] { t->cancel(); });
     return once(s, [&] { arm(*t, hours(2)); });
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::re_arm(stretch& s, clock::duration from, clock::duration to) {
+std::size_t timer_life<Timer>::re_arm(section& s, clock::duration from, clock::duration to) {
     const auto t = armed(from);
     return once(s, [&] { arm(*t, to); });
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::postpone(stretch& s, clock::duration from, clock::duration to) {
+std::size_t timer_life<Timer>::postpone(section& s, clock::duration from, clock::duration to) {
     const auto t = armed(from);
     std::size_t waits = 0;
     once(s, [&] { waits = t->postpone(to); });
@@ -304,7 +306,7 @@ std::size_t timer_life<Timer>::postpone(stretch& s, clock::duration from, clock:
 
 // To an earlier time than before, but later than the one that the timer is filed for.
 template <class Timer>
-std::size_t timer_life<Timer>::postpone_back(stretch& s) {
+std::size_t timer_life<Timer>::postpone_back(section& s) {
     const auto t = armed(hours(2));
     static_cast<void>(t->postpone(hours(4)));
     std::size_t waits = 0;
@@ -314,7 +316,7 @@ std::size_t timer_life<Timer>::postpone_back(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::cancel(stretch& s) {
+std::size_t timer_life<Timer>::cancel(section& s) {
     const auto t = armed(hours(2));
     std::size_t waits = 0;
     once(s, [&] { waits = t->cancel(); });
@@ -323,7 +325,7 @@ std::size_t timer_life<Timer>::cancel(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::deliver_aborted(stretch& s) {
+std::size_t timer_life<Timer>::deliver_aborted(section& s) {
     std::vector<std::unique_ptr<Timer>> all;
     while (all.size() != some + 1) {
         all.push_back(armed(hours(2)));
@@ -339,7 +341,7 @@ std::size_t timer_life<Timer>::deliver_aborted(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::expire_alone(stretch& s) {
+std::size_t timer_life<Timer>::expire_alone(section& s) {
     constexpr std::chrono::milliseconds d(5);
     const auto all = armed_in_time(1, d);
     bool expired = false;
@@ -356,9 +358,10 @@ std::size_t timer_life<Timer>::expire_alone(stretch& s) {
     return 1;
 }
 
-// Waits of one tick, but for the first two: after the first one the context looks for other events.
+// Waits of one tick, except for the first two: after the first one, the context polls for other
+// events.
 template <class Timer>
-std::size_t timer_life<Timer>::expire_together(stretch& s) {
+std::size_t timer_life<Timer>::expire_together(section& s) {
     constexpr std::chrono::milliseconds d(10);
     constexpr std::size_t last = some + 2;
     const auto all = armed_in_time(last, d);
@@ -382,13 +385,13 @@ std::size_t timer_life<Timer>::expire_together(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::destroy(stretch& s) {
+std::size_t timer_life<Timer>::destroy(section& s) {
     auto t = armed(hours(2));
     return once(s, [&] { t.reset(); });
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::move(stretch& s) {
+std::size_t timer_life<Timer>::move(section& s) {
     const auto t = armed(hours(2));
     std::optional<Timer> to;
     once(s, [&] { to.emplace(std::move(*t)); });
@@ -398,7 +401,7 @@ std::size_t timer_life<Timer>::move(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::sleep(stretch& s) {
+std::size_t timer_life<Timer>::sleep(section& s) {
     boost::asio::cancellation_signal end;
     once(s, [&] {
         async_sleep_for(ctx_, hours(2), boost::asio::bind_cancellation_slot(end.slot(), handler()));
@@ -409,13 +412,13 @@ std::size_t timer_life<Timer>::sleep(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::request(stretch& s) {
+std::size_t timer_life<Timer>::request(section& s) {
     const auto next = [&] { initiate_one_turn<>(ctx_.get_executor())(handler()); };
     return chain(s, next, next);
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::request_with_timeout(stretch& s) {
+std::size_t timer_life<Timer>::request_with_timeout(section& s) {
     const births::part_of here("timer"); // It is kept for the next operation.
     const auto next = [&] {
         const auto begin = [&](auto token) {
@@ -434,7 +437,7 @@ std::size_t timer_life<Timer>::request_with_timeout(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::read(stretch& s) {
+std::size_t timer_life<Timer>::read(section& s) {
     memory_layer stream(ctx_.get_executor());
     std::array<char, 16> data;
     const auto next = [&] { stream.async_read_some(boost::asio::buffer(data), handler()); };
@@ -442,7 +445,7 @@ std::size_t timer_life<Timer>::read(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::read_with_deadline(stretch& s) {
+std::size_t timer_life<Timer>::read_with_deadline(section& s) {
     const births::part_of here("stream");
     timeout_stream<memory_layer> stream(ctx_.get_executor());
     std::array<char, 16> data;
@@ -454,10 +457,11 @@ std::size_t timer_life<Timer>::read_with_deadline(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::touch(stretch& s) {
+std::size_t timer_life<Timer>::touch(section& s) {
     idle_timer idle(ctx_, hours(2));
     idle.async_wait(handler());
-    pass(std::chrono::milliseconds(30)); // Three ticks of a slow kernel: the coarse clock moves.
+    pass(std::chrono::milliseconds(
+        30)); // Three ticks of a slow kernel, so the coarse clock advances.
     once(s, [&] { idle.touch(); });
     idle.cancel();
     poll();
@@ -465,14 +469,14 @@ std::size_t timer_life<Timer>::touch(stretch& s) {
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::push(stretch& s) {
+std::size_t timer_life<Timer>::push(section& s) {
     delay_queue<int> queue(ctx_);
     queue.push(1, hours(2));
     return once(s, [&] { queue.push(2, hours(3)); });
 }
 
 template <class Timer>
-std::size_t timer_life<Timer>::erase(stretch& s) {
+std::size_t timer_life<Timer>::erase(section& s) {
     delay_queue<int> queue(ctx_);
     const auto key = queue.push(1, hours(2));
     std::optional<int> value;
@@ -483,11 +487,11 @@ std::size_t timer_life<Timer>::erase(stretch& s) {
 
 template <class Timer>
 std::vector<typename timer_life<Timer>::named_step> timer_life<Timer>::steps() {
-    const auto plain = [](std::size_t (timer_life::*f)(stretch&)) {
-        return [f](timer_life& self, stretch& s) { return (self.*f)(s); };
+    const auto plain = [](std::size_t (timer_life::*f)(section&)) {
+        return [f](timer_life& self, section& s) { return (self.*f)(s); };
     };
     const auto moving = [](auto f, int from, int to) {
-        return [f, from, to](timer_life& self, stretch& s) {
+        return [f, from, to](timer_life& self, section& s) {
             return (self.*f)(s, hours(from), hours(to));
         };
     };

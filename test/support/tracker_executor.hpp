@@ -20,16 +20,16 @@
 
 namespace asio_wheel::test {
 
-/// What the tracker_executors that share it have seen.
+/// The records of all tracker_executors that share this.
 class tracker {
 public:
-    /// How many functions ran through the executor.
+    /// The number of functions that ran through the executor.
     [[nodiscard]] std::size_t executed() const noexcept { return executed_; }
 
-    /// How many executors track work at the moment.
+    /// The number of executors that track work now.
     [[nodiscard]] std::size_t work() const noexcept { return work_; }
 
-    /// Whether the calling function runs through the executor.
+    /// Returns whether the calling function runs through the executor.
     [[nodiscard]] bool running_here() const noexcept {
         for (const scope* s = scope::innermost; s != nullptr; s = s->outer) {
             if (s->of == this) {
@@ -59,8 +59,8 @@ private:
     std::atomic<std::size_t> work_{0};
 };
 
-/// An executor that records what runs through it, and does the rest like `Inner`. It can't be taken
-/// for `Inner`: what is bound to it has to go through it.
+/// An executor that records what runs through it, and otherwise behaves as `Inner`. Its type
+/// differs from `Inner`, so handlers bound to it must go through it.
 template <class Inner = boost::asio::io_context::executor_type>
 class tracker_executor {
 public:
@@ -111,7 +111,7 @@ private:
     using tracked = boost::asio::execution::outstanding_work_t::tracked_t;
     using untracked = boost::asio::execution::outstanding_work_t::untracked_t;
 
-    // One unit is shared by an executor and its copies.
+    // An executor and its copies share one unit.
     void count_work() {
         ++record_->work_;
         work_ = std::shared_ptr<void>(nullptr, [r = record_](void*) { --r->work_; });
@@ -122,7 +122,7 @@ private:
     std::shared_ptr<void> work_;
 };
 
-/// One that runs functions on `ctx`.
+/// A tracker_executor that runs functions on `ctx`.
 [[nodiscard]] inline tracker_executor<> track(std::shared_ptr<tracker> record,
                                               boost::asio::io_context& ctx) {
     return {std::move(record), ctx.get_executor()};

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How long the library holds a lock, and how much a context does for a wheel between two turns of
+// Measures how long the library holds a lock, and how much the wheel does between two turns of
 // another handler: in entries, in handlers, and in processor time. For one thread.
 //
 // A program that includes this defines ASIO_WHEEL_SYNC_HEADER as "support/measured_sync.hpp".
@@ -34,7 +34,7 @@
 
 namespace asio_wheel::test {
 
-/// The processor time that this thread has had, in nanoseconds.
+/// Returns the processor time of this thread in nanoseconds.
 [[nodiscard]] inline std::int64_t thread_time() {
     timespec t{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -43,18 +43,18 @@ namespace asio_wheel::test {
 
 /// What happened while locks were held.
 struct lock_record {
-    std::size_t count = 0;       ///< How often one was.
-    std::uint64_t most_work = 0; ///< The most waits that were moved, ended or looked at meanwhile.
-    std::size_t most_ready = 0;  ///< The most that came out of one into the context's queue.
-    std::int64_t longest_ns = 0; ///< The longest that one was held, in processor time;
-    std::int64_t total_ns = 0;   ///< and all of them.
+    std::size_t count = 0;       ///< The number of locks.
+    std::uint64_t most_work = 0; ///< The most waits moved, ended or checked.
+    std::size_t most_ready = 0;  ///< The most waits that one lock made ready.
+    std::int64_t longest_ns = 0; ///< The longest time that one was held, in processor time.
+    std::int64_t total_ns = 0;   ///< The sum for all locks.
 };
 
-/// Keeps such a record of what its thread does to one wheel, from its beginning to finish().
+/// Records what its thread does to one wheel, until finish().
 ///
-/// What a lock has moved or ended is told by the wheel's stats before and after. What became ready
-/// under it is put into the context's queue after it: so a marker goes into the queue between the
-/// two, and the handlers between two markers belong to one lock.
+/// The wheel's stats before and after a lock show what it moved or ended. What becomes ready under
+/// a lock is queued after it. So a marker is queued between two locks, and the handlers between two
+/// markers belong to one lock.
 template <class Crowd>
 class lock_log final : public lock_observer {
 public:
@@ -66,11 +66,11 @@ public:
     lock_log& operator=(const lock_log&) = delete;
     ~lock_log() { here = nullptr; }
 
-    /// Runs what has become ready, and returns the record.
+    /// Runs the ready handlers, and returns the record.
     lock_record finish() {
         here = nullptr;
         if (!crowd_.ended()) {
-            post_marker(); // The last lock's handlers end here.
+            post_marker(); // The handlers of the last lock end here.
             crowd_.poll();
         }
         return record_;
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    // The counters that only grow, and the waits there are.
+    // The counters that only grow, and the number of waits.
     void observe() {
         const not_observed nobody;
         const wheel_stats s = crowd_.wheel().stats();
@@ -128,14 +128,14 @@ struct wheel_shape {
     }
 };
 
-/// Many waits on a wheel, and what becomes of all of them at once.
+/// Many waits on a wheel, and operations on all of them at once.
 class waiting_crowd {
 public:
     using clock = manual_clock<struct waiting_crowd_clock>;
     using timer = basic_waitable_timer<clock, impatient<clock>>;
     using wheel_type = wheel_service<clock, impatient<clock>>;
 
-    /// What another handler saw between two of its turns, at most.
+    /// The most that another handler saw between two of its turns.
     struct gap {
         std::size_t handlers = 0;    ///< Handlers that were called.
         std::uint64_t cascaded = 0;  ///< Entries that were filed again.
@@ -169,12 +169,12 @@ public:
         }
     }
 
-    /// Lets time go by, and runs the context until there is nothing to do, together with another
-    /// handler that is always ready.
+    /// Advances time, and runs the context until it is idle, together with another handler that is
+    /// always ready.
     gap run(std::chrono::nanoseconds d) {
         clock::advance(d);
         gap most;
-        std::size_t quiet = 0; // turns of it with nothing between them
+        std::size_t quiet = 0; // Turns without anything between them.
         std::size_t ran = ran_;
         wheel_stats before = stats();
         std::int64_t last = thread_time();
@@ -191,7 +191,7 @@ public:
             }
             ran = ran_;
             before = now;
-            if (quiet < 20) { // The driver may need some to see that its time has come.
+            if (quiet < 20) { // The driver may need some turns to notice the time.
                 boost::asio::post(ctx_, std::ref(turn));
             }
             last = thread_time();
@@ -206,7 +206,7 @@ public:
         ctx_.poll();
     }
 
-    /// Ends all services of the context, as its destructor does.
+    /// Shuts down all services of the context, as its destructor does.
     void end() {
         ended_ = true;
         ctx_.end_services();
@@ -218,7 +218,7 @@ public:
     [[nodiscard]] std::deque<timer>& timers() noexcept { return timers_; }
     [[nodiscard]] unsigned levels() const noexcept { return levels_; }
 
-    /// How many handlers were called: for waits that expired, and all of them.
+    /// Returns how many handlers were called: for expired waits, and for all.
     [[nodiscard]] std::size_t delivered() const noexcept { return delivered_; }
     [[nodiscard]] std::size_t ran() const noexcept { return ran_; }
 
@@ -249,7 +249,7 @@ private:
     std::deque<timer> timers_;
 };
 
-/// Idle timers, which are given less time.
+/// Idle timers whose periods are shortened.
 class idle_crowd {
 public:
     idle_crowd(const wheel_shape& shape, std::size_t budget)
@@ -266,8 +266,8 @@ public:
         }
     }
 
-    /// The most waits that are moved, and the most processor time that is spent, between two turns
-    /// of another handler. The first of these turns is before the call.
+    /// Returns the most waits that are moved, and the most processor time, between two turns of
+    /// another handler. The first of these turns is before the call.
     waiting_crowd::gap scale(double factor) {
         waiting_crowd::gap most;
         std::uint64_t before = stats().postponed;

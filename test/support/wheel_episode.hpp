@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Chosen steps of a wheel, and of a std::multimap that says what the wheel must do. Every answer of
-// the wheel is compared at once.
+// Random steps of a wheel, and of a std::multimap that models it. Every result of the wheel is
+// compared at once.
 //
 //     random_numbers random(seed);
 //     episode e(slots, levels, random);
@@ -34,18 +34,19 @@
 
 namespace asio_wheel::test {
 
-/// A filed entry's node is in the model, a free one's node is here: no step allocates.
+/// The map node of an inserted entry is in the model, that of a free entry is here, so no step
+/// allocates.
 struct subject;
 using model_map = std::multimap<tick_t, subject*>;
 
 struct subject : wheel_entry {
     model_map::iterator place;
     model_map::node_type node;
-    std::size_t index = 0; // in episode::order_
+    std::size_t index = 0; // Its index in episode::order_.
     bool held = false;     // It is in episode::held_ instead of episode::model_.
 };
 
-/// What an episode likes to do.
+/// The preferences of an episode.
 struct habits {
     explicit habits(choices& random)
         : population(std::array<std::size_t, 5>{1, 4, 20, 100, 300}[random.below(5)]),
@@ -57,18 +58,18 @@ struct habits {
           hold_share(random.once_in(3) ? random.below(100) : 0), lasting(random.once_in(3)) {}
 
     std::size_t population;
-    unsigned distance_bits;      // how far ahead deadlines are
-    unsigned step_bits;          // how far time goes at once
-    std::size_t budget_limit;    // of a slice
-    std::size_t room_limit;      // of a slice
-    std::uint64_t advance_share; // of all steps, in percent
-    // Of the expired entries that are filed again at once, in percent.
+    unsigned distance_bits;      // The distance of deadlines.
+    unsigned step_bits;          // The distance that time advances at once.
+    std::size_t budget_limit;    // Of a slice.
+    std::size_t room_limit;      // Of a slice.
+    std::uint64_t advance_share; // Of all steps, in percent.
+    // Of the expired entries, in percent: those that are inserted again at once.
     std::uint64_t come_back_share;
-    std::uint64_t hold_share; // of the other expired entries, in percent
-    bool lasting;             // nothing is erased, moved or told twice: next_expiry() must be exact
+    std::uint64_t hold_share; // Of the other expired entries, in percent.
+    bool lasting;             // Nothing is erased or moved, so next_expiry() must be exact.
 };
 
-/// One wheel, from its construction until all that was filed has expired. Each fault throws a
+/// A wheel, from its construction until everything inserted has expired. Each violation throws a
 /// std::logic_error.
 class episode {
 public:
@@ -81,7 +82,7 @@ public:
         }
     }
 
-    /// Time begins somewhere.
+    /// Chooses the start of time.
     void begin() {
         latest_ = std::min(origin(), last_tick);
         told_ = latest_;
@@ -100,7 +101,7 @@ public:
         check();
     }
 
-    /// All that is left expires, at once or one wake-up after the other.
+    /// Expires all remaining entries, at once or one wake-up after another.
     void finish() {
         habits_.come_back_share = 0;
         habits_.hold_share = 0;
@@ -121,7 +122,7 @@ public:
 
     [[nodiscard]] bool at_the_end_of_time() const { return latest_ > last_tick - 10; }
 
-    /// For the report of a failure.
+    /// Describes the episode in the report of a failure.
     [[nodiscard]] std::string last_notes() const {
         std::ostringstream text;
         text << "audit: \"" << wheel_inspector::audit(wheel_) << "\"\n  now " << wheel_.elapsed()
@@ -137,15 +138,15 @@ public:
 private:
     void note(const char* what, tick_t tick) { trail_[notes_++ % trail_.size()] = {what, tick}; }
 
-    // ---- times
+    // ---- Times
 
-    // Where time begins: at zero, next to a power of two, near its end, anywhere.
+    // The start of time: zero, next to a power of two, near the end, or anywhere.
     tick_t origin() {
         switch (random_.below(4)) {
         case 0:
             return 0;
         case 1:
-            return (tick_t{1} << random_.below(64)) + random_.below(5) - 2; // or at the very end
+            return (tick_t{1} << random_.below(64)) + random_.below(5) - 2; // Or at the very end.
         case 2:
             return last_tick - random_.magnitude(30);
         default:
@@ -166,9 +167,9 @@ private:
             return latest_ + random_.below(3 * wheel_.slots());
         case 2:
             return near_edge(latest_);
-        case 3: // in the past, or, at the beginning of time, beyond its end
+        case 3: // In the past or, at the start of time, beyond its end.
             return latest_ - random_.below(10);
-        case 4: // where another entry is already
+        case 4: // The deadline of another entry.
             return filed() == 0 ? latest_ : filed_one().deadline();
         case 5:
             return random_.once_in(8) ? no_tick - random_.below(3) : latest_;
@@ -187,7 +188,7 @@ private:
             return std::max(latest_, std::min(wheel_.next_expiry(), last_tick));
         case 3:
             return std::max(latest_, std::min(wheel_.next_expiry(), last_tick) - 1);
-        case 4: { // Not too far, or the episode is over.
+        case 4: { // Not too far, otherwise the episode is over.
             const tick_t edge = near_edge(latest_);
             return edge - latest_ < (tick_t{1} << habits_.step_bits) ? edge : latest_;
         }
@@ -198,7 +199,7 @@ private:
         }
     }
 
-    // ---- the steps
+    // ---- Steps
 
     void change() {
         const bool can_insert = filed() < order_.size();
@@ -266,7 +267,7 @@ private:
             ++changed_;
             return;
         }
-        // In the past it may keep its place among what is due, or go behind it.
+        // In the past, it may keep its place among the due entries, or go behind them.
         const bool kept = deadline < latest_ && s.deadline() == deadline;
         move(s, kept ? deadline : std::clamp(deadline, latest_, last_tick));
     }
@@ -350,7 +351,7 @@ private:
         }
     }
 
-    // What a driver does: it sleeps until next_expiry(), and has no more wake-ups in vain than
+    // Behaves as a driver: sleeps until next_expiry(), and has no more needless wake-ups than
     // entries were changed.
     void follow_next_expiry() {
         while (more_) {
@@ -370,7 +371,7 @@ private:
         }
     }
 
-    // ---- the model
+    // ---- The model
 
     [[nodiscard]] std::size_t filed() const { return model_.size() + held_.size(); }
     subject& filed_one() { return *order_[random_.below(filed())]; }
@@ -382,7 +383,7 @@ private:
         s.index = index;
     }
 
-    // order_ begins with the filed ones.
+    // order_ begins with the inserted entries.
     void enter(subject& s, tick_t deadline) {
         expect(s.filed(), "a filed entry says so");
         expect(s.deadline() == deadline, "an entry keeps its deadline");
@@ -408,11 +409,11 @@ private:
     void check() {
         expect(wheel_.size() == filed(), "size() counts what is filed");
         expect(wheel_.empty() == (filed() == 0), "empty() says whether anything is filed");
-        expect(wheel_.now() == latest_, "told() is the latest time that was told");
+        expect(wheel_.now() == latest_, "now() is the latest time of all advances");
         expect(wheel_.elapsed() <= latest_, "time is never ahead of what was told");
         expect(wheel_.elapsed() >= reached_, "time never goes back");
         reached_ = wheel_.elapsed();
-        // Not always: the questions themselves change what the wheel remembers.
+        // Not always: the queries themselves change what the wheel caches.
         switch (random_.below(8)) {
         case 0:
             search();
@@ -440,7 +441,8 @@ private:
                "next_expiry() is exact if nothing was erased or moved");
     }
 
-    // Looks for the next expiry in slices; or begins with it, and is interrupted by other steps.
+    // Searches for the next expiry in slices; or starts the search, and is interrupted by other
+    // steps.
     void search() {
         const std::size_t budget = 1 + random_.below(habits_.budget_limit);
         const bool to_the_end = !random_.once_in(3);
@@ -450,8 +452,8 @@ private:
         do {
             note("search", budget);
             found = wheel_.find_next_expiry(budget);
-            // Left over, where it was when it was postponed, where something earlier was: an entry
-            // is filed again for no other reason, and for none of these twice.
+            // An entry may be filed again only if it was left over, if it was postponed, or if
+            // something earlier was there; and for each reason only once.
             expect(++slices <= 1 + 3 * filed() / budget, "a search comes to an end");
             expect(wheel_.now() == latest_ && wheel_.elapsed() == reached_,
                    "a search moves no time");
@@ -473,13 +475,13 @@ private:
     habits habits_;
     wheel wheel_;
     model_map model_;
-    model_map held_; // what advance() has to keep back
+    model_map held_; // The entries that advance() must hold back.
     std::vector<subject> subjects_;
     std::vector<subject*> order_;
     std::array<wheel_entry*, 64> due_{};
-    tick_t told_ = 0;    // the last `now` of advance()
-    tick_t latest_ = 0;  // the greatest of them
-    tick_t reached_ = 0; // the last now()
+    tick_t told_ = 0;    // The last `now` of advance().
+    tick_t latest_ = 0;  // The greatest of them.
+    tick_t reached_ = 0; // The last now().
     bool more_ = false;
     std::uint64_t changed_ = 0;
     std::array<std::pair<const char*, tick_t>, 24> trail_{};

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the tests of class wheel share: shapes to try each promise on, and short words for what they
-// do.
+// Helpers of the tests of class wheel: the shapes to test each promise on, and functions for common
+// steps.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_WHEEL_FIXTURE_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_WHEEL_FIXTURE_HPP
@@ -26,7 +26,7 @@
 namespace asio_wheel::test {
 
 struct entry : wheel_entry {};
-using entry_set = std::deque<entry>; // never moves what it holds
+using entry_set = std::deque<entry>; // A deque never moves its elements.
 
 using ticks = std::vector<tick_t>;
 
@@ -41,22 +41,23 @@ struct shape {
     }
 };
 
-/// From one ring of two slots to all 64 bits; powers that divide 64 and powers that do not.
+/// From one ring of two slots to all 64 bits; powers that divide 64, and others.
 inline constexpr shape shapes[] = {{2, 1},   {16, 1},  {64, 1},  {256, 1}, {4096, 1}, {2, 8},
                                    {2, 64},  {4, 3},   {4, 32},  {16, 4},  {16, 16},  {64, 2},
                                    {64, 10}, {128, 9}, {256, 4}, {256, 8}, {1024, 6}, {4096, 5}};
 
-/// 2^power + off, modulo 2^64: for off = -1 and power = 0 that is 0.
+/// Returns 2^power + off, modulo 2^64. For off = -1 and power = 0 that is 0.
 [[nodiscard]] constexpr tick_t edge(unsigned power, int off = 0) {
     return (tick_t{1} << power) + static_cast<tick_t>(static_cast<std::int64_t>(off));
 }
 
-/// A number of any magnitude.
+/// Returns a number of any magnitude.
 [[nodiscard]] inline tick_t any_distance(std::mt19937_64& random) {
     return random() >> (random() % 64);
 }
 
-/// Calls test(wheel, random) for a new wheel of each shape, and tells shape and seed of what fails.
+/// Calls test(wheel, random) for a new wheel of each shape. A failure reports the shape and the
+/// seed.
 template <class Test>
 void with_random_wheels(Test test) {
     const std::uint64_t number = seed();
@@ -75,7 +76,8 @@ inline void check_invariants(const wheel& w) {
     BOOST_TEST(wheel_inspector::audit(w) == "");
 }
 
-/// Lets time pass until `now`, in slices of `budget`; the deadlines of what expired, in that order.
+/// Advances to `now` in slices of `budget`. Returns the deadlines of the expired entries, in order
+/// of expiry.
 inline ticks expire(wheel& w, tick_t now, std::size_t budget = 64) {
     ticks expired;
     wheel_entry* due[32] = {};
@@ -91,19 +93,19 @@ inline ticks expire(wheel& w, tick_t now, std::size_t budget = 64) {
     }
 }
 
-/// Brings an empty wheel to `now`.
+/// Advances an empty wheel to `now`.
 inline void start_at(wheel& w, tick_t now) {
     BOOST_TEST_REQUIRE(expire(w, now).empty());
     BOOST_TEST_REQUIRE(w.elapsed() == std::min(now, last_tick));
 }
 
-/// What one call of advance() did.
+/// The result of one call of advance().
 struct slice {
     std::size_t expired;
     std::size_t filed_again;
     bool more;
 
-    /// How many entries it looked at.
+    /// Returns how many entries it visited.
     [[nodiscard]] std::size_t looked_at() const { return expired + filed_again; }
 };
 
@@ -113,7 +115,7 @@ inline slice advance_once(wheel& w, tick_t now, std::size_t budget, std::span<wh
     return {expired, static_cast<std::size_t>(w.cascaded() - before), more};
 }
 
-/// The same with room enough.
+/// The same with enough room.
 inline slice advance_once(wheel& w, tick_t now, std::size_t budget) {
     std::vector<wheel_entry*> due(w.size() + 1);
     return advance_once(w, now, budget, due);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Looks inside a wheel and checks every invariant that is written down at the end of class wheel.
+// Checks every invariant that is listed at the end of class wheel, from inside.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_WHEEL_INSPECTOR_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_WHEEL_INSPECTOR_HPP
@@ -18,7 +18,7 @@
 namespace asio_wheel {
 
 struct wheel_inspector {
-    /// The first invariant that does not hold, in words; empty if all do.
+    /// Describes the first violated invariant; empty if all hold.
     [[nodiscard]] static std::string audit(const wheel& w) {
         if (w.elapsed_ > w.now_ || w.now_ > last_tick) {
             return words("it is ", w.elapsed_, ", but only ", w.now_, " was told");
@@ -50,7 +50,7 @@ struct wheel_inspector {
         return {};
     }
 
-    /// The level on which a filed entry is, or nothing if it is held, or in the slot that is being
+    /// Returns the level of a filed entry, or nothing if it is held or in the slot that is being
     /// emptied.
     [[nodiscard]] static std::optional<unsigned> level_of(const wheel& w,
                                                           const wheel_entry& entry) {
@@ -61,18 +61,18 @@ struct wheel_inspector {
         return static_cast<unsigned>(slot >> w.bits_);
     }
 
-    /// True if an entry is in the slot that is being emptied.
+    /// Returns whether an entry is in the slot that is being emptied.
     [[nodiscard]] static bool in_opened(const wheel& w, const wheel_entry& entry) {
         return is_in(w, w.opened_, entry);
     }
 
-    /// The memory of a wheel, in bytes. It takes no more of it than it touches.
+    /// Returns the memory of a wheel in bytes. Only touched pages are resident.
     [[nodiscard]] static std::size_t memory(const wheel& w) { return w.memory_.size() + sizeof w; }
 
-    /// Where the slots begin; the memory of a wheel but for the wheel itself.
+    /// Returns the address of the slots: the memory of a wheel, except for the wheel object itself.
     [[nodiscard]] static std::byte* slots(const wheel& w) { return w.memory_.begin(); }
 
-    /// How many slots hold something, not counting those that belong to no level.
+    /// Returns how many slots are not empty, except for those that belong to no level.
     [[nodiscard]] static std::size_t occupied(const wheel& w) {
         std::size_t count = 0;
         for (std::uint32_t slot = 0; slot < w.opened_; ++slot) {
@@ -114,8 +114,8 @@ private:
         return false;
     }
 
-    // Calls check(entry), which returns a fault or nothing, for each entry of a slot; counts them
-    // in `entries`, which can never pass the wheel's size but in a list that has become a knot.
+    // Calls check(entry), which returns a violation or nothing, for each entry of a slot. Counts
+    // the entries; the count can exceed the wheel's size only if a list is corrupt.
     template <class Check>
     [[nodiscard]] static std::string walk(const wheel& w, std::uint32_t slot, std::size_t& entries,
                                           Check check) {
@@ -175,12 +175,12 @@ private:
                                      : audit_place(w, slot, earliest);
     }
 
-    // The rule: the slot is on the level of the highest group of bits in which its deadlines differ
-    // from now.
+    // The rule: the level of a slot is that of the highest group of bits in which its deadlines
+    // differ from now.
     [[nodiscard]] static std::string audit_place(const wheel& w, std::uint32_t number,
                                                  tick_t earliest) {
         const auto level = static_cast<unsigned>(number >> w.bits_);
-        const tick_t turn = earliest >> w.shift(level); // counts the slots of this level
+        const tick_t turn = earliest >> w.shift(level); // Counts the slots of this level.
         const tick_t now_turn = w.elapsed_ >> w.shift(level);
         const tick_t index = number & w.mask_;
         const bool top = level + 1 == w.levels_;

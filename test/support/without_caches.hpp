@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Replaces operator new, and makes Asio and the library's pool keep no free memory. So each
-// allocation calls operator new, and can be made to fail. For one source file of a test program,
-// before all other headers (// pch: off).
+// allocation calls operator new, and can be made to fail. Include it in one source file of a test
+// program, before all other headers (// pch: off).
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_WITHOUT_CACHES_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_WITHOUT_CACHES_HPP
@@ -14,12 +14,12 @@
 #include <cstddef>
 #include <new>
 
-// Each of Asio's threads keeps this many blocks for each of several purposes.
+// The number of blocks that each of Asio's threads keeps for each of several purposes.
 #define BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE 0
-// Asio before 1.83 asks for this where handlers are allocated.
+// Asio before 1.83 uses this where handlers are allocated.
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
 
-// In place of detail/memory/block_pool.hpp.
+// Replaces detail/memory/block_pool.hpp.
 #ifdef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #error "support/failing.hpp has to come before asio-wheel"
 #endif
@@ -56,7 +56,7 @@ public:
         ::operator delete(memory, size);
     }
 
-    /// For the harness: all that was promised has been used.
+    /// For the harness: everything reserved has been used.
     static void forget() noexcept {
         while (promised_ != 0) {
             ::operator delete(blocks_[--promised_], promised_size_);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Operations that are cancelled when their time has passed.
+// Operations that are cancelled at their deadline.
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SANITIZE_ADDRESS__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // Asio's use_future: g++ 12.
@@ -14,6 +14,7 @@
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 #include "support/tracker_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -57,20 +58,17 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::cancellation_type;
 using asio_wheel::async_sleep_for;
 using asio_wheel::cancel_after;
 using asio_wheel::cancel_at;
-using boost::system::error_code;
 
 struct fixture : virtual_world {
     manual_operation<error_code> op{ctx.get_executor()};
     journal log;
 
-    // From now on the operation completes, as if by post, when it is cancelled.
+    // From now on, the operation completes as if by post when it is cancelled.
     void react() {
         op.on_cancel = [this] {
             if (op.pending()) {
@@ -133,7 +131,7 @@ BOOST_FIXTURE_TEST_CASE(within_a_tick_the_earlier_wins, fixture) {
     BOOST_TEST(wheel.pending() == 0U);
     async_sleep_for(ctx, 1s, cancel_after(1s, log.note(3)));
     pass(1s);
-    BOOST_TEST(log.size() == 1U); // one of the two, and once
+    BOOST_TEST(log.size() == 1U); // One of the two, and once.
 }
 
 BOOST_FIXTURE_TEST_CASE(each_type_of_cancellation_can_be_sent, fixture) {
@@ -156,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(each_type_of_cancellation_can_be_sent, fixture) {
     BOOST_TEST(op.take_cancellations() == "terminal");
     op.complete(aborted);
     poll();
-    // Whatever became of it, its own result is told.
+    // In each case, the operation's own result is reported.
     BOOST_TEST(log.take() == "1 2 3(" + error_code(asio::error::eof).message() + ") 4!");
 }
 
@@ -215,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(the_outer_slot_works_before_and_after_the_deadline, fixt
     op.complete(aborted);
     poll();
     BOOST_TEST(log.take() == "1!");
-    signal.emit(cancellation_type::all); // nobody is there any more
+    signal.emit(cancellation_type::all); // No operation is left to cancel.
     BOOST_TEST(op.take_cancellations() == "");
     react();
     start(2);
@@ -267,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_may_end_inside_its_initiation, fixture) {
     op.start(cancel_after(1s, log.note(1)));
     BOOST_TEST(log.take() == "1");
     BOOST_TEST(wheel.pending() == 0U);
-    BOOST_TEST(wheel.stats().scheduled == 1U); // by align()
+    BOOST_TEST(wheel.stats().scheduled == 1U); // By align().
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_that_is_not_started_or_forgotten_leaves_no_timer, fixture) {
@@ -363,7 +361,7 @@ BOOST_AUTO_TEST_CASE(everything_ends_with_its_context) {
         const auto never = [alive](error_code) { BOOST_ERROR("called"); };
         async_sleep_for(ctx, 1h, cancel_after(2h, never));
         async_sleep_for(asio::make_strand(ctx), 2h, cancel_after(1h, never));
-        async_sleep_for(ctx, 1h, cancel_after(-1h, never)); // on its way
+        async_sleep_for(ctx, 1h, cancel_after(-1h, never)); // Queued.
         async_sleep_for(ctx, 1h,
                         cancel_after(2h, asio::bind_cancellation_slot(signal.slot(), never)));
         asio::steady_timer t(ctx, 1h);
@@ -384,7 +382,8 @@ BOOST_FIXTURE_TEST_CASE(of_two_deadlines_the_earlier_one_cancels, fixture) {
     }
 }
 
-// What restarts itself for ever is reached too, once it looks at its cancellation.
+// An operation that restarts itself for ever is cancelled too, once it checks its cancellation
+// state.
 BOOST_FIXTURE_TEST_CASE(an_operation_that_never_waits_cannot_evade_its_deadline, virtual_world) {
     journal log;
     int steps = 0;
@@ -393,7 +392,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_that_never_waits_cannot_evade_its_deadline,
             return self.complete(aborted);
         }
         if (++steps == 10) {
-            wheel.advance(1s); // meanwhile
+            wheel.advance(1s); // In the meantime.
         }
         BOOST_TEST_REQUIRE(steps < 1000);
         asio::post(ctx, std::move(self));
@@ -508,7 +507,7 @@ BOOST_FIXTURE_TEST_CASE(coroutines_wait_with_deadlines_and_have_them, virtual_wo
 }
 
 BOOST_FIXTURE_TEST_CASE(a_result_is_one_handler_of_the_context, virtual_world) {
-    async_sleep_for(ctx, 24h, asio::detached); // so that the wheel is not empty
+    async_sleep_for(ctx, 24h, asio::detached); // So that the wheel is not empty.
     manual_operation<> op(ctx.get_executor());
     for (int i = 0; i < 3; ++i) {
         op.start(cancel_after(1h, [] {}));
@@ -558,7 +557,8 @@ BOOST_AUTO_TEST_CASE(a_loop_of_operations_in_time_leaves_the_wake_up_alone) {
     BOOST_TEST(wheel.pending() == 0U);
 }
 
-// real time: no strand; each operation is cancelled, completes, and is gone at about the same time.
+// real time, without a strand: each operation is cancelled, completes and is destroyed at about the
+// same time.
 BOOST_AUTO_TEST_CASE(deadlines_and_completions_meet_on_a_pool_without_a_strand) {
     asio::thread_pool pool(3);
     constexpr int chains = 6, rounds = 400;
@@ -586,7 +586,7 @@ BOOST_AUTO_TEST_CASE(deadlines_and_completions_meet_on_a_pool_without_a_strand) 
     BOOST_TEST(fired + cancelled == chains * rounds);
 }
 
-// real time: composed operations on strands, which also their own signals cancel.
+// real time: composed operations on strands, which their own signals cancel too.
 BOOST_AUTO_TEST_CASE(deadlines_completions_and_signals_meet_on_strands) {
     asio::thread_pool pool(3);
     constexpr int chains = 4, rounds = 300;
@@ -610,7 +610,7 @@ BOOST_AUTO_TEST_CASE(deadlines_completions_and_signals_meet_on_strands) {
                 auto bound = asio::bind_cancellation_slot(signal.slot(), tuple);
                 auto token = cancel_after(std::chrono::microseconds(round % 4 * 200), bound);
                 static_cast<void>(co_await asio::co_spawn(ex, std::move(child), token));
-                co_await async_sleep_for(ex, 2ms, asio::use_awaitable); // the signal is over
+                co_await async_sleep_for(ex, 2ms, asio::use_awaitable); // The signal is destroyed.
                 ++count;
             }
         }

@@ -3,9 +3,10 @@
 // pch: off
 // unity: operator_new
 
-// Sleeps and deadlines: what they allocate, and what happens when there is no memory. operator new
-// is counted.
+// The allocations of sleeps and deadlines, and their behaviour without memory. operator new is
+// counted.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/sleep.hpp>
@@ -32,25 +33,22 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::async_sleep_for;
 using asio_wheel::timeout;
-using boost::system::error_code;
 
-// What one attempt came to.
+// The result of an attempt.
 struct attempt {
-    bool failed = false; // an allocation did
+    bool failed = false; // An allocation failed.
     bool thrown = false;
     int calls = 0;
     error_code ec;
-    long left = 0; // copies of the handler
+    long left = 0; // Copies of the handler.
     std::size_t pending = 0;
 };
 
-// Starts a sleep with a deadline on what `executor` makes of the context, and a handler that is
-// larger by `Padding`; allocation `n` fails, and there is no memory at hand.
+// Starts a sleep with a deadline on `executor` of the context, with a handler that is larger by
+// `Padding`. Allocation `n` fails, and no memory is cached.
 template <std::size_t Padding, class ExecutorOf>
 attempt try_with(std::size_t n, ExecutorOf executor) {
     attempt a;
@@ -89,8 +87,8 @@ attempt try_with(std::size_t n, ExecutorOf executor) {
     return a;
 }
 
-// Whether there was an operation without memory for its deadline. (Not if the deadline's wait is as
-// large as something else: then there is.)
+// Returns whether an operation had no memory for its deadline. (Not if the deadline's wait has the
+// size of another cached block.)
 template <std::size_t Padding, class ExecutorOf>
 bool check_each_allocation(ExecutorOf executor) {
     std::size_t n = 0;
@@ -100,8 +98,8 @@ bool check_each_allocation(ExecutorOf executor) {
         BOOST_TEST_CONTEXT("allocation " << n) {
             BOOST_TEST(a.left == 0);
             BOOST_TEST(a.pending == 0U);
-            // It was not started; or it was, and is cancelled for want of a deadline; or all is
-            // well.
+            // It was not started; or it was started and is cancelled because its deadline has no
+            // memory; or everything succeeded.
             BOOST_TEST(a.calls == (a.thrown ? 0 : 1));
             if (a.calls != 0) {
                 BOOST_TEST((!a.ec || (a.failed && a.ec == boost::system::errc::not_enough_memory)));
@@ -146,8 +144,8 @@ BOOST_FIXTURE_TEST_CASE(sleeps_and_deadlines_in_a_loop_allocate_nothing, virtual
             pass(1s);
         }
     };
-    run(10);                                              // fills the caches
-    BOOST_TEST(allocations_of([&] { run(1000); }) <= 5U); // run()'s own
+    run(10);                                              // Fills the caches.
+    BOOST_TEST(allocations_of([&] { run(1000); }) <= 5U); // Of run() itself.
 }
 
 BOOST_AUTO_TEST_SUITE_END()

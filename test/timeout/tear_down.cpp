@@ -1,14 +1,15 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Sleeps and deadlines that are destroyed after their first, second, third … handler, with whatever
-// they have under way.
+// Programs with sleeps and deadlines that are destroyed after their first, second, third … handler,
+// with all pending operations.
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 
+#include "support/names.hpp"
 #include "support/tear_down.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -31,17 +32,15 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
+using namespace asio_wheel::test;
 using asio_wheel::async_sleep_for;
 using asio_wheel::cancel_after;
 using asio_wheel::timeout;
 using asio_wheel::test::tear_down_at_every_step;
-using boost::system::error_code;
 
 constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 
-// What a program holds outside of its context.
+// The objects of a program outside of its context.
 struct objects {
     explicit objects(asio::io_context& ctx) : timer(ctx, 1h) {}
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Deadlines that are told apart from cancellations. What they share with cancel_after() is tested
-// there.
+// Deadlines with an error of their own. cancel_after.cpp tests what they share with cancel_after().
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SANITIZE_ADDRESS__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // Asio's use_future: g++ 12.
@@ -14,6 +13,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -54,21 +54,18 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::cancellation_type;
 using asio_wheel::async_sleep_for;
 using asio_wheel::async_with_timeout;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
-using boost::system::error_code;
 using boost::system::system_error;
 namespace errc = boost::system::errc;
 
 const error_code timed_out = asio_wheel::error::timed_out;
 
-// Which signatures can report a timeout.
+// The signatures that can report a timeout.
 using asio_wheel::detail::timed_out_result;
 static_assert(timed_out_result::accepts<void(error_code)>);
 static_assert(timed_out_result::accepts<void(error_code, std::size_t)>);
@@ -101,7 +98,7 @@ struct fixture : virtual_world {
         };
     }
 
-    // What was seen since the last time, by one call.
+    // Returns the result of a single call since the last time.
     error_code take() {
         BOOST_TEST(calls == 1);
         calls = 0;
@@ -146,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(what_completes_in_time_keeps_its_result, fixture) {
         BOOST_TEST(take() == result);
         BOOST_TEST(wheel.pending() == 0U);
     }
-    // Also if the deadline passes before the handler is called, and is delivered.
+    // Also if the deadline passes after completion but before the handler is called.
     op.start(timeout(100ms, see()));
     wheel.advance(100ms);
     op.complete_inline({});
@@ -161,7 +158,7 @@ BOOST_FIXTURE_TEST_CASE(what_completes_in_time_keeps_its_result, fixture) {
 
 BOOST_FIXTURE_TEST_CASE(what_has_completed_when_it_is_cancelled_keeps_its_result, fixture) {
     for (const error_code result : {success, error_code(asio::error::connection_reset)}) {
-        op.on_cancel = [&] { op.complete(result); }; // takes no notice
+        op.on_cancel = [&] { op.complete(result); }; // Ignores the cancellation.
         op.start(timeout(1s, see()));
         pass(1s);
         BOOST_TEST(op.take_cancellations() == "terminal");
@@ -169,18 +166,18 @@ BOOST_FIXTURE_TEST_CASE(what_has_completed_when_it_is_cancelled_keeps_its_result
     }
 }
 
-// More operations at once than a thread keeps timers for, in several rounds: later ones get the
-// timers of earlier ones, which are filed for another time.
+// More concurrent operations than a thread keeps timers for, in several rounds. Later operations
+// get the timers of earlier ones, which are filed for another time.
 BOOST_FIXTURE_TEST_CASE(each_operation_has_its_own_deadline_whichever_timer_it_gets,
                         virtual_world) {
     struct operation {
         manual_operation<error_code> op;
-        int deadline, end; // Milliseconds. The one is even, the other odd.
+        int deadline, end; // Milliseconds: one is even, the other odd.
         error_code result = asio::error::eof;
     };
     std::mt19937_64 random(seed());
     std::uniform_int_distribution<int> any_deadline(1, 400), any_end(1, 100);
-    timer another(ctx, 1h); // The last wait of all would end otherwise.
+    timer another(ctx, 1h); // Otherwise the last wait would end in another way.
     another.async_wait([](error_code) {});
     for (int round = 0; round < 4; ++round) {
         std::deque<operation> all;
@@ -221,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(within_a_tick_the_earlier_wins, fixture) {
     BOOST_TEST(take() == timed_out);
     async_sleep_for(ctx, 1s, timeout(1s, see()));
     pass(1s);
-    const error_code either = take(); // once
+    const error_code either = take(); // Once.
     BOOST_TEST((either == timed_out || either == success));
 }
 
@@ -291,7 +288,7 @@ BOOST_FIXTURE_TEST_CASE(an_outer_cancellation_stays_what_it_is, fixture) {
     poll();
     BOOST_TEST(take() == timed_out);
 
-    // What the operation takes no notice of does not count.
+    // A cancellation that the operation ignores does not count.
     start();
     signal.emit(cancellation_type::total);
     pass(1s);
@@ -311,7 +308,7 @@ BOOST_FIXTURE_TEST_CASE(of_nested_deadlines_the_earlier_wins_and_says_which, fix
     const error_code inner = errc::make_error_code(errc::no_link);
     for (const auto& [a, b] :
          {std::pair(1'000'000us, 5'000'000us), std::pair(5'000'000us, 1'000'000us),
-          // in the same tick
+          // In the same tick.
           std::pair(1'000'100us, 1'000'200us), std::pair(1'000'200us, 1'000'100us)}) {
         op.start(timeout(a, outer, timeout(b, inner, see())));
         pass(1s + 1ms);
@@ -379,7 +376,7 @@ asio::awaitable<int> stubborn() {
     try {
         co_await after(1h, 0);
     } catch (const system_error& e) {
-        BOOST_TEST(e.code() == aborted); // the deadline is not its own
+        BOOST_TEST(e.code() == aborted); // The deadline is not its own.
     }
     co_return 5;
 }
@@ -402,7 +399,7 @@ BOOST_FIXTURE_TEST_CASE(coroutines_have_deadlines, virtual_world) {
                 log.add("slow");
             }
 
-            auto fails = failing(1s); // at once; operator|| would wait for the timer
+            auto fails = failing(1s); // Immediately; operator|| would wait for the timer.
             try {
                 co_await async_with_timeout(ex, std::move(fails), 1h);
             } catch (const std::runtime_error& e) {
@@ -469,7 +466,7 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_that_is_cancelled_from_outside_is_not_timed_
     BOOST_TEST(wheel.pending() == 0U);
 }
 
-// real time: a composed operation that has read some of what it was to read.
+// real time: a composed operation that has read a part of its data
 BOOST_AUTO_TEST_CASE(a_read_that_times_out_tells_what_it_has_read) {
     drained_context world;
     asio::ip::tcp::acceptor acceptor(world.ctx,

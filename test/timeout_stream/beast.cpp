@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // unity: off
 
-// Streams and Beast: HTTP and WebSocket on top of them; and whether they do what Beast's own stream
-// does, which is asked of both.
+// Streams and Beast: HTTP and WebSocket on top of them. Where Beast's own stream behaves in the
+// same way, the tests check both.
 
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -47,24 +48,22 @@
 
 namespace {
 
-namespace asio = boost::asio;
+using namespace asio_wheel::test;
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;
-using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
-using boost::system::error_code;
 using stream_type = asio_wheel::timeout_stream<tcp::socket>;
 using both_kinds = std::tuple<stream_type, beast::tcp_stream>;
 
-// Two ends of a connection: a stream of either kind, and the peer's socket. (TCP's, for Beast's.)
+// Both ends of a connection: a stream of either kind, and the peer's socket. (With Beast's: a TCP
+// socket.)
 template <class Stream, class Context>
 struct ends : Context {
     Stream stream{this->ctx};
     tcp::socket peer{this->ctx};
     std::array<char, 100> memory{};
-    std::string story;
+    std::string log_text;
 
     ends() {
         tcp::acceptor acceptor(this->ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
@@ -75,13 +74,13 @@ struct ends : Context {
     [[nodiscard]] auto buffer() { return asio::buffer(memory); }
     [[nodiscard]] auto note(const std::string& what) {
         return [this, what](error_code ec, std::size_t = 0) {
-            story += story.empty() ? "" : ", ";
-            story += what + (!ec                                    ? " ok"
-                             : ec == std::errc::timed_out           ? " late"
-                             : ec == beast::error::timeout          ? " late"
-                             : ec == asio::error::operation_aborted ? " aborted"
-                             : ec == asio::error::bad_descriptor    ? " closed"
-                                                                    : " " + ec.message());
+            log_text += log_text.empty() ? "" : ", ";
+            log_text += what + (!ec                                    ? " ok"
+                                : ec == std::errc::timed_out           ? " late"
+                                : ec == beast::error::timeout          ? " late"
+                                : ec == asio::error::operation_aborted ? " aborted"
+                                : ec == asio::error::bad_descriptor    ? " closed"
+                                                                       : " " + ec.message());
         };
     }
 };
@@ -94,7 +93,7 @@ using virtual_ends = ends<stream_type, virtual_world>;
 
 BOOST_AUTO_TEST_SUITE(timeout_stream_beast, *boost::unit_test::timeout(60))
 
-// real time, as far as the next cases go: Beast's streams know no other.
+// real time in the next cases: Beast's streams have no other.
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_read_times_out_and_the_socket_is_closed, Stream, both_kinds) {
     real_ends<Stream> e;
@@ -103,12 +102,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_read_times_out_and_the_socket_is_closed, Stream,
     e.stream.async_read_some(e.buffer(), e.note("read"));
     e.run();
     BOOST_TEST((std::chrono::steady_clock::now() - start >= 20ms));
-    BOOST_TEST(e.story == "read late");
+    BOOST_TEST(e.log_text == "read late");
     BOOST_TEST(!e.stream.socket().is_open());
     e.stream.expires_never();
     e.stream.async_write_some(e.buffer(), e.note("write"));
     e.run();
-    BOOST_TEST(e.story == "read late, write closed");
+    BOOST_TEST(e.log_text == "read late, write closed");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(both_times_out_if_both_have_the_deadline, Stream, both_kinds) {
@@ -118,7 +117,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(both_times_out_if_both_have_the_deadline, Stream, 
     e.stream.async_read_some(e.buffer(), e.note("read"));
     asio::async_write(e.stream, asio::buffer(much), e.note("write"));
     e.run();
-    BOOST_TEST((e.story == "read late, write late" || e.story == "write late, read late"));
+    BOOST_TEST((e.log_text == "read late, write late" || e.log_text == "write late, read late"));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_deadline_is_not_for_what_is_pending, Stream, both_kinds) {
@@ -129,7 +128,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deadline_is_not_for_what_is_pending, Stream, bot
     e.stream.expires_after(20ms);
     asio::async_write(e.stream, asio::buffer(much), e.note("write"));
     e.run();
-    BOOST_TEST((e.story == "read aborted, write late" || e.story == "write late, read aborted"));
+    BOOST_TEST(
+        (e.log_text == "read aborted, write late" || e.log_text == "write late, read aborted"));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_deadline_holds_until_it_is_set_anew, Stream, both_kinds) {
@@ -141,15 +141,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deadline_holds_until_it_is_set_anew, Stream, bot
         e.stream.async_read_some(e.buffer(), e.note("second"));
     });
     e.run();
-    BOOST_TEST(e.story == "first ok, second late");
+    BOOST_TEST(e.log_text == "first ok, second late");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_completes_in_time_leaves_nothing, Stream, both_kinds) {
     real_ends<Stream> e;
     e.stream.expires_after(1h);
     e.stream.async_write_some(e.buffer(), e.note("write"));
-    e.run(); // returns
-    BOOST_TEST(e.story == "write ok");
+    e.run(); // It returns.
+    BOOST_TEST(e.log_text == "write ok");
     BOOST_TEST(e.stream.socket().is_open());
 }
 
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_is_cancelled_closed_released_or_destroyed_is_
             s.reset();
         }
         e.run();
-        BOOST_TEST(e.story == "read aborted");
+        BOOST_TEST(e.log_text == "read aborted");
         BOOST_TEST((!s || s->socket().is_open() == (way == "cancel")));
         BOOST_TEST(released.has_value() == (way == "release"));
         BOOST_TEST((!released || released->is_open()));
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_moved_stream_leaves_one_that_can_be_used, Stream
     e.stream.expires_after(1h);
     e.stream.async_connect(acceptor.local_endpoint(), e.note("connect"));
     e.run();
-    BOOST_TEST(e.story == "connect ok");
+    BOOST_TEST(e.log_text == "connect ok");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_connect_has_a_deadline, Stream, both_kinds) {
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_connect_has_a_deadline, Stream, both_kinds) {
         several, [](const error_code&, const tcp::endpoint&) { return true; },
         [&](error_code ec, const tcp::endpoint&) { e.note("c")(ec); });
     e.run();
-    BOOST_TEST(e.story == "c ok, c ok");
+    BOOST_TEST(e.log_text == "c ok, c ok");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(it_is_what_beast_calls_the_lowest_layer, Stream, both_kinds) {
@@ -225,9 +225,9 @@ BOOST_FIXTURE_TEST_CASE(a_request_in_drops_times_out, virtual_ends) {
         send(std::string(1, c));
         pass(1s);
     }
-    BOOST_TEST(story == "");
+    BOOST_TEST(log_text == "");
     pass(1s);
-    BOOST_TEST(story == "header late");
+    BOOST_TEST(log_text == "header late");
     BOOST_TEST(!stream.socket().is_open());
 }
 
@@ -253,9 +253,9 @@ BOOST_FIXTURE_TEST_CASE(header_body_and_response_have_deadlines_of_their_own, vi
     http::request_parser<http::string_body> next;
     http::async_read_header(stream, in, next, note("next"));
     pass(30s - 1ns);
-    BOOST_TEST(story == "header ok, body ok, response ok");
+    BOOST_TEST(log_text == "header ok, body ok, response ok");
     pass(1ns);
-    BOOST_TEST(story == "header ok, body ok, response ok, next late");
+    BOOST_TEST(log_text == "header ok, body ok, response ok, next late");
     std::array<char, 1000> received{};
     const std::size_t n = peer.read_some(asio::buffer(received));
     BOOST_TEST(std::string(received.data(), n).ends_with("\r\n\r\nbody"));
@@ -268,8 +268,8 @@ BOOST_FIXTURE_TEST_CASE(a_websocket_opens_talks_and_closes, virtual_ends) {
     server.async_accept(note("accept"));
     client.async_handshake("localhost", "/", note("handshake"));
     run();
-    BOOST_TEST(story == "accept ok, handshake ok");
-    story.clear();
+    BOOST_TEST(log_text == "accept ok, handshake ok");
+    log_text.clear();
     beast::get_lowest_layer(server).expires_never();
     beast::flat_buffer in;
     server.async_read(in, note("read"));
@@ -281,7 +281,7 @@ BOOST_FIXTURE_TEST_CASE(a_websocket_opens_talks_and_closes, virtual_ends) {
     client.async_close(websocket::close_code::normal, note("close"));
     run();
     BOOST_TEST((closed == websocket::error::closed));
-    BOOST_TEST(story == "read ok, close ok");
+    BOOST_TEST(log_text == "read ok, close ok");
     BOOST_TEST(!beast::get_lowest_layer(server).socket().is_open());
 }
 
@@ -291,19 +291,19 @@ BOOST_FIXTURE_TEST_CASE(a_websocket_that_is_silent_times_out, virtual_ends) {
     server.async_accept(note("accept"));
     client.async_handshake("localhost", "/", note("handshake"));
     run();
-    story.clear();
+    log_text.clear();
     beast::get_lowest_layer(server).idle_after(60s);
     beast::flat_buffer in;
     server.async_read(in, note("read"));
     for (int i = 0; i < 3; ++i) {
         pass(50s);
-        client.ping({}); // Something, if no message.
+        client.ping({}); // Anything except a message.
         poll();
     }
     pass(60s - 1ns);
-    BOOST_TEST(story == "");
+    BOOST_TEST(log_text == "");
     pass(1ns);
-    BOOST_TEST(story == "read late");
+    BOOST_TEST(log_text == "read late");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_synchronous_close_is_possible, virtual_ends) {
@@ -319,17 +319,17 @@ BOOST_FIXTURE_TEST_CASE(a_synchronous_close_is_possible, virtual_ends) {
     server.read(in, ec);
     peers.join();
     BOOST_TEST((ec == websocket::error::closed));
-    BOOST_TEST(story == "accept ok, handshake ok, close ok");
+    BOOST_TEST(log_text == "accept ok, handshake ok, close ok");
 }
 
-// real time: a WebSocket's own timeouts are on Beast's timers.
+// real time: a WebSocket's own timeouts use Beast's timers.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_websockets_own_timeouts_close_it, Stream, both_kinds) {
     real_ends<Stream> e;
     websocket::stream<Stream> server(std::move(e.stream));
     server.set_option(websocket::stream_base::timeout{20ms, websocket::stream_base::none(), false});
     server.async_accept(e.note("accept"));
     e.run();
-    BOOST_TEST(e.story == "accept late");
+    BOOST_TEST(e.log_text == "accept late");
     BOOST_TEST(!beast::get_lowest_layer(server).socket().is_open());
 }
 

@@ -3,8 +3,9 @@
 // pch: off
 // unity: operator_new
 
-// Streams: what they allocate, and what happens when there is no memory. operator new is counted.
+// The allocations of streams, and their behaviour without memory. operator new is counted.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/timeout_stream.hpp>
@@ -37,28 +38,25 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using local = asio::local::stream_protocol;
 
 template <class Executor>
 using stream_on = asio_wheel::timeout_stream<asio::basic_stream_socket<local, Executor>>;
 
-// What one attempt came to.
+// The result of an attempt.
 struct attempt {
-    bool failed = false; // an allocation did
+    bool failed = false; // An allocation failed.
     bool thrown = false;
     int calls = 0;
     error_code ec;
     bool open = false;
-    long left = 0; // copies of the handler
+    long left = 0; // Copies of the handler.
     std::size_t pending = 0;
 };
 
-// Starts a read on what `executor` makes of the context; allocation `n` fails, and there is no
-// memory at hand. With `later`, what happens at the deadline fails, which was put off meanwhile.
+// Starts a read on `executor` of the context. Allocation `n` fails, and no memory is cached. With
+// `later`, the allocations at the end of the wait fail, after the deadline was moved.
 template <class ExecutorOf>
 attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
     attempt a;
@@ -88,7 +86,8 @@ attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
                 });
                 ctx.poll();
                 failure.emplace(n);
-                wheel.advance(10s); // The end of the wait, which is put off to the read's deadline.
+                wheel.advance(
+                    10s); // The end of the wait, which is then moved to the read's deadline.
                 ctx.restart();
                 try {
                     ctx.poll();
@@ -129,7 +128,7 @@ BOOST_AUTO_TEST_CASE(any_allocation_may_fail_when_an_operation_begins) {
             BOOST_TEST_CONTEXT("allocation " << n) {
                 BOOST_TEST(a.left == 0);
                 BOOST_TEST(a.pending == 0U);
-                BOOST_TEST(a.open); // It has not begun.
+                BOOST_TEST(a.open); // It has not started.
                 BOOST_TEST(a.calls == (a.thrown ? 0 : 1));
                 BOOST_TEST((a.thrown || a.ec == asio_wheel::error::timed_out));
             }
@@ -201,7 +200,7 @@ BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, 
     stream_on<asio::any_io_executor> stream(ctx);
     local::socket plain(ctx);
     local::socket peer(ctx);
-    timer other(ctx, 20s); // Somebody always waits: the wheel's wake-up is not what this is about.
+    timer other(ctx, 20s); // Another wait is always pending, so the wheel's wake-up plays no role.
     other.async_wait(ignore);
     std::array<char, 1> memory{};
     const auto rounds = [&](auto& s, const auto& limit) {
@@ -221,7 +220,7 @@ BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, 
         }
     };
     const auto count = [&](auto& s, const auto& limit) {
-        rounds(s, limit); // fills the caches
+        rounds(s, limit); // Fills the caches.
         return allocations_of([&] { rounds(s, limit); });
     };
     asio::local::connect_pair(plain, peer);

@@ -1,14 +1,15 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Streams over sockets: connecting, reading and writing with completion tokens of every kind. The
-// time is virtual, the bytes are real.
+// Streams over sockets: connecting, reading and writing with completion tokens of every kind. Time
+// is virtual, sockets are real.
 
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -52,18 +53,15 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
 using asio_wheel::timeout_stream;
-using boost::system::error_code;
 using tcp_stream = timeout_stream<tcp::socket>;
 using local = asio::local::stream_protocol;
 
 const error_code late = asio_wheel::error::timed_out;
 
-// Two ends of a connection: a stream, and the peer's socket.
+// Both ends of a connection: a stream, and the peer's socket.
 struct connected : virtual_world {
     timeout_stream<local::socket> stream{ctx};
     local::socket peer{ctx};
@@ -80,7 +78,7 @@ struct listening : virtual_world {
     tcp_stream stream{ctx};
 
     [[nodiscard]] tcp::endpoint there() const { return acceptor.local_endpoint(); }
-    // Of the tests' own computer, where nobody listens.
+    // An endpoint of this machine that refuses connections.
     [[nodiscard]] tcp::endpoint nowhere() {
         tcp::acceptor closing(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
         return closing.local_endpoint();
@@ -136,7 +134,7 @@ BOOST_FIXTURE_TEST_CASE(after_a_timeout_the_stream_is_closed, connected) {
     pass(1s);
     std::vector<error_code> results;
     const auto note = [&](error_code ec, std::size_t) { results.push_back(ec); };
-    stream.async_read_some(buffer(), note); // The deadline has passed still.
+    stream.async_read_some(buffer(), note); // The deadline has still passed.
     poll();
     stream.expires_never();
     stream.async_write_some(buffer(), note);
@@ -165,7 +163,7 @@ BOOST_FIXTURE_TEST_CASE(a_write_to_a_peer_that_does_not_read_times_out, connecte
     BOOST_TEST(written < much.size());
 }
 
-// A slow-loris: a byte from time to time does not help against a deadline of the whole.
+// A slow-loris: a byte from time to time does not extend the deadline of the whole operation.
 BOOST_FIXTURE_TEST_CASE(a_line_that_comes_in_drops_times_out, connected) {
     std::string line;
     error_code result;
@@ -192,7 +190,7 @@ BOOST_FIXTURE_TEST_CASE(a_peer_that_always_sends_can_not_evade_the_deadline, con
             result = ec;
             if (!ec) {
                 ++reads;
-                elapse(1s); // That is how long it takes to do something about it.
+                elapse(1s); // The duration of its work.
                 self(self);
             }
         });
@@ -246,7 +244,7 @@ BOOST_FIXTURE_TEST_CASE(connecting_to_the_first_of_several, listening) {
 
 BOOST_FIXTURE_TEST_CASE(a_connect_that_is_not_answered_times_out, unanswered) {
     std::vector<error_code> results;
-    stream.read_expires_after(1s); // is of no account
+    stream.read_expires_after(1s); // Has no effect.
     stream.write_expires_after(30s);
     stream.async_connect(there(), [&](error_code ec) { results.push_back(ec); });
     pass(30s - 1ns);
@@ -256,7 +254,7 @@ BOOST_FIXTURE_TEST_CASE(a_connect_that_is_not_answered_times_out, unanswered) {
     BOOST_TEST(results.at(0) == late);
     BOOST_TEST(!stream.socket().is_open());
 
-    // One deadline for all endpoints: no other is tried.
+    // A single deadline for all endpoints: no other endpoint is tried.
     const std::vector<tcp::endpoint> several(3, there());
     stream.expires_after(30s);
     stream.async_connect(several,
@@ -468,7 +466,7 @@ BOOST_FIXTURE_TEST_CASE(released_sockets_work_on, connected) {
     BOOST_TEST(result == aborted);
     send("x");
     BOOST_TEST(socket.read_some(buffer()) == 1U);
-    BOOST_TEST(!stream.socket().is_open()); // as if it were new
+    BOOST_TEST(!stream.socket().is_open()); // As new.
     BOOST_TEST((stream.get_executor() == socket.get_executor()));
 }
 
@@ -487,7 +485,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_stream_is, connected) {
     static_assert(std::is_move_assignable_v<stream_type>);
     timeout_stream deduced{tcp::socket(ctx)};
     static_assert(std::same_as<decltype(deduced), stream_type>);
-    // What has no deadlines is the socket's.
+    // Operations without deadlines are those of the socket.
     send("abc");
     stream.expires_after(0s);
     error_code ec;

@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Streams that are destroyed after their first, second, third … handler, with whatever they have
-// under way.
+// Programs with streams that are destroyed after their first, second, third … handler, with all
+// pending operations.
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/names.hpp"
 #include "support/tear_down.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -31,18 +32,16 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
+using namespace asio_wheel::test;
 using asio_wheel::timeout_stream;
 using asio_wheel::test::ends_first;
 using asio_wheel::test::tear_down_at_every_step;
-using boost::system::error_code;
 using local = asio::local::stream_protocol;
 using stream = timeout_stream<local::socket>;
 
 constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 
-// What a program holds outside of its context.
+// The objects of a program outside of its context.
 struct objects {
     explicit objects(asio::io_context& ctx) : a(ctx), b(asio::make_strand(ctx)) {
         asio::local::connect_pair(a.socket(), b.socket());
@@ -52,7 +51,7 @@ struct objects {
     std::array<char, 4> memory{};
 };
 
-// Both say something in turn, until one is silent.
+// Both ends send in turn, until one goes idle.
 asio::awaitable<void> talk(stream s, int words) {
     std::array<char, 4> memory{};
     s.idle_after(7s);

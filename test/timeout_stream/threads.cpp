@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Streams on several threads: many of them at once on strands, and one that is handed from thread
-// to thread by futures. Real time: for milliseconds, or hours.
+// Streams on several threads: many of them concurrently on strands, and one that futures pass from
+// thread to thread. Real time: milliseconds, or hours.
 
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 #include "support/threads.hpp"
 
@@ -37,21 +38,18 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::timeout_stream;
-using boost::system::error_code;
 using local = asio::local::stream_protocol;
 using clock_type = std::chrono::steady_clock;
 
 struct totals {
     std::atomic<int> read{0}, late{0}, running{0};
-    verdict found;
+    thread_checks found;
 };
 
-// Reads with random deadlines what it writes to itself, or does not, until one passes. The stream's
-// executor is the pool's or a strand; what is surely a strand is where the handlers belong.
+// Reads data that it writes to itself, or does not, with random deadlines, until one passes. The
+// stream's executor is the pool's or a strand; handlers are always bound to a strand.
 class session : public std::enable_shared_from_this<session> {
 public:
     session(asio::thread_pool& pool, bool strand_of_its_own, std::uint64_t seed, totals& t)
@@ -87,7 +85,7 @@ private:
                     self->totals_.found.expect(self->strand_.running_in_this_thread());
                     if (silent) {
                         self->totals_.found.expect(ec == asio_wheel::error::timed_out && n == 0);
-                        // Up to the clock reads on both sides of expires_after().
+                        // Except for the clock reads on both sides of expires_after().
                         self->totals_.found.expect(clock_type::now() >= end - 1ms);
                         self->totals_.found.expect(!self->stream_.socket().is_open());
                         ++self->totals_.late;
@@ -130,7 +128,7 @@ BOOST_AUTO_TEST_CASE(many_streams_on_a_pool_each_time_out_once) {
     }
 }
 
-// The handler of a future wakes another thread, which goes on before the handler has returned.
+// The handler of a future wakes another thread, which continues before the handler has returned.
 BOOST_AUTO_TEST_CASE(a_stream_may_be_handed_on_by_futures) {
     asio::io_context ctx;
     auto work = asio::make_work_guard(ctx);
@@ -156,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_stream_may_be_handed_on_by_futures) {
 }
 
 BOOST_AUTO_TEST_CASE(each_thread_may_have_streams_of_its_own) {
-    verdict found;
+    thread_checks found;
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) {
         threads.emplace_back([&found] {

@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Deadlines of streams: when they pass, whom they concern, and what is left of them.
+// Deadlines of streams: when they pass, which operations they affect, and what is left afterwards.
 
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_layer.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 #include "support/seed.hpp"
 #include "support/tracker_executor.hpp"
@@ -36,14 +37,11 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::timeout_stream;
-using boost::system::error_code;
 using stream = timeout_stream<manual_layer>;
 
-// What of an error matters here.
+// The error codes that matter here.
 std::string name_of(const error_code& ec) {
     return !ec                                         ? "ok"
            : ec == asio_wheel::error::timed_out        ? "late"
@@ -58,7 +56,7 @@ struct streaming : virtual_world {
     std::optional<stream> s{std::in_place, ctx};
     std::shared_ptr<manual_layer::state> wire = s->socket().wire;
     std::array<char, 100> memory{};
-    std::string story;
+    std::string log_text;
 
     ~streaming() {
         s.reset();
@@ -67,8 +65,8 @@ struct streaming : virtual_world {
 
     [[nodiscard]] auto note(const std::string& what) {
         return [this, what](error_code ec, std::size_t n) {
-            story += story.empty() ? "" : ", ";
-            story += what + " " + name_of(ec) + (n == 0 ? "" : " " + std::to_string(n));
+            log_text += log_text.empty() ? "" : ", ";
+            log_text += what + " " + name_of(ec) + (n == 0 ? "" : " " + std::to_string(n));
         };
     }
     void read() { s->async_read_some(asio::buffer(memory), note("read")); }
@@ -81,7 +79,7 @@ struct streaming : virtual_world {
         wire->write.complete({}, n);
         poll();
     }
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 };
 
 } // namespace
@@ -93,11 +91,11 @@ BOOST_FIXTURE_TEST_CASE(an_operation_in_time_ends_as_the_next_layers, streaming)
     read();
     write();
     pass(30s - 1ns);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     complete_read(7);
     wire->write.complete(asio::error::eof, 3);
     poll();
-    BOOST_TEST(told() == "read ok 7, write eof 3");
+    BOOST_TEST(take_log() == "read ok 7, write eof 3");
     pass(1h);
     BOOST_TEST(wire->closed == 0);
 }
@@ -109,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_that_passes_closes_the_stream_and_is_never_ea
     BOOST_TEST(wire->closed == 0);
     pass(1ns);
     BOOST_TEST(wire->closed == 1);
-    BOOST_TEST(told() == "read late");
+    BOOST_TEST(take_log() == "read late");
     BOOST_TEST((error_code(asio_wheel::error::timed_out) == std::errc::timed_out));
 }
 
@@ -118,7 +116,7 @@ BOOST_FIXTURE_TEST_CASE(without_deadlines_nothing_waits, streaming) {
     write();
     BOOST_TEST(wheel.pending() == 0U);
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(whoever_shares_a_deadline_times_out_too, streaming) {
@@ -126,7 +124,7 @@ BOOST_FIXTURE_TEST_CASE(whoever_shares_a_deadline_times_out_too, streaming) {
     read();
     write();
     pass(30s);
-    BOOST_TEST(told() == "read late, write late");
+    BOOST_TEST(take_log() == "read late, write late");
     BOOST_TEST(wire->closed == 1);
 }
 
@@ -136,23 +134,23 @@ BOOST_FIXTURE_TEST_CASE(whoever_has_another_deadline_is_aborted, streaming) {
     read();
     write();
     pass(20s);
-    BOOST_TEST(told() == "read aborted, write late");
+    BOOST_TEST(take_log() == "read aborted, write late");
 }
 
 BOOST_FIXTURE_TEST_CASE(reads_and_writes_have_deadlines_of_their_own, streaming) {
     s->read_expires_after(10s);
-    write(); // has none
+    write(); // Has no deadline.
     pass(1h);
     BOOST_TEST(wire->closed == 0);
     complete_write();
     s->write_expires_at(now() + 10s);
     s->read_expires_never();
-    read(); // has none
+    read(); // Has no deadline.
     pass(1h);
-    BOOST_TEST(told() == "write ok 1");
+    BOOST_TEST(take_log() == "write ok 1");
     write();
     poll();
-    BOOST_TEST(told() == "read aborted, write late");
+    BOOST_TEST(take_log() == "read aborted, write late");
     BOOST_TEST(wire->closed == 1);
 }
 
@@ -163,9 +161,9 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_holds_for_all_that_is_started_until_it_is_set
         pass(1s);
         complete_read();
     }
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1s);
-    BOOST_TEST(told() == "all late 29");
+    BOOST_TEST(take_log() == "all late 29");
     BOOST_TEST(wire->closed == 1);
 }
 
@@ -173,16 +171,16 @@ BOOST_FIXTURE_TEST_CASE(what_is_pending_keeps_its_deadline_and_so_does_what_it_i
                         streaming) {
     s->expires_after(30s);
     asio::async_read(*s, asio::buffer(memory), note("all"));
-    s->expires_after(10s); // for writes
+    s->expires_after(10s); // For writes.
     pass(9s);
     complete_read();
     s->expires_after(10s);
     pass(15s);
     complete_read();
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     write();
     poll();
-    BOOST_TEST(told() == "all aborted 2, write late");
+    BOOST_TEST(take_log() == "all aborted 2, write late");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_deadline_can_not_be_set_for_what_is_pending, streaming) {
@@ -202,9 +200,9 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_can_not_be_set_for_what_is_pending, streaming
         BOOST_CHECK_THROW(set(), std::logic_error);
     }
     pass(30min);
-    BOOST_TEST(told() == ""); // Nothing was changed.
+    BOOST_TEST(take_log() == ""); // Nothing was changed.
     pass(30min);
-    BOOST_TEST(told() == "read aborted, write late");
+    BOOST_TEST(take_log() == "read aborted, write late");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_that_is_started_too_late_times_out_and_does_nothing,
@@ -216,28 +214,28 @@ BOOST_FIXTURE_TEST_CASE(an_operation_that_is_started_too_late_times_out_and_does
         read();
         BOOST_TEST(!wire->read.pending());
         BOOST_TEST(wire->closed == 1);
-        BOOST_TEST(told() == ""); // not from inside
+        BOOST_TEST(take_log() == ""); // Not inside the call.
         poll();
-        BOOST_TEST(told() == "read late");
-        write(); // nor do later ones, until the deadline is set anew
+        BOOST_TEST(take_log() == "read late");
+        write(); // Nor do later ones succeed until the deadline is set again.
         poll();
-        BOOST_TEST(told() == "write late");
+        BOOST_TEST(take_log() == "write late");
         s->expires_never();
         write();
         BOOST_TEST(wire->write.pending());
         BOOST_TEST(wheel.pending() == 0U);
         complete_write(5);
-        BOOST_TEST(told() == "write ok 5");
+        BOOST_TEST(take_log() == "write ok 5");
     }
 }
 
 BOOST_FIXTURE_TEST_CASE(who_comes_too_late_takes_along_what_is_late_already, streaming) {
     s->expires_after(30s);
     read();
-    elapse(30s); // Nobody has noticed yet.
+    elapse(30s); // It has not been noticed yet.
     write();
     poll();
-    BOOST_TEST(told() == "read late, write late");
+    BOOST_TEST(take_log() == "read late, write late");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_deadlines_never_pass, streaming) {
@@ -246,7 +244,7 @@ BOOST_FIXTURE_TEST_CASE(the_longest_deadlines_never_pass, streaming) {
     pass(std::chrono::hours(24) * 365 * 100);
     BOOST_TEST(wire->closed == 0);
     complete_read();
-    s->expires_after(std::chrono::duration<double>(1.5e-9)); // rounded up
+    s->expires_after(std::chrono::duration<double>(1.5e-9)); // Rounded up.
     read();
     pass(1ns);
     BOOST_TEST(wire->closed == 0);
@@ -267,16 +265,16 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_whose_operation_has_completed_closes_nothing,
     pass(1h);
     BOOST_TEST(wire->closed == 0);
     BOOST_TEST(ctx.stopped());
-    BOOST_TEST(told() == "read ok 1");
+    BOOST_TEST(take_log() == "read ok 1");
 }
 
-// Its handler goes into the queue before the end of the wait does.
+// Its handler is queued before the end of the wait.
 BOOST_FIXTURE_TEST_CASE(what_completes_before_the_deadline_is_found_has_been_in_time, streaming) {
     s->expires_after(30s);
     read();
     wire->read.complete({}, 4);
     pass(30s);
-    BOOST_TEST(told() == "read ok 4");
+    BOOST_TEST(take_log() == "read ok 4");
     BOOST_TEST(wire->closed == 0);
 }
 
@@ -286,7 +284,7 @@ BOOST_FIXTURE_TEST_CASE(what_completes_after_the_deadline_was_found_is_late, str
     elapse(30s);
     wire->read.complete({}, 4);
     poll();
-    BOOST_TEST(told() == "read late 4"); // It is closed, after all.
+    BOOST_TEST(take_log() == "read late 4"); // It is closed anyway.
     BOOST_TEST(wire->closed == 1);
 }
 
@@ -299,7 +297,7 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_deadline_moves_the_wait, streaming) {
     pass(5s - 1ns);
     BOOST_TEST(wire->closed == 0);
     pass(1ns);
-    BOOST_TEST(told() == "read aborted, write late");
+    BOOST_TEST(take_log() == "read aborted, write late");
 }
 
 BOOST_FIXTURE_TEST_CASE(when_the_earlier_deadline_is_gone_the_later_one_holds, streaming) {
@@ -311,11 +309,12 @@ BOOST_FIXTURE_TEST_CASE(when_the_earlier_deadline_is_gone_the_later_one_holds, s
     pass(1h - 1ns);
     BOOST_TEST(wire->closed == 0);
     pass(1ns);
-    BOOST_TEST(told() == "write ok 1, read late");
+    BOOST_TEST(take_log() == "write ok 1, read late");
 }
 
 BOOST_FIXTURE_TEST_CASE(several_reads_may_be_pending, streaming) {
-    // The next layer may allow it; here it is as with TLS: a read of nothing while one is pending.
+    // The next layer may allow it; here it is as with TLS: an empty read while another one is
+    // pending.
     stream other(ctx);
     s->expires_after(30s);
     read();
@@ -324,11 +323,11 @@ BOOST_FIXTURE_TEST_CASE(several_reads_may_be_pending, streaming) {
     read();
     s->socket().wire->read.complete({}, 0);
     poll();
-    BOOST_TEST(told() == "read ok");
-    BOOST_CHECK_THROW(s->read_expires_never(), std::logic_error); // One is pending still.
+    BOOST_TEST(take_log() == "read ok");
+    BOOST_CHECK_THROW(s->read_expires_never(), std::logic_error); // One is still pending.
     std::swap(s->socket().wire, first);
     pass(30s);
-    BOOST_TEST(told() == "read late");
+    BOOST_TEST(take_log() == "read late");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_chain_of_operations_finds_its_wait_there, streaming) {
@@ -349,10 +348,10 @@ BOOST_FIXTURE_TEST_CASE(a_chain_of_operations_finds_its_wait_there, streaming) {
         wire->read.complete_inline({}, 1);
     }
     const auto after = wheel.stats();
-    // In 100 s: at the end of each period of 30 s it is looked how long it really is.
+    // In 100 s: at the end of each period of 30 s, the wait checks the actual deadline.
     BOOST_TEST(after.scheduled - before.scheduled == 4U);
     BOOST_TEST(after.postponed == before.postponed);
-    BOOST_TEST(wheel.pending() == 0U); // The last one's handler has not started another.
+    BOOST_TEST(wheel.pending() == 0U); // The handler of the last one has not started another.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_is_handed_on_between_reads_and_writes, streaming) {
@@ -400,9 +399,9 @@ BOOST_FIXTURE_TEST_CASE(a_stream_may_be_idle_no_longer_than_it_is_told, streamin
     s->idle_after(10s);
     read();
     pass(10s - 1ns);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     pass(1ns);
-    BOOST_TEST(told() == "read late");
+    BOOST_TEST(take_log() == "read late");
     BOOST_TEST(wire->closed == 1);
 }
 
@@ -414,7 +413,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_read_or_written_begins_an_idle_period_anew, stre
         pass(9s);
         complete_write();
     }
-    BOOST_TEST(told() == "write ok 1" + [] {
+    BOOST_TEST(take_log() == "write ok 1" + [] {
         std::string rest;
         for (int i = 1; i < 20; ++i) {
             rest += ", write ok 1";
@@ -426,9 +425,9 @@ BOOST_FIXTURE_TEST_CASE(what_is_read_or_written_begins_an_idle_period_anew, stre
     wire->write.complete({}, 0); // Nothing was written.
     poll();
     pass(1s - 1ns);
-    BOOST_TEST(told() == "write ok");
+    BOOST_TEST(take_log() == "write ok");
     pass(1ns);
-    BOOST_TEST(told() == "read late");
+    BOOST_TEST(take_log() == "read late");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_stream_with_nothing_pending_is_not_idle, streaming) {
@@ -442,10 +441,10 @@ BOOST_FIXTURE_TEST_CASE(a_stream_with_nothing_pending_is_not_idle, streaming) {
     pass(1h);
     write();
     pass(10s - 1ns);
-    BOOST_TEST(told() == "read ok 1");
+    BOOST_TEST(take_log() == "read ok 1");
     BOOST_TEST(wire->closed == 0);
     pass(1ns);
-    BOOST_TEST(told() == "write late");
+    BOOST_TEST(take_log() == "write late");
 }
 
 BOOST_FIXTURE_TEST_CASE(being_idle_and_other_deadlines_go_together, streaming) {
@@ -458,28 +457,28 @@ BOOST_FIXTURE_TEST_CASE(being_idle_and_other_deadlines_go_together, streaming) {
         complete_write();
     }
     pass(7s - 1ns);
-    BOOST_TEST(told() == "write ok 1, write ok 1");
+    BOOST_TEST(take_log() == "write ok 1, write ok 1");
     write();
     pass(1ns);
-    BOOST_TEST(told() == "read late, write aborted");
+    BOOST_TEST(take_log() == "read late, write aborted");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_may_be_set_at_any_time, streaming) {
     read();
     s->idle_after(10s);
     pass(1h);
-    BOOST_TEST(told() == ""); // It holds from the next operation on,
+    BOOST_TEST(take_log() == ""); // It applies from the next operation on,
     write();
     pass(5s);
     s->idle_never();
     pass(1h);
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
     BOOST_TEST(wheel.pending() == 0U);
     s->idle_after(1s);
     complete_write();
     write();
     pass(1s);
-    BOOST_TEST(told() == "write ok 1, read late, write late"); // and then for all.
+    BOOST_TEST(take_log() == "write ok 1, read late, write late"); // and then to all.
     BOOST_TEST(message_of<std::exception>([&] { s->idle_after(0s); }) ==
                "asio_wheel: the idle period of a timeout_stream is 0 ns, but must be greater than "
                "0 ns");
@@ -504,12 +503,12 @@ BOOST_FIXTURE_TEST_CASE(a_closed_or_cancelled_stream_aborts_and_does_not_time_ou
     read();
     s->cancel();
     poll();
-    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(take_log() == "read aborted");
     BOOST_TEST(wire->closed == 0);
     read();
     s->close();
     poll();
-    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(take_log() == "read aborted");
     BOOST_TEST(wire->closed == 1);
     read();
     beast_close_socket(*s);
@@ -525,7 +524,7 @@ BOOST_FIXTURE_TEST_CASE(no_deadline_closes_what_was_released, streaming) {
     BOOST_TEST((released.wire == wire));
     elapse(1h);
     poll();
-    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(take_log() == "read aborted");
     BOOST_TEST(wire->closed == 0);
     s.reset();
     BOOST_TEST(wire->closed == 0);
@@ -537,17 +536,17 @@ BOOST_FIXTURE_TEST_CASE(a_moved_stream_takes_its_operations_along, streaming) {
     stream moved(std::move(*s));
     BOOST_TEST((moved.socket().wire == wire));
     BOOST_CHECK_THROW(moved.read_expires_never(), std::logic_error);
-    // What is left is as if it were new.
+    // The remaining stream works as a new one.
     BOOST_TEST((std::as_const(*s).get_executor() == moved.get_executor()));
     write();
     BOOST_TEST(!wire->write.pending());
     s->socket().wire->write.complete({}, 2);
     poll();
-    BOOST_TEST(told() == "write ok 2");
+    BOOST_TEST(take_log() == "write ok 2");
     s.reset();
     BOOST_TEST(wire->closed == 0);
     pass(30s);
-    BOOST_TEST(told() == "read late");
+    BOOST_TEST(take_log() == "read late");
     BOOST_TEST(wire->closed == 1);
 }
 
@@ -559,12 +558,12 @@ BOOST_FIXTURE_TEST_CASE(assignment_ends_what_was_there, streaming) {
     read();
     *s = std::move(other);
     poll();
-    BOOST_TEST(told() == "read aborted");
+    BOOST_TEST(take_log() == "read aborted");
     BOOST_TEST(wire->closed == 1);
     BOOST_TEST((s->socket().wire == others));
     read();
     pass(10s);
-    BOOST_TEST(told() == "read late");
+    BOOST_TEST(take_log() == "read late");
     auto& itself = *s;
     *s = std::move(itself);
     BOOST_TEST((s->socket().wire == others));
@@ -576,9 +575,9 @@ BOOST_FIXTURE_TEST_CASE(a_stream_that_is_destroyed_aborts_what_is_pending, strea
     write();
     s.reset();
     BOOST_TEST(wire->closed == 1);
-    BOOST_TEST(told() == ""); // not from inside
+    BOOST_TEST(take_log() == ""); // Not inside the call.
     poll();
-    BOOST_TEST(told() == "read aborted, write aborted");
+    BOOST_TEST(take_log() == "read aborted, write aborted");
     BOOST_TEST(wheel.pending() == 0U);
     BOOST_TEST(ctx.stopped());
 }
@@ -604,16 +603,17 @@ BOOST_FIXTURE_TEST_CASE(a_drained_wheel_closes_streams_and_says_why, streaming) 
     read();
     static_cast<void>(wheel.drain());
     poll();
-    BOOST_TEST(told() == "read stopped");
+    BOOST_TEST(take_log() == "read stopped");
     BOOST_TEST(wire->closed == 1);
     s->expires_after(30s);
     write();
     poll();
-    BOOST_TEST(told() == "write stopped");
+    BOOST_TEST(take_log() == "write stopped");
     s->expires_never();
     write();
     complete_write();
-    BOOST_TEST(told() == "write ok 1"); // What has no deadline needs no wheel.
+    BOOST_TEST(take_log() ==
+               "write ok 1"); // An operation without a deadline does not need a wheel.
 }
 
 BOOST_AUTO_TEST_CASE(a_full_wheel_closes_streams_and_says_why) {
@@ -622,11 +622,11 @@ BOOST_AUTO_TEST_CASE(a_full_wheel_closes_streams_and_says_why) {
     other.async_wait(ignore);
     stream s(world.ctx);
     s.expires_after(30s);
-    std::string story;
+    std::string log_text;
     s.async_read_some(asio::mutable_buffer(),
-                      [&](error_code ec, std::size_t) { story += name_of(ec); });
+                      [&](error_code ec, std::size_t) { log_text += name_of(ec); });
     world.poll();
-    BOOST_TEST(story == "too many");
+    BOOST_TEST(log_text == "too many");
     BOOST_TEST(s.socket().wire->closed == 1);
     other.cancel();
 }
@@ -654,7 +654,8 @@ BOOST_FIXTURE_TEST_CASE(by_default_that_is_the_streams_executor, virtual_world) 
     stream s(asio::any_io_executor(track(record, ctx)));
     bool inside = false;
     s.socket().wire->on_close = [&] { inside = record->running_here(); };
-    for (int i = 0; i < 2; ++i) { // when it is found late, and when it is started late
+    for (int i = 0; i < 2;
+         ++i) { // If the deadline is found late, and if the operation starts late.
         bool handled = false;
         inside = i == 1;
         s.expires_at(now() + (i == 0 ? 30s : 0s));
@@ -678,10 +679,10 @@ BOOST_FIXTURE_TEST_CASE(a_stream_ends_with_its_context_without_a_call, streaming
     late->async_read_some(asio::buffer(memory), note("read"));
     late.reset();
     ends.reset();
-    BOOST_TEST(told() == "");
+    BOOST_TEST(take_log() == "");
 }
 
-// A model that looks at deadlines after each step. Handlers do nothing; waits come and go.
+// A model that checks deadlines after each step. Handlers do nothing.
 BOOST_FIXTURE_TEST_CASE(it_does_what_a_model_does, streaming) {
     const std::uint64_t seed = asio_wheel::test::seed();
     BOOST_TEST_CONTEXT(seed_note(seed)) {
@@ -740,7 +741,7 @@ BOOST_FIXTURE_TEST_CASE(it_does_what_a_model_does, streaming) {
                 return x.pending && (x.expiry <= now() || (idle != 0ns && last + idle <= now()));
             };
             const bool closes = late(reads) || late(writes);
-            pass(1ms); // No more than a tick late.
+            pass(1ms); // At most a tick late.
             if (closes) {
                 BOOST_REQUIRE(wire->closed == 1);
                 ++timeouts;
@@ -759,7 +760,7 @@ BOOST_FIXTURE_TEST_CASE(it_does_what_a_model_does, streaming) {
             BOOST_REQUIRE(wheel.pending() == (limited ? 1U : 0U));
         }
         BOOST_TEST(timeouts > 1000);
-        story.clear();
+        log_text.clear();
     }
 }
 

@@ -3,14 +3,14 @@
 // unity: off
 // requires: openssl
 
-// Streams and TLS, one on top of the other in both orders. No certificates: both ends know a
-// secret.
+// Streams and TLS, layered in both orders. Without certificates: both ends know a secret.
 
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -42,13 +42,10 @@
 
 namespace {
 
-namespace asio = boost::asio;
+using namespace asio_wheel::test;
 namespace ssl = boost::asio::ssl;
 namespace websocket = boost::beast::websocket;
-using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::timeout_stream;
-using boost::system::error_code;
 using local = asio::local::stream_protocol;
 
 const error_code late = asio_wheel::error::timed_out;
@@ -84,7 +81,7 @@ struct secured : virtual_world {
     }
 };
 
-// TLS above the deadlines: as it is usual.
+// TLS above the deadlines, which is the usual order.
 struct tls_above : secured {
     using stream_type = ssl::stream<timeout_stream<local::socket>>;
 
@@ -177,11 +174,11 @@ BOOST_FIXTURE_TEST_CASE(reading_and_writing_at_once_with_deadlines_of_their_own,
     pass(10s);
     settle();
     BOOST_TEST(written == late);
-    BOOST_TEST(read); // It was closed under it.
+    BOOST_TEST(read); // The stream below it was closed.
     BOOST_TEST(read != late);
 }
 
-// TLS ends a write of nothing by a read of nothing, while a read is pending.
+// TLS ends an empty write by an empty read, while a read is pending.
 BOOST_FIXTURE_TEST_CASE(a_write_of_nothing_while_a_read_is_pending, tls_above) {
     handshake();
     error_code read;
@@ -287,10 +284,10 @@ BOOST_FIXTURE_TEST_CASE(a_websocket_over_tls, secured) {
     client.async_close(websocket::close_code::normal, note);
     for (int i = 0; i < 50; ++i) {
         settle();
-        std::this_thread::sleep_for(1ms); // real time: for what goes through the system
+        std::this_thread::sleep_for(1ms); // real time: for data in the system
     }
     BOOST_TEST((closed == websocket::error::closed));
-    // Either end may find the connection gone in the last step of a TLS shutdown.
+    // In the last step of a TLS shutdown, either end may find the connection closed.
     BOOST_TEST(done != 4);
     BOOST_TEST(!boost::beast::get_lowest_layer(server).socket().is_open());
 }

@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What ends a wait before its time: cancel(), cancel_one(), expires_at(), expires_after() and
-// destruction. What they count is what the handlers see.
+// Everything that ends a wait early: cancel(), cancel_one(), expires_at(), expires_after() and
+// destruction. The counts that these return match what the handlers see.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -31,12 +32,9 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using std::chrono::milliseconds;
-namespace asio = boost::asio;
 
-// Whether a wait that is due, but whose handler was not called yet, can still be cancelled.
+// A wait that is due can still be cancelled until its handler is called.
 template <class Timer>
 constexpr bool cancels_until_called = std::same_as<Timer, timer>;
 
@@ -71,7 +69,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(setting_the_expiry_aborts_all_pending_waits_and_co
     BOOST_TEST(t.expires_at(world.now()) == 0U);
 }
 
-// A timer may be what very many waits wait for. They are aborted in slices, and all in one call.
+// A timer may have very many waits. They are aborted in slices, but all in one call.
 BOOST_AUTO_TEST_CASE(any_number_of_waits_on_one_timer_is_aborted_and_counted) {
     virtual_time world({.budget = 4});
     timer t(world.ctx, 1h);
@@ -110,7 +108,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_leaves_the_expiry_as_it_is, World, worlds) 
     world.pass(5ms);
     BOOST_TEST(log.take() == "1! 2! 3");
     BOOST_TEST((t.expiry() == expiry));
-    t.async_wait(log.note(4)); // has expired
+    t.async_wait(log.note(4)); // It has expired.
     world.poll();
     BOOST_TEST(log.take() == "4");
 }
@@ -147,15 +145,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_reports_what_it_can_still_abort, World, wor
     BOOST_TEST(t.cancel() == 0U);
     t.async_wait(log.note("wait"));
     BOOST_TEST(t.cancel() == 1U);
-    BOOST_TEST(t.cancel() == 0U); // twice
+    BOOST_TEST(t.cancel() == 0U); // A second time.
     world.poll();
     BOOST_TEST(log.take() == "wait!");
-    BOOST_TEST(t.cancel() == 0U); // when it is over
+    BOOST_TEST(t.cancel() == 0U); // After the wait has ended.
     t.expires_after(1ms);
     t.async_wait(log.note("wait"));
     world.pass(1ms);
     BOOST_TEST(log.take() == "wait");
-    BOOST_TEST(t.cancel() == 0U); // when it has expired
+    BOOST_TEST(t.cancel() == 0U); // After it has expired.
     BOOST_TEST(t.cancel_one() == 0U);
     world.poll();
     BOOST_TEST(log.take() == "");
@@ -282,7 +280,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_first_of_a_tick_can_destroy_all_timers_itself_
     BOOST_TEST(called == 100U);
 }
 
-// The cancelled operation is on its way: its memory and its place must not go to another one.
+// The cancelled operation is queued: its memory and its place must not be reused.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_cancelled_wait_is_not_mixed_up_with_later_ones, World, worlds) {
     using T = typename World::timer;
     World world;
@@ -361,7 +359,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_left_of_a_cancelled_wait_is_known, virtual_time
         BOOST_TEST((t.remaining() == d - 4ms));
         poll();
         BOOST_TEST(log.take() == "wait!");
-        BOOST_TEST((t.expiry() > now())); // cancelled, not expired
+        BOOST_TEST((t.expiry() > now())); // Cancelled, not expired.
     }
 }
 
@@ -400,7 +398,8 @@ BOOST_FIXTURE_TEST_CASE(a_wait_on_a_strand_can_be_cancelled_until_its_handler_is
     BOOST_TEST(log.take() == "on strand! bound!");
 }
 
-// Arms, moves, cancels and destroys at random, from handlers too; adds up what was said.
+// Arms, moves, cancels and destroys timers at random, also in handlers, and adds up the returned
+// counts.
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_sum_of_what_was_counted_is_what_was_aborted, World, worlds) {
     using T = typename World::timer;
     const std::uint64_t seed = asio_wheel::test::seed();
@@ -429,7 +428,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_sum_of_what_was_counted_is_what_was_aborted, W
             counted += t.expires_after(soon);
             break;
         case 4:
-            counted += t.cancel(); // which assignment does, and does not tell
+            counted += t.cancel(); // Assignment cancels too, but does not return the count.
             t = T(world.ctx, soon);
             break;
         default:
@@ -453,7 +452,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_sum_of_what_was_counted_is_what_was_aborted, W
             world.pass(500us);
         }
     }
-    while (called < started) { // their handlers start new ones
+    while (called < started) { // Their handlers start new ones.
         for (const auto& t : timers) {
             counted += t->cancel();
         }

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Per-operation cancellation: a slot leads to its wait, wherever the timer is, and nowhere else.
+// Per-operation cancellation: a slot cancels its own wait, wherever the timer is, and no other one.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -32,9 +33,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
-namespace asio = boost::asio;
 using asio::cancellation_signal;
 using asio::cancellation_type;
 
@@ -65,8 +63,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(each_type_of_cancellation_aborts_that_wait_and_no_
         world.poll();
         BOOST_TEST(log.size() == 0U);
         signal.emit(type);
-        BOOST_TEST(log.size() == 0U); // not from inside
-        signal.emit(type);            // and once is enough
+        BOOST_TEST(log.size() == 0U); // Not inside the call.
+        signal.emit(type);            // One signal is enough.
         world.poll();
         BOOST_TEST(log.take() == "2!");
         BOOST_TEST((t.expiry() == expiry));
@@ -88,7 +86,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_keep_their_order_when_one_is_taken_out, Worl
                        : t.async_wait(log.note(i));
         }
         signal.emit(cancellation_type::terminal);
-        world.poll(); // On a slow machine, all of it happens here.
+        world.poll(); // On a slow machine, everything happens here.
         world.pass(1ms);
         BOOST_TEST(log.take() == (taken == 0   ? "0! 1 2 3 4"
                                   : taken == 2 ? "2! 0 1 3 4"
@@ -109,7 +107,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_signal_after_completion_does_nothing, World, wor
     BOOST_TEST(t.cancel() == 1U);
     world.poll();
     BOOST_TEST(log.take() == "expired cancelled!");
-    t.async_wait(log.note("next")); // perhaps in the memory of an earlier one
+    t.async_wait(log.note("next")); // It may reuse the memory of an earlier one.
     expired.emit(cancellation_type::all);
     cancelled.emit(cancellation_type::all);
     world.poll();
@@ -131,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_after_the_end_of_the_timer_does_nothing, virtua
         t.expires_after(1h);
         t.async_wait(cancelled_by(destroyed, log.note("destroyed")));
     }
-    destroyed.emit(cancellation_type::terminal); // on its way as an aborted one
+    destroyed.emit(cancellation_type::terminal); // Queued as an aborted one.
     poll();
     BOOST_TEST(log.take() == "expired destroyed!");
     expired.emit(cancellation_type::terminal);
@@ -141,7 +139,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_after_the_end_of_the_timer_does_nothing, virtua
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_of_a_wait_long_over_cancels_no_later_wait, virtual_world) {
-    allocations count; // without a cache, so that memory is used again at random
+    allocations count; // Without a cache, memory is reused at random.
     cancellation_signal stale;
     std::size_t fired = 0;
     timer t(ctx, 1ms);
@@ -170,7 +168,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_reaches_its_wait_when_the_timer_has_moved, virt
     a.expires_after(1h);
     a.async_wait(log.note("stays"));
     wheel.advance(1ms);
-    target = std::move(last); // aborts what b waited for
+    target = std::move(last); // Aborts the waits of b.
     due.emit(cancellation_type::terminal);
     constructed.emit(cancellation_type::terminal);
     poll();
@@ -188,7 +186,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_slot_can_be_used_again_inside_the_handler, World
     T t(world.ctx, -1h);
     t.async_wait(cancelled_by(signal, [&](error_code ec) {
         log.add("first", ec);
-        signal.emit(cancellation_type::terminal); // nothing: this is its handler
+        signal.emit(cancellation_type::terminal); // No effect: this is its handler.
         t.expires_after(1h);
         t.async_wait(cancelled_by(signal, log.note("second")));
         asio::post(world.ctx, [&] { signal.emit(cancellation_type::terminal); });
@@ -209,7 +207,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_slot_that_is_given_away_leaves_the_wait_alone, W
     signal->emit(cancellation_type::terminal);
     BOOST_TEST(emitted == 1U);
     t.async_wait(cancelled_by(*signal, log.note("next")));
-    signal.reset(); // the wait outlives the signal
+    signal.reset(); // The wait outlives the signal.
     world.poll();
     BOOST_TEST(log.take() == "");
     BOOST_TEST(t.cancel() == 2U);
@@ -226,7 +224,8 @@ BOOST_FIXTURE_TEST_CASE(a_signal_reaches_a_wait_until_its_handler_is_called, vir
     t.async_wait(asio::bind_executor(strand, cancelled_by(bound, log.note("bound"))));
     BOOST_TEST(wheel.advance(1ms) == 2U);
     direct.emit(cancellation_type::terminal);
-    asio::post(strand, [&] { bound.emit(cancellation_type::terminal); }); // when it is queued there
+    asio::post(strand,
+               [&] { bound.emit(cancellation_type::terminal); }); // When it is queued there.
     poll();
     BOOST_TEST(log.take() == "direct! bound!");
     BOOST_TEST(t.cancel() == 0U);
@@ -253,7 +252,7 @@ BOOST_AUTO_TEST_CASE(a_signal_reaches_a_refused_wait_or_one_without_context_and_
         const auto strand = asio::make_strand(ctx);
         timer on_strand(strand, -1h);
         on_strand.async_wait(cancelled_by(unborn, log.note("unborn")));
-        asio::post(strand, [] {}); // keeps it from being called at once
+        asio::post(strand, [] {}); // Keeps the handler from being called at once.
         ctx.poll_one();
     }
     orphaned.emit(cancellation_type::terminal);
@@ -264,7 +263,7 @@ BOOST_AUTO_TEST_CASE(a_signal_reaches_a_refused_wait_or_one_without_context_and_
 // real time
 using threaded_timers = std::tuple<asio_wheel::steady_timer, asio::steady_timer>;
 
-// Signals and handlers are on one strand, as they have to be; expiry is on any thread.
+// Signals and handlers are on one strand, as Asio requires. Waits expire on any thread.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_signal_at_the_moment_of_expiry_gives_one_completion, T,
                               threaded_timers) {
     asio::thread_pool pool(2);
@@ -277,7 +276,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_signal_at_the_moment_of_expiry_gives_one_complet
         T t, trigger;
         cancellation_signal signal;
         int round = 0;
-        int left = 0; // handlers of this round
+        int left = 0; // Handlers of this round that have not been called.
     };
     std::deque<chain> all;
     const auto start = [&](auto&& self, chain& c) -> void {

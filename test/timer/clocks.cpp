@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Clocks that are set, clocks that are coarse, clocks that begin anywhere: clocks of the user.
+// User-defined clocks: clocks that can be set, coarse clocks, and clocks with any origin.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -27,12 +28,9 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
-namespace asio = boost::asio;
 
-// A wall clock that a test sets. It counts in `Duration`s.
+// A wall clock that the test sets. It counts in `Duration`s.
 template <class Duration>
 struct settable_clock {
     using duration = Duration;
@@ -46,7 +44,7 @@ struct settable_clock {
     static void step(duration d) { current += d; }
 };
 
-// Asks the clock again on each turn of the context, since nothing else says that it was set.
+// Reads the clock on each turn of the context, because nothing else reports that it was set.
 template <class Clock>
 struct impatient {
     static typename Clock::duration to_wait_duration(const typename Clock::duration&) {
@@ -70,7 +68,7 @@ struct time_t_clock {
     using time_point = std::chrono::time_point<time_t_clock>;
     static constexpr bool is_steady = false;
 
-    static inline std::time_t ahead = 0; // of std::time()
+    static inline std::time_t ahead = 0; // Offset from std::time().
     static time_point now() noexcept { return time_point() + duration(std::time(nullptr) + ahead); }
 };
 
@@ -85,7 +83,7 @@ struct time_t_wait_traits {
     }
 };
 
-// Its end is 68 years away.
+// Its range ends in 68 years.
 struct seconds_clock {
     using duration = std::chrono::duration<std::int32_t>;
     using rep = duration::rep;
@@ -98,7 +96,7 @@ struct seconds_clock {
     }
 };
 
-// A context whose clock is set, not paused. poll() asks the clock.
+// A context whose clock is set, not paused. poll() reads the clock.
 template <class Timer>
 struct set_time : drained_context {
     explicit set_time(typename Timer::time_point start = typename Timer::time_point(1'000'000h)) {
@@ -110,7 +108,7 @@ struct set_time : drained_context {
         look();
     }
 
-    // One turn sees that the driver's time has come, the next ones what follows from it.
+    // One turn for the driver to notice the time, and the turns that follow from it.
     void look() {
         for (int i = 0; i < 4; ++i) {
             poll();
@@ -192,7 +190,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_
     }
 }
 
-// Forward and back at random; nothing is early, and nothing that is due stays.
+// Sets the clock forward and back at random. Nothing is early, and nothing that is due stays
+// pending.
 BOOST_AUTO_TEST_CASE_TEMPLATE(whatever_the_clock_does_waits_are_due_when_it_says_so, T,
                               wall_timers) {
     const std::uint64_t seed = asio_wheel::test::seed();
@@ -207,7 +206,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whatever_the_clock_does_waits_are_due_when_it_says
         set_time<T> world;
         T first(world.ctx, -1h);
         first.async_wait([](error_code) {});
-        world.pass(round % 2 == 0 ? 100'000h : 0h); // if 0, times before the wheel's are seen
+        world.pass(round % 2 == 0 ? 100'000h : 0h); // If 0, times before the wheel's origin occur.
         std::deque<T> timers;
         std::vector<bool> waiting;
         for (int i = 0; i < 30; ++i) {
@@ -275,13 +274,13 @@ BOOST_AUTO_TEST_CASE(a_clock_may_begin_anywhere) {
                 timer_type& t = timers.emplace_back(world.ctx, d);
                 t.async_wait([&](error_code ec) {
                     if (ec) {
-                        return; // Its timer is gone.
+                        return; // Its timer is destroyed.
                     }
                     ++fired;
                     early += world.now() < t.expiry();
                     late += world.now() - t.expiry() >= 1ms;
                 });
-                // Where the clock ends, so does the wait.
+                // The wait ends where the clock ends.
                 const bool fits =
                     time_point::max() - d - 1ms >= world.now() || world.now() < time_point();
                 expected += fits;
@@ -315,7 +314,7 @@ BOOST_AUTO_TEST_CASE(a_clock_of_the_users_asks_its_wait_traits) {
     BOOST_TEST(log.take() == "");
     BOOST_TEST((t.remaining() > time_t_clock::duration(3590)));
     time_t_clock::ahead += 3600;
-    // The clock was set, and nobody tells: found out in a second, as the traits demand.
+    // The clock was set without notice. The traits make the driver notice within a second.
     world.run();
     BOOST_TEST(log.take() == "hour");
     BOOST_TEST(time_t_wait_traits::asked > 0U);
@@ -411,7 +410,8 @@ BOOST_AUTO_TEST_CASE(a_clock_of_seconds_in_32_bits_causes_one_wake_up_for_a_wait
     world.ctx.run_for(20s); // real time
     BOOST_TEST(called);
     const auto stats = asio_wheel::use_wheel<seconds_clock>(world.ctx).stats();
-    BOOST_TEST(stats.wake_ups <= 3U); // Asio's timer may look a little early at so coarse a clock.
+    BOOST_TEST(stats.wake_ups <=
+               3U); // With so coarse a clock, Asio's timer may wake up slightly early.
     auto& wheel = asio_wheel::use_wheel<seconds_clock>(world.ctx);
     wheel.pause();
     t.expires_after(seconds_clock::duration(1));

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Where handlers run: strands, a second context, thread pools, contexts of a kind the wheel does
-// not know. And what becomes of a wait while it is on its way to there.
+// Where handlers run: strands, a second context, thread pools, and contexts that the wheel does not
+// know. What happens to a wait while it is queued on another executor.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/own_context.hpp"
 #include "support/tracker_executor.hpp"
 
@@ -37,19 +38,16 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
 
 template <class World, class Executor>
 using timer_on = typename World::timer::template rebind_executor<Executor>::other;
 
 using io_strand = asio::strand<asio::io_context::executor_type>;
 
-// Two contexts: the timers', where time stands still, and that of the handlers, where nothing runs
-// before the test says so.
+// Two contexts: that of the timers, where time stands still, and that of the handlers, which runs
+// only when the test says so.
 struct two_contexts : virtual_world {
     drained_context other;
     journal seen;
@@ -59,7 +57,7 @@ struct two_contexts : virtual_world {
         return asio::bind_executor(other.ctx, seen.note(std::move(entry)));
     }
 
-    // Sends what is due to the other context.
+    // Queues due handlers on the other context.
     void send() {
         BOOST_TEST_REQUIRE(pass(1s) == 1U);
         BOOST_TEST_REQUIRE(seen.size() == 0U);
@@ -112,7 +110,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_bound_to_another_context_runs_there, Wor
     BOOST_TEST(seen.take() == "there");
 }
 
-// The timers' context has done its part when it has sent the handlers there.
+// The work of the timers' context ends when the handlers are queued on the other one.
 BOOST_AUTO_TEST_CASE_TEMPLATE(run_returns_while_handlers_wait_in_another_context, World, worlds) {
     World world;
     drained_context other;
@@ -125,7 +123,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(run_returns_while_handlers_wait_in_another_context
     BOOST_TEST(seen.take() == "there!");
 }
 
-// The executor of the timer as well as that of the handler.
+// For the executor of the timer and for that of the handler.
 BOOST_AUTO_TEST_CASE_TEMPLATE(executors_have_work_while_a_wait_is_pending, World, worlds) {
     World world;
     drained_context other;
@@ -205,8 +203,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_bound_to_a_pool_or_the_system_run_there, 
     pool.join();
 }
 
-// Once a wait is due its handler is sent on its way, here to a context that nobody runs. Until it
-// is called, the wait is the timer's.
+// A due wait is queued on its handler's executor, here on a context that does not run. Until the
+// handler is called, the wait belongs to the timer.
 BOOST_FIXTURE_TEST_CASE(a_wait_on_its_way_to_another_context_can_be_cancelled, two_contexts) {
     asio::cancellation_signal signal;
     const std::function<std::size_t(std::optional<timer>&)> ways[] = {
@@ -239,7 +237,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_on_its_way_to_another_context_can_be_postponed, t
     other.poll();
     BOOST_TEST(seen.take() == "");
     send();
-    // Once more, and due again before it gets there.
+    // Once more, and due again before it arrives.
     BOOST_TEST(t.postpone(1s) == 1U);
     send();
     other.run();
@@ -268,7 +266,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_with_a_wait_on_its_way_can_be_moved, two_context
     BOOST_TEST(seen.take() == "there!");
 }
 
-// The handler is destroyed, with the queue it was waiting in; nothing else is touched.
+// The handler is destroyed with the queue that it was in. Nothing else is accessed.
 BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_its_wait, virtual_world) {
     journal seen;
     timer t(ctx, 1s);
@@ -309,7 +307,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_a_postponed_wait, vir
     }
 }
 
-// As with Asio's timers: what was sent to a handler's executor belongs to that executor.
+// As with Asio's timers: a handler that is queued on its executor belongs to that executor.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_on_its_way_arrives_when_its_timers_context_has_ended, Timer,
                               timers) {
     drained_context other;
@@ -325,7 +323,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_on_its_way_arrives_when_its_timers_context_
                 ++called;
             }));
         }
-        BOOST_TEST(ctx.run_one() == 1U); // The first one is sent.
+        BOOST_TEST(ctx.run_one() == 1U); // The first one is queued.
         BOOST_TEST(alive.use_count() == 4);
         if constexpr (std::is_same_v<Timer, asio::steady_timer>) {
             t.reset(); // It must not outlive its context.
@@ -393,7 +391,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(timers_work_on_the_system_executor, World, real_wo
     forever->async_wait([](const error_code&) { std::abort(); });
 }
 
-// A context whose queue the wheel knows nothing of: asio's timers work there, so wheel timers do.
+// A context whose queue the wheel does not know. Asio's timers work there, so wheel timers do too.
 BOOST_AUTO_TEST_CASE_TEMPLATE(timers_work_on_a_context_of_any_kind, World, real_worlds) {
     using own = own_context::executor_type;
     own_context ctx;
@@ -434,8 +432,9 @@ BOOST_AUTO_TEST_CASE(virtual_time_works_on_a_context_of_any_kind) {
     BOOST_TEST(seen.take() == "2 1 0");
 }
 
-// Asio runs timers of such a context on a thread of its own. If that is at work when the context
-// ends, Asio's reactor has a race with itself (see tsan.supp); so it is let fall asleep.
+// Asio runs the timers of such a context on a thread of its own. If that thread is busy when the
+// context is destroyed, Asio's reactor has a data race (see tsan.supp). So the test waits until it
+// sleeps.
 BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
     const auto alive = std::make_shared<int>();
     const auto handler = [alive](const error_code&) {};
@@ -446,11 +445,11 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
         distant.async_wait(asio::bind_executor(asio::system_executor(), handler));
         std::this_thread::sleep_for(20ms); // real time
     }
-    BOOST_TEST(alive.use_count() == 2); // alive's and handler's
+    BOOST_TEST(alive.use_count() == 2); // Those of `alive` and of the handler.
 }
 
 #ifndef BOOST_ASIO_NO_TS_EXECUTORS
-// Both as a timer's executor and as a handler's.
+// As a timer's executor and as a handler's.
 BOOST_AUTO_TEST_CASE_TEMPLATE(executors_of_the_networking_ts_work, World, real_worlds) {
     drained_context world;
     journal seen;

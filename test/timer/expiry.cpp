@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// When waits complete: never early, at most one tick late, in order, whatever the deadline.
+// When waits complete: never early, at most one tick late, in order, for any deadline.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -24,20 +25,18 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::wheel_options;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
 using time_point = timer::time_point;
 
 constexpr auto year = 365 * 24h;
 
-// A hashed wheel that turns every 16 ticks, the default, and shapes whose levels are soon used up.
+// A hashed wheel that turns every 16 ticks, the default, and shapes with few levels.
 const wheel_options shapes[] = {{.slots = 16, .levels = 1}, {.slots = 256, .levels = 4},
                                 {.slots = 4, .levels = 3},  {.slots = 2, .levels = 8},
                                 {.slots = 64, .levels = 2}, {.slots = 4096, .levels = 1}};
 
-// At least zero and less than `end`.
+// Returns a number from 0 to `end` - 1.
 nanoseconds any_below(nanoseconds end, std::mt19937_64& random) {
     return nanoseconds(random() % static_cast<std::uint64_t>(end.count()));
 }
@@ -58,7 +57,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_fresh_timer_has_expired, World, worlds) {
     BOOST_TEST((t.expiry() == typename T::time_point()));
     BOOST_TEST(t.cancel() == 0U);
     BOOST_TEST(t.cancel_one() == 0U);
-    t.wait(); // returns
+    t.wait(); // It returns.
     t.async_wait(log.note(1));
     BOOST_TEST(log.size() == 0U);
     world.poll();
@@ -167,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_wait_is_neither_early_nor_more_than_a_tick_late) {
     for (const nanoseconds tick : {nanoseconds(1ms), nanoseconds(10ms), nanoseconds(100ms)}) {
         BOOST_TEST_CONTEXT("a tick of " << tick.count() << " ns") {
             virtual_time world({.tick = tick});
-            world.pass(tick / 3); // not where a tick begins
+            world.pass(tick / 3); // Not at the start of a tick.
             std::deque<timer> timers;
             std::size_t early = 0, late = 0, fired = 0;
             for (nanoseconds d = 150ms; d < 550ms; d += 1ms) {
@@ -175,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_wait_is_neither_early_nor_more_than_a_tick_late) {
                 t.async_wait([&](error_code) {
                     ++fired;
                     early += world.now() < t.expiry();
-                    // Time moves by steps of 1 ms.
+                    // Time advances in steps of 1 ms.
                     late += world.now() > t.expiry() + tick + 1ms;
                 });
             }
@@ -189,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_wait_is_neither_early_nor_more_than_a_tick_late) {
     }
 }
 
-// 1 to 1000 ms from anywhere in a tick, looked at whenever a wait is due.
+// 1 to 1000 ms from any position within a tick, checked whenever a wait is due.
 BOOST_FIXTURE_TEST_CASE(a_wait_of_any_length_is_never_early, virtual_time) {
     const std::uint64_t seed = asio_wheel::test::seed();
     std::mt19937_64 random(seed);
@@ -201,7 +200,8 @@ BOOST_FIXTURE_TEST_CASE(a_wait_of_any_length_is_never_early, virtual_time) {
     }
     for (int round = 0; round < 100; ++round) {
         for (timer& t : timers) {
-            const auto longest = nanoseconds(1ms) * (1 << (random() % 11)); // mostly below a tick
+            const auto longest =
+                nanoseconds(1ms) * (1 << (random() % 11)); // Mostly less than a tick.
             t.expires_after(nanoseconds(1) + any_below(longest, random));
             t.async_wait([&](error_code ec) {
                 fired += !ec;
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_on_a_slots_edge_is_due_there) {
     }
 }
 
-// Real time goes by in ticks. Time that a test moves is exact.
+// Real time passes in ticks. Time that a test moves is exact.
 BOOST_FIXTURE_TEST_CASE(a_deadline_between_two_ticks_is_due_at_the_second_of_them,
                         drained_context) {
     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 20ms});
@@ -313,7 +313,7 @@ BOOST_AUTO_TEST_CASE(a_wait_longer_than_a_turn_of_the_wheel_completes_once_in_it
     journal log;
     timer longest(world.ctx, 47ms), longer(world.ctx, 31ms), t(world.ctx, 15ms), odd(world.ctx);
     odd.expires_after(62ms + 1ns);
-    longest.async_wait(log.note(47)); // one slot, later rounds first
+    longest.async_wait(log.note(47)); // One slot, later turns first.
     longer.async_wait(log.note(31));
     t.async_wait(log.note(15));
     odd.async_wait(log.note(63));
@@ -370,7 +370,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_that_waits_again_keeps_its_cadence, virtual_ti
     by_interval.async_wait([&](error_code ec) { again(again, ec); });
     by_time.async_wait([&](error_code ec) { next(next, ec); });
     for (int i = 1; i <= 12; ++i) {
-        BOOST_TEST(wheel.advance_to_next() == 2U); // both in one tick: no drift
+        BOOST_TEST(wheel.advance_to_next() == 2U); // Both in one tick: no drift.
         poll();
         BOOST_TEST_REQUIRE(exact.size() == static_cast<std::size_t>(i));
         BOOST_TEST((exact.back() - i * 10s < 1ms));
@@ -425,7 +425,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_for_the_past_complete_in_order_of_expiry, Wo
     BOOST_TEST(log.take() == "b c a");
 }
 
-// The order is that of expiry, but for what falls into one tick and different slices of it.
+// Waits expire in order, except for those that fall into one tick and different slices of it.
 BOOST_AUTO_TEST_CASE(a_jump_of_time_completes_what_is_due_in_order_and_nothing_else) {
     const std::uint64_t seed = asio_wheel::test::seed();
     std::mt19937_64 random(seed);

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
 
-// What BOOST_ASIO_ENABLE_HANDLER_TRACKING prints of a wait is what it prints of one on Asio's
-// timers. (That everything else works with it is for a build of all tests to show.)
+// The output of BOOST_ASIO_ENABLE_HANDLER_TRACKING for a wait is the same as for a wait on Asio's
+// timers. (A build of all tests checks everything else with tracking.)
 
 #define BOOST_ASIO_ENABLE_HANDLER_TRACKING 1
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/io_context.hpp>
@@ -41,15 +42,12 @@ BOOST_AUTO_TEST_CASE(the_standard_handler_tracking_is_replaced) {
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
-namespace asio = boost::asio;
 
 using lines = std::vector<std::string>;
 
 const auto per_element = boost::test_tools::per_element();
 
-/// What is written to stderr while `function` runs, line by line.
+/// Returns the lines that are written to stderr while `function` runs.
 template <class Function>
 lines printed_by(Function function) {
     std::FILE* const file = std::tmpfile();
@@ -74,10 +72,9 @@ lines printed_by(Function function) {
     return result;
 }
 
-/// Of lines such as "@asio|1700000000.123456|0*7|deadline_timer@0x7ffc7c66b9d0.async_wait", those
-/// about the timer that is named first and about its waits: the timer's name left out, and its
-/// waits numbered from 1. The wheel has a timer and handlers of its own, which are nobody's
-/// concern.
+/// From lines such as "@asio|1700000000.123456|0*7|deadline_timer@0x7ffc7c66b9d0.async_wait",
+/// returns those about the timer that is named first and about its waits, without the timer's name
+/// and with waits numbered from 1. The wheel's own timer and handlers are left out.
 lines about_the_first_timer(const lines& all) {
     std::string timer;
     std::map<std::string, std::string> numbers;
@@ -142,7 +139,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_waits_creation_call_and_return_are_tracked, T, t
     });
     const lines created_and_called{"*1 async_wait", ">1 ec=system:0", "<1",
                                    "*2 async_wait", ">2 ec=system:0", "<2"};
-    // Asio prints "cancel" for a timer that has ever waited.
+    // Asio prints "cancel" for any timer that has had a wait.
     BOOST_TEST(without("cancel", seen) == created_and_called, per_element);
 }
 
@@ -169,7 +166,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_and_cancel_one_are_tracked, T, timers) {
         ctx.run();
     });
     BOOST_TEST_REQUIRE(seen.size() >= expected.size());
-    seen.resize(expected.size()); // After it, the timer's end may be tracked.
+    seen.resize(expected.size()); // Later lines may track the timer's end.
     BOOST_TEST(seen == expected, per_element);
 }
 
@@ -201,7 +198,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_that_is_destroyed_uncalled_is_tracked, T, t
         t.async_wait(ignore);
     });
     BOOST_TEST(without("cancel", seen) == expected, per_element);
-    // The context ends first. (Asio's timer would not survive that, if it were ever destroyed.)
+    // The context is destroyed first. (With Asio's timer, destroying it afterwards would be an
+    // error.)
     const lines context_first = story_of([] {
         alignas(T) std::byte memory[sizeof(T)];
         asio::io_context ctx;

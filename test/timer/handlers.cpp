@@ -3,8 +3,9 @@
 // pch: off
 // unity: operator_new
 
-// What becomes of handlers and their memory. operator new is counted.
+// The lifetime and the memory of handlers. operator new is counted.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/steady_timer.hpp>
@@ -37,13 +38,10 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
-namespace asio = boost::asio;
 
 using alloc = counting_allocator<>;
 
-// How often a handler and what was made of it were copied and moved.
+// How often a handler and the functions made from it were copied and moved.
 struct transfers {
     std::size_t copied = 0;
     std::size_t moved = 0;
@@ -66,7 +64,7 @@ private:
     transfers* count_;
 };
 
-// Move-only, made from nothing but its argument, callable as an rvalue only.
+// Move-only, constructible only from its argument, callable only as an rvalue.
 class single_use_handler {
 public:
     explicit single_use_handler(bool& called) : called_(&called) {}
@@ -77,7 +75,7 @@ private:
     bool* called_;
 };
 
-// The same, with an executor. (What bind_executor() makes is called as an lvalue in some versions.)
+// The same with an executor. (Some versions call the result of bind_executor() as an lvalue.)
 class single_use_handler_on : public single_use_handler {
 public:
     using executor_type = asio::any_io_executor;
@@ -131,8 +129,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pending_wait_is_one_allocation_freed_before_the_
     BOOST_TEST(called == 10U);
 }
 
-// Neither from the handler's allocator nor from elsewhere: what the way to the executor takes is
-// kept for the next one.
+// Allocates neither from the handler's allocator nor elsewhere: the memory for queuing on the
+// executor is kept for the next wait.
 BOOST_AUTO_TEST_CASE(delivering_through_another_executor_allocates_nothing) {
     virtual_world world;
     asio::io_context other;
@@ -153,7 +151,7 @@ BOOST_AUTO_TEST_CASE(delivering_through_another_executor_allocates_nothing) {
             other.poll();
             return heap.total - before;
         };
-        deliver(); // What is kept has to come from somewhere.
+        deliver(); // The first delivery allocates the memory that is kept.
         std::size_t made = 0;
         for (int i = 0; i < 100; ++i) {
             made += deliver();
@@ -173,8 +171,8 @@ BOOST_AUTO_TEST_CASE(delivering_through_another_executor_allocates_nothing) {
     BOOST_TEST(made_by(on_strand, to(world.ctx.get_executor())) == 0U);
 }
 
-// What waits is delivered, also if there is no memory at all by then: through a strand, one after
-// the other.
+// Pending waits are delivered through a strand one after another, even if there is no memory at
+// all.
 BOOST_AUTO_TEST_CASE(delivering_through_another_executor_needs_no_memory) {
     virtual_world world;
     asio::io_context other;
@@ -203,7 +201,8 @@ BOOST_AUTO_TEST_CASE(delivering_through_another_executor_needs_no_memory) {
     BOOST_TEST(called == 40);
 }
 
-// As Asio's: the handler and its memory are gone, the exception leaves run(), the others go on.
+// As with Asio, the handler and its memory are destroyed, the exception leaves run(), and the
+// others continue.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_that_cannot_be_moved_to_its_call_is_destroyed, World,
                               worlds) {
     using T = typename World::timer;
@@ -232,7 +231,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_that_cannot_be_moved_to_its_call_is_dest
                                              : asio::any_io_executor(world.ctx.get_executor());
         int called = 0, moves = 0;
         T bad(ex, 1ms), good(ex, 1ms);
-        // How many moves there are depends on Asio: the first one after the start is to fail.
+        // The number of moves depends on Asio. The first one after the start must fail.
         int counted = 1'000'000;
         bad.async_wait(heavy(held, &counted, &called));
         moves = counted;
@@ -338,7 +337,7 @@ BOOST_AUTO_TEST_CASE(a_handler_is_copied_and_moved_no_more_than_by_asio) {
     BOOST_TEST(our_lvalue.moved <= their_lvalue.moved);
 }
 
-// The executor of a handler gets it, and works as long as it waits.
+// The handler's executor runs the handler, and has work while the wait is pending.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_runs_through_its_executor_which_works_meanwhile, World,
                               worlds) {
     using T = typename World::timer;
@@ -361,7 +360,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_runs_through_its_executor_which_works_me
     own.expires_after(1h);
     own.async_wait(asio::bind_executor(track(other, world.ctx), [&](error_code) {
         third = other->running_here();
-        BOOST_TEST(record->work() >= 1U); // also the timer's, until the handler has returned
+        BOOST_TEST(record->work() >=
+                   1U); // Includes that of the timer, until the handler has returned.
     }));
     BOOST_TEST(record->work() >= 1U);
     BOOST_TEST(other->work() >= 1U);
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_cannot_be_allocated_leaves_the_timer_as_it_wa
     refused();
     BOOST_TEST(t.cancel() == 0U);
     world.poll();
-    BOOST_TEST(world.ctx.stopped()); // no work is left behind
+    BOOST_TEST(world.ctx.stopped()); // No work is left behind.
     t.async_wait(log.note("waits"));
     refused();
     BOOST_TEST(t.cancel() == 1U);
@@ -403,8 +403,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_cannot_be_allocated_leaves_the_timer_as_it_wa
     BOOST_TEST(log.take() == "waits!");
 }
 
-// Each allocation that starting a wait makes fails in turn. Either the call throws and nothing has
-// happened, or the handler will be called.
+// Each allocation of the call that starts a wait fails in turn. Either the call throws and has no
+// effect, or the handler will be called.
 BOOST_AUTO_TEST_CASE(a_wait_for_which_memory_runs_out_anywhere_is_refused_or_kept) {
     for (const auto d : {3'600'000ms, 1ms, -1ms}) {
         for (const bool strand : {false, true}) {
@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_which_memory_runs_out_anywhere_is_refused_or_kep
     }
 }
 
-// cancel() can't throw: without memory for the way to the handler, another way has to be found.
+// cancel() cannot throw: without memory for queuing the handler, another way must be found.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_cancelled_without_memory_still_completes, World, real_worlds) {
     using T = typename World::timer;
     World world;
@@ -501,7 +501,7 @@ BOOST_AUTO_TEST_CASE(a_million_cycles_leave_no_memory_behind) {
     other.cancel();
 }
 
-// In steady state: memory has been used before, and the thread runs the context.
+// Steady state: memory is reused, and the thread runs the context.
 BOOST_AUTO_TEST_CASE(moving_a_wait_allocates_nothing) {
     virtual_world world;
     timer t(world.ctx, 30s);
@@ -515,7 +515,7 @@ BOOST_AUTO_TEST_CASE(moving_a_wait_allocates_nothing) {
     t.cancel();
     world.poll();
 
-    // The drop-in's way: each re-arm aborts a handler, whose memory the next wait has.
+    // Each re-arm aborts a handler, and the next wait reuses its memory.
     std::size_t left = 1'000'100, before = 0, made = 1;
     const auto rearm = [&](auto&& self) -> void {
         if (left == 1'000'000) {
@@ -550,7 +550,7 @@ BOOST_AUTO_TEST_CASE(delivering_allocates_nothing) {
             t.async_wait([&](error_code ec) { fired += !ec; });
         }
     };
-    for (int i = 0; i < 3; ++i) { // the first time, tokens for so many are made
+    for (int i = 0; i < 3; ++i) { // The first round creates the tokens.
         start();
         made = allocations_of([&] { world.pass(10ms); });
     }

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Waits whose handlers belong on a strand or on another context: what becomes of them on the way,
-// and that nobody else waits for them.
+// Waits whose handlers run on a strand or on another context: what happens while they are queued
+// there, and that nothing else is blocked by them.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/threads.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -29,12 +30,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
-using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
 
 } // namespace
@@ -42,11 +40,11 @@ using clock_type = std::chrono::steady_clock;
 BOOST_AUTO_TEST_SUITE(timer_hops, *boost::unit_test::timeout(200))
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_blocked_strand_delays_no_other_timer, Timer, timers) {
-    verdict all;
+    thread_checks all;
     drained_context world;
     const auto strand = asio::make_strand(world.ctx);
     signal_flag other_ran;
-    Timer first(strand, 1ms); // which makes the wheel
+    Timer first(strand, 1ms); // Creates the wheel.
     Timer blocked(strand, 1ms);
     Timer other(world.ctx, 5ms);
     first.async_wait([&](const error_code&) { all.expect(other_ran.wait()); });
@@ -57,7 +55,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_blocked_strand_delays_no_other_timer, Timer, tim
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_blocking_its_own_pool_delays_no_other_timer, Timer,
                               timers) {
-    verdict all;
+    thread_checks all;
     asio::thread_pool pool(1);
     drained_context world;
     signal_flag other_ran;
@@ -70,8 +68,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_blocking_its_own_pool_delays_no_other_ti
     pool.join();
 }
 
-// The strand is busy, here with the function below, while another thread of its context finds the
-// wait due: what cancel() says on the strand is what the handler sees.
+// The strand is busy with the function below while another thread of its context finds the wait
+// due. The result of cancel() on the strand matches what the handler sees.
 BOOST_AUTO_TEST_CASE(a_wait_on_its_way_to_a_busy_strand_can_be_cancelled) {
     const std::function<std::size_t(steady_timer&)> ways[] = {
         [](auto& t) { return t.cancel(); },
@@ -121,7 +119,8 @@ BOOST_AUTO_TEST_CASE(a_wait_on_its_way_to_a_busy_strand_can_be_postponed) {
     BOOST_TEST(seen.take() == "t");
 }
 
-// The second context runs on, while the first one ends with tickets in the second one's queue.
+// The second context continues to run while the first one is destroyed with handlers in the second
+// one's queue.
 BOOST_AUTO_TEST_CASE(a_context_may_end_while_its_waits_arrive_elsewhere) {
     std::atomic<int> called = 0;
     constexpr int contexts = 100;
@@ -155,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_context_may_end_while_its_waits_arrive_elsewhere) {
     BOOST_TEST(alive.use_count() == 1);
 }
 
-// Serial without a lock: the sanitizer and the counter would tell.
+// Serialised without a lock: otherwise the sanitizer and the counter would report it.
 BOOST_AUTO_TEST_CASE(handlers_on_a_strand_of_a_pool_are_serial) {
     asio::thread_pool pool(4);
     const auto strand = asio::make_strand(pool);

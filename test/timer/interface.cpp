@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // unity: off
 
-// What a compiler sees of the timers: members, types, conversions. Each check is made on Asio's
-// timers too, whatever the version of Boost.
+// The compile-time interface of the timers: members, types, conversions. Each check also applies to
+// Asio's timers, with every version of Boost.
 
 #include <asio_wheel/high_resolution_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -11,6 +11,7 @@
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -35,10 +36,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 
 using io_executor = asio::io_context::executor_type;
 using strand = asio::strand<io_executor>;
@@ -68,7 +66,7 @@ template <class Timer, class... Token>
 concept can_wait =
     requires(Timer& t, Token&&... token) { t.async_wait(std::forward<Token>(token)...); };
 
-// Members that only code from before C++11 needs, and only some versions of Boost have.
+// Members for code from before C++11, which only some versions of Boost have.
 template <class T>
 concept cancels_with_code = requires(T& t, error_code& ec) {
     { t.cancel(ec) } -> std::same_as<std::size_t>;
@@ -90,7 +88,7 @@ concept has_expires_from_now = requires(T& t, const T& constant, typename T::dur
     { t.expires_from_now(d) } -> std::same_as<std::size_t>;
 };
 
-// A completion token that only looks at what it is given.
+// A completion token that only inspects its arguments.
 struct probe {};
 
 struct probed {
@@ -381,7 +379,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(move_assignment_aborts_what_the_target_waited_for,
     BOOST_TEST(log.take() == "1!");
 }
 
-// Bounds, with room for other standard libraries; the figures are printed.
+// Upper bounds, with room for other standard libraries. The sizes are printed.
 BOOST_AUTO_TEST_CASE(a_timer_and_a_wait_are_about_as_large_as_asios) {
     virtual_time world;
     const auto size_of_wait = [&world](auto& t) {

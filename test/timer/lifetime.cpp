@@ -1,11 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Timers that are moved or destroyed, handlers that destroy them, and contexts that end first.
+// Timers that are moved or destroyed, handlers that destroy them, and contexts that are destroyed
+// first.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -27,18 +29,15 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
-using boost::system::error_code;
 
 template <class Timer>
 using with_io_executor =
     typename Timer::template rebind_executor<asio::io_context::executor_type>::other;
 
-// A handler that does something when it is destroyed without having been called.
+// A handler that calls a function when it is destroyed without having been called.
 template <class Function>
 class when_dropped {
 public:
@@ -74,7 +73,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(destroying_a_timer_aborts_its_waits_later, World, 
     BOOST_TEST(seen.take() == "0! 1!");
 }
 
-// Asio completes it with success, the wheel as aborted: it has been destroyed, after all.
+// Asio completes it with success, the wheel as aborted, because the timer was destroyed.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_destroy_a_timer_that_is_due_too, World, worlds) {
     World world;
     journal seen;
@@ -104,7 +103,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_destroy_its_own_timer, World, worlds
     world.run();
     BOOST_TEST(seen.size() == 2U);
 
-    // The usual way: the handler keeps what it needs alive, and is the last one to do so.
+    // The usual pattern: the handler holds the last reference to its objects.
     auto shared = std::make_shared<typename World::timer>(world.ctx, 1ms);
     const std::weak_ptr<typename World::timer> watch = shared;
     shared->async_wait([&seen, shared](const error_code& ec) { seen.add("owner", ec); });
@@ -116,7 +115,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_destroy_its_own_timer, World, worlds
     BOOST_TEST(watch.expired());
 }
 
-// A hundred timers of one slot, all destroyed by the first one's handler.
+// A hundred timers of one slot, all destroyed by the first handler.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_handler_may_destroy_all_timers_of_its_tick, World, worlds) {
     World world;
     std::vector<typename World::timer> all;
@@ -154,7 +153,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_a_context_destroys_handlers_uncalled, T
         BOOST_TEST(cancelled.cancel() == 1U);
         BOOST_TEST(alive.use_count() == 9);
     }
-    BOOST_TEST(alive.use_count() == 2); // alive's and handler's
+    BOOST_TEST(alive.use_count() == 2); // Those of `alive` and of the handler.
     other.run();
 }
 
@@ -174,8 +173,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_of_expired_waits_are_destroyed_with_the_c
     BOOST_TEST(alive.use_count() == 1);
 }
 
-// No lock is held, and nothing is lost: what they start is destroyed in turn. The objects they work
-// on live as long as the last of them.
+// No lock is held, and nothing is lost: the waits that they start are destroyed in turn. Their
+// objects live until the last of them is destroyed.
 BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_destroyed_with_the_context_may_do_anything, Timer, timers) {
     struct belongings {
         asio::io_context& ctx;
@@ -270,7 +269,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_moves_with_its_timer, World, worlds) {
     world.pass(5ms);
     BOOST_TEST(seen.take() == "0 1");
 
-    // What was moved from is as good as new.
+    // A moved-from timer works as a new one.
     a.async_wait(seen.note("a"));
     b.expires_after(1ms);
     b.async_wait(seen.note("b"));
@@ -355,7 +354,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_moves_to_a_timer_with_a_wider_executor, Wor
 BOOST_AUTO_TEST_CASE(a_growing_vector_of_pending_timers_keeps_all_deadlines) {
     virtual_world world;
     constexpr std::size_t count = 100'000;
-    std::vector<timer> timers; // without reserve()
+    std::vector<timer> timers; // Without reserve().
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < count; ++i) {
         timers.emplace_back(world.ctx, (count - i) * 1ms);

@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // unity: off
 
-// How often timers lock a mutex: never where one thread is all there is, and otherwise hardly more
+// How often timers lock a mutex: never in a single-threaded context, and otherwise hardly more
 // often than Asio's.
 //
-// Counted where pthread_mutex_lock() can be replaced, and Asio takes no locks for other reasons, as
-// its handler tracking and select() do; elsewhere all counts are zero.
+// Counted only if pthread_mutex_lock() can be replaced and Asio takes no other locks (as it does
+// for handler tracking and select()). Otherwise, all counts are zero.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 
@@ -50,11 +51,8 @@ extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
 
 #ifdef ASIO_WHEEL_TEST_COUNTS_LOCKS
 constexpr bool counting = true;
@@ -62,7 +60,7 @@ constexpr bool counting = true;
 constexpr bool counting = false;
 #endif
 
-// Newer versions of Asio have a mutex of their own, which nobody can count.
+// Newer versions of Asio have their own mutex, which cannot be counted.
 #if __has_include(<boost/asio/detail/slim_mutex.hpp>)
 constexpr bool counting_asios = false;
 #else
@@ -72,7 +70,7 @@ constexpr bool counting_asios = counting;
 template <class Timer>
 constexpr bool is_wheels = std::is_same_v<Timer, steady_timer>;
 
-// How many locks `f` takes.
+// Returns how many locks `f` takes.
 template <class Function>
 std::size_t locks_of(Function f) {
     const std::size_t before = locks;
@@ -80,7 +78,7 @@ std::size_t locks_of(Function f) {
     return locks - before;
 }
 
-// Waits of all kinds, from the first to the last; the handlers that were called.
+// Waits of all kinds, from start to end. Returns how many handlers were called.
 template <class Timer>
 int many_waits(asio::io_context& ctx, Timer& a, Timer& b) {
     int called = 0;
@@ -123,8 +121,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_counted, *only_if(counting)) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(where_one_thread_is_all_there_is_no_wait_takes_a_lock, Timer,
                               timers) {
-    drained_context world(
-        BOOST_ASIO_CONCURRENCY_HINT_UNSAFE); // The wheel does as its context does.
+    drained_context world(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE); // The wheel follows its context.
     Timer a(world.ctx);
     Timer b(world.ctx);
     int called = 0;
@@ -132,7 +129,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(where_one_thread_is_all_there_is_no_wait_takes_a_l
     BOOST_TEST(called == 500);
 }
 
-// A timeout's life: it is set, it is not needed, its handler hears of it.
+// The life of a timeout: it is set, it is not needed, its handler is aborted.
 BOOST_AUTO_TEST_CASE(a_timeout_takes_no_more_locks_than_asios, *only_if(counting_asios)) {
     constexpr int rounds = 1000;
     const auto from_outside = [](auto& t, asio::io_context& ctx) {
@@ -170,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_takes_no_more_locks_than_asios, *only_if(counting
         const std::size_t wheels = count(std::type_identity<steady_timer>());
         const std::size_t asios = count(std::type_identity<asio::steady_timer>());
         BOOST_TEST_INFO(where << ": " << wheels << " locks, Asio's timer " << asios);
-        BOOST_TEST(wheels <= asios + 2); // 2: for the wake-up, once
+        BOOST_TEST(wheels <= asios + 2); // 2 for the wake-up, once.
         BOOST_TEST(asios >= 4U * rounds);
     };
     compare("from outside", from_outside);

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // timeout: 200
 
-// Random programs of many timers in virtual time, against a std::multimap of what they wait for.
-// Handlers do as random things as the program itself.
+// Random programs of many timers in virtual time, compared with a std::multimap of their waits.
+// Handlers do the same random operations as the program itself.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -33,10 +34,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 using time_point = timer::time_point;
 using duration = timer::duration;
 
@@ -49,7 +47,7 @@ public:
         for (std::size_t i = 0; i < timer_count; ++i) {
             timers_[i].emplace(ctx_);
         }
-        // Others that wait for ever. With very many, operations are aborted in another way.
+        // Other waits that never expire. With very many, operations are aborted in another way.
         for (std::size_t i = 0; i < others; ++i) {
             others_.emplace_back(ctx_, time_point::max()).async_wait([](const error_code&) {});
         }
@@ -76,7 +74,7 @@ public:
         }
     }
 
-    // Nothing must be left when all have been cancelled.
+    // Nothing must be left after all have been cancelled.
     void end_by_cancelling() {
         cancel_others();
         for (std::size_t i = 0; i < timer_count; ++i) {
@@ -102,7 +100,7 @@ public:
         finish();
     }
 
-    // Whatever was under way is destroyed with the contexts, by ~program.
+    // ~program destroys all pending operations with the contexts.
     void end_abruptly() { quiet_ = true; }
 
     [[nodiscard]] std::size_t waits() const { return waits_.size(); }
@@ -111,11 +109,11 @@ private:
     static constexpr std::size_t timer_count = 40;
 
     struct wait {
-        std::multimap<time_point, std::size_t>::iterator place; // in waiting_, unless aborted
+        std::multimap<time_point, std::size_t>::iterator place; // In waiting_, unless aborted.
         std::size_t timer = 0;
         bool aborted = false;
         bool over = false;
-        bool direct = true; // not through an executor of the handler's own
+        bool direct = true; // Not through an executor of the handler.
         std::unique_ptr<asio::cancellation_signal> signal;
     };
 
@@ -123,7 +121,8 @@ private:
         return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
     }
 
-    // Mostly near, so that much happens; with all the magnitudes that the wheel has levels for.
+    // Mostly close ones, so that much happens, but of all magnitudes for which the wheel has
+    // levels.
     [[nodiscard]] duration pick_duration() {
         switch (pick(12)) {
         case 0:
@@ -208,7 +207,7 @@ private:
             BOOST_REQUIRE((w.place->first <= wheel_.now()));
             auto& queue = of_timer_[w.timer];
             const auto place = std::find(queue.begin(), queue.end(), id);
-            // First come, first served; handlers of other executors go their own ways.
+            // First come, first served; handlers on other executors may come in any order.
             BOOST_REQUIRE(
                 (!w.direct || std::none_of(queue.begin(), place, [this](std::size_t earlier) {
                     return waits_[earlier].direct;
@@ -310,8 +309,8 @@ private:
         const duration d = pick_duration();
         const std::size_t due = wheel_.advance(d == duration::max() ? 1h : d);
         const time_point now = wheel_.now();
-        // Not before the expiry, and not later than a tick after it. Of those that had expired
-        // before, it is not known which have been found due.
+        // Not before the expiry, and at most a tick after it. It is unknown which of the earlier
+        // expired waits have been found due.
         const std::size_t may =
             static_cast<std::size_t>(std::distance(waiting_.begin(), waiting_.upper_bound(now)));
         BOOST_REQUIRE(due <= may);
@@ -363,12 +362,12 @@ private:
                        waits_.begin(), waits_.end(), [](const wait& w) { return w.aborted; })));
     }
 
-    asio::io_context other_; // Outlives the wheel: waits hold work on it.
+    asio::io_context other_; // Outlives the wheel, because waits hold work on it.
     asio::io_context ctx_;
     asio_wheel::wheel_service<timer::clock_type>& wheel_;
     asio::strand<asio::io_context::executor_type> strand_;
     std::mt19937_64 random_;
-    std::deque<wait> waits_; // All there ever were, by number.
+    std::deque<wait> waits_; // All waits so far, by number.
     std::multimap<time_point, std::size_t> waiting_;
     std::array<std::deque<std::size_t>, timer_count> of_timer_;
     std::array<std::optional<timer>, timer_count> timers_;

@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Moving the expiry: as Asio's timers do, which aborts what was waiting, and by postpone(), which
-// does not. remaining().
+// Moving the expiry: as with Asio's timers, which aborts the pending wait, and by postpone(), which
+// does not. Also remaining().
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/post.hpp>
@@ -26,15 +27,12 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
 using duration = timer::duration;
 using time_point = timer::time_point;
-namespace asio = boost::asio;
 
-// What happened at which millisecond from now until `end`, such as "10:a 20:b!".
-std::string story(virtual_time& world, journal& log, nanoseconds end) {
+// Returns what happened in which millisecond from now until `end`, such as "10:a 20:b!".
+std::string log_text(virtual_time& world, journal& log, nanoseconds end) {
     std::string text;
     const time_point start = world.now();
     world.poll();
@@ -60,7 +58,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_moved_later_completes_then_and_not_before, virtua
     pass(5ms);
     BOOST_TEST(t.expires_after(20ms) == 1U);
     t.async_wait(log.note("new"));
-    BOOST_TEST(story(*this, log, 100ms) == "0:old! 20:new");
+    BOOST_TEST(log_text(*this, log, 100ms) == "0:old! 20:new");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_moved_earlier_completes_then, virtual_world) {
@@ -70,10 +68,10 @@ BOOST_FIXTURE_TEST_CASE(a_wait_moved_earlier_completes_then, virtual_world) {
     pass(5ms);
     BOOST_TEST(t.expires_after(20ms) == 1U);
     t.async_wait(log.note("new"));
-    BOOST_TEST(story(*this, log, 100ms) == "0:old! 20:new");
+    BOOST_TEST(log_text(*this, log, 100ms) == "0:old! 20:new");
 }
 
-// real time; the context sleeps until the later expiry when it is told of the earlier one
+// real time: the context sleeps until the later expiry when the earlier one is set
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_moved_earlier_wakes_the_context_up, World, real_worlds) {
     using T = typename World::timer;
     World world;
@@ -134,7 +132,7 @@ BOOST_FIXTURE_TEST_CASE(of_several_moves_the_last_one_counts, virtual_world) {
         other.async_wait(log.note("last other"));
         const std::string last = std::to_string(moves.back() / 1ms);
         const std::string last_other = std::to_string((45ms - moves.back() % 20ms) / 1ms);
-        BOOST_TEST(story(*this, log, 100ms) ==
+        BOOST_TEST(log_text(*this, log, 100ms) ==
                    "0:first! other! " + last + ":last " + last_other + ":last other");
     }
 }
@@ -149,9 +147,9 @@ BOOST_AUTO_TEST_CASE(a_wait_moved_when_its_slot_has_begun_completes_at_its_new_t
             t.async_wait(log.note("old"));
             other.async_wait(log.note("other"));
             shaped.pass(80ms);
-            t.expires_after(40ms); // to 120 ms
+            t.expires_after(40ms); // To 120 ms.
             t.async_wait(log.note("new"));
-            BOOST_TEST(story(shaped, log, 200ms) == "0:old! 40:new 121:other");
+            BOOST_TEST(log_text(shaped, log, 200ms) == "0:old! 40:new 121:other");
         }
     }
 }
@@ -172,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(a_million_moves_complete_once, virtual_world) {
     BOOST_TEST(aborts == 999'999U);
     pass(1s);
     BOOST_TEST(fired == 1U);
-    // The timer's entry had its place all the time, and was looked at now and then.
+    // The timer's entry was filed all the time, and visited now and then.
     BOOST_TEST(wheel.stats().cascaded <= 100U);
 }
 
@@ -193,7 +191,7 @@ BOOST_FIXTURE_TEST_CASE(a_moved_timer_can_be_destroyed_at_its_new_time, virtual_
     }
 }
 
-// What postpone() does.
+// The effects of postpone().
 
 BOOST_FIXTURE_TEST_CASE(a_postponed_wait_completes_at_its_new_time_without_being_aborted,
                         virtual_world) {
@@ -204,12 +202,12 @@ BOOST_FIXTURE_TEST_CASE(a_postponed_wait_completes_at_its_new_time_without_being
             t.async_wait(log.note("wait"));
             BOOST_TEST(t.postpone(second) == 1U);
             BOOST_TEST((t.expiry() == now() + second));
-            BOOST_TEST(story(*this, log, 1s) == std::to_string(second / 1ms) + ":wait");
+            BOOST_TEST(log_text(*this, log, 1s) == std::to_string(second / 1ms) + ":wait");
             t.expires_after(first);
             t.async_wait(log.note("wait"));
             pass(3ms);
             BOOST_TEST(t.postpone_until(now() + second) == 1U);
-            BOOST_TEST(story(*this, log, 1s) == std::to_string(second / 1ms) + ":wait");
+            BOOST_TEST(log_text(*this, log, 1s) == std::to_string(second / 1ms) + ":wait");
         }
     }
 }
@@ -224,38 +222,38 @@ BOOST_FIXTURE_TEST_CASE(postpone_moves_all_pending_waits_and_keeps_their_order, 
     t.async_wait(log.note(4));
     BOOST_TEST(t.cancel_one() == 1U);
     BOOST_TEST(t.postpone(30ms) == 4U);
-    BOOST_TEST(story(*this, log, 100ms) == "0:0! 30:1 2 3 4");
+    BOOST_TEST(log_text(*this, log, 100ms) == "0:0! 30:1 2 3 4");
 }
 
 BOOST_FIXTURE_TEST_CASE(postpone_without_a_wait_sets_the_expiry, virtual_world) {
     journal log;
-    timer t(ctx); // fresh
+    timer t(ctx); // Never used before.
     BOOST_TEST(t.postpone(10ms) == 0U);
     BOOST_TEST((t.expiry() == now() + 10ms));
     t.async_wait(log.note("fresh"));
-    BOOST_TEST(story(*this, log, 50ms) == "10:fresh");
+    BOOST_TEST(log_text(*this, log, 50ms) == "10:fresh");
 
-    BOOST_TEST(t.postpone(20ms) == 0U); // when it has expired
+    BOOST_TEST(t.postpone(20ms) == 0U); // After it has expired.
     t.async_wait(log.note("expired"));
-    BOOST_TEST(story(*this, log, 50ms) == "20:expired");
+    BOOST_TEST(log_text(*this, log, 50ms) == "20:expired");
 
     t.expires_after(30ms);
     t.async_wait(log.note("parked"));
-    t.expires_after(40ms); // keeps its place on the wheel
+    t.expires_after(40ms); // Keeps its place on the wheel.
     for (const nanoseconds d : {10ms, 20ms, 5ms}) {
         BOOST_TEST(t.postpone(d) == 0U);
         BOOST_TEST((t.expiry() == now() + d));
     }
-    BOOST_TEST(story(*this, log, 50ms) == "0:parked!");
+    BOOST_TEST(log_text(*this, log, 50ms) == "0:parked!");
     BOOST_TEST(t.postpone(7ms) == 0U);
     t.async_wait(log.note("again"));
-    BOOST_TEST(story(*this, log, 50ms) == "7:again");
+    BOOST_TEST(log_text(*this, log, 50ms) == "7:again");
 
     t.expires_after(10ms);
     t.async_wait(log.note("cancelled"));
     t.cancel();
     BOOST_TEST(t.postpone(30ms) == 0U);
-    BOOST_TEST(story(*this, log, 50ms) == "0:cancelled!");
+    BOOST_TEST(log_text(*this, log, 50ms) == "0:cancelled!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_is_due_but_not_delivered_can_be_postponed, virtual_world) {
@@ -268,8 +266,8 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_due_but_not_delivered_can_be_postponed, v
     BOOST_TEST(t.postpone(20ms) == 2U);
     BOOST_TEST(t.postpone(10ms) == 2U);
     BOOST_TEST(wheel.pending() == 3U);
-    BOOST_TEST(story(*this, log, 50ms) == "0:other 10:1 2");
-    BOOST_TEST(wheel.stats().fired == 4U); // with the one that found a tick's edge
+    BOOST_TEST(log_text(*this, log, 50ms) == "0:other 10:1 2");
+    BOOST_TEST(wheel.stats().fired == 4U); // Including the one that found the start of a tick.
 
     // Due again, cancelled, or followed by another wait before anything was delivered.
     t.expires_after(10ms);
@@ -278,13 +276,13 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_due_but_not_delivered_can_be_postponed, v
     BOOST_TEST(t.postpone(10ms) == 1U);
     t.async_wait(log.note(4));
     BOOST_TEST(wheel.advance(10ms) == 2U);
-    BOOST_TEST(story(*this, log, 50ms) == "0:3 4");
+    BOOST_TEST(log_text(*this, log, 50ms) == "0:3 4");
     t.expires_after(10ms);
     t.async_wait(log.note(5));
     wheel.advance(10ms);
     static_cast<void>(t.postpone(10ms));
     BOOST_TEST(t.cancel() == 1U);
-    BOOST_TEST(story(*this, log, 50ms) == "0:5!");
+    BOOST_TEST(log_text(*this, log, 50ms) == "0:5!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_postponed_on_its_way_to_a_strand_waits_again, virtual_world) {
@@ -294,7 +292,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_postponed_on_its_way_to_a_strand_waits_again, vir
     t.async_wait(log.note("wait"));
     BOOST_TEST(wheel.advance(10ms) == 1U);
     asio::post(strand, [&] { BOOST_TEST(t.postpone(10ms) == 1U); });
-    BOOST_TEST(story(*this, log, 50ms) == "10:wait");
+    BOOST_TEST(log_text(*this, log, 50ms) == "10:wait");
 }
 
 BOOST_FIXTURE_TEST_CASE(postpone_inside_the_handler_is_too_late, virtual_world) {
@@ -304,7 +302,7 @@ BOOST_FIXTURE_TEST_CASE(postpone_inside_the_handler_is_too_late, virtual_world) 
         log.add("wait", ec);
         BOOST_TEST(t.postpone(10ms) == 0U);
     });
-    BOOST_TEST(story(*this, log, 50ms) == "10:wait");
+    BOOST_TEST(log_text(*this, log, 50ms) == "10:wait");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_postponed_to_now_or_the_past_completes_on_the_next_turn,
@@ -336,7 +334,7 @@ BOOST_AUTO_TEST_CASE(a_wait_can_be_postponed_in_real_time_too) {
         world.run();
         BOOST_TEST(log.take() == "wait");
     }
-    t.expires_after(1h); // earlier, while the context sleeps
+    t.expires_after(1h); // Earlier, while the context sleeps.
     t.async_wait(log.note("earlier"));
     timer other(world.ctx, 2ms);
     other.async_wait([&](error_code) { BOOST_TEST(t.postpone(3ms) == 1U); });
@@ -414,7 +412,7 @@ BOOST_FIXTURE_TEST_CASE(waits_complete_in_order_of_expiry_also_when_they_were_po
     a.async_wait(log.note("a"));
     b.async_wait(log.note("b"));
     wheel.advance(10ms);
-    static_cast<void>(a.postpone(10ms)); // when it was due
+    static_cast<void>(a.postpone(10ms)); // While it was due.
     wheel.advance(10ms);
     poll();
     BOOST_TEST(log.take() == "b a");

@@ -1,12 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Each wait is one handler of its context: for run(), poll() and what they return, for stop(), for
+// Each wait is one handler of its context: for the results of run() and poll(), for stop(), for
 // nested calls and for exceptions.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -21,24 +22,22 @@
 
 namespace {
 
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 
-// A world whose context can be run: making one may have stopped it.
+// A world whose context can run: creating a world may have stopped it.
 template <class World>
 struct fresh : World {
     fresh() { this->ctx.restart(); }
 };
 
-// Asio counts a handler for each wait; the wheel counts up to `extra` of its own: see
+// Asio counts a handler for each wait. The wheel may add up to `extra` of its own: see
 // wheel_service.
 template <class World>
 constexpr std::size_t extra(std::size_t of_the_wheel) {
     return std::is_same_v<typename World::timer, boost::asio::steady_timer> ? 0 : of_the_wheel;
 }
 
-// Waits that write 0, 1, 2 … and that are all due after `d`.
+// Waits that log 0, 1, 2 … and that are all due after `d`.
 template <class World>
 std::vector<typename World::timer> several(World& world, journal& seen, int count,
                                            std::chrono::milliseconds d = 3ms) {
@@ -77,7 +76,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(run_returns_when_the_last_wait_has_completed, Worl
     const std::size_t handlers = world.ctx.run_for(20s);
     BOOST_TEST(world.ctx.stopped());
     BOOST_TEST(seen.take() == "0 1 2");
-    // Those that expire in one tick share its wake-up; here there may be three of them.
+    // Waits that expire in the same tick share a wake-up. Here there may be three.
     BOOST_TEST(handlers >= 3U);
     BOOST_TEST(handlers <= 3U + extra<World>(2));
 }
@@ -109,7 +108,7 @@ BOOST_AUTO_TEST_CASE(moving_the_wake_up_earlier_and_giving_it_up_are_handlers_to
     middle.cancel();
     BOOST_TEST(w.ctx.poll() == 2U);
     early.cancel();
-    BOOST_TEST(w.ctx.poll() == 1U); // The wake-up that is given up is no work.
+    BOOST_TEST(w.ctx.poll() == 1U); // A wake-up that is given up is not work.
     BOOST_TEST(w.ctx.stopped());
     w.ctx.restart();
     early.async_wait([](const error_code&) {});
@@ -219,8 +218,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_delivers_other_due_waits, World, wor
     BOOST_TEST(seen.take() == "( b | b b )");
 }
 
-// A context that promises to have one thread keeps what is posted inside a handler to itself until
-// that handler has returned. With a budget of 2, the slices to come must be found, too.
+// A single-threaded context keeps functions that are posted inside a handler in a private queue
+// until the handler has returned. With a budget of 2, the following slices must be found, too.
 BOOST_AUTO_TEST_CASE(a_nested_call_delivers_other_due_waits_with_every_concurrency_hint) {
     constexpr int hints[] = {BOOST_ASIO_CONCURRENCY_HINT_DEFAULT, 1,
                              BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO,
@@ -285,7 +284,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_delivers_waits_that_a_handler_cancel
     BOOST_TEST(seen.take() == "( b! )");
 }
 
-// The handler that runs is work by itself; and so is what waits.
+// A running handler is work, and so is a pending wait.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_never_runs_out_of_work, Timer, timers) {
     for (const int hint :
          {BOOST_ASIO_CONCURRENCY_HINT_DEFAULT, 1, BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO,
@@ -326,7 +325,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_exception_leaves_run_and_loses_no_wait, World, 
     world.elapse(5ms);
     BOOST_CHECK_EXCEPTION(world.ctx.run_for(20s), std::runtime_error,
                           [](const auto& e) { return std::string(e.what()) == "thrown"; });
-    // No restart(): run() goes on where it was. The wheel ticks on, too.
+    // Without restart(), run() continues where it was, and so does the wheel.
     world.elapse(6ms);
     world.ctx.run_for(20s);
     BOOST_TEST(world.ctx.stopped());
@@ -399,7 +398,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_kind_of_run_delivers, World, worlds) {
     BOOST_TEST(seen.take() == "3");
 }
 
-// Nobody runs the context while the wheel goes round ten times.
+// The context does not run while the wheel turns ten times.
 BOOST_AUTO_TEST_CASE(a_wheel_that_was_not_run_for_many_rounds_catches_up_at_once) {
     for (const unsigned levels : {1U, 3U}) {
         drained_context world;
@@ -424,7 +423,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_that_was_not_run_for_many_rounds_catches_up_at_once
     }
 }
 
-// After a long stall, or a suspend: one pass delivers everything, in order.
+// After a long stall or a suspend, one pass delivers everything in order.
 BOOST_AUTO_TEST_CASE_TEMPLATE(one_pass_after_a_stall_delivers_all_in_order_of_expiry, World,
                               worlds) {
     fresh<World> world;
@@ -434,7 +433,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(one_pass_after_a_stall_delivers_all_in_order_of_ex
     constexpr int count = 100;
     const auto start = world.now();
     for (int i = 0; i < count; ++i) {
-        const int turn = i * 37 % count; // all of them, not in order
+        const int turn = i * 37 % count; // All of them, in another order.
         timers.emplace_back(world.ctx, start + turn * 110us);
         timers.back().async_wait(seen.note(turn));
         expected += (i == 0 ? "" : " ") + std::to_string(i);

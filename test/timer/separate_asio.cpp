@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
 
-// An Asio that is compiled apart from its headers, has no timerfd, and finds services by their ids
-// instead of their types, as it does without RTTI.
+// An Asio that is compiled separately, has no timerfd, and finds services by their ids instead of
+// their types, as it does without RTTI.
 
 #define BOOST_ASIO_SEPARATE_COMPILATION
 #define BOOST_ASIO_DISABLE_TIMERFD
@@ -15,6 +15,7 @@
 #include <asio_wheel/system_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/impl/src.hpp>
 #include <boost/asio/io_context.hpp>
@@ -32,12 +33,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
-using boost::system::error_code;
 
 } // namespace
 
@@ -58,7 +56,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_complete_and_are_aborted, World, worlds) {
     BOOST_TEST(seen.take() == "early late!");
 }
 
-// Without timerfd the context sleeps in whole milliseconds.
+// Without timerfd, the context sleeps in whole milliseconds.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_sleeping_context_wakes_up_for_the_earliest_wait, World,
                               real_worlds) {
     World world;

@@ -7,6 +7,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 
@@ -24,13 +25,10 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 using boost::system::system_error;
 
-// The address sanitizer does not know a coroutine's stack: it reports an overflow for an exception.
+// AddressSanitizer does not know the stack of a coroutine: it reports an exception as an overflow.
 constexpr bool may_throw = !has_address_sanitizer;
 
 } // namespace

@@ -3,15 +3,17 @@
 // labels: threads
 // timeout: 300
 
-// Threads that start, cancel, move and postpone waits at random while others run the context. What
-// each call says it has cancelled is what the handlers see, and each handler is called once.
+// Threads that start, cancel, move and postpone waits at random while other threads run the
+// context. The counts that calls return match what the handlers see, and each handler is called
+// once.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/handler_counts.hpp"
+#include "support/names.hpp"
 #include "support/sanitizers.hpp"
 #include "support/seed.hpp"
-#include "support/tally.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -37,22 +39,19 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 
 template <class Timer>
 constexpr bool is_wheels = std::is_same_v<Timer, asio_wheel::steady_timer>;
 
-// Of all threads together. ThreadSanitizer makes each of them ten times as slow.
+// For all threads together. ThreadSanitizer makes each of them ten times slower.
 constexpr int operations = has_thread_sanitizer ? 100'000 : 1'000'000;
 
-// What one thread does to timers of its own.
+// The operations of one thread on timers of its own.
 template <class Timer, class Context>
 class worker {
 public:
-    worker(Context& ctx, tally& t, std::uint64_t seed)
+    worker(Context& ctx, handler_counts& t, std::uint64_t seed)
         : ctx_(ctx), tally_(t), strand_(asio::make_strand(ctx)), random_(seed) {
         for (auto& t1 : timers_) {
             t1.emplace(ctx);
@@ -62,7 +61,7 @@ public:
     void run(int count) {
         for (int i = 0; i < count; ++i) {
             step(*timers_[pick(timers_.size())]);
-            // As much as the context can handle: what comes back late tests nothing new.
+            // No more than the context can handle: long queues test nothing new.
             while (tally_.pending() > 20'000) {
                 std::this_thread::yield();
             }
@@ -77,13 +76,13 @@ private:
         return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
     }
 
-    // On all levels of a small wheel, and at the instants when time comes to their slots.
+    // On all levels of a small wheel, and at the moments when time reaches their slots.
     [[nodiscard]] std::chrono::microseconds pick_duration() {
         return (1U << pick(14)) * 100us / 16 + pick(3) * 50us;
     }
 
     void start(Timer& t) {
-        probe<typename Timer::time_point> handler(tally_, t.expiry());
+        checked_handler<typename Timer::time_point> handler(tally_, t.expiry());
         if (pick(4) == 0) {
             t.async_wait(asio::bind_executor(strand_, std::move(handler)));
         } else {
@@ -121,14 +120,14 @@ private:
     }
 
     Context& ctx_;
-    tally& tally_;
+    handler_counts& tally_;
     asio::strand<typename Context::executor_type> strand_;
     std::mt19937_64 random_;
     std::array<std::optional<Timer>, 32> timers_;
 };
 
 template <class Timer, class Context>
-void stress(Context& ctx, tally& t, std::size_t threads, int count) {
+void stress(Context& ctx, handler_counts& t, std::size_t threads, int count) {
     const std::uint64_t seed = asio_wheel::test::seed();
     std::vector<std::jthread> all;
     for (std::size_t i = 0; i < threads; ++i) {
@@ -138,7 +137,7 @@ void stress(Context& ctx, tally& t, std::size_t threads, int count) {
     }
 }
 
-// Waits on all levels of a small wheel, cancelled when time comes to one of them.
+// Waits on all levels of a small wheel, cancelled when time reaches one of them.
 template <class Timer>
 class cancel_race {
 public:
@@ -202,7 +201,7 @@ private:
     int faults_ = 0;
 };
 
-void check(const tally& t) {
+void check(const handler_counts& t) {
     BOOST_TEST_CONTEXT(seed_note(asio_wheel::test::seed())) {
         t.check_calls();
         BOOST_TEST(t.counted == t.aborted);
@@ -211,7 +210,7 @@ void check(const tally& t) {
 
 template <class Timer>
 void stress_io_context(
-    asio::io_context& ctx, tally& t, std::size_t threads, int count,
+    asio::io_context& ctx, handler_counts& t, std::size_t threads, int count,
     const std::function<void()>& at_the_end = [] {}) {
     auto work = std::make_optional(asio::make_work_guard(ctx));
     std::vector<std::jthread> runners;
@@ -234,7 +233,7 @@ BOOST_AUTO_TEST_CASE(four_threads_and_two_that_run_the_context) {
     drained_context world;
     auto& wheel =
         asio_wheel::make_wheel(world.ctx, {.tick = 100us, .slots = 4, .levels = 8, .budget = 16});
-    tally t;
+    handler_counts t;
     stress_io_context<asio_wheel::steady_timer>(world.ctx, t, 4, operations);
     const asio_wheel::wheel_stats stats = wheel.stats();
     BOOST_TEST(stats.pending == 0U);
@@ -245,7 +244,7 @@ BOOST_AUTO_TEST_CASE(four_threads_and_two_that_run_the_context) {
     BOOST_TEST(stats.lateness.count() >= stats.fired);
 }
 
-// Among very many, operations are aborted in another way.
+// With very many, operations are aborted in another way.
 BOOST_AUTO_TEST_CASE(four_threads_among_very_many_waits) {
     drained_context world;
     auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 100us});
@@ -254,7 +253,7 @@ BOOST_AUTO_TEST_CASE(four_threads_among_very_many_waits) {
     for (std::size_t i = 0; i < count; ++i) {
         others.emplace_back(world.ctx, 1h).async_wait([](const error_code&) {});
     }
-    tally t;
+    handler_counts t;
     stress_io_context<asio_wheel::steady_timer>(world.ctx, t, 4, operations / 2,
                                                 [&] { others.clear(); });
     const asio_wheel::wheel_stats stats = wheel.stats();
@@ -266,11 +265,12 @@ BOOST_AUTO_TEST_CASE(four_threads_among_very_many_waits) {
 
 BOOST_AUTO_TEST_CASE(asios_timers_pass_the_same_test) {
     drained_context world;
-    tally t;
+    handler_counts t;
     stress_io_context<asio::steady_timer>(world.ctx, t, 4, operations / 20);
 }
 
-// Each by itself: sums could be right by chance. And none succeeds after it was counted.
+// Each one separately, because sums could match by chance. None succeeds after it was counted as
+// cancelled.
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_counted_as_cancelled_is_aborted_and_nothing_else_is, Timer,
                               timers) {
     const std::uint64_t seed = asio_wheel::test::seed();
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_counted_as_cancelled_is_aborted_and_nothi
 BOOST_AUTO_TEST_CASE(a_limit_never_leaks) {
     drained_context world;
     auto& wheel = asio_wheel::make_wheel(world.ctx, {.tick = 100us, .max_pending = 30});
-    tally t;
+    handler_counts t;
     stress_io_context<asio_wheel::steady_timer>(world.ctx, t, 3, operations / 5);
     BOOST_TEST(t.refused > 0U);
     BOOST_TEST(wheel.stats().rejected == t.refused);
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(a_limit_never_leaks) {
 }
 
 BOOST_AUTO_TEST_CASE(eight_threads_on_a_pool) {
-    tally t;
+    handler_counts t;
     {
         asio::thread_pool pool(3);
         asio_wheel::make_wheel(pool, {.tick = 50us});

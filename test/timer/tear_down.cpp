@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Programs that are stopped after their first, second, third … handler, and destroyed with whatever
-// they have under way: the timers first, or the context first.
+// Programs that are stopped after their first, second, third … handler, and destroyed with all
+// pending operations: the timers first, or the context first.
 
 #include <asio_wheel/steady_timer.hpp>
 
+#include "support/names.hpp"
 #include "support/tear_down.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -37,16 +38,14 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
+using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
 using asio_wheel::test::tear_down_at_every_step;
-using boost::system::error_code;
 using tcp = asio::ip::tcp;
 
-// How many handlers there are: made, neither called nor destroyed. None may be left when a program
-// has been torn down; the next one looks.
+// The number of existing handlers: created, but neither called nor destroyed. None may be left when
+// a program has been torn down; the next program checks that.
 int handlers_alive = 0;
 
 template <class Function>
@@ -81,8 +80,8 @@ const auto nothing = [](const error_code&) {};
 
 BOOST_AUTO_TEST_SUITE(timer_tear_down, *boost::unit_test::timeout(120))
 
-// Each wait does something to the next timer, so that there are due, aborted, postponed, parked and
-// pending ones at all times.
+// Each wait operates on the next timer, so that there are always due, aborted, postponed, queued
+// and pending ones.
 BOOST_AUTO_TEST_CASE(many_timers) {
     struct program {
         std::deque<steady_timer> timers;
@@ -131,7 +130,7 @@ BOOST_AUTO_TEST_CASE(many_timers) {
     BOOST_TEST(steps > 30U);
 }
 
-// Handlers own the timers on which the next ones wait.
+// Handlers own the timers of the next waits.
 BOOST_AUTO_TEST_CASE(nested_ownership) {
     struct nest {
         static void dig(asio::io_context& ctx, int depth) {
@@ -219,7 +218,7 @@ BOOST_AUTO_TEST_CASE(strands_and_slots) {
                 })));
         }
     };
-    // The program belongs to its handlers: it must not outlive the context, as it has strands.
+    // The program belongs to its handlers. It has strands, so it must not outlive the context.
     const std::size_t steps = tear_down([](asio::io_context& ctx) {
         std::make_shared<program>(ctx)->start();
         return std::shared_ptr<void>();
@@ -227,7 +226,8 @@ BOOST_AUTO_TEST_CASE(strands_and_slots) {
     BOOST_TEST(steps > 12U);
 }
 
-// The other context ends later, with what had been sent to it: that is not destroyed before.
+// The other context is destroyed later, with the handlers in its queue, which are not destroyed
+// before.
 BOOST_AUTO_TEST_CASE(handlers_on_their_way_to_a_second_context) {
     struct program {
         asio::io_context& other;
@@ -313,8 +313,8 @@ BOOST_AUTO_TEST_CASE(chains_of_coroutines) {
     BOOST_TEST(steps > 20U);
 }
 
-// A client says a few words and falls silent; the server echoes, and closes when it has heard
-// nothing for a while.
+// A client sends a few words and goes idle. The server echoes them, and closes the connection after
+// a timeout.
 BOOST_AUTO_TEST_CASE(a_session_with_an_idle_timeout) {
     struct session : std::enable_shared_from_this<session> {
         tcp::socket socket;
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(a_session_with_an_idle_timeout) {
         },
         [&](asio::io_context& ctx) {
             ctx.restart();
-            // What is on its way between the sockets has to arrive before time may pass.
+            // Data between the sockets must arrive before time may advance.
             if (ctx.poll_one() != 0 || ctx.run_one_for(1ms) != 0) {
                 return true;
             }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Several threads on one wheel: what they may do at once, and what each of them can rely on.
+// Several threads on one wheel: what they may do concurrently, and what each can rely on.
 
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/threads.hpp"
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -30,12 +31,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::use_wheel;
-using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
 
 } // namespace
@@ -45,7 +43,7 @@ BOOST_AUTO_TEST_SUITE(timer_threads, *boost::unit_test::timeout(200))
 // Whether they expired in one tick or were cancelled at once.
 BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_of_one_pass_run_on_several_threads, Timer, timers) {
     for (const bool cancelled : {false, true}) {
-        verdict all;
+        thread_checks all;
         drained_context world;
         signal_flag second_ran;
         Timer a(world.ctx, cancelled ? 1h : 2ms);
@@ -69,7 +67,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_earlier_wait_of_another_thread_wakes_the_contex
         late.async_wait(ignore);
         const runners sleeper(world.ctx, 1);
         for (int i = 0; i < 5; ++i) {
-            std::this_thread::sleep_for(1ms); // real time: lets the sleeper fall asleep
+            std::this_thread::sleep_for(1ms); // real time: lets the other thread fall asleep
             signal_flag called;
             Timer early(world.ctx, 2ms);
             early.async_wait([&](const error_code&) { called.set(); });
@@ -91,7 +89,8 @@ BOOST_AUTO_TEST_CASE(a_cancel_of_another_thread_lets_the_context_end) {
 BOOST_AUTO_TEST_CASE(waits_started_without_end_starve_no_due_wait) {
     drained_context world;
     std::atomic<bool> stop = false;
-    std::atomic<int> open = 0; // More of them than the threads can handle would starve anything.
+    std::atomic<int> open =
+        0; // More of them than the threads can handle would starve everything else.
     int rounds = 0;
     steady_timer t(world.ctx, 1ms);
     std::function<void(const error_code&)> again = [&](const error_code&) {
@@ -126,8 +125,8 @@ BOOST_AUTO_TEST_CASE(waits_started_without_end_starve_no_due_wait) {
     BOOST_TEST(rounds == 20);
 }
 
-// A chain of waits that never breaks is work all the time, whatever other threads start and cancel
-// meanwhile, and however long they take to.
+// A chain of waits without gaps is work all the time, whatever other threads start and cancel in
+// the meantime, and however long that takes.
 BOOST_AUTO_TEST_CASE_TEMPLATE(waits_of_other_threads_do_not_make_run_return, Timer, timers) {
     drained_context world;
     std::atomic<bool> stop = false;
@@ -165,7 +164,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_of_other_threads_do_not_make_run_return, Tim
             returned_early += stop ? 0 : 1;
             world.ctx.restart();
         }
-        // What the others have under way still needs somebody to run it.
+        // The pending operations of the others still need a thread to run them.
         std::jthread last([&](const std::stop_token& enough) {
             while (!enough.stop_requested()) {
                 world.ctx.restart();
@@ -287,9 +286,9 @@ BOOST_AUTO_TEST_CASE(a_stopped_pool_with_busy_timers_ends_cleanly) {
     }
 }
 
-// Anything of the service may be called while others run, wait and cancel.
+// Every function of the service may be called while others run, wait and cancel.
 BOOST_AUTO_TEST_CASE(the_service_may_be_used_by_any_thread) {
-    verdict all;
+    thread_checks all;
     drained_context world;
     auto& wheel = use_wheel(world.ctx);
     wheel.pause();

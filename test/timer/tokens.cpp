@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Each of Asio's completion tokens, on the wheel's timers as on Asio's.
+// Each of Asio's completion tokens, on the wheel's timers and on Asio's.
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__SANITIZE_ADDRESS__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // Asio's use_future, on any timer: g++ 12.
@@ -10,6 +10,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/as_tuple.hpp>
@@ -47,13 +48,10 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
-using boost::system::error_code;
 using boost::system::system_error;
 
-// Runs a coroutine to its end, and brings its exception here.
+// Runs a coroutine to its end, and rethrows its exception.
 template <class World>
 void run_coroutine(World& world, asio::awaitable<void> coroutine) {
     std::exception_ptr failure;
@@ -209,12 +207,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(awaitable_operators, World, real_worlds) {
     };
     World world;
     bool done = false;
-    run_coroutine(world, program::run(done)); // which ends, so the loser was cancelled
+    run_coroutine(world, program::run(done)); // It ends, so the loser was cancelled.
     BOOST_TEST(done);
 }
 
-// What a server does for each message. If the wake-up were given up and armed again for each, its
-// handlers would add to those that Asio's timer needs.
+// The pattern of a server for each message. If the wake-up were cancelled and armed again each
+// time, its handlers would add to those that Asio's timer needs.
 template <class Timer>
 std::size_t handlers_for_operations_with_timeouts(int rounds) {
     struct program {

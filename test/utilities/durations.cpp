@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Durations that count in fractions may be infinite, or not be a number: at each function that
-// takes one. (Those of delay queues: see delay_queue.)
+// Floating-point durations may be infinite or NaN. Checks each function that takes a duration.
+// (Those of delay queues: see delay_queue.)
 
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/cancel_after.hpp>
@@ -15,6 +15,7 @@
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -34,10 +35,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 
 template <class Rep>
 using seconds_in = std::chrono::duration<Rep>;
@@ -49,7 +47,7 @@ constexpr seconds infinite{std::numeric_limits<double>::infinity()};
 
 using fractional_time = std::chrono::time_point<std::chrono::steady_clock, seconds>;
 
-// A clock that counts in fractions itself.
+// A clock with a floating-point representation.
 struct fractional_clock {
     using duration = seconds;
     using rep = duration::rep;
@@ -59,7 +57,7 @@ struct fractional_clock {
     static time_point now() noexcept { return time_point(1e6s); }
 };
 
-// A task for each way to schedule one.
+// A task for each scheduling function.
 struct scheduling : virtual_world {
     asio_wheel::basic_scheduler<fractional_clock> tasks{ctx};
     asio_wheel::scheduler steady{ctx};
@@ -120,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_that_is_not_a_number_is_refused) {
                "asio_wheel: a deadline is not a number (NaN)");
 }
 
-// What counts in integers is a number, and tokens of it are constants still.
+// Integer durations are always numbers, and tokens made of them are still constant expressions.
 BOOST_AUTO_TEST_CASE(a_token_may_be_a_constant) {
     constexpr auto in_time = asio_wheel::cancel_after(1s);
     constexpr auto with_token = asio_wheel::cancel_after(1s, asio::deferred);
@@ -177,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_streams_deadline_that_is_not_a_number_is_refused) {
                "asio_wheel: the idle period of a timeout_stream is not a number (NaN)");
 }
 
-// Pauses count in integers, and nothing else converts to them.
+// Pauses are integers, and other types do not convert to them.
 BOOST_AUTO_TEST_CASE(pauses_and_phases_are_numbers) {
     static_assert(!std::convertible_to<seconds, decltype(asio_wheel::backoff_options::initial)>);
     static_assert(!std::invocable<decltype(asio_wheel::random_phase), seconds>);
@@ -220,7 +218,7 @@ BOOST_FIXTURE_TEST_CASE(infinite_times_never_come, scheduling) {
     BOOST_TEST(log.size() == 5U);
 }
 
-// The most that is past is past.
+// The most distant past is past.
 BOOST_FIXTURE_TEST_CASE(negative_infinite_times_have_come, scheduling) {
     journal log;
     asio_wheel::async_sleep_for(ctx, -infinite, log.note("sleep"));

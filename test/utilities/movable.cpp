@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Intervals, idle timers, heartbeats, queues and schedulers are moved, at rest and while something
-// waits.
+// Intervals, idle timers, heartbeats, queues and schedulers are moved, while idle and with pending
+// operations.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/error.hpp>
@@ -13,6 +13,7 @@
 #include <asio_wheel/scheduler.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/refusals.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -42,19 +43,16 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::heartbeat;
 using asio_wheel::idle_timer;
 using asio_wheel::interval;
 using asio_wheel::scheduler;
-using boost::system::error_code;
 
 constexpr auto period = 10s;
 
-// A utility of each kind: how to make one, and how to start what completes after a period.
-// begin(utility, token...) is that for kinds with completion tokens.
+// For each kind of utility: how to create it, and how to start an operation that completes after a
+// period. For kinds with completion tokens, that is begin(utility, token...).
 
 struct intervals {
     using type = interval;
@@ -122,7 +120,8 @@ struct queues {
     }
 };
 
-// A function that was destroyed without having been called tells its handler that it was aborted.
+// A function that is destroyed without having been called reports to its handler that it was
+// aborted.
 template <class Handler>
 class called_once {
 public:
@@ -168,14 +167,14 @@ static_assert(moves_as_promised<heartbeat>);
 static_assert(moves_as_promised<asio_wheel::delay_queue<int>>);
 static_assert(moves_as_promised<scheduler>);
 
-// Values that do not move without throwing make no difference to the queue that holds them.
+// A queue can be moved even if moving its values may throw.
 struct value_that_may_throw {
     value_that_may_throw() = default;
     value_that_may_throw(value_that_may_throw&&) noexcept(false) {}
 };
 static_assert(moves_as_promised<asio_wheel::delay_queue<value_that_may_throw>>);
 
-// Utilities of one kind, on a context whose time is virtual.
+// Utilities of one kind, on a context in virtual time.
 template <class Kind>
 struct moving : virtual_world {
     using utility = typename Kind::type;
@@ -184,7 +183,7 @@ struct moving : virtual_world {
 
     [[nodiscard]] utility make() { return Kind::make(ctx); }
 
-    // Writes `entry` when the operation is over.
+    // Writes `entry` when the operation has completed.
     [[nodiscard]] auto note(int entry) {
         return [this, entry](const error_code& ec = {}, const auto&...) {
             log.add(std::to_string(entry), ec);
@@ -200,7 +199,7 @@ struct moving : virtual_world {
     }
 };
 
-// As sessions own them.
+// Owned as in a session.
 template <class Utility>
 struct session {
     std::string name;
@@ -305,7 +304,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_moved_from_may_be_assigned_to, Kind, kind
     BOOST_TEST(world.log.size() == 2U);
 }
 
-// As the destructor of a connection does, also if the connection was moved.
+// As the destructor of a connection does, even if the connection was moved.
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_moved_from_may_be_cancelled, Kind, kinds_with_tokens) {
     moving<Kind> world;
     auto from = world.started(1);
@@ -466,7 +465,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_constant_one_tells_its_executor_also_after_a_mov
     BOOST_TEST((b.get_executor() == world.ctx.get_executor()));
 }
 
-// What keeps pace with an object before it is moved is still so after it.
+// State that follows the object still does so after a move.
 
 BOOST_FIXTURE_TEST_CASE(an_interval_keeps_its_rate_when_it_is_moved, moving<intervals>) {
     interval a(ctx, period);
@@ -554,8 +553,7 @@ BOOST_FIXTURE_TEST_CASE(handles_and_keys_go_on_leading_to_tasks_of_a_scheduler_t
     BOOST_TEST(log.take() == "3");
 }
 
-// What is destroyed by a move assignment may use the object that is assigned to: that is the new
-// one already.
+// Objects that a move assignment destroys may use the target, which has its new value already.
 
 BOOST_FIXTURE_TEST_CASE(an_element_that_is_destroyed_by_move_assignment_finds_the_new_queue,
                         virtual_world) {
@@ -633,8 +631,8 @@ BOOST_AUTO_TEST_CASE(a_group_may_outlive_its_context) {
     BOOST_TEST(session.cancel() == 0U);
 }
 
-// Another thread touches what is being waited for: before it is moved, and where it is then. Only
-// while it is moved no other thread uses it.
+// Another thread touches the object of a pending wait, before and after it is moved. During the
+// move, no other thread uses it.
 BOOST_AUTO_TEST_CASE(another_thread_may_touch_before_a_move_and_after_it) {
     virtual_world world;
     journal log;
@@ -655,12 +653,12 @@ BOOST_AUTO_TEST_CASE(another_thread_may_touch_before_a_move_and_after_it) {
                 pulse.front().sent();
                 pulse.front().received();
             }
-            both.arrive_and_wait(); // All has been touched at this time.
-            both.arrive_and_wait(); // All was moved.
+            both.arrive_and_wait(); // All were touched at this time.
+            both.arrive_and_wait(); // All were moved.
         }
     });
     for (int i = 0; i < moves; ++i) {
-        world.poll(); // At the same time.
+        world.poll(); // Concurrently.
         both.arrive_and_wait();
         world.pass(period - 1s);
         idle.reserve(idle.capacity() + 1);

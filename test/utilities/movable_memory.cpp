@@ -3,8 +3,9 @@
 // pch: off
 // unity: operator_new
 
-// What moving and constructing utilities takes. operator new is counted.
+// The allocations of moving and constructing utilities. operator new is counted.
 
+#include "support/names.hpp"
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/delay_queue.hpp>
@@ -27,10 +28,8 @@
 namespace {
 
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 
-// How many allocations it takes to move `u` in all ways.
+// Returns how many allocations it takes to move `u` in all ways.
 template <class Utility>
 std::size_t allocations_of_moving(Utility& u) {
     return allocations_of([&u] {
@@ -47,7 +46,7 @@ BOOST_AUTO_TEST_SUITE(movable_utilities_memory, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(constructing_an_interval_an_idle_timer_or_a_heartbeat_is_one_allocation,
                         virtual_time) {
-    const asio_wheel::idle_timer first(ctx, 1s); // Makes the list of all idle timers.
+    const asio_wheel::idle_timer first(ctx, 1s); // Creates the list of all idle timers.
     std::optional<asio_wheel::interval> ticks;
     std::optional<asio_wheel::idle_timer> idle;
     std::optional<asio_wheel::heartbeat> pulse;

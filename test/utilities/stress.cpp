@@ -3,13 +3,14 @@
 // labels: threads
 // timeout: 900
 
-// All utilities at once: threads that do random things to timers, cancellation slots, deadlines,
-// tasks, delay queues and idle timers on one wheel, while others run its context. What was started
-// is what ended, and each call's answer is what the handlers saw.
+// All utilities concurrently: threads that do random operations on timers, cancellation slots,
+// deadlines, tasks, delay queues and idle timers on one wheel, while others run its context.
+// Everything that was started must end, and the result of each call must match what the handlers
+// saw.
 //
 //     ASIO_WHEEL_OPERATIONS=10000000 ASIO_WHEEL_THREADS=8 tools/test -R test_utilities_stress
 //
-// tools/stress does so with 2, 4 and 8 threads. Real time: waits of milliseconds.
+// tools/stress runs this with 2, 4 and 8 threads. Real time: waits of milliseconds.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/error.hpp>
@@ -20,9 +21,10 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/handler_counts.hpp"
+#include "support/names.hpp"
 #include "support/sanitizers.hpp"
 #include "support/seed.hpp"
-#include "support/tally.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -52,25 +54,23 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
 using clock_type = std::chrono::steady_clock;
 using strand = asio::strand<asio::io_context::executor_type>;
 
-// The functions of tasks: of those that are called once, and of those that are repeated.
+// The functions of tasks: those that are called once, and those that are repeated.
 struct task_tally {
     std::atomic<std::uint64_t> made{0};
     std::atomic<std::uint64_t> called{0};
-    std::atomic<std::uint64_t> uncalled{0};  // Destroyed without that,
-    std::atomic<std::uint64_t> cancelled{0}; // as cancel() has said, or since they were refused.
+    std::atomic<std::uint64_t> uncalled{0}; // Destroyed without a call,
+    std::atomic<std::uint64_t> cancelled{
+        0}; // as cancel() has returned, or because they were rejected.
     std::atomic<std::uint64_t> repeated{0};
     std::atomic<std::uint64_t> repetitions{0};
-    std::atomic<std::uint64_t> ended{0}; // Of those.
+    std::atomic<std::uint64_t> ended{0}; // Repeated ones that have ended.
     std::atomic<std::uint64_t> faults{0};
 
     [[nodiscard]] std::uint64_t pending() const {
@@ -87,16 +87,16 @@ struct value_tally {
 };
 
 struct totals {
-    tally waits;     // Of timers: their calls say how many they abort.
-    tally signalled; // Waits that are aborted by signals.
-    tally deadlines; // Waits that have a deadline besides.
-    tally idle;
-    tally pops;
+    handler_counts waits;     // Waits of timers: the calls return how many they abort.
+    handler_counts signalled; // Waits that are aborted by signals.
+    handler_counts deadlines; // Waits with an additional deadline.
+    handler_counts idle;
+    handler_counts pops;
     task_tally tasks;
     value_tally values;
     std::atomic<std::uint64_t> touches{0};
 
-    // What the context has yet to do.
+    // The pending work of the context.
     [[nodiscard]] std::uint64_t pending() const {
         return waits.pending() + signalled.pending() + deadlines.pending() + pops.pending() +
                tasks.pending();
@@ -131,7 +131,7 @@ private:
     bool called_ = false;
 };
 
-// The scheduler there is now. Now and then it stops, and another one adopts what it leaves.
+// The current scheduler. Now and then it stops, and another one adopts its tasks.
 class shared_scheduler {
 public:
     explicit shared_scheduler(asio::io_context& ctx) : ctx_(ctx) {}
@@ -152,13 +152,13 @@ public:
     }
     void stop() { static_cast<void>(get()->stop()); }
 
-    /// Whether a scheduler that takes no more has thrown this.
+    /// Returns whether a stopped scheduler has thrown this.
     [[nodiscard]] static bool is_stopped(const boost::system::system_error& e) {
         return e.code() == asio_wheel::error::scheduler_stopped;
     }
 
 private:
-    // False if it has been replaced, too.
+    // Returns false if it has been replaced, too.
     static bool adopted_by(scheduler& s, const scheduler::orphans& orphans) {
         try {
             s.adopt(orphans);
@@ -176,7 +176,7 @@ private:
     std::shared_ptr<scheduler> current_ = std::make_shared<scheduler>(ctx_);
 };
 
-// What belongs to one thread: timers, which it uses itself, and what is used on a strand.
+// The objects of one thread: its own timers, and objects on a strand.
 class worker {
 public:
     worker(asio::io_context& ctx, totals& t, shared_scheduler& s, std::uint64_t seed)
@@ -190,7 +190,7 @@ public:
     void run(std::uint64_t operations) {
         for (std::uint64_t i = 0; i < operations; ++i) {
             step();
-            // As much as the context can handle.
+            // No more than the context can handle.
             while (totals_.pending() + posted_ > 2'000) {
                 std::this_thread::yield();
             }
@@ -208,7 +208,7 @@ public:
     }
 
 private:
-    // What one strand does.
+    // The operations on one strand.
     class strand_part {
     public:
         strand_part(worker& w, std::uint64_t seed)
@@ -285,7 +285,7 @@ private:
 
         void wait_with_slot(slotted& s) {
             s.timer->expires_after(pick(2000) * 1us);
-            probe handler(all().signalled, s.timer->expiry());
+            checked_handler handler(all().signalled, s.timer->expiry());
             s.timer->async_wait(asio::bind_executor(
                 worker_.strand_,
                 asio::bind_cancellation_slot(s.signal.slot(), std::move(handler))));
@@ -293,7 +293,7 @@ private:
 
         void wait_with_deadline() {
             const auto t = std::make_shared<steady_timer>(worker_.strand_, pick(2000) * 1us);
-            probe handler(all().deadlines, t->expiry());
+            checked_handler handler(all().deadlines, t->expiry());
             t->async_wait(asio_wheel::timeout(
                 pick(2000) * 1us,
                 asio::bind_executor(
@@ -310,7 +310,7 @@ private:
             }
         }
         void pop() {
-            probe handler(all().pops, clock_type::time_point());
+            checked_handler handler(all().pops, clock_type::time_point());
             queue_.async_pop(
                 [this, h = std::move(handler)](const error_code& ec, element e) mutable {
                     if (!ec) {
@@ -331,7 +331,7 @@ private:
                 }
                 return;
             }
-            // Not earlier than it says.
+            // Not earlier than its expiry.
             static_cast<void>(queue_.postpone(key, 5ms));
         }
         void take(std::optional<element> e) {
@@ -347,7 +347,7 @@ private:
                 return;
             }
             waits_idle_ = true;
-            probe handler(all().idle, clock_type::time_point());
+            checked_handler handler(all().idle, clock_type::time_point());
             idle_.async_wait(asio::bind_executor(
                 worker_.strand_, [this, h = std::move(handler)](const error_code& ec) mutable {
                     waits_idle_ = false;
@@ -397,7 +397,7 @@ private:
     }
 
     void use(steady_timer& t) {
-        tally& waits = totals_.waits;
+        handler_counts& waits = totals_.waits;
         switch (pick(8)) {
         case 0:
             waits.counted += t.cancel();
@@ -425,7 +425,7 @@ private:
     }
 
     void wait(steady_timer& t) {
-        probe handler(totals_.waits, t.expiry());
+        checked_handler handler(totals_.waits, t.expiry());
         if (pick(4) == 0) {
             t.async_wait(asio::bind_executor(strand_, std::move(handler)));
         } else {
@@ -454,7 +454,7 @@ private:
                 handles_.push_back(s->schedule_after(d, std::move(f)));
             }
         } catch (const boost::system::system_error& e) {
-            if (!shared_scheduler::is_stopped(e)) { // It was replaced in between.
+            if (!shared_scheduler::is_stopped(e)) { // It was replaced in the meantime.
                 throw;
             }
             totals_.tasks.cancelled += repeated ? 0U : 1U;
@@ -526,12 +526,13 @@ BOOST_AUTO_TEST_CASE(all_utilities_at_once_on_one_wheel) {
               << t.values.pushed << " values; " << t.tasks.made << " tasks, " << t.tasks.repetitions
               << " repetitions of " << t.tasks.repeated << '\n';
     BOOST_TEST_CONTEXT(seed_note(seed)) {
-        for (const tally* each : {&t.waits, &t.signalled, &t.deadlines, &t.idle, &t.pops}) {
+        for (const handler_counts* each :
+             {&t.waits, &t.signalled, &t.deadlines, &t.idle, &t.pops}) {
             each->check_calls();
         }
         BOOST_TEST(t.waits.counted == t.waits.aborted);
         BOOST_TEST(t.waits.refused == 0U);
-        BOOST_TEST(t.deadlines.aborted == 0U); // A deadline says that it has passed.
+        BOOST_TEST(t.deadlines.aborted == 0U); // A deadline reports that it has passed.
         BOOST_TEST(t.deadlines.refused > 0U);
         BOOST_TEST(t.tasks.made == t.tasks.called + t.tasks.uncalled);
         BOOST_TEST(t.tasks.cancelled <= t.tasks.uncalled);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Intervals, idle timers, heartbeats, delay queues and schedulers that are destroyed after the
-// first, second, third … handler, with whatever they have under way.
+// Programs with intervals, idle timers, heartbeats, delay queues and schedulers that are destroyed
+// after their first, second, third … handler, with all pending operations.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/heartbeat.hpp>
@@ -12,6 +12,7 @@
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
 
+#include "support/names.hpp"
 #include "support/tear_down.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -34,14 +35,12 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
+using namespace asio_wheel::test;
 using asio_wheel::test::tear_down_at_every_step;
-using boost::system::error_code;
 
 constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 
-// Everything at once, each word owned by the coroutine that uses it.
+// All utilities at once, each owned by the coroutine that uses it.
 asio::awaitable<void> program() {
     const auto ex = co_await asio::this_coro::executor;
     asio_wheel::delay_queue<std::unique_ptr<int>> queue(ex);
@@ -65,7 +64,7 @@ asio::awaitable<void> program() {
     co_await queue.async_pop(tuple);
 }
 
-// Objects outside of the context, whose handlers own them.
+// Objects outside of the context, owned by their handlers.
 struct session : std::enable_shared_from_this<session> {
     explicit session(asio::io_context& ctx)
         : queue(ctx), tasks(ctx), ticks(ctx, 1s), idle(ctx, 3s) {}

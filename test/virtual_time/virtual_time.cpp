@@ -14,6 +14,7 @@
 #include <asio_wheel/virtual_time.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
@@ -40,23 +41,18 @@
 #include <thread>
 #include <vector>
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
+using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 using asio_wheel::system_timer;
-using asio_wheel::test::aborted;
-using asio_wheel::test::ignore;
-using boost::system::error_code;
 using std::chrono::nanoseconds;
-using virtual_time = asio_wheel::virtual_time;
 using times = std::vector<nanoseconds>;
 
 namespace {
 
-/// A context in virtual time, and when its handlers were called.
+/// A context in virtual time, and the times when its handlers were called.
 struct world {
     asio::io_context ctx;
-    virtual_time time{ctx};
+    asio_wheel::virtual_time time{ctx};
     times called;
 
     auto note() {
@@ -67,7 +63,7 @@ struct world {
     }
 };
 
-/// What run_until() throws; nothing if it does not.
+/// Returns the message of the exception of run_until(), or an empty string.
 template <class Run>
 std::string why(Run run) {
     try {
@@ -78,7 +74,7 @@ std::string why(Run run) {
     return "";
 }
 
-/// Seconds are its unit, and fractions of them.
+/// A clock whose unit is a second, as a floating-point number.
 template <class Rep, class Period>
 struct odd_clock {
     using duration = std::chrono::duration<Rep, Period>;
@@ -148,7 +144,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_handler_starts_is_due_in_its_turn, world) {
     steady_timer first(ctx, 10s), second(ctx), between(ctx, 12s);
     first.async_wait([&](error_code) {
         called.push_back(time.elapsed());
-        second.expires_after(1s); // Before what was there.
+        second.expires_after(1s); // Before the earlier waits.
         second.async_wait(note());
     });
     between.async_wait(note());
@@ -185,28 +181,28 @@ BOOST_FIXTURE_TEST_CASE(all_clocks_of_a_context_move_together, world) {
 
 BOOST_AUTO_TEST_CASE(several_contexts_share_one_time) {
     asio::io_context a, b;
-    virtual_time time(a, b);
-    std::string story;
+    asio_wheel::virtual_time time(a, b);
+    std::string log_text;
     const auto tell = [&](const char* what) {
-        story += what + std::to_string(time.elapsed() / 1s) + ' ';
+        log_text += what + std::to_string(time.elapsed() / 1s) + ' ';
     };
     steady_timer in_a(a, 1s), in_b(b, 2s), in_a_again(a);
     in_a.async_wait([&](error_code) { tell("a"); });
     in_b.async_wait([&](error_code) {
         tell("b");
-        asio::post(a, [&] { // Runs before time goes on.
+        asio::post(a, [&] { // Runs before time advances.
             tell("posted");
             in_a_again.expires_after(1s);
             in_a_again.async_wait([&](error_code) { tell("again"); });
         });
     });
     time.run();
-    BOOST_TEST(story == "a1 b2 posted2 again3 ");
+    BOOST_TEST(log_text == "a1 b2 posted2 again3 ");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wheel_that_is_made_later_stands_still_too, world) {
     time.advance(10s);
-    steady_timer t(ctx, 5s); // The context's first.
+    steady_timer t(ctx, 5s); // The first timer of the context.
     t.async_wait(note());
     time.advance(0s);
     BOOST_TEST(called.empty());
@@ -229,7 +225,7 @@ BOOST_FIXTURE_TEST_CASE(run_goes_on_until_nothing_waits, world) {
     hourly.async_tick(tick);
     time.run();
     BOOST_TEST((called == times{1h, 2h, 3h, 30 * 24h}));
-    time.run(); // What waits for ever is left waiting.
+    time.run(); // Waits without an end stay pending.
     BOOST_TEST(asio_wheel::use_wheel(ctx).pending() == 1U);
     b.cancel();
     time.run();
@@ -269,7 +265,7 @@ BOOST_FIXTURE_TEST_CASE(run_until_returns_right_after_the_handler_that_made_it_t
     BOOST_TEST((called == times{1s}));
     time.run_until([&] { return called.size() == 3; });
     BOOST_TEST((called == times{1s, 1s, 2s}));
-    time.run_until([] { return true; }); // Is asked first.
+    time.run_until([] { return true; }); // The condition is checked first.
     BOOST_TEST((time.elapsed() == 2s));
 }
 
@@ -277,7 +273,7 @@ BOOST_FIXTURE_TEST_CASE(run_until_says_why_it_gives_up, world) {
     const auto never = [] { return false; };
     {
         asio::io_context other;
-        virtual_time short_of_patience({.io_timeout = 1ms}, other);
+        asio_wheel::virtual_time short_of_patience({.io_timeout = 1ms}, other);
         BOOST_TEST(why([&] { short_of_patience.run_until(never); }) ==
                    "asio_wheel: virtual_time::run_until(): the predicate is false, and nothing "
                    "waits for time, and no socket has had news for 1000000 ns");
@@ -302,7 +298,7 @@ BOOST_FIXTURE_TEST_CASE(io_happens_before_time_passes, world) {
     using asio::ip::tcp;
     tcp::acceptor acceptor(ctx, {asio::ip::address_v4::loopback(), 0});
     tcp::socket client(ctx), server(ctx);
-    steady_timer timeout(ctx, 1ns); // Much shorter than any network.
+    steady_timer timeout(ctx, 1ns); // Much shorter than any network delay.
     bool expired = false;
     std::string received(5, ' ');
     std::size_t size = 0;
@@ -329,7 +325,7 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_context_ends_advance_and_run_at_once, world) {
     time.advance(1h);
     BOOST_TEST((time.elapsed() == 1s));
     BOOST_TEST(called.empty());
-    time.run(); // Restarts it.
+    time.run(); // Restarts the context.
     BOOST_TEST((called == times{2s}));
 }
 
@@ -360,11 +356,11 @@ BOOST_FIXTURE_TEST_CASE(a_handler_must_not_move_the_time_that_runs_it, world) {
 
 BOOST_AUTO_TEST_CASE(a_context_has_one_virtual_time) {
     asio::io_context a, b;
-    virtual_time time(b);
+    asio_wheel::virtual_time time(b);
     const auto& wheel = asio_wheel::use_wheel(a);
-    BOOST_CHECK_THROW(virtual_time(a, b), std::logic_error);
-    BOOST_TEST(!wheel.paused()); // `a` has got nothing of it.
-    virtual_time of_a(a);
+    BOOST_CHECK_THROW(asio_wheel::virtual_time(a, b), std::logic_error);
+    BOOST_TEST(!wheel.paused()); // `a` was not changed.
+    asio_wheel::virtual_time of_a(a);
     BOOST_TEST(wheel.paused());
 }
 
@@ -377,17 +373,17 @@ BOOST_AUTO_TEST_CASE(time_goes_on_from_where_it_stands) {
     t.async_wait([&](error_code ec) { called = !ec; });
     const auto begin = wheel.now();
     {
-        virtual_time time(ctx);
+        asio_wheel::virtual_time time(ctx);
         time.advance(1h - 2ms);
         BOOST_TEST(!called);
     }
     BOOST_TEST(!wheel.paused());
     BOOST_TEST((wheel.now() - begin >= 1h - 2ms));
     ctx.restart();
-    ctx.run(); // Some two milliseconds.
+    ctx.run(); // About two milliseconds.
     BOOST_TEST(called);
     {
-        virtual_time once_more(ctx);
+        asio_wheel::virtual_time once_more(ctx);
         BOOST_TEST(wheel.paused());
     }
 }
@@ -417,7 +413,7 @@ BOOST_FIXTURE_TEST_CASE(a_seed_repeats_every_jitter, world) {
 BOOST_AUTO_TEST_CASE(the_same_program_does_the_same_a_thousand_times) {
     const auto run = [] {
         asio::io_context ctx, other;
-        virtual_time time(ctx, other);
+        asio_wheel::virtual_time time(ctx, other);
         time.seed(7);
         std::string trace;
         const auto tell = [&](const std::string& what) {

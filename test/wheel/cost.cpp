@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // unity: off
 
-// What the wheel's operations cost, counted: how often an entry is looked at, and what is
-// allocated.
+// The cost of the wheel's operations, counted: how often they visit an entry, and what they
+// allocate.
 
 #include <asio_wheel/wheel.hpp>
 
@@ -33,7 +33,7 @@ namespace {
 
 std::size_t allocations = 0;
 
-// Volatile: g++ would see through it, and warn that operator new was not what it calls.
+// Volatile: otherwise g++ sees that operator new is replaced, and warns.
 void (*const volatile release)(void*) = boost::alignment::aligned_free;
 
 } // namespace
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(
     start_at(w, 0x1234);
     const std::pair<tick_t, unsigned> places[] = {{0x1234, 0},  {0x123f, 0}, {0x1240, 1},
                                                   {0x12ff, 1},  {0x1300, 2}, {0x2000, 3},
-                                                  {0x8'1234, 3}}; // the last one a round later
+                                                  {0x8'1234, 3}}; // A round later.
     for (std::size_t i = 0; i < entries.size(); ++i) {
         w.insert(entries[i], places[i].first);
         BOOST_TEST(wheel_inspector::level_of(w, entries[i]).value() == places[i].second);
@@ -169,8 +169,7 @@ BOOST_AUTO_TEST_CASE(
     w.insert(entries[1], 0x0001'2350);
     BOOST_TEST(wheel_inspector::level_of(w, entries[1]).value() == 0U);
     BOOST_TEST(expire(w, 0x0001'2350) == ticks{0x0001'2350}, per_element);
-    // As far as the slot that is next, and not into it: what is filed now must not overtake what is
-    // there already.
+    // Up to the next slot, but not into it: entries inserted now must not overtake those in it.
     BOOST_TEST(expire(w, 0x0300'0100).empty());
     BOOST_TEST(w.elapsed() == 0x02ff'ffffU);
     BOOST_TEST(expire(w, 0x0300'0123) == ticks{0x0300'0123}, per_element);
@@ -179,7 +178,7 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(a_stall_of_a_day_looks_at_each_entry_once_for_each_level_at_most) {
-    constexpr tick_t day = 86'400'000; // at 1 ms
+    constexpr tick_t day = 86'400'000; // A tick of 1 ms.
     for (const shape s : {shape{2, 64}, shape{4, 32}, shape{16, 16}, shape{64, 10}, shape{256, 4},
                           shape{256, 8}, shape{1024, 6}, shape{4096, 5}}) {
         BOOST_TEST_CONTEXT(s) {
@@ -202,7 +201,7 @@ BOOST_AUTO_TEST_CASE(one_level_looks_at_an_entry_once_for_each_occupied_round_no
     entry_set entries(10);
     std::vector<wheel_entry*> due(100);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        w.insert(entries[i], 5 + 16 * 1'000'000 * i); // one slot, a million turns between them
+        w.insert(entries[i], 5 + 16 * 1'000'000 * i); // One slot, a million turns apart.
     }
     const slice whole = advance_once(w, 16 * 10'000'000, 55, due); // 10 + 9 + … + 1
     BOOST_TEST(whole.expired == 10U);
@@ -218,8 +217,8 @@ BOOST_AUTO_TEST_CASE(an_empty_stretch_of_any_length_is_jumped_over) {
             std::vector<wheel_entry*> due(4);
             w.insert(entries[0], 3);
             w.insert(entries[1], last_tick - 3);
-            // Stepping would not end in a lifetime. At worst the far one shares the near one's
-            // slot.
+            // Advancing tick by tick would take a lifetime. At worst, the far one shares the slot
+            // of the near one.
             const slice whole = advance_once(w, last_tick, 3, due);
             BOOST_TEST(whole.expired == 2U);
             BOOST_TEST(!whole.more);
@@ -228,7 +227,7 @@ BOOST_AUTO_TEST_CASE(an_empty_stretch_of_any_length_is_jumped_over) {
 }
 
 #if defined(__linux__)
-// How many pages of a wheel's memory are there.
+// Returns how many pages of a wheel's memory are resident.
 std::size_t pages_of(const wheel& w) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t size = wheel_inspector::memory(w) - sizeof w;
@@ -246,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_takes_the_memory_of_the_slots_that_it_uses,
     for (std::size_t i = 0; i < entries.size(); ++i) {
         w.insert(entries[i], 100 + i);
     }
-    // One of slots, of the lists that are filled, and of each height of the tree.
+    // One page of slots, one of the lists that are filled, and one for each level of the tree.
     BOOST_TEST(pages_of(w) <= 6U);
 }
 #endif
@@ -279,7 +278,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_allocated_after_construction) {
         BOOST_TEST(fired == 999U);
         BOOST_TEST(after == before);
     }
-    BOOST_TEST(allocations > 0U); // The counter does count.
+    BOOST_TEST(allocations > 0U); // The counter works.
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Numbers that guides and headers state about the wheel are what it is: they are read out of the
+// Checks numbers about the wheel that guides and headers state. The test reads them from the
 // documents.
 
 #include <asio_wheel/stats.hpp>
@@ -31,7 +31,7 @@ std::string document(const std::string& path) {
     return text.str();
 }
 
-// As a document writes a time, in seconds.
+// Parses a time as a document writes it, in seconds.
 double seconds(const std::string& number, const std::string& unit) {
     const double factor = unit == "ms"     ? 1e-3
                           : unit == "s"    ? 1
@@ -51,7 +51,7 @@ double memory_of(std::size_t slots, unsigned levels) {
     return static_cast<double>(asio_wheel::wheel_inspector::memory(w));
 }
 
-// Documents round.
+// Documents round numbers.
 void compare(double stated, double actual, double share_left_out) {
     BOOST_TEST(std::abs(stated - actual) <= share_left_out * actual,
                "is said to be " << stated << ", but is " << actual);

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The tree of the slots' earliest deadlines, beside a vector that is searched.
+// The tree of the slots' earliest deadlines, compared with a linear search.
 
 #include <asio_wheel/detail/wheel/earliest_ticks.hpp>
 
@@ -21,7 +21,7 @@ using asio_wheel::no_tick;
 using asio_wheel::tick_t;
 using namespace asio_wheel::test;
 
-// Both do the same, and must give the same answers.
+// Both do the same and must return the same results.
 struct pair_of_models {
     explicit pair_of_models(std::size_t slots)
         : keys(asio_wheel::detail::earliest_ticks(nullptr, slots).room(), 0),

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Entries that are held: their tick has come, but their exact time in it has not.
+// Held entries: their tick has come, but not their exact time within it.
 
 #include <asio_wheel/wheel.hpp>
 
@@ -31,7 +31,7 @@ using asio_wheel::wheel_inspector;
 static_assert(noexcept(std::declval<wheel&>().hold(std::declval<wheel_entry&>())));
 static_assert(noexcept(std::declval<wheel&>().release_held()));
 
-// Entries that expired at tick 100 and are held since, and one that is due long after.
+// Entries that expired at tick 100 and have been held since, and one that is due long after.
 struct holding {
     explicit holding(shape s, std::size_t count = 3) : w(s.slots, s.levels), held(count) {
         for (entry& e : held) {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(advance_does_not_hand_out_what_is_held) {
                 BOOST_TEST(!nothing.more);
                 check_invariants(at.w);
             }
-            entry fresh; // Others of its tick are not kept back.
+            entry fresh; // Others of its tick are not held back.
             at.w.insert(fresh, 100);
             BOOST_TEST(expire(at.w, 100) == ticks{100}, per_element);
             BOOST_TEST(!fresh.filed());
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(what_is_held_is_due_when_time_goes_on_to_a_later_tick) {
                 holding at(s);
                 const ticks expired = expire(at.w, now, 1);
                 BOOST_TEST(std::count(expired.begin(), expired.end(), 100U) == 3);
-                BOOST_TEST(expired.front() == 100U); // in the order of deadlines
+                BOOST_TEST(expired.front() == 100U); // In order of deadlines.
                 BOOST_TEST(at.w.size() == (now == last_tick ? 0U : 1U));
                 check_invariants(at.w);
             }
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(the_next_expiry_is_not_later_than_what_is_held) {
             expect_held();
             expire(at.w, 100);
             expect_held();
-            at.w.reschedule(at.later, 200); // Others come and go.
+            at.w.reschedule(at.later, 200); // Other entries come and go.
             at.w.erase(at.later);
             expect_held();
             at.w.insert(at.later, 300);
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_held_entry_moved_within_its_tick_stays_held) {
             holding at(s);
             at.w.reschedule(at.held[0], 100);
             at.w.reschedule(at.held[1], 400);
-            at.w.reschedule(at.held[1], 100); // there and back
+            at.w.reschedule(at.held[1], 100); // There and back.
             BOOST_TEST(at.held[1].deadline() == 100U);
             check_invariants(at.w);
             BOOST_TEST(expire(at.w, 100).empty());
@@ -355,7 +355,7 @@ BOOST_AUTO_TEST_CASE(entries_may_be_held_while_an_advance_is_in_the_middle_of_a_
                 w.hold(*e);
             }
             check_invariants(w);
-            w.release_held(); // They join what is left over.
+            w.release_held(); // They join the entries that are left over.
             check_invariants(w);
             BOOST_TEST(w.size() == 20U);
             BOOST_TEST(expire(w, 10, 3) == ticks(20, 10), per_element);
@@ -363,7 +363,7 @@ BOOST_AUTO_TEST_CASE(entries_may_be_held_while_an_advance_is_in_the_middle_of_a_
     }
 }
 
-// Time lags behind what was told where the next slot has begun, but its first entry is not due.
+// Time lags behind the last advance() if the next slot has begun but its first entry is not due.
 BOOST_AUTO_TEST_CASE(what_is_held_while_time_lags_behind_is_due_at_its_tick) {
     for (const shape s : shapes) {
         BOOST_TEST_CONTEXT(s) {
@@ -389,8 +389,8 @@ BOOST_AUTO_TEST_CASE(held_entries_may_come_from_anywhere_and_at_any_time) {
         BOOST_TEST_CONTEXT(s) {
             wheel w(s.slots, s.levels);
             entry_set entries(2);
-            w.release_held();   // nothing
-            w.hold(entries[0]); // before time was ever told
+            w.release_held();   // Nothing is held.
+            w.hold(entries[0]); // Before the first advance().
             BOOST_TEST(entries[0].deadline() == 0U);
             BOOST_TEST(w.next_expiry() == 0U);
             check_invariants(w);
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(held_entries_may_come_from_anywhere_and_at_any_time) {
             w.release_held();
             BOOST_TEST(expire(w, 0) == ticks{0}, per_element);
             expire(w, last_tick);
-            w.hold(entries[1]); // at the end of time
+            w.hold(entries[1]); // At the end of time.
             BOOST_TEST(expire(w, no_tick).empty());
             BOOST_TEST(w.next_expiry() == last_tick);
             w.release_held();

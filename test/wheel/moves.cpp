@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Entries whose deadlines change or that leave: postpone, reschedule, erase, replace.
+// Entries whose deadlines change, or that leave the wheel: postpone, reschedule, erase, replace.
 
 #include <asio_wheel/wheel.hpp>
 
@@ -26,7 +26,7 @@ using asio_wheel::tick_t;
 using asio_wheel::wheel;
 using asio_wheel::wheel_inspector;
 
-// The places of an entry among others that are due at the same tick.
+// The position of an entry among others that are due at the same tick.
 constexpr std::size_t places = 9;
 
 } // namespace
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_postponed_entry_expires_at_its_new_time_only) {
                     BOOST_TEST(e.deadline() == later);
                     BOOST_TEST(w.next_expiry() <= later);
                     BOOST_TEST(expire(w, 1000).empty());
-                    BOOST_TEST(w.next_expiry() == later); // Time came by: exact again.
+                    BOOST_TEST(w.next_expiry() == later); // Time has passed: exact again.
                     BOOST_TEST(expire(w, later - 1).empty());
                     BOOST_TEST(expire(w, later) == ticks{later}, per_element);
                 }
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(postponing_one_entry_leaves_the_others_of_its_slot_alone) {
             for (entry& e : entries) {
                 w.insert(e, 700);
             }
-            w.postpone(entries[0], 700); // left where it is
+            w.postpone(entries[0], 700); // Stays in its slot.
             w.postpone(entries[4], 701);
             w.postpone(entries[8], no_tick);
             BOOST_TEST(entries[8].deadline() == last_tick);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_rescheduled_entry_expires_at_its_new_time_only) {
                     wheel w(s.slots, s.levels);
                     entry_set entries(2);
                     w.insert(entries[0], from);
-                    w.insert(entries[1], from); // keeps the slot occupied
+                    w.insert(entries[1], from); // Keeps the slot occupied.
                     w.reschedule(entries[0], to);
                     BOOST_TEST(entries[0].deadline() == to);
                     BOOST_TEST(w.next_expiry() <= std::min(from, to));
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(moving_later_is_one_store_by_whichever_name) {
     w.reschedule(entries[1], 1'000'000);
     for (entry& e : entries) {
         BOOST_TEST(wheel_inspector::level_of(w, e).value() ==
-                   1U); // where it was, not where it belongs
+                   1U); // In its old slot, not in the one for its deadline.
     }
     BOOST_TEST(expire(w, 300).empty());
     for (entry& e : entries) {
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(moving_earlier_is_one_store_where_the_slot_comes_up_early_e
     w.insert(entries[1], 300);
     w.reschedule(entries[1], 260);
     BOOST_TEST(wheel_inspector::level_of(w, entries[1]).value() == 1U);
-    w.reschedule(entries[1], 259); // The slot remembers 260: that would be too late.
+    w.reschedule(entries[1], 259); // The slot's earliest tick is 260, which would be too late.
     BOOST_TEST(w.next_expiry() == 259U);
     w.reschedule(entries[1], 255);
     BOOST_TEST(wheel_inspector::level_of(w, entries[1]).value() == 0U);
@@ -280,14 +280,14 @@ BOOST_AUTO_TEST_CASE(a_replacement_can_be_erased_or_moved_like_any_other) {
         BOOST_TEST_CONTEXT(s) {
             wheel w(s.slots, s.levels);
             entry_set entries(4);
-            w.insert(entries[0], 777); // alone in its slot
+            w.insert(entries[0], 777); // Alone in its slot.
             w.replace(entries[0], entries[1]);
             w.erase(entries[1]);
             BOOST_TEST(w.next_expiry() == no_tick);
             check_invariants(w);
             w.insert(entries[0], 777);
             w.postpone(entries[0], 900);
-            w.replace(entries[0], entries[2]); // takes the new deadline and the old slot
+            w.replace(entries[0], entries[2]); // Takes over the new deadline and the old slot.
             BOOST_TEST(entries[2].deadline() == 900U);
             w.replace(entries[2], entries[3]);
             w.reschedule(entries[3], 5);

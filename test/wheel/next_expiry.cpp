@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// When the next entry is due: what next_expiry() remembers, and what find_next_expiry() finds out.
+// The time of the next expiry: what next_expiry() caches, and what find_next_expiry() searches for.
 
 #include <asio_wheel/wheel.hpp>
 
@@ -35,7 +35,7 @@ struct answer {
     std::size_t calls;
 };
 
-// Asks with a budget of one until there is an answer.
+// Searches with a budget of one until the result is known.
 answer find_step_by_step(wheel& w) {
     const tick_t now = w.elapsed();
     const tick_t told = w.now();
@@ -48,7 +48,7 @@ answer find_step_by_step(wheel& w) {
         if (found) {
             return {*found, calls};
         }
-        BOOST_REQUIRE_LE(w.next_expiry(), told); // A driver that asks now must come back at once.
+        BOOST_REQUIRE_LE(w.next_expiry(), told); // A driver that asks now must return at once.
     }
 }
 
@@ -115,14 +115,14 @@ BOOST_AUTO_TEST_CASE(it_is_exact_after_entries_were_postponed_or_erased) {
             BOOST_REQUIRE_LE(w.next_expiry(), first);
             const bool at_once = random() % 2 == 0;
             BOOST_REQUIRE_EQUAL(at_once ? w.find_next_expiry() : find_step_by_step(w).tick, first);
-            BOOST_REQUIRE_EQUAL(w.next_expiry(), first); // It remembers what was found.
+            BOOST_REQUIRE_EQUAL(w.next_expiry(), first); // The wheel caches the result.
             check_invariants(w);
             expire(w, first);
         }
     });
 }
 
-// A postponed entry is filed again where it belongs, and what it left behind is forgotten.
+// A postponed entry is filed again in the right slot, and its old slot is no longer considered.
 BOOST_AUTO_TEST_CASE(a_lone_postponed_entry_is_filed_again_once) {
     for (const shape s : shapes) {
         for (unsigned power = 1; power < 63; ++power) {
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_lone_postponed_entry_is_filed_again_once) {
                 BOOST_TEST(found.calls == 1U);
                 BOOST_TEST(w.next_expiry() == 1000 + edge(power));
                 BOOST_TEST(wheel_inspector::occupied(w) == 1U);
-                BOOST_TEST(w.cascaded() == 0U); // Time did not come by.
+                BOOST_TEST(w.cascaded() == 0U); // Time has not passed.
                 BOOST_TEST((w.find_next_expiry(1) == 1000 + edge(power)));
             }
         }
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(no_call_files_more_entries_again_than_its_budget_and_the_ne
                 std::optional<tick_t> found;
                 while (!(found = w.find_next_expiry(budget))) {
                     check_invariants(w);
-                    // What it filed again has left the slot of tick 100 for a later one.
+                    // The entry that it filed again moved from the slot of tick 100 to a later one.
                     std::size_t moved = 0;
                     for (const entry& e : entries) {
                         moved += wheel_inspector::in_opened(w, e) ? 0 : 1;
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(no_call_files_more_entries_again_than_its_budget_and_the_ne
     }
 }
 
-// What is left over is not due now, only because it has not been looked at yet.
+// Left-over entries are not considered due merely because they have not been visited yet.
 BOOST_AUTO_TEST_CASE(it_is_exact_after_an_advance_that_ran_out_of_budget) {
     for (const shape s : shapes) {
         for (const std::size_t budget : {1U, 3U, 9U}) {
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(it_is_exact_after_an_advance_that_ran_out_of_budget) {
                 BOOST_TEST_REQUIRE(w.elapsed() == 100U);
                 const answer found = find_step_by_step(w);
                 BOOST_TEST(found.tick == 700U);
-                BOOST_TEST(found.calls == 10 - budget); // Each files one of the others again.
+                BOOST_TEST(found.calls == 10 - budget); // Each call files one of the others again.
                 BOOST_TEST(w.next_expiry() == 700U);
                 BOOST_TEST(expire(w, 699).empty());
                 BOOST_TEST(expire(w, 700) == ticks{700}, per_element);
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(it_is_now_if_an_advance_that_ran_out_of_budget_left_somethi
             }
             wheel_entry* due[1] = {};
             BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
-            // However often it is asked: one that is due is enough to know.
+            // Repeated searches do no more work: one due entry is enough.
             for (int i = 0; i < 100; ++i) {
                 BOOST_REQUIRE((w.find_next_expiry(1) == 100U));
                 check_invariants(w);
@@ -320,11 +320,11 @@ BOOST_AUTO_TEST_CASE(it_is_found_at_the_end_of_time) {
     }
 }
 
-// A wheel that is told nothing asks: before it files an entry again, and for the next expiry. What
-// was filed for a tick that has come is handed out without being asked for.
+// A wheel with lazy expiries queries them before it files an entry again, and for the next expiry.
+// It hands out an entry whose tick has come without a query.
 BOOST_AUTO_TEST_CASE(a_wheel_asks_for_the_deadlines_of_what_it_files_again) {
     struct lease : entry {
-        tick_t now_for = 0; // no_tick: not at all any more.
+        tick_t now_for = 0; // no_tick: never.
     };
     std::size_t asked = 0;
     const auto look = [](void* context, wheel_entry& e) noexcept {
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_asks_for_the_deadlines_of_what_it_files_again) {
     const auto first = w.advance(4000, 100, out);
     BOOST_TEST(first.expired == 1U);
     BOOST_TEST(out[0] == &due);
-    due.now_for = 6000; // Its tick has come before: advance() hands it out, and does not ask.
+    due.now_for = 6000; // Its tick has come before: advance() hands it out without a query.
     w.insert(due, 4500);
     const auto second = w.advance(4500, 100, out);
     BOOST_TEST(second.expired == 1U);

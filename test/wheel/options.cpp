@@ -42,7 +42,7 @@ void accepts(const wheel_options& options) {
     }
 }
 
-// The longest tick of which one turn of the wheel fits the clock.
+// The longest tick for which one turn of the wheel fits into the clock's range.
 constexpr nanoseconds longest_tick(unsigned bits) {
     return nanoseconds(std::numeric_limits<std::int64_t>::max() >> bits);
 }

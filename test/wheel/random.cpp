@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // timeout: 600
 
-// The wheel against a std::multimap: a million random steps for each shape, in episodes with
-// different habits. Every answer of the wheel is compared at once, every invariant inside it from
-// time to time and when an answer was wrong.
+// Compares the wheel with a std::multimap: a million random steps for each shape, in episodes with
+// different preferences. Every result of the wheel is compared at once. The invariants are checked
+// from time to time, and after a wrong result.
 //
-//     ASIO_WHEEL_SEED=…     repeats a run, also of one test case alone
+// ASIO_WHEEL_SEED=…     repeats a run, even of a single test case
 //     ASIO_WHEEL_STEPS=…    steps for each shape, instead of a million
 
 #include "support/seed.hpp"
@@ -25,7 +25,7 @@ namespace {
 using asio_wheel::test::episode;
 using asio_wheel::test::random_numbers;
 
-// `steps` steps, in as many episodes as that takes.
+// Does `steps` steps in as many episodes as needed.
 void run_shape(std::size_t slots, unsigned levels, std::uint64_t steps) {
     random_numbers random(asio_wheel::test::seed() ^ (slots << 8U) ^ levels);
     std::uint64_t done = 0;
@@ -49,7 +49,7 @@ void run_shape(std::size_t slots, unsigned levels, std::uint64_t steps) {
     }
 }
 
-// Every number of levels up to eight that fits the 64 bits of a tick.
+// Every number of levels up to eight that fits into the 64 bits of a tick.
 void run_slots(std::size_t slots) {
     const std::uint64_t seed = asio_wheel::test::seed();
     const std::uint64_t steps =

@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Turns of the ring of one level, and the order of what expires in them; and what next_expiry()
-// says.
+// Turns of the ring of one level: the order of expiries, and the results of next_expiry().
 
 #include <asio_wheel/wheel.hpp>
 
@@ -45,7 +44,7 @@ BOOST_AUTO_TEST_CASE(
     for (const shape s : {shape{2, 1}, shape{16, 1}, shape{64, 1}, shape{256, 1}, shape{4, 3}}) {
         for (const bool descending : {false, true}) {
             BOOST_TEST_CONTEXT(s << (descending ? ", descending" : ", ascending")) {
-                tick_t turn = 1; // the wheel's whole reach: deadlines that far apart share a slot
+                tick_t turn = 1; // The wheel's whole range: deadlines this far apart share a slot.
                 for (unsigned level = 0; level < s.levels; ++level) {
                     turn *= s.slots;
                 }
@@ -73,9 +72,9 @@ BOOST_AUTO_TEST_CASE(the_ring_is_searched_round_the_corner) {
     wheel w(16, 1);
     start_at(w, 12);
     entry_set entries(4);
-    w.insert(entries[0], 12 + 16 * 3); // the slot time is in, three turns ahead
+    w.insert(entries[0], 12 + 16 * 3); // The current slot, three turns ahead.
     w.insert(entries[1], 14 + 16 * 2);
-    w.insert(entries[2], 17 + 16); // round the corner
+    w.insert(entries[2], 17 + 16); // Past the end of the ring.
     w.insert(entries[3], 27 + 16);
     BOOST_TEST(w.next_expiry() == 33U);
     BOOST_TEST(expire(w, 1000) == (ticks{33, 43, 46, 60}), per_element);
@@ -182,7 +181,7 @@ BOOST_AUTO_TEST_CASE(it_is_exact_when_an_erased_entry_had_its_slot_to_itself) {
             w.erase(entries[0]);
             BOOST_TEST(w.next_expiry() == 6U);
             w.erase(entries[1]);
-            if (s.slots * s.levels > 2) { // In two slots the even ones share one.
+            if (s.slots * s.levels > 2) { // With two slots, the even ones share one.
                 BOOST_TEST(w.next_expiry() == 1'000'000'000U);
             }
             BOOST_TEST(expire(w, 6).empty());

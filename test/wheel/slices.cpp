@@ -1,9 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel's budget: an advance that is done in slices, and what may happen between two of them.
-// The first slice opens a slot; the entries it leaves there are the "left over" ones of these
-// tests.
+// The wheel's budget: an advance in slices, and what may happen between two slices. The first slice
+// opens a slot. These tests call the entries that it leaves there "left over".
 
 #include <asio_wheel/wheel.hpp>
 
@@ -28,7 +27,8 @@ using asio_wheel::wheel;
 using asio_wheel::wheel_entry;
 using asio_wheel::wheel_inspector;
 
-// Advances until there is no more to do, and checks each slice's share; how many slices it took.
+// Advances until nothing is left to do, and checks the work of each slice. Returns the number of
+// slices.
 std::size_t count_slices(wheel& w, tick_t now, std::size_t budget, std::size_t& expired) {
     std::vector<wheel_entry*> due(budget);
     for (std::size_t slices = 1;; ++slices) {
@@ -39,12 +39,12 @@ std::size_t count_slices(wheel& w, tick_t now, std::size_t budget, std::size_t& 
             return slices;
         }
         BOOST_REQUIRE_EQUAL(done.looked_at(), budget);
-        BOOST_REQUIRE_LE(w.next_expiry(), now); // A driver that asks now must come back at once.
+        BOOST_REQUIRE_LE(w.next_expiry(), now); // A driver that asks now must return at once.
         check_invariants(w);
     }
 }
 
-// Ten entries due at tick 100 in a wheel of one or of several levels, of which a slice of three has
+// Ten entries that are due at tick 100, in a wheel of one or several levels. A slice of three has
 // expired.
 struct sliced {
     explicit sliced(shape s, tick_t deadline = 100) : w(s.slots, s.levels) {
@@ -68,8 +68,8 @@ struct sliced {
     std::vector<entry*> left;
 };
 
-// Entries at 256, 272 … 432, all in one slot of level 2, of which a slice of one has been looked
-// at: most of the others still have to be filed again.
+// Entries at 256, 272 … 432, all in one slot of level 2. A slice of one has been visited: most of
+// the others must still be filed again.
 struct sliced_cascade {
     sliced_cascade() {
         for (tick_t i = 0; i < entries.size(); ++i) {
@@ -88,7 +88,7 @@ struct sliced_cascade {
     wheel w{16, 4};
     entry_set entries = entry_set(12);
     std::array<wheel_entry*, 16> due{};
-    std::vector<entry*> left; // in the order of their deadlines
+    std::vector<entry*> left; // In order of deadlines.
 };
 
 } // namespace
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_slice_files_no_more_entries_again_than_its_budget_and_the
             wheel w(256, 4);
             entry_set entries(1000);
             for (std::size_t i = 0; i < entries.size(); ++i) {
-                w.insert(entries[i], 0x1'0000 + i * 60); // one slot of level 2
+                w.insert(entries[i], 0x1'0000 + i * 60); // One slot of level 2.
             }
             BOOST_TEST(wheel_inspector::occupied(w) == 1U);
             std::size_t expired = 0;
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_slice_expires_no_more_than_there_is_room_for) {
                 const slice done = advance_once(w, 9, 1000, std::span(due).first(5));
                 BOOST_TEST(done.expired == expected);
                 BOOST_TEST(done.more == (expected == 5));
-                BOOST_TEST(due[5] == nullptr); // No further than it was given.
+                BOOST_TEST(due[5] == nullptr); // Not beyond the given room.
             }
             BOOST_TEST(w.empty());
         }
@@ -189,10 +189,10 @@ BOOST_AUTO_TEST_CASE(what_is_inserted_between_slices_is_due_at_its_time) {
         BOOST_TEST_CONTEXT(s) {
             sliced at(s);
             entry_set fresh(5);
-            at.w.insert(fresh[0], 0); // passed long ago
+            at.w.insert(fresh[0], 0); // Long past.
             at.w.insert(fresh[1], 100);
             at.w.insert(fresh[2], 101);
-            at.w.insert(fresh[3], 100 + s.slots); // the same index, a turn later
+            at.w.insert(fresh[3], 100 + s.slots); // The same index, a turn later.
             at.w.insert(fresh[4], 1'000'000);
             BOOST_TEST(fresh[0].deadline() == 100U);
             BOOST_TEST(at.w.size() == 12U);
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(an_entry_that_comes_back_at_once_does_not_hold_up_the_other
             w.insert(restless, 1);
             std::array<wheel_entry*, 1> due{};
             std::size_t others = 0;
-            // One entry a slice, at a time when all are due. A round of a single ring looks at all
+            // One entry per slice, at a time when all are due. A turn of a single ring visits all
             // of them.
             for (std::size_t slices = 0; others < 100 && slices < 20'000; ++slices) {
                 if (w.advance(100, 1, due).expired == 1) {
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(entries_that_are_filed_in_the_past_again_and_again_starve_n
         for (const std::size_t budget : {1U, 16U, 100U}) {
             BOOST_TEST_CONTEXT(s << ", budget " << budget) {
                 wheel w(s.slots, s.levels);
-                entry_set restless(150); // more than a slice can expire
+                entry_set restless(150); // More than a slice can expire.
                 for (entry& e : restless) {
                     w.insert(e, 10);
                 }
@@ -259,12 +259,12 @@ BOOST_AUTO_TEST_CASE(entries_that_are_filed_in_the_past_again_and_again_starve_n
                             std::any_of(restless.begin(), restless.end(),
                                         [&](const entry& e) { return &e == due[i]; });
                         if (is_restless) {
-                            w.insert(*due[i], i); // long past
+                            w.insert(*due[i], i); // Long past.
                             BOOST_REQUIRE_EQUAL(due[i]->deadline(), 1000U);
                         }
                     }
                 }
-                // All others had their turn before any of the restless had its second.
+                // All others expired before any of these expired for the second time.
                 BOOST_TEST_REQUIRE(expired.size() >= 400U);
                 for (const entry& e : others) {
                     BOOST_TEST(!e.filed());
@@ -353,10 +353,10 @@ BOOST_AUTO_TEST_CASE(what_is_rescheduled_between_slices_expires_at_its_new_time)
         BOOST_TEST_CONTEXT(s) {
             sliced at(s);
             at.w.reschedule(*at.left[0], 150);
-            at.w.reschedule(*at.left[1], 3); // The past: it stays due.
+            at.w.reschedule(*at.left[1], 3); // In the past: it stays due.
             at.w.reschedule(*at.left[2], 100);
             at.w.reschedule(*at.left[3], 900);
-            at.w.reschedule(*at.left[3], 120); // later and earlier again
+            at.w.reschedule(*at.left[3], 120); // Later, and earlier again.
             check_invariants(at.w);
             BOOST_TEST(expire(at.w, 100, 1) == ticks(5, 100), per_element);
             BOOST_TEST(expire(at.w, 149, 1) == ticks{120}, per_element);

@@ -20,14 +20,14 @@ using asio_wheel::last_tick;
 using asio_wheel::no_tick;
 using asio_wheel::tick_scale;
 using asio_wheel::tick_t;
-using wide = boost::multiprecision::int128_t; // in which none of the sums below overflows
+using wide = boost::multiprecision::int128_t; // In this type, none of the sums below overflows.
 
 constexpr std::int64_t first_time = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t last_time = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::int64_t exa = 1'000'000'000'000'000'000;
 
-// A scale together with what it was made from.
+// A scale and the values that it was constructed from.
 struct scale_case {
     std::int64_t origin;
     std::int64_t length;
@@ -57,7 +57,7 @@ std::int64_t saturated(const wide& time) {
 }
 
 // The ends of the clock, and the edges of the first, of a late and of the last tick that it can
-// show.
+// represent.
 std::vector<std::int64_t> edges_of(const scale_case& c) {
     std::vector<std::int64_t> times{first_time, first_time + 1, -1, 0, 1, last_time - 1, last_time};
     const wide late = c.origin + (wide(last_time) - c.origin) / c.length * c.length;
@@ -69,7 +69,7 @@ std::vector<std::int64_t> edges_of(const scale_case& c) {
     return times;
 }
 
-// What the comments of tick.hpp say, without regard to the width of integers.
+// The formulas in the comments of tick.hpp, with integers of unlimited width.
 tick_t expected_up(const scale_case& c, std::int64_t time) {
     if (time <= c.origin) {
         return 0;
@@ -90,12 +90,12 @@ std::int64_t expected_begin(const scale_case& c, tick_t tick) {
     return saturated(c.origin + wide(tick) * c.length);
 }
 
-// Only the very last unit of the longest possible time line has no tick of its own.
+// Only the very last unit of the longest possible range has no tick of its own.
 bool beyond_last_tick(const scale_case& c, std::int64_t time) {
     return wide(time) - c.origin > wide(last_tick) * c.length;
 }
 
-// Everything that holds for one point of time.
+// Checks all properties of a point of time.
 void check_time(const scale_case& c, std::int64_t time) {
     const tick_scale scale = c.scale();
     const tick_t up = scale.round_up(time);
@@ -113,7 +113,7 @@ void check_time(const scale_case& c, std::int64_t time) {
     }
 }
 
-// Everything that holds for one tick.
+// Checks all properties of a tick.
 void check_tick(const scale_case& c, tick_t tick) {
     const tick_scale scale = c.scale();
     const std::int64_t begin = scale.begin_of(tick);
@@ -132,7 +132,7 @@ void check_tick(const scale_case& c, tick_t tick) {
     }
 }
 
-// A wait for `deadline` is due when the clock shows `now`.
+// Returns whether a wait for `deadline` is due when the clock shows `now`.
 bool due(const tick_scale& scale, std::int64_t deadline, std::int64_t now) {
     return scale.round_down(now) >= scale.round_up(deadline);
 }
@@ -147,7 +147,7 @@ void check_never_early_nor_late(const scale_case& c, std::int64_t deadline, std:
     }
 }
 
-// Any number, of any magnitude.
+// Returns a number of any magnitude.
 std::int64_t any_time(std::mt19937_64& random) {
     const auto magnitude = static_cast<std::int64_t>((random() >> 1) >> (random() % 63));
     return random() % 2 == 0 ? magnitude : -1 - magnitude;
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(what_lies_before_the_origin_is_tick_0) {
 
 BOOST_AUTO_TEST_CASE(what_lies_beyond_the_last_tick_is_the_last_tick) {
     const tick_scale finest(first_time,
-                            1); // With which the clock has one unit more than there are ticks.
+                            1); // With it, the clock has one unit more than there are ticks.
     BOOST_TEST(finest.round_up(last_time) == last_tick);
     BOOST_TEST(finest.round_down(last_time) == last_tick);
     BOOST_TEST(finest.round_up(last_time - 1) == last_tick);
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(the_same_holds_for_random_scales_and_times) {
                 check_tick(c, random() >> (random() % 64));
                 check_tick(c, c.scale().round_down(time));
                 check_never_early_nor_late(c, time, now);
-                // Neither rounding ever runs backwards.
+                // Neither rounding ever decreases.
                 BOOST_TEST((time <= now) <= (c.scale().round_up(time) <= c.scale().round_up(now)));
                 BOOST_TEST((time <= now) <=
                            (c.scale().round_down(time) <= c.scale().round_down(now)));
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(moving_the_origin_back_makes_the_same_time_a_later_tick) {
     scale.shift_origin(500);
     BOOST_TEST(scale.round_down(1234) == 73U);
     BOOST_TEST(scale.round_down(734) ==
-               23U); // The clock was set back by 500, and the ticks go on as they were.
+               23U); // The clock was set back by 500, and the ticks continue unchanged.
     BOOST_TEST(scale.begin_of(0) == 500);
     scale.shift_origin(0);
     BOOST_TEST(scale.begin_of(0) == 500);
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(a_moved_scale_is_the_same_as_one_made_there) {
             const std::int64_t target = any_time(random);
             const wide back = wide(c.origin) - target;
             if (back > last_time || back < first_time) {
-                continue; // Further than one step can say.
+                continue; // Too far for a single step.
             }
             tick_scale moved = c.scale();
             moved.shift_origin(back.convert_to<std::int64_t>());

@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The wheel's promises about deadlines: each shape, each edge, none early, none late, none looked
-// at too often. What happens between the slices of one advance is in wheel_slices.cpp, changing
-// deadlines in wheel_moves.cpp.
+// The wheel's promises about deadlines, for each shape and each edge case: no expiry is early or
+// late, and no entry is visited too often. slices.cpp tests what happens between the slices of an
+// advance, moves.cpp tests changes of deadlines.
 
 #include <asio_wheel/wheel.hpp>
 
@@ -31,8 +31,8 @@ static_assert(!std::is_copy_constructible_v<wheel> && !std::is_move_constructibl
 static_assert(!std::is_copy_constructible_v<wheel_entry> && !std::is_destructible_v<wheel_entry>);
 static_assert(noexcept(std::declval<wheel&>().advance(0, 1, {})));
 
-// Files entries at `deadlines`, then checks that each expires at its tick and not one before, and
-// that next_expiry() says so.
+// Inserts entries at `deadlines`. Checks that each expires at its tick and not before, and that
+// next_expiry() returns that tick.
 void check_each_at_its_tick(wheel& w, const ticks& deadlines) {
     entry_set entries(deadlines.size());
     for (std::size_t i = 0; i < deadlines.size(); ++i) {
@@ -51,7 +51,7 @@ void check_each_at_its_tick(wheel& w, const ticks& deadlines) {
                 BOOST_REQUIRE_EQUAL(w.next_expiry(), *first);
             }
             BOOST_REQUIRE(expire(w, *first) == ticks(first, next));
-            if (++rounds % 16 == 0) { // It looks at every slot: dear with many.
+            if (++rounds % 16 == 0) { // It visits every slot, which is slow for many slots.
                 check_invariants(w);
             }
         }
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(deadlines_beyond_the_last_tick_are_brought_down_to_it) {
             BOOST_TEST(expire(w, no_tick) == ticks(2, last_tick), per_element);
             BOOST_TEST(w.elapsed() == last_tick);
 
-            // At the end of time everything is due, and still nothing is lost.
+            // At the end of time everything is due, and nothing is lost.
             w.insert(entries[0], 0);
             w.insert(entries[1], no_tick);
             w.reschedule(entries[1], 5);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_deadline_that_has_passed_is_due_at_the_next_advance) {
             BOOST_TEST(expire(w, 1000).size() == 3U);
             BOOST_TEST(entries[3].filed());
 
-            // With something still ahead, time has not quite come to 1000 + 500: that must not
+            // If something is still ahead, time has not quite come to 1000 + 500. That must not
             // matter.
             w.reschedule(entries[3], 5000);
             BOOST_TEST(expire(w, 1500).empty());

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A shared object with a library of its own inside, as plugins have them.
+// A shared object with its own copy of the library, as plugins have it.
 
 #include "uses.hpp"
 

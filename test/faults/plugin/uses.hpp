@@ -1,8 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The functions of plugin.hpp, for the plugin and for the program: each has them once, compiled
-// into itself.
+// The functions of plugin.hpp. The plugin and the program each compile their own copy.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_PLUGIN_USES_HPP
 #define ASIO_WHEEL_TEST_FAULTS_PLUGIN_USES_HPP

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The echo server of the example, whose memory may fail.
+// The echo server of the example, whose allocations may fail.
 
 #include "failing_memory.hpp"
 

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Replaces operator new by one that fails when another process asks for it: from SIGUSR1 on, some
-// allocations throw, at random, alone and many in a row. From SIGUSR2 on, none does. For programs
-// with one thread, before everything else.
+// Replaces operator new by one that fails on request of another process: from SIGUSR1 on, random
+// allocations throw, alone or many in a row. From SIGUSR2 on, none does. For programs with one
+// thread; include it before everything else.
 //
-// Small ones never fail: to destroy a coroutine, Asio posts its end with fresh memory, in a
-// destructor. If there is none, std::terminate() is called.
+// Small allocations never fail: to destroy a coroutine, Asio allocates memory in a destructor. If
+// there is none, std::terminate() is called.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
 #define ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
@@ -15,7 +15,7 @@
 #error "failing_memory.hpp has to come before Asio"
 #endif
 
-// Asio takes its handlers' memory by aligned_alloc(), where it finds one, and keeps some.
+// Asio allocates the memory of handlers by aligned_alloc(), if available, and caches some.
 #define BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC 1
 #define BOOST_ASIO_DISABLE_BOOST_ALIGN 1
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
@@ -28,7 +28,7 @@
 
 namespace asio_wheel::test {
 
-/// Whether memory fails, and how often it has.
+/// Whether allocations fail, and how many have.
 struct failing_memory {
     static constexpr std::size_t smallest = 128;
 
@@ -53,7 +53,7 @@ struct failing_memory {
 
 inline failing_memory memory_fails;
 
-/// Lets other processes decide.
+/// Lets other processes control it by signals.
 inline void let_memory_fail() {
     std::signal(SIGUSR1, [](int) { memory_fails.on = 1; });
     std::signal(SIGUSR2, [](int) { memory_fails.on = 0; });
@@ -61,8 +61,7 @@ inline void let_memory_fail() {
 
 } // namespace asio_wheel::test
 
-// Not inlined: the compiler would take what it then sees for a mistake, memory of operator new that
-// goes to std::free().
+// Not inline: otherwise the compiler warns that memory of operator new is passed to std::free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
     void* const memory =
         asio_wheel::test::memory_fails.fails(size) ? nullptr : std::malloc(size == 0 ? 1 : size);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Runs a server of the examples until SIGTERM, through lack of memory, and prints in the end what
-// it has seen, in the form that the echo server has (examples/support/record.hpp).
+// Runs a server of the examples until SIGTERM, even without memory, and finally prints its figures
+// in the format of examples/support/record.hpp.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_HOST_HPP
 #define ASIO_WHEEL_TEST_FAULTS_HOST_HPP
@@ -31,11 +31,11 @@ boost::asio::awaitable<void> serve_present(Serve& serve, boost::asio::ip::tcp::a
     co_await serve(acceptor);
 }
 
-/// `serve(acceptor)` is the server's coroutine. An argument of the program is the port.
+/// `serve(acceptor)` is the server's coroutine. The program's argument is the port.
 ///
-/// Where an operation throws for want of memory, Asio destroys the coroutine that waits for it, and
-/// the exception leaves run(). So that may end the server's coroutine, too, and then it is started
-/// again.
+/// If an operation throws because memory has run out, Asio destroys the coroutine that waits for
+/// it, and the exception leaves run(). That may end the server's coroutine, too. Then this starts
+/// it again.
 template <class Serve>
 void host(int argc, char** argv, Serve serve) {
     namespace asio = boost::asio;
@@ -52,7 +52,7 @@ void host(int argc, char** argv, Serve serve) {
         try {
             if (serving) {
                 ctx.run_one();
-            } else { // Not before others had time to give some back.
+            } else { // After a pause, in which memory may become available.
                 ctx.run_for(std::chrono::milliseconds(1));
                 asio::co_spawn(ctx, serve_present(serve, acceptor, echo::scoped_flag(serving)),
                                asio::detached);

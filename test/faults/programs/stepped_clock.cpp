@@ -1,15 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A program whose wall clock is stepped by an hour, forwards and backwards, while system_timers are
-// waited for. libfaketime, which must be preloaded, is what steps it: it takes the time from the
-// file that FAKETIME_TIMESTAMP_FILE names. Exits with 77 where there is no such library, or where
-// it does not work with how this program was compiled.
+// A program whose wall clock is stepped by an hour, forwards and backwards, while waits on
+// system_timers are pending. The clock is stepped by libfaketime, which must be preloaded and takes
+// the time from the file in FAKETIME_TIMESTAMP_FILE. Exits with 77 if that library is missing, or
+// if it does not work with this build.
 //
 // As with Asio's timers, a step is noticed when the context wakes up for a timer of any clock, and
-// within five minutes otherwise: so each step is followed by a short wait.
+// otherwise within five minutes. So a short wait follows each step.
 
-// libfaketime refuses what Asio tells a timerfd to make it expire at once. select() needs none.
+// libfaketime rejects the time by which Asio makes a timerfd expire at once. select() does not need
+// that.
 #define BOOST_ASIO_DISABLE_EPOLL 1
 
 #include <asio_wheel/system_timer.hpp>
@@ -45,7 +46,7 @@ void expect(bool fact, const char* what) {
     }
 }
 
-// Sets the wall clock to so much after the real one.
+// Sets the wall clock to this offset from the real one.
 void step_to(std::chrono::seconds ahead) {
     const std::filesystem::path file = std::getenv("FAKETIME_TIMESTAMP_FILE");
     const std::filesystem::path written = file.string() + ".new";
@@ -53,7 +54,7 @@ void step_to(std::chrono::seconds ahead) {
     std::filesystem::rename(written, file);
 }
 
-// Whether the wall clock does what step_to() says, and the steady one does not.
+// Checks that step_to() affects the wall clock, and not the steady clock.
 bool clock_can_be_stepped() {
     if (std::getenv("FAKETIME_TIMESTAMP_FILE") == nullptr) {
         return false;
@@ -73,7 +74,7 @@ class waits {
 public:
     explicit waits(const char* name) : name_(name) {}
 
-    // A wait that counts its deliveries, and must not be early by the clock on the wall.
+    // A wait that counts its deliveries, and must not be early by the wall clock.
     struct wait {
         wait(asio::io_context& ctx, system_clock::duration d) : timer(ctx, d) {
             timer.async_wait([this](const error_code& ec) {
@@ -130,7 +131,7 @@ public:
     }
 
 private:
-    // Has the context wake up for a timer that does not depend on the clock on the wall.
+    // Makes the context wake up for a timer that does not depend on the wall clock.
     void wake_up() {
         bool woken = false;
         asio::steady_timer moment(ctx_, 20ms);

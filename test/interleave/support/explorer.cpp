@@ -49,12 +49,12 @@ void AnnotateIgnoreSyncEnd(const char* file, int line);
 namespace asio_wheel::test::interleave {
 namespace {
 
-// ThreadSanitizer sees a race of two accesses in each order in which nothing of the library orders
-// them. So fewer orders are enough for it.
+// ThreadSanitizer detects a race of two accesses in each order in which nothing in the library
+// orders them. So it needs fewer orders.
 constexpr bool sees_races = has_thread_sanitizer;
 
-// Hides the explorer from ThreadSanitizer while it lives. The threads take turns, which would order
-// all that they do.
+// Hides the explorer from ThreadSanitizer while this exists. Otherwise the turns of the threads
+// would order all their actions.
 class unseen {
 public:
     unseen() noexcept {
@@ -75,10 +75,10 @@ public:
     }
 };
 
-// Thrown at a yield point of a thread that can never go on, or has gone on for too long.
+// Thrown at a yield point of a thread that can never continue, or has continued for too long.
 struct abandoned {};
 
-// One thread gives it to another one, which goes on then.
+// Passed from thread to thread; its owner runs.
 class baton {
 public:
     void give() {
@@ -104,18 +104,18 @@ private:
     bool given_ = false;
 };
 
-// A thread of a scenario, and the yield point at which it is.
+// A thread of a scenario, and its current yield point.
 struct actor {
     explicit actor(std::size_t i) : index(i) {}
 
     const std::size_t index;
     baton turn;
-    // What it does next:
+    // Its next action:
     action next = action::start;
     const void* object = nullptr;
     std::source_location where;
     const bool* held = nullptr;                       // The mutex,
-    const std::function<bool()>* condition = nullptr; // or what has to be so.
+    const std::function<bool()>* condition = nullptr; // Or the required condition.
     bool notified = false;
     bool ended = false;
 
@@ -146,7 +146,7 @@ struct actor {
     return names.at(static_cast<std::size_t>(what));
 }
 
-// Whether the order of the next actions of two threads can matter.
+// Returns whether the order of the next actions of two threads can matter.
 [[nodiscard]] bool dependent(const actor& a, const actor& b) {
     const auto of_the_test = [](const actor& x) { return x.next == action::await; };
     const auto alone = [](const actor& x) {
@@ -159,7 +159,7 @@ struct actor {
            (a.next != action::load || b.next != action::load);
 }
 
-// A step of a schedule at which the usual choice was not made.
+// A step of a schedule that differs from the default choice.
 struct decision {
     std::size_t step;
     std::size_t choice;
@@ -176,7 +176,7 @@ struct decision {
     for (const decision& d : decisions) {
         text += (text.empty() ? "" : ".") + d.text();
     }
-    return text.empty() ? "-" : text; // All as usual.
+    return text.empty() ? "-" : text; // Only default choices.
 }
 
 [[nodiscard]] std::vector<decision> parsed(std::string_view text) {
@@ -217,7 +217,7 @@ struct decision {
     }
 }
 
-// One exploration. Only the thread that runs uses it.
+// An exploration. Only the running thread uses it.
 class explorer {
 public:
     explorer(std::string name, const bounds& limits, const std::function<void()>& scenario)
@@ -226,7 +226,7 @@ public:
     explorer& operator=(const explorer&) = delete;
     ~explorer() = default;
 
-    // All schedules within the bounds.
+    // Runs all schedules within the bounds.
     findings all() {
         findings found;
         path_.clear();
@@ -250,7 +250,7 @@ public:
         return found;
     }
 
-    // One schedule. Prints its steps.
+    // Runs one schedule, and prints its steps.
     findings one(const std::vector<decision>& schedule) {
         findings found;
         path_.clear();
@@ -266,10 +266,10 @@ public:
         return found;
     }
 
-    // Runs functions on a thread each.
+    // Runs each function on a thread of its own.
     void together(std::vector<std::function<void()>> functions);
 
-    // What the yield points of a thread come to.
+    // Called by the yield points of a thread.
     void yield(actor& self, action what, const void* object, const std::source_location& where,
                const bool* held = nullptr, const std::function<bool()>* condition = nullptr);
     void note(std::uint64_t bits) {
@@ -288,14 +288,14 @@ public:
         if (!fault_) {
             fault_ = fault{what, schedule(), {}};
         }
-        free_ = true; // To its end, without further choices.
+        free_ = true; // Runs to its end without further choices.
     }
 
-    // Allocates nothing: the program is about to die.
+    // Allocates nothing, because the program is about to abort.
     void tell_schedule() const noexcept;
 
 private:
-    // A choice among several. Those before `taken` were tried.
+    // A choice among several options. Those before `taken` were tried.
     struct choice {
         std::vector<std::size_t> options;
         std::size_t taken;
@@ -310,7 +310,7 @@ private:
         bool has_result;
     };
 
-    // Else pruned: see the head of explorer.hpp for what that means for yield points.
+    // Otherwise pruned: the head of explorer.hpp says what that means for yield points.
     [[nodiscard]] bool bounded() const { return limits_.preemptions.has_value(); }
     void run();
     bool backtrack();
@@ -338,13 +338,13 @@ private:
 
     std::vector<choice> path_; // The choices of the last run, in order.
 
-    // Of one run:
-    std::size_t depth_ = 0; // How many choices were made.
+    // State of one run:
+    std::size_t depth_ = 0; // The number of choices so far.
     std::size_t step_ = 0;
     unsigned preemptions_ = 0;
     unsigned spurious_ = 0;
-    std::uint64_t sleeping_ = 0; // Threads (a bit each) whose next step leads to what was explored.
-    bool free_ = false;          // No choices any more.
+    std::uint64_t sleeping_ = 0; // Threads (a bit each) whose next step leads to explored states.
+    bool free_ = false;          // No further choices.
     bool redundant_ = false;
     bool abandoned_ = false;
     std::vector<decision> decisions_;
@@ -352,23 +352,23 @@ private:
     std::optional<fault> fault_;
     std::string outcome_;
 
-    // Of one together():
+    // State of one together():
     std::deque<actor> actors_;
     std::vector<std::size_t> options_;
     baton all_ended_;
     std::atomic<std::size_t> progress_{0}; // together() watches it.
 };
 
-std::atomic<explorer*> current = nullptr; // For together() and for last words.
+std::atomic<explorer*> current = nullptr; // For together(), and for the report before an abort.
 
-// What the calling thread is to the explorer. It is constructed before all other thread_local
-// variables of the thread, and so destroyed after them.
+// The role of the calling thread in the exploration. It is constructed before all other
+// thread_local variables of the thread, and so destroyed after them.
 struct role {
     explorer* stage = nullptr;
     actor* self = nullptr;
     ~role();
 };
-thread_local constinit actor* acting = nullptr; // As long as its thread is explored.
+thread_local constinit actor* acting = nullptr; // While its thread is explored.
 thread_local role my_role;
 
 role::~role() {
@@ -413,7 +413,8 @@ void explorer::run() {
     }
 }
 
-// Goes back to the last choice that has an alternative left, and takes it. False if there is none.
+// Goes back to the last choice with an alternative left, and takes that. Returns false if there is
+// none.
 bool explorer::backtrack() {
     while (!path_.empty() && path_.back().taken + 1 == path_.back().options.size()) {
         path_.pop_back();
@@ -450,12 +451,12 @@ void explorer::together(std::vector<std::function<void()>> functions) {
                     functions[i]();
                 }
             } catch (const abandoned&) {
-                // That is told already.
+                // This was reported already.
             } catch (const std::exception& e) {
                 const unseen all;
                 fail(std::string(1, name_of(i)) + " has thrown: " + e.what());
             }
-            functions[i] = nullptr; // What it holds is released by itself.
+            functions[i] = nullptr; // Its destructor runs here.
         });
     }
     {
@@ -486,7 +487,7 @@ void explorer::yield(actor& self, action what, const void* object,
     self.notified = false;
     const bool releases = what == action::unlock || what == action::go_on;
     if (releases && script_ == nullptr && bounded() == (what == action::unlock)) {
-        ++step_; // Not in this mode; but steps have the same numbers in both.
+        ++step_; // Not in this mode, but steps have the same numbers in both.
         return;
     }
     if (!abandoned_) {
@@ -497,7 +498,7 @@ void explorer::yield(actor& self, action what, const void* object,
     }
 }
 
-// Lets one of the threads go on. Returns when it is the turn of the current one, if that has not
+// Lets one of the threads continue. Returns when it is the turn of the current one, unless that has
 // ended.
 void explorer::pass_on(actor* current_actor) {
     actor* const next = choose(current_actor);
@@ -514,14 +515,14 @@ void explorer::pass_on(actor* current_actor) {
     }
 }
 
-// The thread that goes on; null if all have ended.
+// The thread that continues; null if all have ended.
 actor* explorer::choose(actor* current_actor) {
     ++step_;
     progress_.store(step_, std::memory_order_relaxed);
     if (step_ > limits_.steps && !abandoned_) {
         give_up("it goes on for more than " + std::to_string(limits_.steps) + " steps");
     }
-    if (abandoned_) { // One after the other leaves.
+    if (abandoned_) { // The threads leave one after another.
         const auto left =
             std::find_if(actors_.begin(), actors_.end(), [](const actor& a) { return !a.ended; });
         return left == actors_.end() ? nullptr : &*left;
@@ -561,7 +562,7 @@ actor* explorer::choose(actor* current_actor) {
         if (!limits_.preemptions) {
             std::erase_if(options_, [this](std::size_t i) { return (sleeping_ >> i & 1U) != 0; });
             if (options_.empty()) {
-                redundant_ = free_ = true; // Whatever follows, it was seen in another order.
+                redundant_ = free_ = true; // The rest of this run was explored in another order.
             }
         }
         if (!options_.empty()) {
@@ -591,7 +592,7 @@ actor* explorer::choose(actor* current_actor) {
     return &next;
 }
 
-// Makes a choice: as path_ says, or the first of its options if path_ ends here.
+// Makes a choice: as in path_, or the first of its options if path_ ends here.
 std::size_t explorer::pick(const std::vector<std::size_t>& options) {
     if (options.size() == 1 || free_) {
         return options.front();
@@ -718,7 +719,7 @@ void last_words() noexcept {
     }
 }
 
-// While it lives, a program that dies prints the schedule.
+// While this exists, a program that aborts prints the schedule.
 class last_words_scope {
 public:
     explicit last_words_scope(explorer& e) {
@@ -750,14 +751,14 @@ public:
 
 private:
 #if ASIO_WHEEL_TEST_ADDRESS_SANITIZER || ASIO_WHEEL_TEST_THREAD_SANITIZER
-    static constexpr std::array signals{SIGABRT}; // The others are the sanitizer's.
+    static constexpr std::array signals{SIGABRT}; // Sanitizers handle the others.
 #else
     static constexpr std::array signals{SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 #endif
     std::array<void (*)(int), signals.size()> former_{};
 };
 
-// A name that no exploration has must not look like a passed test.
+// The name of an unknown exploration must not look like a passed test.
 bool schedule_was_used = false;
 
 struct schedule_is_used {
@@ -768,7 +769,7 @@ struct schedule_is_used {
     }
 };
 
-// The schedule in ASIO_WHEEL_SCHEDULE, if it is for this exploration.
+// Returns the schedule in ASIO_WHEEL_SCHEDULE, if it is for this exploration.
 [[nodiscard]] std::optional<std::vector<decision>>
 schedule_from_environment(const std::string& name) {
     const char* const text = std::getenv("ASIO_WHEEL_SCHEDULE");

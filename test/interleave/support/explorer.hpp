@@ -71,11 +71,11 @@ namespace asio_wheel::test::interleave {
 struct bounds {
     /// None: all interleavings.
     std::optional<unsigned> preemptions = std::nullopt;
-    /// How often a compare_exchange_weak() may fail for no reason, in one run.
+    /// How often a compare_exchange_weak() may fail spuriously in one run.
     unsigned spurious_failures = 1;
-    /// Of one run. More of them, and it counts as without end.
+    /// The limit for one run. A longer run counts as endless.
     std::size_t steps = 5'000;
-    /// With more of them, the exploration fails: it would not end in time.
+    /// With more schedules, the exploration fails, because it would not end in time.
     std::uint64_t schedules = 2'000'000;
 };
 
@@ -90,18 +90,18 @@ struct findings {
     std::uint64_t schedules = 0; ///< Those that were different,
     std::uint64_t repeated = 0;  ///< and those that turned out to be like another one.
     std::uint64_t steps = 0;     ///< Yield points of all runs.
-    /// What outcome() was told, and in how many runs.
+    /// The calls of outcome(), and the number of runs for each.
     std::map<std::string, std::uint64_t> outcomes;
     std::optional<fault> wrong; ///< The first fault, with as few preemptions as possible.
 };
 
-/// Goes through all interleavings within `limits`, until a fault is found. `name` must be unique in
-/// the program. Prints a line about it.
+/// Visits all interleavings within `limits` until it finds a defect. `name` must be unique in the
+/// program. Prints a line about it.
 [[nodiscard]] findings explore(const std::string& name, const bounds& limits,
                                const std::function<void()>& scenario);
 
-/// Runs functions on a thread each, under the explorer. To be called by a scenario, any number of
-/// times.
+/// Runs each function on a thread of its own under the explorer. A scenario may call it any number
+/// of times.
 void together(std::vector<std::function<void()>> functions);
 
 template <class... Functions>
@@ -109,33 +109,32 @@ void together(Functions&&... functions) {
     together(std::vector<std::function<void()>>{std::forward<Functions>(functions)...});
 }
 
-/// Something must be so. By any thread of a scenario.
+/// Checks a condition. Any thread of a scenario may call it.
 void check(bool fact, const char* what) noexcept;
 
-/// Tells how a run has ended: an exploration in which nothing but one thing ever happens is no
-/// test.
+/// Records how a run has ended: an exploration with only one outcome is no test.
 void outcome(const std::string& what);
 
-/// Lets the other threads go on until something is so. `condition` has no yield points, and is
-/// evaluated by any of them.
+/// Lets the other threads continue until a condition holds. `condition` has no yield points, and
+/// any thread may evaluate it.
 void await(const std::function<bool()>& condition);
 
-/// What an exploration has to come to.
+/// The expected outcomes of an exploration.
 struct expected {
     std::uint64_t schedules = 1; ///< At least: one that has lost its yield points finds nothing.
     std::set<std::string> outcomes = {}; ///< Exactly these.
 };
 
-/// As explore(), for a test that passes if there is no fault, and everything is as expected.
+/// As explore(), for a test that passes if there is no defect and every outcome is as expected.
 void explore_all(const std::string& name, const bounds& limits, const expected& what,
                  const std::function<void()>& scenario);
 
-/// In all interleavings and, as that has no yield points after actions, with few preemptions, too.
-/// The latter not with ThreadSanitizer, which sees what would be found there.
+/// Explores all interleavings and, because these have no yield points after actions, also those
+/// with few preemptions. The latter not with ThreadSanitizer, which detects these defects itself.
 void explore_both(const std::string& name, unsigned preemptions, const expected& what,
                   const std::function<void()>& scenario);
 
-/// Whether ASIO_WHEEL_INTERLEAVE=full asks for what takes minutes.
+/// Returns whether ASIO_WHEEL_INTERLEAVE=full requests explorations that take minutes.
 [[nodiscard]] bool at_length();
 
 } // namespace asio_wheel::test::interleave

@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The mutex and the atomics of the library, for programs that explore interleavings: each operation
-// is a yield point. Named by ASIO_WHEEL_SYNC_HEADER.
+// The mutex and the atomics of the library for programs that explore interleavings: each operation
+// is a yield point. Selected by ASIO_WHEEL_SYNC_HEADER.
 //
-// Beneath each there is the real one. It does the work, with the memory order that the library
-// asked for: so ThreadSanitizer sees which accesses are ordered by the library itself. And on a
-// thread that is not explored it is all there is.
+// Each contains the real one, which does the work with the memory order that the library has
+// chosen. So ThreadSanitizer sees which accesses the library itself orders. On a thread that is not
+// explored, only the real one is used.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_SYNC_HPP
@@ -58,8 +58,7 @@ public:
 
 private:
     std::mutex real_;
-    bool held_ =
-        false; // Guarded by `real_`. The explorer looks when no thread is about to change it.
+    bool held_ = false; // Guarded by `real_`. The explorer reads it only between steps.
 };
 
 template <class T>
@@ -145,7 +144,7 @@ public:
         if (!test::interleave::explored()) {
             return value_.wait(old, order);
         }
-        // To look and to fall asleep are one step.
+        // Checking and falling asleep are one step.
         for (test::interleave::before(action::load, this, where); is(old, order);) {
             test::interleave::sleep_on(this, where);
         }
@@ -190,7 +189,7 @@ private:
 
     void notify(bool all, const place& where) {
         test::interleave::before(action::notify, this, where);
-        static_cast<void>(value_.load(std::memory_order_relaxed)); // Is it there at all?
+        static_cast<void>(value_.load(std::memory_order_relaxed)); // Sanitizers check the object.
         test::interleave::wake(this, all);
         all ? value_.notify_all() : value_.notify_one();
         test::interleave::after(this);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What scenarios need that go through an io_context: its wheel with virtual time, and handlers that
-// know what became of them.
+// Helpers for scenarios that use an io_context: its wheel with virtual time, and handlers that
+// record their results.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_WORLD_HPP
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_WORLD_HPP
@@ -36,8 +36,8 @@ private:
     std::atomic<int> value_{0};
 };
 
-/// A clock that a scenario sets, and that begins at the same time in each run. No yield point: Asio
-/// reads it under its mutex.
+/// A clock that a scenario sets, and that starts at the same time in each run. It is no yield
+/// point, because Asio reads it under its mutex.
 struct scripted_clock {
     using duration = std::chrono::steady_clock::duration;
     using rep = duration::rep;
@@ -61,7 +61,7 @@ private:
 
 } // namespace asio_wheel::test::interleave
 
-/// For the driver of a wheel: Asio looks at the clock whenever it is polled.
+/// For the driver of a wheel: Asio reads the clock whenever it is polled.
 template <>
 struct boost::asio::wait_traits<asio_wheel::test::interleave::scripted_clock> {
     using clock = asio_wheel::test::interleave::scripted_clock;
@@ -71,7 +71,7 @@ struct boost::asio::wait_traits<asio_wheel::test::interleave::scripted_clock> {
 
 namespace asio_wheel::test::interleave {
 
-/// An io_context with a wheel by that clock; a small one, since there is a new one in each run.
+/// An io_context with a wheel on that clock; a small one, because each run creates a new one.
 class world {
     struct set_clock {
         set_clock() { scripted_clock::reset(); }
@@ -93,10 +93,10 @@ public:
         check(wheel.pending() == 0, "no wait is left");
     }
 
-    /// Time goes on, to behind the tick in which what is due then expires. By any thread.
+    /// Advances time beyond the tick in which due waits expire. Any thread may call it.
     void forward(scripted_clock::duration d) { scripted_clock::forward(d + wheel.options().tick); }
 
-    /// By the scenario, not by its threads: none may restart a context that another one polls.
+    /// For the scenario, not for its threads: none may restart a context that another one polls.
     void poll() {
         ctx.restart();
         ctx.poll();
@@ -108,7 +108,7 @@ public:
     }
 };
 
-/// What became of a wait: what its handlers saw.
+/// The results that the handlers of a wait saw.
 struct fate {
     observed expired, aborted, refused, destroyed;
 
@@ -116,13 +116,13 @@ struct fate {
         return expired.count() + aborted.count() + refused.count();
     }
 
-    /// Exactly one of them.
+    /// Checks that exactly one handler was called.
     void check_once() const {
         check(calls() == 1, "a handler is called once");
         check(destroyed.count() == 1, "a handler is destroyed once");
     }
 
-    /// How often the wait was counted as cancelled is what the handler saw.
+    /// Checks that the count of cancellations matches what the handler saw.
     void check_counted(std::size_t cancelled) const {
         check_once();
         check(aborted.count() == static_cast<int>(cancelled), "what was counted is aborted");

@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the library does to share its state with other threads: its locks, its atomic
-// read-modify-writes, and the cache lines of its shared state that it touches. For one thread.
+// Counts how the library synchronises with other threads: its locks, its atomic read-modify-writes,
+// and the cache lines of shared state that it touches. For one thread.
 //
 // A program that includes this defines ASIO_WHEEL_SYNC_HEADER as "support/counted_sync.hpp".
 
-#ifndef ASIO_WHEEL_TEST_SUPPORT_SYNC_TALLY_HPP
-#define ASIO_WHEEL_TEST_SUPPORT_SYNC_TALLY_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_SYNC_COUNTER_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_SYNC_COUNTER_HPP
 
 #include "counted_sync.hpp"
 
@@ -23,33 +23,33 @@
 
 namespace asio_wheel::test {
 
-/// A stretch of a program.
-class stretch {
+/// A section of a program that is measured.
+class section {
 public:
-    stretch() = default;
-    stretch(const stretch&) = delete;
-    stretch& operator=(const stretch&) = delete;
+    section() = default;
+    section(const section&) = delete;
+    section& operator=(const section&) = delete;
 
     virtual void begin() = 0;
     virtual void end() = 0;
 
 protected:
-    ~stretch() = default;
+    ~section() = default;
 };
 
-/// A cache line of what is shared by all timers of a context, or by all of the process.
+/// A cache line that all timers of a context share, or the whole process.
 struct shared_line {
     bool written = false;
-    /// What was touched in it, and whether that was under the wheel's lock each time.
+    /// The objects touched in it, and whether each was touched under the wheel's lock only.
     std::map<std::string, bool> objects;
 
     bool operator==(const shared_line&) const = default;
 };
 
-/// Counts of one stretch.
+/// The counts of one section.
 struct sync_counts {
     std::map<std::string, std::size_t> locks; ///< By the names of their owners.
-    std::size_t modifications = 0; ///< Atomic read-modify-writes, but for those of locks.
+    std::size_t modifications = 0; ///< Atomic read-modify-writes, except for those of locks.
     std::map<std::uintptr_t, shared_line> lines;
 
     bool operator==(const sync_counts&) const = default;
@@ -60,17 +60,16 @@ struct sync_counts {
     }
 };
 
-/// What the wheel's lock is called. All locks that are part of a wheel are, unless they were given
-/// another name.
+/// The name of the wheel's lock. All locks of a wheel have it unless they were given another name.
 inline constexpr const char* wheels_name = "wheel";
 
 /// Counts from begin() to end().
 ///
-/// The library does not tell its objects' names. So names come from where an object was made: from
-/// the header; or, in an object of the program's, from births::part_of; or from name_first_lock().
-class sync_tally final : public stretch, private sync_observer {
+/// The library's objects have no names. So names come from the header in which an object was
+/// created, from births::part_of for an object of the program, or from name_first_lock().
+class sync_counter final : public section, private sync_observer {
 public:
-    /// Names the first mutex that `f` locks, if that is a part of the wheel.
+    /// Names the first mutex of the wheel that `f` locks.
     template <class Function>
     void name_first_lock(const char* name, Function f) {
         watched_.clear();
@@ -90,7 +89,7 @@ public:
     }
     void end() override { here = nullptr; }
 
-    /// Of the last stretch.
+    /// Returns the counts of the last section.
     [[nodiscard]] const sync_counts& counts() const noexcept { return counts_; }
 
 private:
@@ -110,7 +109,7 @@ private:
             ++counts_.modifications;
         }
         if (b.owner == nullptr) {
-            // All of a mutex that locking writes is at its beginning.
+            // Locking a mutex writes only to its beginning.
             auto& line = counts_.lines[reinterpret_cast<std::uintptr_t>(object) / line_size];
             line.written |= what != sync_event::load;
             const bool under = !is_mutex && held_ != 0;
@@ -151,7 +150,7 @@ private:
     }
 
     sync_counts counts_;
-    std::size_t held_ = 0;             // How many locks of the wheel the thread has.
+    std::size_t held_ = 0;             // How many locks of the wheel the thread holds.
     std::vector<const void*> watched_; // The mutexes that were locked, in order.
     std::map<const void*, std::string> names_;
 };

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What becomes of handlers, counted by many threads at once: what was started must be what was
-// called, and what was destroyed.
+// Counts what becomes of handlers, on many threads at once: each handler that was started must be
+// called and destroyed.
 
-#ifndef ASIO_WHEEL_TEST_SUPPORT_TALLY_HPP
-#define ASIO_WHEEL_TEST_SUPPORT_TALLY_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_HANDLER_COUNTS_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_HANDLER_COUNTS_HPP
 
 #include "support/context.hpp"
 
@@ -18,10 +18,10 @@
 
 namespace asio_wheel::test {
 
-/// Of all handlers of a kind.
-struct tally {
+/// The counts of all handlers of a kind.
+struct handler_counts {
     std::atomic<std::uint64_t> started{0};
-    std::atomic<std::uint64_t> counted{0}; // by what calls returned
+    std::atomic<std::uint64_t> counted{0}; // As returned by calls.
     std::atomic<std::uint64_t> expired{0};
     std::atomic<std::uint64_t> aborted{0};
     std::atomic<std::uint64_t> refused{0};
@@ -29,10 +29,10 @@ struct tally {
     std::atomic<std::uint64_t> faults{0};
 
     [[nodiscard]] std::uint64_t called() const { return expired + aborted + refused; }
-    /// They may still be called, or destroyed.
+    /// The handlers that may still be called or destroyed.
     [[nodiscard]] std::uint64_t pending() const { return started - called(); }
 
-    /// Each was called once and destroyed once.
+    /// Checks that each was called once and destroyed once.
     void check_calls() const {
         BOOST_TEST(started > 0U);
         BOOST_TEST(called() == started);
@@ -41,18 +41,18 @@ struct tally {
     }
 };
 
-/// Called once and destroyed once, whatever becomes of the wait. Never called early.
+/// A handler that checks that it is called once and destroyed once, and never called early.
 template <class TimePoint>
-class probe {
+class checked_handler {
 public:
-    probe(tally& t, TimePoint not_before) : tally_(&t), not_before_(not_before) {
+    checked_handler(handler_counts& t, TimePoint not_before) : tally_(&t), not_before_(not_before) {
         ++tally_->started;
     }
-    probe(probe&& other) noexcept
+    checked_handler(checked_handler&& other) noexcept
         : tally_(std::exchange(other.tally_, nullptr)), not_before_(other.not_before_),
           called_(other.called_) {}
-    probe& operator=(probe&&) = delete;
-    ~probe() {
+    checked_handler& operator=(checked_handler&&) = delete;
+    ~checked_handler() {
         if (tally_ != nullptr) {
             ++tally_->destroyed;
         }
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    tally* tally_;
+    handler_counts* tally_;
     TimePoint not_before_;
     bool called_ = false;
 };

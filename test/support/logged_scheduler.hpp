@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_TEST_SUPPORT_TELLING_HPP
-#define ASIO_WHEEL_TEST_SUPPORT_TELLING_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_LOGGED_SCHEDULER_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_LOGGED_SCHEDULER_HPP
 
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -15,14 +15,14 @@
 
 namespace asio_wheel::test {
 
-/// A scheduler in virtual time, and the story that its tasks tell.
+/// A scheduler in virtual time, and a log of its tasks.
 ///
-///     BOOST_FIXTURE_TEST_CASE(a_name, telling) {
-///         tasks.schedule_after(30s, tell("a"));
+///     BOOST_FIXTURE_TEST_CASE(a_name, logged_scheduler) {
+///         tasks.schedule_after(30s, note("a"));
 ///         pass(30s);
-///         BOOST_TEST(told() == "a");
-struct telling : virtual_world {
-    std::string story;
+///         BOOST_TEST(take_log() == "a");
+struct logged_scheduler : virtual_world {
+    std::string log_text;
     std::string errors;
     scheduler tasks{ctx, {.on_error = [this](const task_handle&, const std::exception_ptr& e) {
                         try {
@@ -32,17 +32,17 @@ struct telling : virtual_world {
                         }
                     }}};
 
-    explicit telling(const wheel_options& options = {}) : virtual_world(options) {}
+    explicit logged_scheduler(const wheel_options& options = {}) : virtual_world(options) {}
 
-    /// A task that tells `what`.
-    [[nodiscard]] auto tell(std::string what) {
-        return [this, what = std::move(what)] { story += what; };
+    /// A task that appends `what` to the log.
+    [[nodiscard]] auto note(std::string what) {
+        return [this, what = std::move(what)] { log_text += what; };
     }
 
-    /// What was told since the last call.
-    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    /// Returns the log since the last call.
+    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
-    /// Lets time go by in steps, so that each wait is delivered before the next step.
+    /// Advances time in steps, so that each wait is delivered before the next step.
     void pass_in(int steps, duration step) {
         for (int i = 0; i < steps; ++i) {
             pass(step);
