@@ -1,8 +1,9 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-# Compiles with the command ${compile} (a list), which must fail: the first error contains ${expect},
-# and there are no more than ${errors} of them, if that is given. In names, _ stands for a space.
+# Runs the compiler command ${compile} (a list), which must fail. The first error must contain
+# ${expect}, and there may be at most ${errors} errors, if that is set. In names, _ stands for a
+# space.
 
 execute_process(
     COMMAND ${compile}
@@ -14,7 +15,7 @@ if(status EQUAL 0)
     message(FATAL_ERROR "it compiles")
 endif()
 
-# g++ and clang say `file:line:column: error: ...`, also `fatal error`.
+# g++ and clang print `file:line:column: error: ...` or `fatal error: ...`.
 set(error_line "[^\n]*[: ]error: [^\n]*")
 string(REGEX MATCHALL "${error_line}" all "${output}")
 string(REGEX MATCH "${error_line}" first "${output}")

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The smallest program that uses the library, built by each of the projects beside it.
+// A minimal program that uses the library. Each of the projects in this folder builds it.
 
 #include <asio_wheel/steady_timer.hpp>
 

@@ -25,6 +25,12 @@
 
 namespace asio_wheel::test {
 
+using asio_wheel::last_tick;
+using asio_wheel::no_tick;
+using asio_wheel::tick_t;
+using asio_wheel::wheel;
+using asio_wheel::wheel_entry;
+
 struct entry : wheel_entry {};
 using entry_set = std::deque<entry>; // A deque never moves its elements.
 

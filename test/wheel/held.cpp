@@ -21,11 +21,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::last_tick;
-using asio_wheel::no_tick;
-using asio_wheel::tick_t;
-using asio_wheel::wheel;
-using asio_wheel::wheel_entry;
 using asio_wheel::wheel_inspector;
 
 static_assert(noexcept(std::declval<wheel&>().hold(std::declval<wheel_entry&>())));

@@ -20,10 +20,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::last_tick;
-using asio_wheel::no_tick;
-using asio_wheel::tick_t;
-using asio_wheel::wheel;
 using asio_wheel::wheel_inspector;
 
 // The position of an entry among others that are due at the same tick.

@@ -19,10 +19,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::last_tick;
-using asio_wheel::no_tick;
-using asio_wheel::tick_t;
-using asio_wheel::wheel;
 
 } // namespace
 

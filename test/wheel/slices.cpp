@@ -21,10 +21,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::no_tick;
-using asio_wheel::tick_t;
-using asio_wheel::wheel;
-using asio_wheel::wheel_entry;
 using asio_wheel::wheel_inspector;
 
 // Advances until nothing is left to do, and checks the work of each slice. Returns the number of

@@ -21,11 +21,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::last_tick;
-using asio_wheel::no_tick;
-using asio_wheel::tick_t;
-using asio_wheel::wheel;
-using asio_wheel::wheel_entry;
 
 static_assert(!std::is_copy_constructible_v<wheel> && !std::is_move_constructible_v<wheel>);
 static_assert(!std::is_copy_constructible_v<wheel_entry> && !std::is_destructible_v<wheel_entry>);
