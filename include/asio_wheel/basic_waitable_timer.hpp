@@ -36,15 +36,15 @@ namespace asio_wheel {
 ///  - postpone() moves the expiry of waits that are pending, without completing them; remaining().
 ///  - cancel(), expires_at(), expires_after(), destruction and cancellation slots reach a wait
 ///    until its handler is about to be called. If one of them, on the timer's executor, has counted
-///    a wait as cancelled, that wait's handler gets operation_aborted, also if its expiry had
-///    passed already. (Asio's reach it until the context has seen it expire.)
-///  - A cancellation slot leads to the wait wherever the timer has been moved, and nowhere when the
-///    wait is over.
-///  - Destroying a timer whose context is gone is safe.
+///    a wait as cancelled, that wait's handler gets operation_aborted, even if its expiry had
+///    passed before. (With Asio's timers this ends when the context has seen the expiry.)
+///  - A cancellation slot reaches the wait wherever the timer was moved to. When the wait is over,
+///    it has no effect.
+///  - Destroying a timer whose context has ended is safe.
 ///
 /// A wait is due at the first tick at or after its expiry: never early, at most one tick late.
 ///
-/// Like Asio's, a timer that was never told its expiry has expired long ago.
+/// As with Asio's timers, a timer without an expiry has expired long ago.
 ///
 /// Thread safety. Distinct timers: safe. One timer: unsafe, as with all I/O objects of Asio.
 ///
@@ -149,7 +149,7 @@ public:
     /// context's end.
     ~basic_waitable_timer() { remove(); }
 
-    /// The executor that handlers without one of their own are called through.
+    /// The executor for handlers that have none of their own.
     [[nodiscard]] const executor_type& get_executor() noexcept { return executor_; }
 
     /// Aborts all pending waits: their handlers are called with operation_aborted, as if by post().
@@ -166,7 +166,7 @@ public:
         return linked() ? core().cancel_one(state_) : 0;
     }
 
-    /// When the timer expires, or has expired. Neither expiry nor cancel() changes it.
+    /// When the timer expires or has expired. Neither its expiry nor cancel() changes this.
     [[nodiscard]] time_point expiry() const { return state_.expiry.get(); }
 
     /// How long it is until the expiry; zero when it has passed.
@@ -190,9 +190,9 @@ public:
     std::size_t expires_after(const duration& from_now) { return expires_at(later_by(from_now)); }
 
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
-    /// expiry has passed but whose handlers were not called yet. Returns how many these are. 0 means
-    /// that nothing waits, or not any more, so that nothing will happen at the new expiry: call
-    /// async_wait(), or rely on the handler that was called.
+    /// expiry has passed but whose handlers were not called yet. Returns how many these are. 0
+    /// means that nothing waits, or not any more, so that nothing will happen at the new expiry:
+    /// call async_wait(), or rely on the handler that was called.
     ///
     /// This is what an idle timeout does on each message. Moving to a later time is a few stores,
     /// and takes no lock if one wait is pending that has no cancellation slot.
@@ -209,13 +209,12 @@ public:
         return postpone_until(later_by(from_now));
     }
 
-    /// Blocks the calling thread until the timer has expired. Pending waits are none of its
-    /// concern, nor is it of theirs.
+    /// Blocks the calling thread until the timer has expired. It does not affect pending waits, and
+    /// they do not affect it.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
         for (time_point now = service_->now(); now < expiry(); now = service_->now()) {
-            // Paused time is moved by another thread: look now and then. A day is long enough for
-            // one sleep.
+            // Another thread moves paused time, so check once a tick. One sleep is a day at most.
             const auto left =
                 service_->paused()
                     ? std::chrono::duration_cast<nanoseconds>(service_->options().tick)
@@ -278,7 +277,7 @@ public:
         ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
 
 #if ASIO_WHEEL_HAS_DEPRECATED_MEMBERS
-    // What Boost before 1.87 has for code from before C++11.
+    // Members that Boost before 1.87 keeps for code from before C++11.
     std::size_t cancel(boost::system::error_code& ec) { return ec.clear(), cancel(); }
     std::size_t cancel_one(boost::system::error_code& ec) { return ec.clear(), cancel_one(); }
     [[nodiscard]] time_point expires_at() const { return expiry(); }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Values that can be taken when their time has come:
+// A queue whose values can be taken when their times have come:
 //
 //     asio_wheel::delay_queue<job> jobs(ctx);
 //     const auto key = jobs.push(std::move(j), 30s);
@@ -40,17 +40,17 @@ struct delay_queue_options {
     std::size_t capacity = 0;
 };
 
-/// Values in the order of their times. An element can be taken if its time has come, which is
-/// compared exactly, and not before. The one whose time came first is taken first; among equal
-/// times, the one that was pushed first.
+/// A queue in the order of expiry. An element can be taken when its time has come, and never
+/// before: times are compared exactly. The element with the earliest time is taken first; among
+/// equal times, the one that was pushed first.
 ///
-/// A pop that waits gets its value when the wheel says that the time has come: at most one tick of
-/// the wheel later than try_pop() would; in paused time, at the same time. A value that is pushed
-/// when its time has come goes to a waiting pop at once.
+/// A pending pop gets its value when the wheel ticks: at most one tick of the wheel later than
+/// try_pop() would, and in paused time at the same time. A value that is pushed when its time has
+/// come goes to a pending pop at once.
 ///
-/// A key leads to the element it was given out for, and to no other: an element that was taken,
-/// erased or cleared is never mixed up with another one (except for a place that held 2³²
-/// elements). A default-constructed key leads nowhere.
+/// A key identifies one element. After that element was taken, erased or cleared, the key
+/// identifies none: it never leads to another element (unless 2³² elements were in the same place
+/// since). A default-constructed key identifies none.
 ///
 /// A queue takes about 130 kB, and 80 bytes and the value for each element; places of elements are
 /// used again, and freed by clear(). Pushing, erasing, moving and taking take constant time, but
@@ -113,9 +113,9 @@ public:
     /// As it was given: 0 is no limit.
     [[nodiscard]] std::size_t capacity() const noexcept { return impl_->capacity(); }
 
-    /// Puts a value in, to be taken after `delay`. Throws boost::system::system_error with
+    /// Adds a value that can be taken after `delay`. Throws boost::system::system_error with
     /// error::queue_full or error::queue_closed, and std::invalid_argument if `delay` is not a
-    /// number; then the value is where it was.
+    /// number. Then `value` is unchanged.
     template <class Rep, class Period>
     key push(T&& value, const std::chrono::duration<Rep, Period>& delay) {
         return push_at(std::move(value), impl_->expiry_after(delay));
@@ -129,7 +129,7 @@ public:
     key push_at(T&& value, const time_point& t) { return impl_->push_at(std::move(value), t); }
     key push_at(const T& value, const time_point& t) { return push_at(T(value), t); }
 
-    /// Takes an element out, whether or not its time has come. None if it is gone.
+    /// Removes an element, whether or not its time has come. Returns none if it is gone.
     std::optional<T> erase(const key& k) { return impl_->erase(k); }
 
     /// Moves an element to another time, later or earlier: to `delay` from now. False if it is
@@ -152,7 +152,7 @@ public:
     [[nodiscard]] const T* peek() { return impl_->peek(); }
 
     /// Calls f(key, value, time) for each element, due or not, in no particular order. `f` must not
-    /// change the queue. Looks at every place that was ever in use.
+    /// change the queue. Visits every place that was ever in use.
     template <class Function>
         requires std::invocable<Function&, const key&, const T&, const time_point&>
     void for_each(Function f) const {
@@ -216,8 +216,9 @@ public:
     /// Destroys all elements. Pops go on waiting, unless the queue is closed.
     void clear() noexcept { impl_->clear(); }
 
-    /// Takes no more elements. What is left can still be taken, in its time. When nothing is left,
-    /// which may be now, all pops end with error::queue_closed: those that wait, and those to come.
+    /// Accepts no more elements. The others can still be taken when their times have come. When the
+    /// queue is empty, which may be now, all pops end with error::queue_closed: pending ones, and
+    /// those that start later.
     void close() { impl_->close(); }
     [[nodiscard]] bool closed() const noexcept { return impl_->closed(); }
 

@@ -12,8 +12,9 @@
 
 namespace asio_wheel {
 
-/// What waits, and operations made of them, may complete with besides success and
-/// boost::asio::error::operation_aborted; and what is thrown by functions that do not wait.
+/// The errors of the library. Waits, and operations that are made of them, complete with these or
+/// with boost::asio::error::operation_aborted; functions that do not wait throw them as
+/// boost::system::system_error.
 enum class error {
     /// The wheel already holds wheel_options::max_pending waits. Nothing else was touched; try
     /// again later.
@@ -26,13 +27,13 @@ enum class error {
     /// and boost::system::errc::timed_out.
     timed_out = 3,
 
-    /// The queue was closed: it takes nothing more, and nothing more will come out of it.
+    /// The queue was closed: it accepts no more elements; or it is empty, too.
     queue_closed = 4,
 
-    /// The queue holds as many elements as it may. Try again when one was taken.
+    /// The queue is full. Try again when an element was taken.
     queue_full = 5,
 
-    /// The scheduler was closed or stopped, and takes no more tasks.
+    /// The scheduler was closed or stopped, and accepts no more tasks.
     scheduler_stopped = 6,
 };
 

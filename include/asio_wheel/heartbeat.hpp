@@ -43,14 +43,14 @@ struct heartbeat_activity {
 };
 } // namespace detail
 
-/// What a heartbeat wants its owner to do.
+/// What the owner of a heartbeat has to do.
 enum class heartbeat_event {
-    send, ///< Nothing was sent for so long that the peer should hear that we live.
-    dead  ///< Nothing was received for so long that the peer does not.
+    send, ///< Send a sign of life: nothing was sent for a period.
+    dead  ///< Close the connection: nothing was received for the other period.
 };
 
-/// Two idle timers of a connection in one: when to send a sign of life, and when to give the peer
-/// up.
+/// The two idle timers of a connection in one object: when to send a sign of life, and when to
+/// consider the peer dead.
 ///
 ///     asio_wheel::heartbeat pulse(ctx, 10s, 35s);
 ///     while (co_await pulse.async_next(use_awaitable) != asio_wheel::heartbeat_event::dead) {
@@ -58,12 +58,12 @@ enum class heartbeat_event {
 ///     }
 ///     socket.close(); // Aborts the read and the write that are pending.
 ///
-/// Do not write here: a write hangs when the peer has stopped reading, and then nobody would wait
-/// for `dead`; and a connection has one writer. docs/guide/heartbeat.md has all of such a
-/// connection.
+/// Do not write in this loop. If the peer has stopped reading, a write does not complete, and the
+/// loop would never see `dead`. Moreover, a connection has one writer. docs/guide/heartbeat.md
+/// shows a whole connection.
 ///
-/// sent() and received() are as basic_idle_timer::touch(): from any thread until the execution
-/// context ends, but not while this same object is moved. Everything else is as with an idle timer.
+/// sent() and received() may be called from any thread until the execution context ends, but not
+/// while this same object is moved. Everything else is as with an idle timer.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_heartbeat {
     using impl = detail::heartbeat_impl<Clock, Executor>;
@@ -80,7 +80,7 @@ public:
         using other = basic_heartbeat<Clock, Executor1>;
     };
 
-    /// Both count as done now.
+    /// Both periods begin now.
     template <class Rep1, class Period1, class Rep2, class Period2>
     basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
                     const std::chrono::duration<Rep2, Period2>& dead_after)
@@ -123,12 +123,12 @@ public:
         touched();
     }
 
-    /// Waits until there is something to do. If both are, it is too late to send.
+    /// Waits for the next event. If both periods have ended, the event is `dead`.
     ///
     /// Completion signature: void(boost::system::error_code, heartbeat_event)
     ///
-    /// What it wants to be sent counts as sent. With an error, the event means nothing. Everything
-    /// else is as with basic_idle_timer::async_wait().
+    /// `send` begins a new period, as sent() does. With an error, the event has no meaning.
+    /// Everything else is as with basic_idle_timer::async_wait().
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, heartbeat_event))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_next(
@@ -151,14 +151,14 @@ public:
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }
 
 private:
-    // On a clock that can be set, what waits may have to be told.
+    // On a clock that can be set, a pending wait may have to move.
     void touched() {
         if constexpr (!Clock::is_steady) {
             impl_->on_touch();
         }
     }
 
-    // The state has to know where seen_ is.
+    // The state uses seen_ by its address.
     void update_impl() noexcept {
         if (impl_) {
             impl_->on_move(seen_);

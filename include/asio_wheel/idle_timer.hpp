@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What happens when nothing happens: idle timeouts of connections.
+// Idle timeouts: a connection is closed after a period without a message.
 //
 //     asio_wheel::idle_timer idle(ctx, 30s);
 //     idle.async_wait([&](error_code ec) {
@@ -48,19 +48,19 @@ template <class Clock>
 using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>>>;
 } // namespace detail
 
-/// Tells when something has been idle for a period: nothing called touch().
+/// Completes a wait when touch() was not called for a period.
 ///
-/// touch() is what each message costs: it reads a coarse clock and notes the time. Nothing on the
-/// wheel is moved. When the period is over, the timer compares it with the last touch, and waits
-/// for the rest. So it wakes up once a period, however often it is touched.
+/// A message costs one touch(): it reads a coarse clock and stores the time. Nothing on the wheel
+/// moves. When the period ends, the timer checks when it was last touched, and waits for the rest.
+/// So it wakes up once a period, however often it is touched.
 ///
-/// It is never early, and late by no more than a tick of the wheel and three of the kernel: 13 ms,
-/// most often. (Only where the processor that keeps the kernel's time is held up for longer than a
-/// tick, say by another virtual machine, the coarse clock is further behind than is allowed for.)
+/// It is never early. It is late by at most one tick of the wheel and three ticks of the kernel,
+/// which is usually 13 ms. (If the processor that keeps the kernel's time is held up for longer
+/// than a tick, for example by another virtual machine, the coarse clock is behind by more.)
 ///
-/// On a clock that can be set, it completes when a timer would that is set to `period` from now
-/// with each touch: if the clock is set back, the next touch begins a period there; without a
-/// touch, the period ends when the clock shows its end.
+/// On a clock that can be set, it completes when a timer would that each touch sets to `period`
+/// from now. If the clock is set back, the next touch begins a period there. Without a touch, the
+/// period ends when the clock shows its end.
 ///
 /// Movable at any time, also while a wait is pending. An idle timer that was moved from may be
 /// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation;
@@ -118,8 +118,8 @@ public:
         return impl_->get_executor();
     }
 
-    /// Something has happened: a period begins anew. Not to be called when the execution context
-    /// has ended, not even if nobody waits: the time is its wheel's.
+    /// Starts a new period. Call it for each message. Do not call it after the execution context
+    /// has ended, even if nothing waits, because it reads the time of the context's wheel.
     void touch() {
         touched_.touch();
         if constexpr (!Clock::is_steady) {
@@ -127,10 +127,11 @@ public:
         }
     }
 
-    /// How long it has been idle. Not to be called when the execution context has ended.
+    /// How long it has been idle. Do not call it after the execution context has ended.
     [[nodiscard]] duration idle_for() const { return impl_->idle_for(); }
 
-    /// Waits until it has been idle for a period; if it has already, until the context's next turn.
+    /// Waits until it has been idle for a period. If it already has, the wait completes on the
+    /// context's next turn.
     ///
     /// Completion signature: void(boost::system::error_code)
     ///
@@ -139,9 +140,9 @@ public:
     /// memory for each period; without it the wait ends with errc::not_enough_memory. Another
     /// async_wait() aborts the one before; if it throws, that one goes on.
     ///
-    /// The last touch is looked at on the handler's executor: the idle timer is used there, once a
-    /// period, and must live until the handler is called, unless that is with an error. It may be
-    /// moved meanwhile.
+    /// Once a period, the idle timer is used on the handler's executor, which checks the last
+    /// touch. So it must live until the handler is called, unless the handler is called with an
+    /// error. It may be moved meanwhile.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
@@ -164,30 +165,29 @@ public:
     /// As it was given: scale_idle_timers() does not change it.
     [[nodiscard]] duration period() const noexcept { return impl_->period(); }
 
-    /// Changes the period; it began when it was last touched. What is waited for goes on being
-    /// waited for.
+    /// Changes the period, which began with the last touch. A pending wait goes on.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         impl_->period(period);
     }
 
 private:
-    // The state has to know where touched_ is.
+    // The state uses touched_ by its address.
     void update_impl() noexcept {
         if (impl_) {
             impl_->on_move(touched_);
         }
     }
 
-    // Not a part of the state: a touch needs the memory that this object is in, which is often a
-    // session that is being used anyway, and no other.
+    // Not a part of the state, so that a touch needs one cache line: that of this object, which is
+    // often a part of a session that is in use anyway.
     detail::idle_activity<Clock> touched_;
     std::unique_ptr<impl> impl_;
 };
 
-/// Multiplies the periods of all idle timers of a wheel by `factor`, also of those that wait: for a
-/// server that is overloaded. What has been idle for longer completes. Heartbeats stay as they are,
-/// because their periods are agreed upon with the peer. So do all other deadlines.
+/// Multiplies the periods of all idle timers of a wheel by `factor`, for an overloaded server.
+/// Pending waits follow: those that have been idle for longer complete. Heartbeats do not change,
+/// because their periods are agreed upon with the peer. Nor do other deadlines.
 ///
 /// A smaller factor moves each pending wait, in slices of wheel_options::budget: the first slice in
 /// this function, the others by way of the context's queue. Throws std::invalid_argument unless

@@ -35,8 +35,8 @@ template <class Clock, class Executor>
 class interval_impl;
 }
 
-/// What becomes of ticks that nobody took in time. With a period of 300 ms, of which the second
-/// tick is taken at 950 ms only:
+/// What happens to missed ticks. Example: with a period of 300 ms, the second tick is taken as late
+/// as 950 ms.
 enum class missed_tick {
     skip,  ///< One tick at 950 stands for those of 600 and 900; the next is due at 1200.
     delay, ///< One tick at 950 stands for both; the next is due a period later, at 1250.
@@ -64,11 +64,12 @@ struct interval_options {
     return detail::random_time(period);
 }
 
-/// Ticks at a fixed rate: on absolute time, so that it does not drift, however late handlers are.
+/// Ticks at a fixed rate. Their times are absolute, so the rate does not drift, however late
+/// handlers are.
 ///
-/// Ticks are due whether or not anybody waits for them; async_tick() takes the next one that was
-/// not taken yet. So handlers of one interval never overlap, and one that takes longer than a
-/// period finds ticks that were missed: see missed_tick.
+/// Ticks become due whether or not something waits for them. async_tick() takes the next one that
+/// was not taken yet. So handlers of one interval never overlap. A handler that takes longer than a
+/// period misses ticks: see missed_tick.
 ///
 /// Movable at any time, also while a tick is waited for. An interval that was moved from may be
 /// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
@@ -118,8 +119,9 @@ public:
     ///
     /// Completion signature: void(boost::system::error_code, std::size_t periods)
     ///
-    /// `periods` is how many periods have passed since the tick before, late ones and all: 1 when
-    /// it is on time, and always with missed_tick::burst and fixed_delay; 0 with an error.
+    /// `periods` is how many periods have passed since the tick before, including missed ones. It
+    /// is 1 for a tick in time, always 1 with missed_tick::burst and fixed_delay, and 0 with an
+    /// error.
     ///
     /// Completes, once, when the tick is due, or was missed; or when it is aborted by cancel(), by
     /// destruction, by move assignment, by another async_tick(), or by the handler's cancellation
@@ -154,9 +156,8 @@ public:
 
     [[nodiscard]] duration period() const noexcept { return impl_->period(); }
 
-    /// Changes the period, also the one that has begun. What is waited for goes on being waited
-    /// for. A tick at a time of its own, by interval_options::first or reset_at(), stays where it
-    /// is.
+    /// Changes the period, also the one that has begun. A pending wait goes on. A tick whose time
+    /// was set by interval_options::first or reset_at() keeps its time.
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         impl_->period(period);

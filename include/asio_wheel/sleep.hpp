@@ -63,16 +63,16 @@ private:
 
 } // namespace detail
 
-/// Waits for a time, without a timer: the wait is all there is.
+/// Waits for a time, without a timer object.
 ///
-/// `where` is an executor, or an execution context, which stands for its get_executor().
-/// The clock is `t`'s; the wheel is that of the executor's context for this clock.
+/// `where` is an executor, or an execution context, which stands for its get_executor(). The wait
+/// uses the clock of `t`, and the wheel of the executor's context for this clock.
 ///
 /// Completion signature: void(boost::system::error_code)
 ///
-/// Completes, once, at the first tick at or after `t`: never early, at most one tick late. Or when
-/// the handler's cancellation slot aborts it, or when it is refused. Never from inside this
-/// function, also if `t` has passed.
+/// Completes once: at the first tick at or after `t`, never early and at most one tick late; or
+/// when the handler's cancellation slot aborts it; or when it is refused. Never completes from
+/// inside this function, even if `t` has passed.
 ///
 /// Errors: success; boost::asio::error::operation_aborted; error::too_many_pending if
 /// wheel_options::max_pending waits are pending on the wheel already; error::wheel_stopped after

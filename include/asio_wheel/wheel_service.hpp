@@ -30,33 +30,34 @@ struct core_access;
 /// The wheel of an execution context: one for each clock, shared by all of the context's wheel
 /// timers.
 ///
-/// It comes into being with the context's first wheel timer, or earlier and configured, with
-/// make_wheel(). It lives as long as the context, which may be an io_context, a thread_pool, the
-/// system_context, or any other execution_context on which an Asio timer works.
+/// The context's first wheel timer makes it, or make_wheel() does before, with options. It lives as
+/// long as the context, which may be an io_context, a thread_pool, the system_context, or any other
+/// execution_context that supports Asio's timers.
 ///
 /// Behaviour that all of its timers share:
-///  - A wait never completes early, and is due at most one tick after its deadline, plus what the
-///    context is late itself.
-///  - The context is woken up for the next deadline only: once for a lone wait, and not at all
-///    while no wait is pending (but for one time at most, if several threads started and ended the
-///    waits). While some are, timers whose wait was cancelled or postponed cost one wake-up for
-///    each slot that has any, at most.
+///  - A wait never completes early. It is due at most one tick after its deadline, if the context
+///    itself is not late.
+///  - The wheel wakes the context up for the next deadline only: once for a lone wait, and not at
+///    all while no wait is pending (except once, if several threads started and ended the waits).
+///    While waits are pending, each slot with cancelled or postponed waits costs at most one
+///    wake-up.
 ///  - Each wait is one handler of the context, as seen by run_one(), stop(), exceptions and other
-///    threads. Beyond these, run() and poll() count a handler of the wheel's own when a wake-up
-///    finds nothing due, when the wake-up is moved earlier, at the next wait after the last one has
-///    ended, and for each slice of what scale() does.
-///  - A context that has no other work stops when the last wait has ended.
-///  - If one thread runs the context, waits complete in the order of their expiry. Those of one
-///    tick do so within each `budget` of them; a wait that is due when it begins may count as one
-///    of the tick before. Waits for the same expiry have no particular order (but for those on one
-///    timer, which are first come first served).
+///    threads. In addition, run() and poll() count a handler of the wheel's own in these cases: a
+///    wake-up finds nothing due; the wake-up moves to an earlier time; a wait starts after the last
+///    one has ended; each slice of scale_idle_timers(); each turn after a stall, see
+///    wheel_options::stall.
+///  - A context without other work stops when the last wait has ended.
+///  - If one thread runs the context, waits complete in the order of their expiry. Within one tick
+///    this holds for each `budget` of them. A wait that is already due when it starts may count as
+///    one of the tick before. Waits with the same expiry have no particular order, except for those
+///    on one timer, which complete in the order they were started.
 ///
 /// Thread safety. All members may be called from any thread (with wheel_options::locking; without,
 /// from the one thread that uses the context). No lock is held while handlers, allocators or
 /// executors are called.
 ///
-/// `Clock` is a TrivialClock: now() throws nothing. It may be called while the wheel's lock is
-/// held, so it must not use timers.
+/// `Clock` is a TrivialClock: now() does not throw. The wheel may call it while it holds its lock,
+/// so now() must not use timers.
 ///
 ///     boost::asio::io_context ctx;
 ///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .max_pending = 1'000'000});
@@ -94,16 +95,16 @@ public:
     /// What the wheel has done so far.
     [[nodiscard]] wheel_stats stats() const { return core_.stats(); }
 
-    /// The time the wheel's timers live by: Clock::now(), unless it was paused. Never blocks.
+    /// The time of the wheel's timers: Clock::now(), unless it was paused. Never blocks.
     [[nodiscard]] time_point now() const { return core_.now(); }
 
-    /// Makes time stand still, for tests: from now on it moves by advance() and advance_to_next()
-    /// only. Waits that are pending still keep the context running. Does nothing if it stands still
-    /// already.
+    /// Stops time, for tests: from now on only advance() and advance_to_next() move it. Pending
+    /// waits still keep the context running. Does nothing if time is paused already.
+    /// See virtual_time, which does this for all clocks of several contexts, and runs them.
     void pause() { core_.pause(); }
 
-    /// Lets time go on from where it stands. Deadlines stay as far away as they are; now() may
-    /// differ from Clock::now() from now on. Does nothing if time does not stand still.
+    /// Lets time go on from where it stands. Deadlines stay as far away as they are, so from now on
+    /// now() may differ from Clock::now(). Does nothing if time is not paused.
     void resume() { core_.resume(); }
 
     [[nodiscard]] bool paused() const noexcept { return core_.paused(); }
