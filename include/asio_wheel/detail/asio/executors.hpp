@@ -68,8 +68,8 @@ template <class Executor>
     }
 }
 
-/// Returns an object that counts as work of the executor's context while it lives. The executor can
-/// be had from it by executor_of() and untracked_executor().
+/// Returns an object that counts as work of the context of `ex` while it lives. executor_of() and
+/// untracked_executor() return the executor of such an object.
 template <class Executor>
 [[nodiscard]] auto track_work(const Executor& ex) {
     if constexpr (is_ts_executor<Executor>) {
