@@ -33,19 +33,20 @@ namespace asio_wheel::detail {
 
 #if ASIO_WHEEL_HAS_ASIO_CONFIG
 
-/// A time out of the section "wheel", in microseconds.
+/// A time in section "wheel" of the configuration, in microseconds; `fallback` if the key is
+/// missing.
 inline std::chrono::nanoseconds configured_time(const boost::asio::config& config, const char* key,
-                                                std::chrono::nanoseconds otherwise) {
+                                                std::chrono::nanoseconds fallback) {
     using std::chrono::microseconds;
-    const std::int64_t given = std::chrono::duration_cast<microseconds>(otherwise).count();
-    const auto us = config.get("wheel", key, given);
-    constexpr std::int64_t longest =
+    const std::int64_t fallback_us = std::chrono::duration_cast<microseconds>(fallback).count();
+    const auto us = config.get("wheel", key, fallback_us);
+    constexpr std::int64_t max_us =
         std::chrono::duration_cast<microseconds>(std::chrono::nanoseconds::max()).count();
-    if (us > longest) {
+    if (us > max_us) {
         bad_argument(std::string("wheel.") + key, std::to_string(us),
-                     "at most " + std::to_string(longest));
+                     "at most " + std::to_string(max_us));
     }
-    return us == given ? otherwise : microseconds(us);
+    return us == fallback_us ? fallback : microseconds(us);
 }
 
 /// The options in section "wheel" of the context's configuration: tick_us, slots, levels,
@@ -89,8 +90,8 @@ inline wheel_options checked_options(boost::asio::execution_context& context,
     return options;
 }
 
-/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither does its
-/// wheel, unless the configuration says that it does.
+/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither
+/// does its wheel, unless the configuration says that it does.
 inline wheel_options default_options(boost::asio::execution_context& context) {
     wheel_options options;
     options.locking = boost::asio::config(context).get("scheduler", "locking", true);
@@ -111,8 +112,8 @@ inline wheel_options checked_options(boost::asio::execution_context&,
     return options;
 }
 
-/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither does its
-/// wheel.
+/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither
+/// does its wheel.
 inline wheel_options default_options(boost::asio::execution_context& context) {
     const int hint =
         boost::asio::use_service<boost::asio::detail::io_context_impl>(context).concurrency_hint();
