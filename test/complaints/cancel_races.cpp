@@ -1,0 +1,175 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// "I cancelled the timer, and its handler ran with success."
+//
+//   chriskohlhoff/asio 878     the timer is destroyed, its handler sees success
+//   chriskohlhoff/asio 423     so each handler needs a state of its own that says "cancelled"
+//   boostorg/asio 85           cancel() of an active timer returns 0, and the handler is called
+//   ray-project/ray 18400      a queue that was removed is used by its timer's handler
+//   PurpleI2P/i2pd 2355        handlers that return on operation_aborted use an object that is gone
+//
+// Asio decides the result of a wait when the timer expires, and puts the handler into the queue.
+// Nothing reaches it there. The wheel decides the result when the handler's turn has come.
+//
+// Each program below is run on Asio's timers and on ours. On Asio's it needs some milliseconds of
+// real time. The order of its handlers does not depend on how fast the machine is.
+
+#include <asio_wheel/steady_timer.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using boost::system::error_code;
+
+using asios = real_time<asio::steady_timer>;
+using ours = virtual_world;
+
+// asio 878: the timer expires while a handler is in the queue that destroys it.
+template <class World>
+std::string destroy_a_timer_that_is_due() {
+    World world;
+    journal log;
+    auto timer = std::make_unique<typename World::timer>(world.ctx, 5ms);
+    timer->async_wait(log.note("wait"));
+    asio::post(world.ctx, [&] {
+        timer.reset();
+        log.add("destroyed");
+    });
+    world.elapse(5ms);
+    world.poll();
+    return log.take();
+}
+
+// asio 423, ray 18400: the same with cancel(), which says how many waits it has cancelled.
+template <class World>
+std::string cancel_a_timer_that_is_due() {
+    World world;
+    journal log;
+    typename World::timer timer(world.ctx, 5ms);
+    timer.async_wait(log.note("wait"));
+    asio::post(world.ctx, [&] { log.add("cancelled " + std::to_string(timer.cancel())); });
+    world.elapse(5ms);
+    world.poll();
+    return log.take();
+}
+
+// boostorg/asio 85: several timers expire in one pass, and one handler starts another timer again.
+template <class World>
+std::string restart_a_timer_that_is_due() {
+    World world;
+    journal log;
+    typename World::timer first(world.ctx, 5ms);
+    typename World::timer second(world.ctx, first.expiry() + 1us);
+    first.async_wait([&](error_code) {
+        log.add("restarted " + std::to_string(second.expires_after(1h)));
+        second.async_wait(log.note("new"));
+    });
+    second.async_wait(log.note("old"));
+    world.pass(6ms);
+    log.add("stopped " + std::to_string(second.cancel()));
+    world.poll();
+    return log.take();
+}
+
+// i2pd 2355: sessions whose handlers use them unless they were aborted. The first session that
+// times out ends the other one. What would be a use after free is told by `life`.
+template <class World>
+class session {
+public:
+    session(World& world, journal& log, std::list<session>& all)
+        : timer_(world.ctx, 5ms), life_(std::make_shared<int>()) {
+        timer_.async_wait([&log, &all, life = std::weak_ptr<int>(life_)](error_code ec) {
+            if (ec == asio::error::operation_aborted) {
+                log.add("told");
+            } else if (life.expired()) {
+                log.add("used after its end");
+            } else {
+                all.clear();
+                log.add("timed out");
+            }
+        });
+    }
+
+private:
+    typename World::timer timer_;
+    std::shared_ptr<int> life_;
+};
+
+template <class World>
+std::string end_a_session_whose_timer_is_due() {
+    World world;
+    journal log;
+    std::list<session<World>> all;
+    all.emplace_back(world, log, all);
+    all.emplace_back(world, log, all);
+    world.pass(5ms);
+    return log.take();
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(complaints_cancel_races, *boost::unit_test::timeout(60))
+
+BOOST_AUTO_TEST_CASE(asio_a_timer_that_was_destroyed_succeeds) {
+    BOOST_TEST(destroy_a_timer_that_is_due<asios>() == "destroyed wait");
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_timer_that_was_destroyed_is_aborted) {
+    BOOST_TEST(destroy_a_timer_that_is_due<ours>() == "destroyed wait!");
+}
+
+BOOST_AUTO_TEST_CASE(asio_a_wait_that_was_cancelled_succeeds) {
+    BOOST_TEST(cancel_a_timer_that_is_due<asios>() == "cancelled 0 wait");
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_wait_that_was_cancelled_is_aborted) {
+    BOOST_TEST(cancel_a_timer_that_is_due<ours>() == "cancelled 1 wait!");
+}
+
+BOOST_AUTO_TEST_CASE(asio_a_timer_that_was_started_again_expires_for_its_old_time) {
+    BOOST_TEST(restart_a_timer_that_is_due<asios>() == "restarted 0 old stopped 1 new!");
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_timer_that_was_started_again_waits_for_its_new_time_only) {
+    BOOST_TEST(restart_a_timer_that_is_due<ours>() == "restarted 1 old! stopped 1 new!");
+}
+
+BOOST_AUTO_TEST_CASE(asio_a_handler_uses_what_is_gone) {
+    BOOST_TEST(end_a_session_whose_timer_is_due<asios>() == "timed out used after its end");
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_handler_is_told_that_its_object_is_gone) {
+    BOOST_TEST(end_a_session_whose_timer_is_due<ours>() == "timed out told");
+}
+
+// A cancelled wait is still called, as with Asio: look at the error before anything else. What
+// comes too late is a cancel() after the handler has begun, and cancel() then says 0.
+BOOST_AUTO_TEST_CASE(ours_what_cancel_counts_is_what_handlers_see) {
+    ours world;
+    journal log;
+    std::optional<timer> t(std::in_place, world.ctx, 5ms);
+    t->async_wait([&](error_code ec) {
+        log.add("wait", ec);
+        log.add("cancelled " + std::to_string(t->cancel()));
+    });
+    world.pass(5ms);
+    BOOST_TEST(log.take() == "wait cancelled 0");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,272 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// unity: off
+
+// "An active connection is closed by its timeout", on streams that read and write at once.
+//
+//   EOSIO/eos 10252            expires_after() sets only one of two deadlines: that of the direction
+//                              in which nothing is pending. Connections that were busy were closed
+//   boostorg/beast 2541        full duplex: is expires_after() before each operation enough?
+//   boostorg/beast 2865        a write times out that was given no deadline
+//   boostorg/beast 1868        a download is ended because the deadline began with its request:
+//                              what is wanted is a limit of silence, not of a request
+//
+// Beast's tcp_stream has a deadline for reads and one for writes, but one function that sets both:
+// it leaves out the direction that has an operation pending, without a word. Where both have one, it
+// ends in an assertion, so that is not shown here. timeout_stream does the same in expires_after(),
+// for programs that come from Beast, but throws std::logic_error instead of the assertion. Beyond
+// that it has a function for each direction, and idle_after() for the connection.
+//
+// Beast's side is in real time. Its deadlines of 20 ms pass on any machine, and what must not pass
+// is an hour away. In our cases time is virtual, and the sockets are real.
+
+#include <asio_wheel/timeout_stream.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// Two ends of a connection: a server's stream, and its client's socket.
+template <class Stream, class Context>
+struct connection : Context {
+    Stream stream{this->ctx};
+    tcp::socket client{this->ctx};
+    std::array<char, 100> memory{};
+    std::vector<char> download = std::vector<char>(50'000'000); // More than buffers can hold.
+    std::size_t written = 0;                                    // Of the download.
+    std::string story;
+
+    connection() {
+        tcp::acceptor acceptor(this->ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+        client.connect(acceptor.local_endpoint());
+        acceptor.accept(stream.socket());
+    }
+    // Sends a request, which is there when this returns.
+    void request() {
+        asio::write(client, asio::buffer("x", 1));
+        stream.socket().wait(tcp::socket::wait_read);
+    }
+    void read() { stream.async_read_some(asio::buffer(memory), note("read")); }
+    void write_a_little() { asio::async_write(stream, asio::buffer(memory), note("write")); }
+    void write_much() {
+        const auto all = [this](error_code ec, std::size_t n) {
+            written = n;
+            return ec ? 0U : download.size() - n;
+        };
+        asio::async_write(stream, asio::buffer(download), all, note("download"));
+    }
+
+    // The client takes what is there. Returns how much that was.
+    std::size_t take_some() {
+        std::size_t taken = 0;
+        client.non_blocking(true);
+        error_code ec;
+        for (std::vector<char> some(1'000'000);;) {
+            const std::size_t n = client.read_some(asio::buffer(some), ec);
+            if (ec) {
+                break;
+            }
+            taken += n;
+        }
+        client.non_blocking(false);
+        return taken;
+    }
+
+    [[nodiscard]] auto note(const std::string& what) {
+        return [this, what](error_code ec, std::size_t) {
+            story += story.empty() ? "" : ", ";
+            story += what + (!ec                                    ? " ok"
+                             : ec == asio_wheel::error::timed_out   ? " late"
+                             : ec == beast::error::timeout          ? " late"
+                             : ec == asio::error::operation_aborted ? " aborted"
+                                                                    : " " + ec.message());
+        };
+    }
+    [[nodiscard]] std::string told() { return std::exchange(story, {}); }
+    [[nodiscard]] bool is_open() const { return stream.socket().is_open(); }
+};
+
+using beasts = connection<beast::tcp_stream, drained_context>;
+using ours = connection<asio_wheel::timeout_stream<tcp::socket>, virtual_world>;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(complaints_full_duplex, *boost::unit_test::timeout(120))
+
+// eos 10252, beast 2541: a read is always pending, for the client may speak at any time. Each
+// message to the client sets the deadline anew, but that of writes alone.
+BOOST_AUTO_TEST_CASE(asio_a_connection_that_is_busy_writing_is_closed_by_its_read) {
+    beasts c;
+    c.stream.expires_after(20ms);
+    c.read();
+    c.stream.expires_after(1h);
+    c.write_a_little();
+    c.run();
+    BOOST_TEST(c.told() == "write ok, read late");
+    BOOST_TEST(!c.is_open());
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_connection_that_is_busy_writing_is_not_idle) {
+    ours c;
+    c.stream.idle_after(30s);
+    c.read();
+    for (int i = 0; i < 100; ++i) {
+        c.pass(20s);
+        c.write_a_little();
+        c.poll();
+        BOOST_TEST(c.told() == "write ok");
+    }
+    c.pass(30s - 1ns);
+    BOOST_TEST(c.is_open());
+    c.pass(1ns);
+    BOOST_TEST(c.told() == "read late");
+    BOOST_TEST(!c.is_open());
+}
+
+// beast 2541: "expires_after(60), read, expires_after(20), write", again and again.
+BOOST_AUTO_TEST_CASE(ours_each_direction_has_a_deadline_of_its_own) {
+    ours c;
+    c.stream.read_expires_after(60s);
+    c.read();
+    for (int i = 0; i < 4; ++i) {
+        c.pass(10s);
+        c.stream.write_expires_after(20s);
+        c.write_a_little();
+        c.poll();
+        BOOST_TEST(c.told() == "write ok");
+    }
+    c.pass(20s - 1ns);
+    BOOST_TEST(c.is_open());
+    c.pass(1ns);
+    BOOST_TEST(c.told() == "read late");
+}
+
+// Where Beast asserts.
+BOOST_AUTO_TEST_CASE(ours_a_deadline_for_what_is_pending_is_refused_in_words) {
+    ours c;
+    c.stream.expires_after(30s);
+    c.read();
+    c.write_much();
+    BOOST_CHECK_THROW(c.stream.expires_after(1h), std::logic_error);
+    BOOST_CHECK_THROW(c.stream.read_expires_after(1h), std::logic_error);
+    c.pass(30s - 1ns);
+    BOOST_TEST(c.is_open()); // Nothing has changed.
+    c.pass(1ns);
+    BOOST_TEST((c.story == "read late, download late" || c.story == "download late, read late"));
+}
+
+// beast 2865: requests come one after the other, while responses are being written. The deadline is
+// set before each read. A write that is pending then keeps the one of an earlier read.
+BOOST_AUTO_TEST_CASE(asio_a_write_times_out_by_the_deadline_of_a_read) {
+    beasts c;
+    c.request();
+    c.stream.expires_after(20ms);
+    c.read();
+    c.write_much();
+    c.poll();
+    if (c.is_open()) { // Else this machine is slow, and the deadline has passed already.
+        c.stream.expires_after(1h);
+        c.request();
+        c.read();
+    }
+    c.run();
+    BOOST_TEST(
+        (c.story == "read ok, read ok, download late" || c.story == "read ok, download late"));
+    BOOST_TEST(!c.is_open());
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_write_without_a_deadline_does_not_time_out) {
+    ours c;
+    for (int i = 0; i < 100; ++i) {
+        c.request();
+        c.stream.read_expires_after(30s);
+        c.read();
+        if (i == 0) {
+            c.write_much();
+        }
+        c.poll();
+        BOOST_TEST(c.told() == "read ok");
+        c.pass(20s); // And the client does not take any of the download.
+    }
+    BOOST_TEST(c.is_open());
+    std::size_t rest = c.download.size();
+    while (rest != 0) {
+        rest -= c.take_some();
+        c.poll();
+    }
+    BOOST_TEST(c.told() == "download ok");
+}
+
+// beast 1868: the deadline is that of a request. A download that goes on for longer is ended,
+// although the client takes some of it all the time.
+BOOST_AUTO_TEST_CASE(asio_a_download_that_makes_progress_is_ended) {
+    beasts c;
+    c.request();
+    c.stream.expires_after(20ms);
+    c.read();
+    c.poll();
+    BOOST_TEST(c.told() == "read ok");
+    c.write_much();
+    std::size_t taken = 0;
+    while (taken < c.download.size() / 2 && c.story.empty()) { // Then it waits for the deadline.
+        std::vector<char> some(10'000);
+        taken += c.client.read_some(asio::buffer(some));
+        c.ctx.restart();
+        c.ctx.run_for(1ms);
+    }
+    c.run();
+    BOOST_TEST(c.told() == "download late");
+    BOOST_TEST(taken > 0U);
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_download_may_go_on_as_long_as_it_makes_progress) {
+    ours c;
+    c.stream.idle_after(30s);
+    c.request();
+    c.read();
+    c.poll();
+    BOOST_TEST(c.told() == "read ok");
+    c.pass(29s); // A connection is in no hurry between two requests.
+    c.write_much();
+    c.poll();
+    std::size_t taken = 0;
+    for (int i = 0; i < 5; ++i) {
+        const std::size_t before = c.written;
+        while (c.written == before) { // Data on the loopback may take its time.
+            taken += c.take_some();
+            c.poll();
+        }
+        c.pass(29s);
+        BOOST_TEST(c.is_open());
+    }
+    BOOST_TEST(taken < c.download.size());
+    c.pass(30s); // The client takes nothing any more.
+    BOOST_TEST(c.told() == "download late");
+    BOOST_TEST(!c.is_open());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,149 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// "The program crashes when it ends, in the destructor of a timer."
+//
+//   chriskohlhoff/asio 979     a static object owns a timer, and main() owned the io_context
+//   ray-project/ray 15141      a runner whose destructor cancels its timers ends after its context
+//
+// A timer of Asio's keeps a reference to a service of its context. Its destructor uses it, and so
+// does cancel(): that is undefined behaviour, so there is no case for it here. (AddressSanitizer
+// says heap-use-after-free in both.) A timer of the wheel is forgotten by its service when that
+// ends, and knows it. These cases are of use under AddressSanitizer above all.
+
+#include <asio_wheel/heartbeat.hpp>
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+using asio_wheel::steady_timer;
+using boost::system::error_code;
+
+// asio 979: what a static variable holds.
+std::unique_ptr<steady_timer> global;
+
+// ray 15141: a runner that calls functions again and again, and cancels its timers at its end.
+class periodical_runner {
+public:
+    explicit periodical_runner(asio::io_context& ctx) : ctx_(ctx) {}
+    periodical_runner(const periodical_runner&) = delete;
+    periodical_runner& operator=(const periodical_runner&) = delete;
+
+    ~periodical_runner() {
+        for (const auto& timer : timers_) {
+            timer->cancel();
+        }
+    }
+
+    void run(std::function<void()> function, steady_timer::duration period) {
+        timers_.push_back(std::make_shared<steady_timer>(ctx_));
+        call(timers_.back(), std::move(function), period);
+    }
+
+private:
+    static void call(const std::shared_ptr<steady_timer>& timer, std::function<void()> function,
+                     steady_timer::duration period) {
+        function();
+        timer->expires_after(period);
+        timer->async_wait([timer, function = std::move(function), period](error_code ec) {
+            if (ec != asio::error::operation_aborted) {
+                call(timer, function, period);
+            }
+        });
+    }
+
+    asio::io_context& ctx_;
+    std::vector<std::shared_ptr<steady_timer>> timers_;
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(complaints_outlives_context)
+
+// The program of the thread. Its wait is over when the context ends.
+BOOST_AUTO_TEST_CASE(ours_a_timer_may_be_destroyed_after_its_context) {
+    bool called = false;
+    {
+        std::unique_ptr<steady_timer> timer;
+        asio::io_context ctx;
+        timer = std::make_unique<steady_timer>(ctx);
+        timer->expires_after(1ms); // real time
+        timer->async_wait([&](error_code ec) { called = !ec; });
+        ctx.run();
+    }
+    BOOST_TEST(called);
+}
+
+// It may also be waiting still. Its handler is destroyed with the context, and is not called.
+BOOST_AUTO_TEST_CASE(ours_a_static_timer_may_wait_when_its_context_ends) {
+    const auto owned = std::make_shared<int>();
+    bool called = false;
+    {
+        asio::io_context ctx;
+        global = std::make_unique<steady_timer>(ctx, 1h);
+        global->async_wait([&called, owned](error_code) { called = true; });
+        ctx.poll();
+        BOOST_TEST(owned.use_count() == 2);
+    }
+    BOOST_TEST(owned.use_count() == 1);
+    global.reset();
+    BOOST_TEST(!called);
+}
+
+BOOST_AUTO_TEST_CASE(ours_timers_may_be_cancelled_after_their_context) {
+    int calls = 0;
+    {
+        std::optional<periodical_runner> runner;
+        asio::io_context ctx;
+        auto& wheel = asio_wheel::use_wheel(ctx);
+        wheel.pause();
+        runner.emplace(ctx);
+        runner->run([&] { ++calls; }, 10s);
+        runner->run([&] { ++calls; }, 1h);
+        for (int i = 0; i < 6; ++i) {
+            wheel.advance(10s);
+            ctx.poll();
+        }
+    }
+    BOOST_TEST(calls == 8);
+}
+
+BOOST_AUTO_TEST_CASE(ours_what_is_made_of_timers_may_outlive_the_context) {
+    std::optional<asio_wheel::interval> ticks;
+    std::optional<asio_wheel::idle_timer> idle;
+    std::optional<asio_wheel::heartbeat> beat;
+    bool called = false;
+    {
+        asio::io_context ctx;
+        ticks.emplace(ctx, 1s);
+        idle.emplace(ctx, 1s);
+        beat.emplace(ctx, 1s, 3s);
+        beat->async_next([&](auto...) { called = true; });
+        ticks->async_tick([&](auto...) { called = true; });
+        idle->async_wait([&](error_code) { called = true; });
+    }
+    ticks->cancel();
+    idle->cancel();
+    BOOST_TEST(!called);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,160 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// "After the laptop was asleep for eight hours, the timer of one hour still waits."
+//
+//   chriskohlhoff/asio 503, 504      a boottime_timer is asked for
+//
+// On Linux std::chrono::steady_clock is CLOCK_MONOTONIC, which stands still while the machine is
+// suspended. CLOCK_BOOTTIME goes on. No test can suspend the machine, so here are two clocks that
+// differ as these do: both go on, and one of them also while the machine sleeps.
+//
+// Asio's timers and ours take a clock of the user's, and behave alike. What wakes the context is a
+// timer of the system's that counts CLOCK_MONOTONIC. So wait traits have to say how often the clock
+// is to be looked at: after a resume, waits are late by that much at most.
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include "support/context.hpp"
+#include "support/manual_clock.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#if defined(__linux__)
+#include <time.h>
+#endif
+
+namespace {
+
+namespace asio = boost::asio;
+using namespace asio_wheel::test;
+using namespace std::chrono_literals;
+
+using monotonic = manual_clock<struct monotonic_tag>;
+using boottime = manual_clock<struct boottime_tag>;
+
+void elapse(std::chrono::nanoseconds d) {
+    monotonic::advance(d);
+    boottime::advance(d);
+}
+
+void suspend(std::chrono::nanoseconds d) {
+    boottime::advance(d);
+}
+
+struct asios {
+    template <class Clock>
+    using timer = asio::basic_waitable_timer<Clock, impatient<Clock>>;
+};
+
+struct ours {
+    template <class Clock>
+    using timer = asio_wheel::basic_waitable_timer<Clock, impatient<Clock>>;
+};
+
+template <class Kind>
+std::string sleep_for_eight_hours() {
+    drained_context world;
+    journal log;
+    typename Kind::template timer<monotonic> by_monotonic(world.ctx, 1h);
+    typename Kind::template timer<boottime> by_boottime(world.ctx, 1h);
+    by_monotonic.async_wait(log.note("monotonic"));
+    by_boottime.async_wait(log.note("boottime"));
+    elapse(30min);
+    look(world.ctx);
+    BOOST_TEST(log.size() == 0U);
+    suspend(8h);
+    look(world.ctx);
+    log.add("resumed");
+    elapse(30min - 1ns);
+    look(world.ctx);
+    log.add("half an hour");
+    elapse(1ns);
+    look(world.ctx);
+    return log.take();
+}
+
+constexpr auto expected = "boottime resumed half an hour monotonic";
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(complaints_suspend)
+
+BOOST_AUTO_TEST_CASE(asio_a_monotonic_clock_does_not_know_of_a_suspend) {
+    BOOST_TEST(sleep_for_eight_hours<asios>() == expected);
+}
+
+BOOST_AUTO_TEST_CASE(ours_a_monotonic_clock_does_not_know_of_a_suspend_either) {
+    BOOST_TEST(sleep_for_eight_hours<ours>() == expected);
+}
+
+#if defined(__linux__)
+
+namespace {
+
+// What works today, with Asio's timers as well.
+struct real_boottime {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<real_boottime>;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept {
+        timespec t{};
+        clock_gettime(CLOCK_BOOTTIME, &t);
+        return time_point(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
+    }
+};
+
+// Looks at the clock once a minute: so late is a wait, at most, when the machine has resumed.
+struct once_a_minute {
+    static real_boottime::duration to_wait_duration(const real_boottime::duration& d) {
+        return std::min<real_boottime::duration>(d, 1min);
+    }
+    static real_boottime::duration to_wait_duration(const real_boottime::time_point& t) {
+        const auto now = real_boottime::now();
+        return t <= now ? real_boottime::duration::zero() : to_wait_duration(t - now);
+    }
+};
+
+} // namespace
+
+// real time, as the clock is what is tested.
+BOOST_AUTO_TEST_CASE(ours_a_clock_of_the_users_may_be_the_systems_boot_time) {
+    drained_context world;
+    journal log;
+    asio_wheel::basic_waitable_timer<real_boottime, once_a_minute> soon(world.ctx, 5ms);
+    asio_wheel::basic_waitable_timer<real_boottime, once_a_minute> later(world.ctx, 1h);
+    soon.async_wait([&](const boost::system::error_code& ec) {
+        BOOST_TEST((real_boottime::now() >= soon.expiry()));
+        log.add("soon", ec);
+        later.cancel();
+    });
+    later.async_wait(log.note("later"));
+    world.run();
+    BOOST_TEST(log.take() == "soon later!");
+}
+
+// It can be tested in virtual time, too: eight hours of suspend are a step.
+BOOST_AUTO_TEST_CASE(ours_a_suspend_can_be_tested_by_a_step_of_virtual_time) {
+    drained_context world;
+    journal log;
+    auto& boot = asio_wheel::use_wheel<real_boottime, once_a_minute>(world.ctx);
+    boot.pause();
+    asio_wheel::basic_waitable_timer<real_boottime, once_a_minute> timer(world.ctx, 1h);
+    timer.async_wait(log.note("boottime"));
+    boot.advance(8h);
+    world.poll();
+    BOOST_TEST(log.take() == "boottime");
+}
+
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
