@@ -56,6 +56,22 @@ std::string destroy_a_timer_that_is_due() {
     return log.take();
 }
 
+// The program of the thread: the timer has expired when the wait begins.
+template <class World>
+std::string destroy_a_timer_that_has_expired() {
+    World world;
+    journal log;
+    auto timer = std::make_unique<typename World::timer>(world.ctx);
+    timer->expires_after(0s);
+    timer->async_wait(log.note("wait"));
+    asio::post(world.ctx, [&] {
+        timer.reset();
+        log.add("destroyed");
+    });
+    world.poll();
+    return log.take();
+}
+
 // asio 423, ray 18400: the same with cancel(), which says how many waits it has cancelled.
 template <class World>
 std::string cancel_a_timer_that_is_due() {
@@ -128,10 +144,13 @@ BOOST_AUTO_TEST_SUITE(complaints_cancel_races, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(asio_a_timer_that_was_destroyed_succeeds) {
     BOOST_TEST(destroy_a_timer_that_is_due<asios>() == "destroyed wait");
+    BOOST_TEST(destroy_a_timer_that_has_expired<asios>() == "destroyed wait");
 }
 
 BOOST_AUTO_TEST_CASE(ours_a_timer_that_was_destroyed_is_aborted) {
     BOOST_TEST(destroy_a_timer_that_is_due<ours>() == "destroyed wait!");
+    // A wait for now is in the queue before what is posted after it.
+    BOOST_TEST(destroy_a_timer_that_has_expired<ours>() == "wait destroyed");
 }
 
 BOOST_AUTO_TEST_CASE(asio_a_wait_that_was_cancelled_succeeds) {

@@ -4,18 +4,18 @@
 
 // "An active connection is closed by its timeout", on streams that read and write at once.
 //
-//   EOSIO/eos 10252            expires_after() sets only one of two deadlines: that of the direction
-//                              in which nothing is pending. Connections that were busy were closed
-//   boostorg/beast 2541        full duplex: is expires_after() before each operation enough?
-//   boostorg/beast 2865        a write times out that was given no deadline
-//   boostorg/beast 1868        a download is ended because the deadline began with its request:
-//                              what is wanted is a limit of silence, not of a request
+//   EOSIO/eos 10252        expires_after() sets the deadline of one direction only, if something is
+//                          pending in the other one. Connections that were busy were closed
+//   boostorg/beast 2541    full duplex: is expires_after() before each operation enough?
+//   boostorg/beast 2865    a write times out that was given no deadline
+//   boostorg/beast 1868    a download is ended because its deadline began with the request. What is
+//                          wanted is a limit of silence, not of a request
 //
 // Beast's tcp_stream has a deadline for reads and one for writes, but one function that sets both:
-// it leaves out the direction that has an operation pending, without a word. Where both have one, it
-// ends in an assertion, so that is not shown here. timeout_stream does the same in expires_after(),
-// for programs that come from Beast, but throws std::logic_error instead of the assertion. Beyond
-// that it has a function for each direction, and idle_after() for the connection.
+// it leaves out the direction that has an operation pending, without a word. Where both have one,
+// it ends in an assertion, so that is not shown here. timeout_stream does the same in
+// expires_after(), for programs that come from Beast, but throws std::logic_error instead of the
+// assertion. Beyond that it has a function for each direction, and idle_after() for the connection.
 //
 // Beast's side is in real time. Its deadlines of 20 ms pass on any machine, and what must not pass
 // is an hour away. In our cases time is virtual, and the sockets are real.

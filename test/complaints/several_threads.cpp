@@ -8,9 +8,9 @@
 //   chriskohlhoff/asio 1652    expires_after() on one thread, async_wait() on another one
 //
 // A timer is used by one thread at a time, with Asio and here. The threads that run the context do
-// not count: they do not use the timer, but what the service has of it. So the first is allowed. The
-// second is a data race in both libraries: it is not shown, since it is undefined. There, a thread
-// set the expiry to end another one's wait. Below is what to do instead.
+// not count: they do not use the timer, but what the service has of it. So the first is allowed.
+// The second is a data race in both libraries: it is not shown, since it is undefined. There, a
+// thread set the expiry to end another one's wait. Below is what to do instead.
 //
 // real time, since several threads run the contexts. What must not come is an hour away.
 
@@ -46,8 +46,8 @@ using namespace asio_wheel::test;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-// boostorg/asio 447: very many timers expire at once, and each is cancelled by whichever thread gets
-// to it. `counted` is what cancel() has said.
+// boostorg/asio 447: very many timers expire at once, and each is cancelled by whichever thread
+// gets to it. `counted` is what cancel() has said.
 struct result {
     std::atomic<std::size_t> called = 0;
     std::atomic<std::size_t> aborted = 0;
