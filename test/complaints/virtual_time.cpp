@@ -7,10 +7,11 @@
 //   too short on one system; a timer instead of a sleep)
 //
 // A timer of Asio's expires when its time has passed, and nothing can hurry it. What is left is to
-// sleep, to make times shorter for tests, or to hand a clock through all of the code. The wheel's
-// time can be paused and advanced. The code under test is the production code.
+// sleep, to make times shorter for tests, or to hand a clock through all of the code. Here
+// virtual_time moves the time of a context. The code under test is the production code.
 
 #include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/virtual_time.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
@@ -91,11 +92,11 @@ struct served : World {
         client.connect(acceptor.local_endpoint());
         return acceptor.accept();
     }
-    void request() {
+    void request(asio_wheel::virtual_time& time) {
         asio::write(client, asio::buffer("GET", 3));
         const int before = server.requests();
         while (server.requests() == before) { // Data on the loopback may take its time.
-            this->poll();
+            time.advance(0s);
         }
     }
 };
@@ -125,29 +126,30 @@ BOOST_AUTO_TEST_CASE(asio_only_a_timer_of_another_type_can_be_moved) {
 }
 
 BOOST_AUTO_TEST_CASE(ours_five_seconds_are_a_step_and_exact) {
-    served<virtual_world> world;
+    served<with_timer<asio_wheel::steady_timer>> world;
+    asio_wheel::virtual_time time(world.ctx);
     world.server.start();
-    world.pass(5s - 1ns);
+    time.advance(5s - 1ns);
     BOOST_TEST(world.server.is_open());
-    world.request();
-    world.pass(5s - 1ns);
+    world.request(time);
+    time.advance(5s - 1ns);
     BOOST_TEST(world.server.is_open());
-    world.pass(1ns);
+    time.advance(1ns);
     BOOST_TEST(!world.server.is_open());
 }
 
 BOOST_AUTO_TEST_CASE(ours_a_day_of_requests_takes_no_time) {
-    served<virtual_world> world;
+    served<with_timer<asio_wheel::steady_timer>> world;
+    asio_wheel::virtual_time time(world.ctx);
     world.server.start();
-    const auto start = world.now();
-    while (world.now() < start + 24h) {
-        world.pass(4s);
-        world.request();
+    while (time.elapsed() < 24h) {
+        time.advance(4s);
+        world.request(time);
     }
     BOOST_TEST(world.server.requests() == 21'600);
     BOOST_TEST(world.server.is_open());
-    world.pass(5s);
-    BOOST_TEST(!world.server.is_open());
+    time.run_until([&] { return !world.server.is_open(); });
+    BOOST_TEST((time.elapsed() == 24h + 5s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
