@@ -4,7 +4,7 @@
 // How the demo of the echo server evaluates a trial: with made-up numbers, for quiet and busy
 // machines.
 
-#include "../../examples/echo_server/checks.hpp"
+#include "../examples/echo_server/checks.hpp"
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,7 +4,7 @@
 // How the demo of the session table evaluates a trial: with made-up numbers, for quiet and busy
 // machines.
 
-#include "../../examples/session_table/checks.hpp"
+#include "../examples/session_table/checks.hpp"
 
 #include <boost/test/unit_test.hpp>
 
