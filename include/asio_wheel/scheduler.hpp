@@ -239,8 +239,8 @@ public:
         }
 
     private:
-        // The node of the list is allocated first. So either the task is scheduled and in the group,
-        // or nothing is scheduled.
+        // The node of the list is allocated first. So either the task is scheduled and in the
+        // group, or nothing is scheduled.
         template <class Schedule>
         handle add(Schedule schedule) {
             std::list<handle> node(1);
@@ -253,8 +253,9 @@ public:
             return h;
         }
 
-        // Checks the two tasks that were not checked for longest, and removes those that have ended.
-        // One task is added each time, so at most about half of the tasks in the list have ended.
+        // Checks the two tasks that were not checked for longest, and removes those that have
+        // ended. One task is added each time, so at most about half of the tasks in the list have
+        // ended.
         void prune() noexcept {
             for (int i = 0; i < 2 && !handles_.empty(); ++i) {
                 if (handles_.front().task_->is_over()) {
