@@ -33,7 +33,22 @@ namespace asio_wheel {
 namespace detail {
 template <class T, class Clock, class Executor>
 class delay_queue_impl;
-}
+template <class T>
+struct popped_value;
+template <class Entry>
+struct popped_entry;
+} // namespace detail
+
+/// What a delay queue gives with a value.
+template <class T, class Clock>
+struct delay_queue_entry {
+    using value_type = T;
+    using time_point = typename Clock::time_point;
+
+    detail::element_key key; ///< It identifies no element any more.
+    time_point expiry;       ///< When the element could be taken first.
+    T value;
+};
 
 struct delay_queue_options {
     /// The queue holds no more elements than this; 0 is no limit.
@@ -57,7 +72,7 @@ struct delay_queue_options {
 /// logarithmic time in the number of elements that have the same time, or that were pushed when
 /// their time had passed.
 ///
-/// `T` is movable; for async_pop() also default constructible.
+/// `T` is movable; for async_pop(), but not for async_pop_entry(), also default constructible.
 ///
 /// Movable at any time, also while pops wait. A queue that was moved from may be destroyed,
 /// assigned to and cancelled, and nothing else.
@@ -71,7 +86,10 @@ struct delay_queue_options {
 template <class T, class Clock, class Executor = boost::asio::any_io_executor>
 class basic_delay_queue {
     using impl = detail::delay_queue_impl<T, Clock, Executor>;
-    using initiate_async_pop = detail::initiation_of<impl>;
+    using popped_value = detail::popped_value<T>;
+    using popped_entry = detail::popped_entry<delay_queue_entry<T, Clock>>;
+    using initiate_async_pop = detail::initiation_of<impl, popped_value>;
+    using initiate_async_pop_entry = detail::initiation_of<impl, popped_entry>;
     static_assert(!std::chrono::treat_as_floating_point_v<typename Clock::rep>,
                   "a delay queue counts in whole units of its clock");
 
@@ -82,8 +100,11 @@ public:
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
 
-    /// Which element. Copyable and comparable.
+    /// Identifies an element. Copyable, with == and an order, and with std::hash.
     using key = detail::element_key;
+
+    /// A value that was taken, with its key and its expiry.
+    using entry = delay_queue_entry<T, Clock>;
 
     template <class Executor1>
     struct rebind_executor {
@@ -148,6 +169,33 @@ public:
     /// Takes the next element, if its time has come.
     [[nodiscard("it is the element")]] std::optional<T> try_pop() { return impl_->try_pop(); }
 
+    /// The same, with its key and its expiry.
+    [[nodiscard("it is the element")]] std::optional<entry> try_pop_entry() {
+        return impl_->try_pop_entry();
+    }
+
+    /// The value of an element, whether or not its time has come; null if it is gone. Valid until
+    /// the queue is changed.
+    [[nodiscard]] T* find(const key& k) noexcept { return impl_->find(k); }
+    [[nodiscard]] const T* find(const key& k) const noexcept { return impl_->find(k); }
+    [[nodiscard]] bool contains(const key& k) const noexcept { return find(k) != nullptr; }
+
+    /// When an element can be taken; none if it is gone.
+    [[nodiscard]] std::optional<time_point> expiry(const key& k) const noexcept {
+        return impl_->expiry(k);
+    }
+
+    /// The key of the element with the earliest time, due or not; none without elements. A cache
+    /// that is full erases this one. Later pushes before that time take logarithmic time.
+    [[nodiscard]] std::optional<key> next_key() { return impl_->next_key(); }
+
+    /// Allocates what `n` elements need, so that pushing so many allocates nothing.
+    void reserve(std::size_t n) { impl_->reserve(n); }
+
+    /// Frees memory that no element needs. (Elements do not move. So the places before the last one
+    /// that is in use remain.)
+    void shrink_to_fit() { impl_->shrink_to_fit(); }
+
     /// What try_pop() would take: null if no time has come. Valid until the queue is changed.
     [[nodiscard]] const T* peek() { return impl_->peek(); }
 
@@ -202,6 +250,24 @@ public:
                       "what async_pop() gives with an error is a default-constructed value");
         return boost::asio::async_initiate<Token, void(boost::system::error_code, T)>(
             initiate_async_pop(impl_.get()), token);
+    }
+
+    /// As async_pop(), but gives the value with its key and its expiry. `T` need not be default
+    /// constructible.
+    ///
+    /// Completion signature: void(boost::system::error_code, std::optional<entry>)
+    ///
+    /// There is an entry if and only if there is no error.
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::optional<entry>))
+                  Token = typename boost::asio::default_completion_token<executor_type>::type>
+    auto async_pop_entry(
+        Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
+        -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code,
+                                                            std::optional<entry>)>(
+            std::declval<initiate_async_pop_entry>(), token)) {
+        return boost::asio::async_initiate<Token,
+                                           void(boost::system::error_code, std::optional<entry>)>(
+            initiate_async_pop_entry(impl_.get()), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.

@@ -17,9 +17,10 @@
 
 namespace asio_wheel::detail {
 
-/// Starts the operation by object.start(handler). The object must stay where it is until then. So
-/// for a utility that users may move, it is the part that does not move.
-template <class Object>
+/// Starts the operation by object.start(handler); by start(handler, Tag()) if an object has several.
+/// The object must stay where it is until then. So for a utility that users may move, it is the
+/// part that does not move.
+template <class Object, class... Tag>
 class initiation_of {
 public:
     using executor_type = typename Object::executor_type;
@@ -33,7 +34,7 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const {
         expect_storable<Handler>();
-        object_->start(std::decay_t<Handler>(std::forward<Handler>(handler)));
+        object_->start(std::decay_t<Handler>(std::forward<Handler>(handler)), Tag()...);
     }
 
 private:

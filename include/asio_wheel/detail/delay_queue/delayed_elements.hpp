@@ -30,7 +30,7 @@
 //   heap       deferred   defer()
 //   deferred   heap       restore_deferred()
 //   wheel, heap or deferred:
-//              free       take(), take_into(), erase()
+//              free       take(), take_by(), erase()
 //              wheel      postpone(), to a time that the wheel has not reached
 //              heap       postpone(), otherwise
 //
@@ -47,8 +47,10 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -64,6 +66,7 @@ struct element_key {
     std::uint32_t generation = 0;
 
     friend constexpr bool operator==(const element_key&, const element_key&) noexcept = default;
+    friend constexpr auto operator<=>(const element_key&, const element_key&) noexcept = default;
 };
 
 /// Times are counts of a clock's units. `Steady`: the clock is never set back.
@@ -145,7 +148,7 @@ public:
         return heap_.empty() || heap_front_is_after(last_now_) ? nullptr : heap_.front();
     }
 
-    [[nodiscard]] static const T& value(const element& e) noexcept { return *e.value_; }
+    [[nodiscard]] static T& value(element& e) noexcept { return *e.value_; }
 
     /// Removes an element and returns its value. If moving the value throws, the element stays.
     [[nodiscard]] std::optional<T> take(element& e) {
@@ -154,9 +157,10 @@ public:
         return value;
     }
 
-    /// The same, but moves the value into `to`, which has none.
-    void take_into(std::optional<T>& to, element& e) {
-        to.emplace(std::move(*e.value_)); // NOLINT(bugprone-unchecked-optional-access)
+    /// The same, but calls f(std::move(value)) with it.
+    template <class Function>
+    void take_by(Function f, element& e) {
+        f(std::move(*e.value_)); // NOLINT(bugprone-unchecked-optional-access)
         remove(e);
     }
 
@@ -173,6 +177,65 @@ public:
             deferred_.pop_front();
             heap_insert(e);
         }
+    }
+
+    /// Null if there is no such element.
+    [[nodiscard]] element* find(element_key key) const noexcept {
+        if (key.index >= index_end_) {
+            return nullptr;
+        }
+        element& e = element_at(key.index);
+        return e.generation_ == key.generation && e.value_ ? &e : nullptr;
+    }
+
+    [[nodiscard]] static element_key key_of(const element& e) noexcept {
+        return {e.index_, e.generation_};
+    }
+    [[nodiscard]] static rep time_of(const element& e) noexcept { return e.time_; }
+
+    /// The first element of all, due or not; null if there is none. If it is in the wheel, the wheel
+    /// goes on to its time. Elements that are pushed before that time are in the heap then.
+    [[nodiscard]] element* first() noexcept {
+        advance_wheel(wheel_.now());
+        if (heap_.empty() && !wheel_.empty()) {
+            advance_wheel(wheel_.find_next_expiry());
+        }
+        return heap_.empty() ? nullptr : heap_.front();
+    }
+
+    /// Allocates what `n` elements need.
+    void reserve(std::size_t n) {
+        heap_.reserve(n + 1);
+        blocks_.reserve((n + block_size - 1) / block_size);
+        while (blocks_.size() * block_size < n) {
+            blocks_.push_back(std::make_unique<typename block_ptr::element_type>());
+        }
+    }
+
+    /// Frees the blocks behind the last element. If it throws, it has no effect.
+    void shrink_to_fit() {
+        std::size_t end = index_end_;
+        while (end != 0 && !element_at(end - 1).value_) {
+            --end;
+        }
+        std::vector<element*> heap;
+        heap.reserve(end + 1);
+        heap = heap_; // Does not allocate: no element of it is behind `end`.
+        for (std::size_t i = end; i < index_end_; ++i) { // As if they had never been used.
+            element& e = element_at(i);
+            min_generation_ = std::max(min_generation_, e.generation_ + 1);
+            e.position_ = no_index;
+        }
+        index_end_ = end;
+        first_free_ = no_index;
+        for (std::size_t i = end; i-- > 0;) {
+            element& e = element_at(i);
+            if (!e.value_) {
+                e.position_ = std::exchange(first_free_, e.index_);
+            }
+        }
+        heap_.swap(heap);
+        blocks_.resize((end + block_size - 1) / block_size);
     }
 
     /// Calls f(key, value, time) for each element.
@@ -235,14 +298,6 @@ private:
             first_free_ = e.index_;
         }
         return element_at(first_free_);
-    }
-
-    [[nodiscard]] element* find(element_key key) noexcept {
-        if (key.index >= index_end_) {
-            return nullptr;
-        }
-        element& e = element_at(key.index);
-        return e.generation_ == key.generation && e.value_ ? &e : nullptr;
     }
 
     // One tick is one unit, so nothing is rounded. Times before the origin are tick 0, which the
@@ -372,5 +427,13 @@ private:
 };
 
 } // namespace asio_wheel::detail
+
+/// So that users may have keys in unordered containers.
+template <>
+struct std::hash<asio_wheel::detail::element_key> {
+    std::size_t operator()(const asio_wheel::detail::element_key& key) const noexcept {
+        return std::hash<std::uint64_t>()(std::uint64_t{key.generation} << 32U | key.index);
+    }
+};
 
 #endif

@@ -53,6 +53,7 @@ class delay_queue_impl {
 public:
     using value_type = T;
     using key = element_key;
+    using entry = delay_queue_entry<T, Clock>;
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
@@ -114,6 +115,36 @@ public:
         return value;
     }
 
+    std::optional<entry> try_pop_entry() {
+        element* const e = first_due();
+        std::optional<entry> popped;
+        if (e != nullptr) {
+            const key k = elements::key_of(*e);
+            const time_point expiry = time_of(elements::time_of(*e));
+            elements_.take_by([&](T&& value) { popped.emplace(k, expiry, std::move(value)); }, *e);
+        }
+        complete_all_if_exhausted();
+        return popped;
+    }
+
+    [[nodiscard]] T* find(const key& k) const noexcept {
+        element* const e = elements_.find(k);
+        return e != nullptr ? &elements::value(*e) : nullptr;
+    }
+
+    [[nodiscard]] std::optional<time_point> expiry(const key& k) const noexcept {
+        const element* const e = elements_.find(k);
+        return e != nullptr ? std::optional(time_of(elements::time_of(*e))) : std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<key> next_key() noexcept {
+        const element* const e = elements_.first();
+        return e != nullptr ? std::optional(elements::key_of(*e)) : std::nullopt;
+    }
+
+    void reserve(std::size_t n) { elements_.reserve(n); }
+    void shrink_to_fit() { elements_.shrink_to_fit(); }
+
     [[nodiscard]] const T* peek() {
         element* const e = first_due();
         return e != nullptr ? &elements_.value(*e) : nullptr;
@@ -130,10 +161,11 @@ public:
         return next ? std::optional(time_of(*next)) : std::nullopt;
     }
 
-    template <class Handler>
-    void start(Handler&& handler) {
-        pop& p = make_pop<T>(std::forward<Handler>(handler), timer_.get_executor(),
-                             driver_->context(), *driver_, abort_function{this});
+    /// `Popped` is what the handler gets: popped_value<T> or popped_entry<entry>.
+    template <class Handler, class Popped>
+    void start(Handler&& handler, Popped) {
+        pop& p = make_pop<Popped>(std::forward<Handler>(handler), timer_.get_executor(),
+                                  driver_->context(), *driver_, abort_function{this});
         pops_.push_back(p);
         try {
             serve_pops();
@@ -205,7 +237,8 @@ private:
         pop& first = detach(pops_.front());
         boost::system::error_code failure;
         try {
-            elements_.take_into(first.value(), e);
+            first.set_origin(elements::key_of(e), elements::time_of(e));
+            elements_.take_by([&first](T&& value) { first.value().emplace(std::move(value)); }, e);
         } catch (const std::bad_alloc&) {
             failure = make_error_code(boost::system::errc::not_enough_memory);
         } catch (...) {

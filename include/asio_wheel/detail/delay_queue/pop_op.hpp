@@ -31,6 +31,7 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -43,6 +44,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <type_traits>
@@ -62,8 +64,14 @@ class pop_op : public executor_op,
 public:
     using value_type = T;
 
-    /// Where the value of the element is put.
+    /// Where the value of the element is put, and then its key and its time.
     [[nodiscard]] std::optional<T>& value() noexcept { return value_; }
+    void set_origin(const element_key& key, std::int64_t time) noexcept {
+        key_ = key;
+        time_ = time;
+    }
+    [[nodiscard]] const element_key& key() const noexcept { return key_; }
+    [[nodiscard]] std::int64_t time() const noexcept { return time_; }
 
     /// Disconnects the cancellation slot: a later signal does not find the pop.
     void disconnect_slot() noexcept {
@@ -94,7 +102,52 @@ private:
 
     pop_cancel_link<T>* link_ = nullptr; // In the cancellation slot. Null if disconnected.
     boost::system::error_code result_;
+    element_key key_;
+    std::int64_t time_ = 0;
     std::optional<T> value_;
+};
+
+/// What the handler of a pop gets besides the error: the value; a default-constructed one with an
+/// error.
+template <class T>
+struct popped_value {
+    using value_type = T;
+
+    [[nodiscard]] static std::optional<T> take(pop_op<T>& op) {
+        if (!op.value()) {
+            op.value().emplace();
+        }
+        return std::move(op.value());
+    }
+
+    template <class Handler>
+    static void call(Handler& handler, const boost::system::error_code& ec,
+                     std::optional<T>&& value) {
+        std::move(handler)(ec, std::move(*value)); // NOLINT(bugprone-unchecked-optional-access)
+    }
+};
+
+/// Or the entry: the value with its key and its expiry; none with an error.
+template <class Entry>
+struct popped_entry {
+    using value_type = typename Entry::value_type;
+
+    [[nodiscard]] static std::optional<Entry> take(pop_op<value_type>& op) {
+        std::optional<Entry> entry;
+        if (op.value()) {
+            using time_point = typename Entry::time_point;
+            using duration = typename time_point::duration;
+            const time_point expiry(duration(static_cast<typename duration::rep>(op.time())));
+            entry.emplace(op.key(), expiry, std::move(*op.value()));
+        }
+        return entry;
+    }
+
+    template <class Handler>
+    static void call(Handler& handler, const boost::system::error_code& ec,
+                     std::optional<Entry>&& entry) {
+        std::move(handler)(ec, std::move(entry));
+    }
 };
 
 /// Leads from a cancellation slot to a pop. Both point to each other, because either may be
@@ -156,16 +209,13 @@ private:
 
 /// Frees a finished pop and calls its handler. If moving the value throws, destroys the pop and its
 /// handler, and the exception leaves this function as if the handler had thrown it.
-template <class Op, class Handler>
+template <class Popped, class Op, class Handler>
 void deliver_pop(Op& op) {
     BOOST_ASSERT(op.where() != executor_op::location::owner);
     BOOST_ASIO_HANDLER_COMPLETION((op));
     auto value = [&op] {
         try {
-            if (!op.value()) {
-                op.value().emplace();
-            }
-            return std::move(op.value());
+            return Popped::take(op);
         } catch (...) {
             op.destroy();
             throw;
@@ -177,7 +227,7 @@ void deliver_pop(Op& op) {
     // handler runs.
     Handler handler(op_memory<Op, Handler>::take_handler(op));
     BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
-    std::move(handler)(result, std::move(*value)); // NOLINT(bugprone-unchecked-optional-access)
+    Popped::call(handler, result, std::move(value));
     BOOST_ASIO_HANDLER_INVOCATION_END;
 }
 
@@ -194,8 +244,9 @@ protected:
 
 /// A pop whose handler is called when the turn of the pop comes: in a context's queue, or in the
 /// dispatcher's list. `Work` keeps the context of the handler's executor running until then.
-template <class T, class Work, class Handler>
-class queued_pop final : public pop_op<T> {
+template <class Popped, class Work, class Handler>
+class queued_pop final : public pop_op<typename Popped::value_type> {
+    using T = typename Popped::value_type;
     using memory = op_memory<queued_pop, Handler>;
 
 public:
@@ -218,7 +269,7 @@ private:
         }
     }
 
-    void on_executor() override { deliver_pop<queued_pop, Handler>(*this); }
+    void on_executor() override { deliver_pop<Popped, queued_pop, Handler>(*this); }
 
     void post_completion() noexcept override {
         if (dispatcher_ != nullptr) {
@@ -236,8 +287,9 @@ private:
 
 /// A pop whose handler has an executor of its own, which is neither native nor the delay queue's:
 /// another strand, or an executor of an unknown kind.
-template <class T, class Executor, class Handler>
-class dispatched_pop final : public pop_op<T> {
+template <class Popped, class Executor, class Handler>
+class dispatched_pop final : public pop_op<typename Popped::value_type> {
+    using T = typename Popped::value_type;
     using memory = op_memory<dispatched_pop, Handler>;
 
 public:
@@ -259,7 +311,7 @@ private:
         }
     }
 
-    void on_executor() override { deliver_pop<dispatched_pop, Handler>(*this); }
+    void on_executor() override { deliver_pop<Popped, dispatched_pop, Handler>(*this); }
     void post_completion() noexcept override { post_to(queue_, *this); }
 
     context_queue queue_; // Of the delay queue's context.
@@ -302,14 +354,15 @@ template <class Executor, class Other>
 
 /// Makes a pop of the type that `handler` needs. The delay queue is used on `ex`. `queue` is the
 /// queue of its context, and `dispatcher` dispatches pops to `ex`.
-template <class T, class Handler, class Executor, class Abort>
-[[nodiscard]] pop_op<T>& make_pop(Handler&& handler, const Executor& ex, context_queue queue,
-                                  pop_dispatcher<T>& dispatcher, Abort abort) {
+template <class Popped, class Handler, class Executor, class Abort>
+[[nodiscard]] pop_op<typename Popped::value_type>&
+make_pop(Handler&& handler, const Executor& ex, context_queue queue,
+         pop_dispatcher<typename Popped::value_type>& dispatcher, Abort abort) {
     const auto bound = boost::asio::get_associated_executor(handler, ex);
     using bound_executor = std::decay_t<decltype(bound)>;
-    using untracked = queued_pop<T, no_work, Handler>;
-    using queued = queued_pop<T, work_on<bound_executor>, Handler>;
-    using dispatched = dispatched_pop<T, bound_executor, Handler>;
+    using untracked = queued_pop<Popped, no_work, Handler>;
+    using queued = queued_pop<Popped, work_on<bound_executor>, Handler>;
+    using dispatched = dispatched_pop<Popped, bound_executor, Handler>;
     if constexpr (!has_own_executor<Handler> && is_io_context_executor<Executor>) {
         return create_pop<untracked>(std::forward<Handler>(handler), ex, abort, queue, no_work());
     } else {

@@ -1,0 +1,323 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// pch: off
+// unity: operator_new
+
+// Entries of delay queues: keys and expiries of elements, before and after they are taken. operator
+// new is counted.
+
+#include "support/names.hpp"
+#include "support/operator_new.hpp"
+
+#include <asio_wheel/delay_queue.hpp>
+
+#include "support/context.hpp"
+#include "support/seed.hpp"
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::delay_queue;
+using time_point = std::chrono::steady_clock::time_point;
+
+/// A value without a default constructor.
+struct job {
+    explicit job(int n) : number(n) {}
+    job(job&&) = default;
+    job& operator=(job&&) = default;
+    int number;
+};
+
+using job_queue = delay_queue<job>;
+using entry = job_queue::entry;
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(delay_queue_entries, *boost::unit_test::timeout(60))
+
+BOOST_FIXTURE_TEST_CASE(an_entry_has_the_key_the_expiry_and_the_value, virtual_world) {
+    job_queue queue(ctx);
+    const auto start = now();
+    const auto late = queue.push(job(2), 20s);
+    const auto early = queue.push(job(1), 10s);
+    BOOST_TEST(!queue.try_pop_entry());
+    pass(15s);
+    const std::optional<entry> first = queue.try_pop_entry();
+    BOOST_TEST_REQUIRE(first.has_value());
+    BOOST_TEST((first->key == early));
+    BOOST_TEST((first->expiry == start + 10s)); // Not the time of the pop.
+    BOOST_TEST(first->value.number == 1);
+    BOOST_TEST(!queue.contains(early));
+    BOOST_TEST(queue.contains(late));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_an_entry, virtual_world) {
+    job_queue queue(ctx);
+    const auto start = now();
+    std::optional<entry> got;
+    const auto take = [&](error_code ec, std::optional<entry> e) {
+        BOOST_TEST(!ec == e.has_value());
+        got = std::move(e);
+    };
+    queue.async_pop_entry(take);
+    const auto key = queue.push(job(7), 10s);
+    pass(10s);
+    BOOST_TEST_REQUIRE(got.has_value());
+    BOOST_TEST((got->key == key));
+    BOOST_TEST((got->expiry == start + 10s));
+    BOOST_TEST(got->value.number == 7);
+    queue.async_pop_entry(take);
+    queue.cancel();
+    poll();
+    BOOST_TEST(!got.has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(entries_in_a_coroutine_on_a_strand, virtual_world) {
+    asio_wheel::basic_delay_queue<job, std::chrono::steady_clock,
+                                  asio::strand<asio::io_context::executor_type>>
+        queue(asio::make_strand(ctx));
+    int sum = 0;
+    asio::co_spawn(
+        queue.get_executor(),
+        [&]() -> asio::awaitable<void> {
+            for (int i = 0; i < 3; ++i) {
+                const auto e = co_await queue.async_pop_entry(asio::use_awaitable);
+                sum += e->value.number;
+            }
+        },
+        asio::detached);
+    for (int i = 1; i <= 3; ++i) {
+        queue.push(job(i), i * 1s);
+    }
+    pass(1s);
+    pass(2s);
+    BOOST_TEST(sum == 6);
+}
+
+BOOST_FIXTURE_TEST_CASE(pops_of_values_and_of_entries_are_served_in_one_order, virtual_world) {
+    delay_queue<int> queue(ctx);
+    std::string log;
+    queue.async_pop([&](error_code, int v) { log += "value " + std::to_string(v) + ' '; });
+    queue.async_pop_entry([&](error_code, std::optional<delay_queue<int>::entry> e) {
+        log += "entry " + std::to_string(e->value) + ' ';
+    });
+    queue.push(1, 1s);
+    queue.push(2, 1s);
+    pass(1s);
+    BOOST_TEST(log == "value 1 entry 2 ");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_element_is_found_by_its_key_while_it_is_there, virtual_world) {
+    job_queue queue(ctx);
+    const auto key = queue.push(job(1), 10s);
+    BOOST_TEST_REQUIRE(queue.find(key) != nullptr);
+    queue.find(key)->number = 5; // The value, not its time.
+    BOOST_TEST(std::as_const(queue).find(key)->number == 5);
+    BOOST_TEST((*queue.expiry(key) == now() + 10s));
+    BOOST_TEST(queue.postpone(key, 1h));
+    BOOST_TEST((*queue.expiry(key) == now() + 1h));
+    BOOST_TEST(queue.erase(key)->number == 5);
+    BOOST_TEST(queue.find(key) == nullptr);
+    BOOST_TEST(!queue.contains(key));
+    BOOST_TEST(!queue.expiry(key).has_value());
+    const auto again = queue.push(job(2), 10s); // In the same place.
+    BOOST_TEST(!queue.contains(key));
+    BOOST_TEST(queue.contains(again));
+    BOOST_TEST(!queue.contains({}));
+}
+
+BOOST_FIXTURE_TEST_CASE(the_next_key_is_the_earliest_due_or_not, virtual_world) {
+    job_queue queue(ctx);
+    BOOST_TEST(!queue.next_key().has_value());
+    const auto b = queue.push(job(2), 20s);
+    const auto a = queue.push(job(1), 10s);
+    const auto c = queue.push(job(3), 20s);
+    BOOST_TEST((*queue.next_key() == a));
+    BOOST_TEST(queue.erase(a).has_value());
+    BOOST_TEST((*queue.next_key() == b));  // Of equal times, the one that was pushed first.
+    const auto d = queue.push(job(4), 1s); // Before the times that it has looked at.
+    BOOST_TEST((*queue.next_key() == d));
+    pass(1s);
+    BOOST_TEST((queue.try_pop_entry()->key == d));
+    BOOST_TEST(!queue.try_pop().has_value()); // The others are not due.
+    pass(19s);
+    BOOST_TEST((queue.try_pop_entry()->key == b));
+    BOOST_TEST((queue.try_pop_entry()->key == c));
+}
+
+BOOST_AUTO_TEST_CASE(keys_hash_and_compare) {
+    asio::io_context ctx;
+    delay_queue<int> queue(ctx);
+    std::set<delay_queue<int>::key> ordered;
+    std::unordered_map<delay_queue<int>::key, int> hashed;
+    for (int i = 0; i < 1000; ++i) {
+        const auto key = queue.push(i, 1h);
+        ordered.insert(key);
+        hashed[key] = i;
+        if (i % 3 == 0) {
+            queue.erase(key);
+        }
+    }
+    BOOST_TEST(ordered.size() == 1000U);
+    BOOST_TEST(hashed.size() == 1000U);
+    std::size_t there = 0;
+    for (const auto& [key, i] : hashed) {
+        there += queue.contains(key) && *queue.find(key) == i ? 1 : 0;
+    }
+    BOOST_TEST(there == queue.size());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_reserved_is_pushed_without_allocating) {
+    asio::io_context ctx;
+    delay_queue<int> queue(ctx);
+    queue.reserve(10'000);
+    const std::size_t allocations = allocations_of([&] {
+        for (int i = 0; i < 10'000; ++i) {
+            queue.push(i, i * 1ms);
+        }
+    });
+    BOOST_TEST(allocations == 0U);
+    {
+        const out_of_memory none;
+        BOOST_CHECK_THROW(queue.reserve(1'000'000), std::bad_alloc);
+    }
+    BOOST_TEST(queue.size() == 10'000U);
+}
+
+BOOST_FIXTURE_TEST_CASE(memory_that_no_element_needs_can_be_freed, virtual_world) {
+    delay_queue<std::string> queue(ctx);
+    std::vector<delay_queue<std::string>::key> keys;
+    const std::size_t before = heap.live;
+    const std::string text(100, 'x');
+    for (int i = 0; i < 10'000; ++i) {
+        keys.push_back(queue.push(text, 1h + i * 1ms));
+    }
+    const std::size_t full = heap.live;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (i != 0 && i != 17) {
+            queue.erase(keys[i]);
+        }
+    }
+    {
+        const out_of_memory none;
+        BOOST_CHECK_THROW(queue.shrink_to_fit(), std::bad_alloc);
+    }
+    queue.shrink_to_fit();
+    BOOST_TEST(heap.live - before < (full - before) / 50);
+    BOOST_TEST(*queue.find(keys[17]) == text);
+    // Old keys stay old, and free places are used again.
+    for (int i = 0; i < 1000; ++i) {
+        queue.push("new", 1min);
+    }
+    for (std::size_t i = 1; i < keys.size(); ++i) {
+        BOOST_TEST_REQUIRE(queue.contains(keys[i]) == (i == 17));
+    }
+    pass(1min);
+    std::size_t popped = 0;
+    for (; const auto e = queue.try_pop_entry(); ++popped) {
+        BOOST_TEST_REQUIRE(e->value == "new");
+    }
+    BOOST_TEST(popped == 1000U);
+    BOOST_TEST((*queue.next_key() == keys[0]));
+}
+
+// A map of what must be there says the same.
+BOOST_FIXTURE_TEST_CASE(random_entries_agree_with_a_map, virtual_world) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_CONTEXT(seed_note(seed)) {
+        std::mt19937_64 random(seed);
+        delay_queue<int> queue(ctx);
+        using key = delay_queue<int>::key;
+        std::map<std::pair<time_point, std::uint64_t>, std::pair<key, int>> model;
+        std::map<key, std::pair<time_point, std::uint64_t>> places;
+        std::uint64_t sequence = 0;
+        for (int step = 0; step < 20'000; ++step) {
+            const auto d = std::chrono::milliseconds(random() % 2000);
+            const auto any = [&] {
+                auto it = places.begin();
+                std::advance(it, static_cast<std::ptrdiff_t>(random() % places.size()));
+                return it;
+            };
+            switch (random() % 8) {
+            case 0:
+            case 1:
+            case 2: {
+                const key k = queue.push(step, d);
+                places[k] = {now() + d, sequence};
+                model[{now() + d, sequence++}] = {k, step};
+                break;
+            }
+            case 3:
+                if (!places.empty()) {
+                    const auto it = any();
+                    BOOST_TEST_REQUIRE(*queue.erase(it->first) == model[it->second].second);
+                    model.erase(it->second);
+                    places.erase(it);
+                }
+                break;
+            case 4:
+                if (!places.empty()) {
+                    const auto it = any();
+                    const auto entry = model[it->second];
+                    model.erase(it->second);
+                    BOOST_TEST_REQUIRE(queue.postpone(it->first, d));
+                    it->second = {now() + d, sequence++};
+                    model[it->second] = entry;
+                }
+                break;
+            case 5:
+                wheel.advance(std::chrono::milliseconds(random() % 300));
+                for (; const auto e = queue.try_pop_entry();) {
+                    BOOST_TEST_REQUIRE(!model.empty());
+                    BOOST_TEST_REQUIRE((e->key == model.begin()->second.first));
+                    BOOST_TEST_REQUIRE((e->expiry == model.begin()->first.first));
+                    BOOST_TEST_REQUIRE(e->value == model.begin()->second.second);
+                    BOOST_TEST_REQUIRE((e->expiry <= now()));
+                    places.erase(e->key);
+                    model.erase(model.begin());
+                }
+                break;
+            case 6:
+                if (random() % 50 == 0) {
+                    queue.shrink_to_fit();
+                } else if (!places.empty()) {
+                    const auto it = any();
+                    BOOST_TEST_REQUIRE((*queue.expiry(it->first) == it->second.first));
+                    BOOST_TEST_REQUIRE(*queue.find(it->first) == model[it->second].second);
+                }
+                break;
+            default: {
+                const auto next = queue.next_key();
+                BOOST_TEST_REQUIRE(next.has_value() == !model.empty());
+                if (next) {
+                    BOOST_TEST_REQUIRE((*next == model.begin()->second.first));
+                }
+            }
+            }
+            BOOST_TEST_REQUIRE(queue.size() == model.size());
+        }
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
