@@ -42,6 +42,7 @@ namespace asio_wheel {
 namespace detail {
 template <class Clock, class Executor>
 class idle_timer_impl;
+struct each_period;
 template <class Clock>
 class idle_scale;
 template <class Clock>
@@ -76,6 +77,7 @@ template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
     using impl = detail::idle_timer_impl<Clock, Executor>;
     using initiate_async_wait = detail::initiation_of<impl>;
+    using initiate_async_next_idle = detail::initiation_of<impl, detail::each_period>;
 
 public:
     using clock_type = Clock;
@@ -158,6 +160,36 @@ public:
         requires(!detail::wait_token<Handler>)
     detail::the_handler_must_be_callable_with_one_error_code async_wait(Handler&&)
         ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
+
+    /// Waits for the end of the next period without a touch: the first one, the second one, and so
+    /// on. So a loop is told once a period how long it has been idle.
+    ///
+    ///     while (co_await idle.async_next_idle(use_awaitable) < 3) {
+    ///         outbox.push(ping);
+    ///     }
+    ///     socket.close(); // The peer was silent for three periods.
+    ///
+    /// Completion signature: void(boost::system::error_code, std::size_t periods)
+    ///
+    /// `periods` is how many periods have passed since the last touch: 1, 2, 3 …; more than one
+    /// more than before if nothing waited when a period ended, and 0 with an error. A touch begins
+    /// again with 1. Everything else is as with async_wait(), which does not count.
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
+                  Token = typename boost::asio::default_completion_token<executor_type>::type>
+    auto async_next_idle(
+        Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
+        -> decltype(boost::asio::async_initiate<Token,
+                                                void(boost::system::error_code, std::size_t)>(
+            std::declval<initiate_async_next_idle>(), token)) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
+            initiate_async_next_idle(impl_.get()), token);
+    }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::token_for<Handler, void(boost::system::error_code, std::size_t)>)
+    detail::the_handler_must_be_callable_with_an_error_code_and_a_size_t async_next_idle(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with an error_code and a size_t");
 
     /// Aborts the pending wait. Returns how many these are, 0 or 1.
     std::size_t cancel() { return impl_ ? impl_->cancel() : 0; }

@@ -166,6 +166,25 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_closes_a_socket, snippet_world) {
     BOOST_TEST(!socket.is_open());
 }
 
+asio::awaitable<void> ask_the_peer(asio_wheel::idle_timer& idle, std::queue<std::string>& outbox,
+                                   tcp::socket& socket) {
+    const std::string ping = "ping";
+#include "include/asio_wheel/idle_timer.hpp/while_co_await_idle_async_next_idle.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(idle_timer_asks_twice_and_closes_after_the_third_period, snippet_world) {
+    asio_wheel::idle_timer idle(ctx, 10s);
+    std::queue<std::string> outbox;
+    tcp::socket socket(ctx, tcp::v4());
+    begin(ask_the_peer(idle, outbox, socket));
+    for (int i = 0; i < 3; ++i) {
+        BOOST_TEST(socket.is_open());
+        pass(10s);
+    }
+    BOOST_TEST(!socket.is_open());
+    BOOST_TEST(outbox.size() == 2U);
+}
+
 } // namespace idle_timer
 
 namespace interval {

@@ -62,8 +62,21 @@ struct idle_entry : boost::intrusive::list_base_hook<> {
         : last_activity(&a), timer(s), period(p) {}
 
     /// When the period ends, shortened by `scale`.
-    [[nodiscard]] time_point expiry(double scale) const noexcept {
-        return add_saturating(last_activity->last(), scale == 1 ? period : scaled_period(scale));
+    [[nodiscard]] time_point expiry(double scale) const noexcept { return expiry(scale, 1); }
+
+    /// When so many periods are over.
+    [[nodiscard]] time_point expiry(double scale, std::size_t periods) const noexcept {
+        const duration one = period_at(scale);
+        using rep = typename duration::rep;
+        const bool endless = one > (duration::max)() / static_cast<rep>(periods);
+        return add_saturating(last_activity->last(),
+                              endless ? (duration::max)() : one * static_cast<rep>(periods));
+    }
+
+    /// How many periods are over.
+    [[nodiscard]] std::size_t periods(double scale, time_point now) const noexcept {
+        return static_cast<std::size_t>(until_or_zero(last_activity->last(), now) /
+                                        period_at(scale));
     }
 
     // The owner is the idle timer. It writes these under the scale's lock, and may read them
@@ -74,9 +87,9 @@ struct idle_entry : boost::intrusive::list_base_hook<> {
     bool listed = false; ///< Whether it is in the list. The owner's, until the context ends.
 
 private:
-    [[nodiscard]] duration scaled_period(double scale) const noexcept {
-        using fractional = std::chrono::duration<double, typename duration::period>;
-        return ceil_saturating<duration>(fractional(period) * scale);
+    [[nodiscard]] duration period_at(double scale) const noexcept {
+        using exact = std::chrono::duration<double, typename duration::period>;
+        return scale == 1 ? period : ceil_saturating<duration>(exact(period) * scale);
     }
 };
 

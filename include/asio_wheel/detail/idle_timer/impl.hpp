@@ -34,6 +34,9 @@
 
 namespace asio_wheel::detail {
 
+/// Starts async_next_idle().
+struct each_period {};
+
 template <class Clock, class Executor>
 class idle_timer_impl {
 public:
@@ -83,7 +86,14 @@ public:
 
     template <class Handler>
     void start(Handler&& handler) {
-        wait(intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}));
+        wait(intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}),
+             [this](double scale) { return entry_.expiry(scale); });
+    }
+
+    template <class Handler>
+    void start(Handler&& handler, each_period) {
+        using operation = intermediate_handler<Handler, on_wait_for_next>;
+        wait_for_next(operation(std::forward<Handler>(handler), on_wait_for_next{this}));
     }
 
     std::size_t cancel() { return timer_.cancel(); }
@@ -115,19 +125,64 @@ private:
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
             if (!ec && self->wheel_.now() < self->expiry()) { // It was touched meanwhile.
-                start_next_wait(op, [this, &op] { self->wait(std::move(op)); });
+                start_next_wait(op, [this, &op] {
+                    self->wait(std::move(op),
+                               [s = self](double scale) { return s->entry_.expiry(scale); });
+                });
             } else {
                 op.complete(ec);
             }
         }
     };
 
+    // The same for an operation that is told of each period.
+    struct on_wait_for_next {
+        idle_timer_impl* self;
+
+        template <class Operation>
+        void operator()(Operation& op, const boost::system::error_code& ec) const {
+            const std::size_t periods = ec ? 0 : self->new_periods();
+            if (ec || periods != 0) {
+                op.complete(ec, periods);
+            } else {
+                start_next_wait(
+                    op, [this, &op] { self->wait_for_next(std::move(op)); }, std::size_t(0));
+            }
+        }
+    };
+
     template <class Operation>
-    void wait(Operation&& op) {
+    void wait_for_next(Operation&& op) {
+        wait(std::forward<Operation>(op), [this](double scale) {
+            forget_reported_if_touched();
+            return entry_.expiry(scale, reported_ + 1);
+        });
+    }
+
+    // How many periods it has been idle, if that is more than was reported before; otherwise zero.
+    [[nodiscard]] std::size_t new_periods() {
+        forget_reported_if_touched();
+        const std::size_t periods = entry_.periods(scale_.scale(), wheel_.now());
+        const bool more = periods > reported_;
+        reported_ = more ? periods : reported_;
+        return more ? periods : 0;
+    }
+
+    void forget_reported_if_touched() {
+        const time_point last = entry_.last_activity->last();
+        if (reported_since_ != last) {
+            reported_since_ = last;
+            reported_ = 0;
+        }
+    }
+
+    // Waits until expiry_at(scale).
+    template <class Operation, class Expiry>
+    void wait(Operation&& op, Expiry expiry_at) {
         // A local reference: when the wait has started, the idle timer may have been destroyed.
         idle_scale<Clock>& s = scale_;
         const double scale = s.scale();
-        const time_point expiry = entry_.expiry(scale);
+        const time_point expiry = expiry_at(scale);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
             wait_end_.set(expiry);
             timer_.expires_at(expiry);
@@ -147,6 +202,8 @@ private:
     idle_scale<Clock>& scale_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     idle_entry<core_type> entry_;
+    std::size_t reported_ = 0;  // By async_next_idle(): periods
+    time_point reported_since_; // since this touch.
     [[no_unique_address]] published_wait_end<core_type> wait_end_;
 };
 
