@@ -87,11 +87,11 @@ BOOST_AUTO_TEST_CASE(a_cancel_of_another_thread_lets_the_context_end) {
 }
 
 BOOST_AUTO_TEST_CASE(waits_started_without_end_starve_no_due_wait) {
-    drained_context world;
     std::atomic<bool> stop = false;
-    std::atomic<int> open =
-        0; // More of them than the threads can handle would starve everything else.
+    // More of them than the threads can handle would starve everything else.
+    std::atomic<int> open = 0;
     int rounds = 0;
+    drained_context world; // Its destructor runs the last handlers, which use these variables.
     steady_timer t(world.ctx, 1ms);
     std::function<void(const error_code&)> again = [&](const error_code&) {
         if (++rounds < 20) {
