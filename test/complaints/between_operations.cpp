@@ -15,6 +15,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
@@ -34,11 +35,8 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
-using boost::system::error_code;
 
 const error_code late = asio_wheel::error::timed_out;
 

@@ -23,6 +23,7 @@
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -43,12 +44,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
 namespace beast = boost::beast;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
-using boost::system::error_code;
 
 // Two ends of a connection: a server's stream, and its client's socket.
 template <class Stream, class Context>

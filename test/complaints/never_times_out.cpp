@@ -14,6 +14,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -28,12 +29,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::async_with_timeout;
 using asio_wheel::timeout;
-using boost::system::error_code;
 
 const error_code late = asio_wheel::error::timed_out;
 

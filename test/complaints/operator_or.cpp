@@ -15,6 +15,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_operation.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -31,11 +32,8 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::timeout;
-using boost::system::error_code;
 
 const error_code refused = asio::error::connection_refused;
 

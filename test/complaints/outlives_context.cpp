@@ -18,6 +18,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
@@ -32,11 +33,8 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio_wheel::steady_timer;
-using boost::system::error_code;
 
 // asio 979: what a static variable holds.
 std::unique_ptr<steady_timer> global;

@@ -16,6 +16,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/test/unit_test.hpp>
@@ -28,10 +29,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 using std::chrono::microseconds;
 
 using windows = manual_clock<struct windows_tag>;

@@ -18,6 +18,7 @@
 #include <asio_wheel/timeout.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 #include "support/threads.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -41,10 +42,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
-using boost::system::error_code;
 
 // boostorg/asio 447: very many timers expire at once, and each is cancelled by whichever thread
 // gets to it. `counted` is what cancel() has said.

@@ -18,6 +18,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/test/unit_test.hpp>
@@ -32,9 +33,7 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 
 using monotonic = manual_clock<struct monotonic_tag>;
 using boottime = manual_clock<struct boottime_tag>;

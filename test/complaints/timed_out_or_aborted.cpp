@@ -10,6 +10,7 @@
 #include <asio_wheel/timeout.hpp>
 
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -25,12 +26,9 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
 using asio_wheel::timeout;
-using boost::system::error_code;
 
 const error_code late = asio_wheel::error::timed_out;
 

@@ -15,6 +15,7 @@
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
@@ -33,11 +34,8 @@
 
 namespace {
 
-namespace asio = boost::asio;
 using namespace asio_wheel::test;
-using namespace std::chrono_literals;
 using asio::ip::tcp;
-using boost::system::error_code;
 
 // The code under test: a session that gives its client five seconds for each request, and knows
 // nothing of tests. Crow's has the same five seconds.
