@@ -1,12 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A stall is not silence: data that arrived before its deadline, while the process was stopped or a
-// handler has blocked, is read before deadlines are delivered that have passed meanwhile.
+// A stall is not silence: data can arrive before its deadline while the process is stopped or a
+// handler blocks. It is read before the deadlines that have passed in the meantime are delivered.
 //
-// Real time and real sockets. 400 connections have a deadline each. Their data arrives 0.9 s before
-// it, while nothing runs. 50 more stay silent. A loop that looks at 128 sockets and then at its
-// timers, as Asio's does with its own timers, closes most of the 400.
+// Real time and real sockets. Each of 400 connections has a deadline. Its data arrives 0.9 s before
+// the deadline, while nothing runs. 50 more connections stay silent. A loop that checks 128 sockets
+// and then its timers, as Asio does with its own timers, closes most of the 400.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -15,6 +15,7 @@
 
 #include "support/child_process.hpp"
 #include "support/context.hpp"
+#include "support/names.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
@@ -43,29 +44,26 @@
 
 namespace {
 
-namespace asio = boost::asio;
-using namespace std::chrono_literals;
 using namespace asio_wheel::test;
 using asio::local::stream_protocol;
-using boost::system::error_code;
 using std::chrono::steady_clock;
 using socket_type = stream_protocol::socket;
 
-constexpr std::size_t talking = 400, silent = 50;
+constexpr std::size_t active = 400, silent = 50;
 constexpr auto deadline = 1s;
 
 /// Sockets of a server, and their peers.
 struct pairs {
     explicit pairs(asio::io_context& ctx) {
-        for (std::size_t i = 0; i < talking + silent; ++i) {
+        for (std::size_t i = 0; i < active + silent; ++i) {
             auto& [mine, peer] = all.emplace_back(socket_type(ctx), socket_type(ctx));
             asio::local::connect_pair(mine, peer);
         }
     }
 
-    /// From another thread or process.
-    void talk() {
-        for (std::size_t i = 0; i < talking; ++i) {
+    /// The active peers send. Called by another thread or process.
+    void send() {
+        for (std::size_t i = 0; i < active; ++i) {
             static_cast<void>(::write(all[i].second.native_handle(), "x", 1) == 1);
         }
     }
@@ -74,14 +72,14 @@ struct pairs {
 };
 
 struct counts {
-    std::atomic<std::size_t> talking_closed = 0;
+    std::atomic<std::size_t> active_closed = 0;
     std::atomic<std::size_t> silent_closed = 0;
     std::atomic<std::size_t> read = 0;
 
-    void closed(std::size_t i) { ++(i < talking ? talking_closed : silent_closed); }
+    void closed(std::size_t i) { ++(i < active ? active_closed : silent_closed); }
 };
 
-/// A connection with a timer of its own, which each read moves.
+/// A connection with its own timer, which a read cancels.
 template <class Timer>
 struct timed_by_timer {
     timed_by_timer(socket_type& s, std::size_t number, counts& c, steady_clock::time_point due)
@@ -106,7 +104,7 @@ struct timed_by_timer {
     std::array<char, 8> memory{};
 };
 
-/// One with a timeout round the read.
+/// A connection whose read has a timeout.
 struct timed_by_token {
     timed_by_token(socket_type& s, std::size_t i, counts& c, steady_clock::time_point due) {
         s.async_read_some(asio::buffer(memory),
@@ -140,7 +138,8 @@ struct timed_by_stream {
     std::array<char, 8> memory{};
 };
 
-/// What a server has come to. `stall` is called once all connections wait.
+/// Runs the server until each connection has been read or closed. Calls `stall` when all
+/// connections wait.
 template <class Connection>
 void serve(asio::io_context& ctx, pairs& sockets, counts& seen, std::function<void()> stall,
            std::size_t threads = 1) {
@@ -150,10 +149,10 @@ void serve(asio::io_context& ctx, pairs& sockets, counts& seen, std::function<vo
         connections.emplace_back(sockets.all[i].first, i, seen, due);
     }
     asio::post(ctx, std::move(stall));
-    // Until those that are silent are closed, and all others were read or closed, too.
+    // Stop when the silent connections are closed, and all others have been read or closed.
     asio::steady_timer watch(ctx);
     std::function<void(error_code)> look = [&](error_code) {
-        if (seen.silent_closed == silent && seen.read + seen.talking_closed >= talking) {
+        if (seen.silent_closed == silent && seen.read + seen.active_closed >= active) {
             ctx.stop();
         } else {
             watch.expires_after(10ms);
@@ -168,7 +167,8 @@ void serve(asio::io_context& ctx, pairs& sockets, counts& seen, std::function<vo
     ctx.run();
 }
 
-/// A handler blocks until the deadlines have passed; meanwhile the peers talk.
+/// A handler blocks until the deadlines have passed. In the meantime, the peers send. Returns how
+/// many active connections were closed.
 template <class Connection>
 std::size_t closed_after_a_block(asio_wheel::wheel_options options, std::size_t threads = 1) {
     asio::io_context ctx;
@@ -180,7 +180,7 @@ std::size_t closed_after_a_block(asio_wheel::wheel_options options, std::size_t 
         const auto until = steady_clock::now() + deadline + 200ms;
         if (++blocked == 1) {
             std::this_thread::sleep_for(100ms);
-            sockets.talk();
+            sockets.send();
         }
         std::this_thread::sleep_until(until);
     };
@@ -190,7 +190,7 @@ std::size_t closed_after_a_block(asio_wheel::wheel_options options, std::size_t 
     serve<Connection>(ctx, sockets, seen, block, threads);
     BOOST_TEST(seen.silent_closed == silent);
     BOOST_TEST(wheel.stats().stalls >= (options.stall == 0ns ? 0U : 1U));
-    return seen.talking_closed;
+    return seen.active_closed;
 }
 
 } // namespace
@@ -203,20 +203,20 @@ BOOST_AUTO_TEST_CASE(a_blocked_context_reads_what_has_arrived_before_it_closes_a
     BOOST_TEST(closed_after_a_block<timed_by_stream>({}) == 0U);
 }
 
-// That the case above can fail.
+// The case above can fail.
 BOOST_AUTO_TEST_CASE(without_the_option_and_with_asios_timers_most_are_closed) {
     BOOST_TEST(closed_after_a_block<timed_by_timer<asio_wheel::steady_timer>>({.stall = 0ns}) > 0U);
     asio::io_context ctx;
     pairs sockets(ctx);
     counts seen;
     serve<timed_by_timer<asio::steady_timer>>(ctx, sockets, seen, [&] {
-        sockets.talk();
+        sockets.send();
         std::this_thread::sleep_for(deadline + 200ms);
     });
-    BOOST_TEST(seen.talking_closed > 0U);
+    BOOST_TEST(seen.active_closed > 0U);
 }
 
-// But for handlers that have begun in the other two threads, and were interrupted by the system.
+// Except for handlers that the system has interrupted in the other two threads.
 BOOST_AUTO_TEST_CASE(several_threads_read_what_has_arrived_before_they_close_anything) {
     BOOST_TEST(closed_after_a_block<timed_by_timer<asio_wheel::steady_timer>>({}, 3) <= 2U);
 }
@@ -224,27 +224,27 @@ BOOST_AUTO_TEST_CASE(several_threads_read_what_has_arrived_before_they_close_any
 BOOST_AUTO_TEST_CASE(a_process_that_was_stopped_reads_what_has_arrived_before_it_closes_anything) {
     const starting_line line;
     asio::io_context ctx;
-    pairs sockets(ctx); // Of both processes.
+    pairs sockets(ctx); // Shared by both processes.
     child_process child(
         [&] {
             ctx.notify_fork(asio::execution_context::fork_child);
             counts seen;
             serve<timed_by_timer<asio_wheel::steady_timer>>(ctx, sockets, seen,
                                                             [&] { line.ready(); });
-            return seen.talking_closed != 0 ? 1 : seen.silent_closed != silent ? 2 : 0;
+            return seen.active_closed != 0 ? 1 : seen.silent_closed != silent ? 2 : 0;
         },
         60U);
     line.wait();
     child.signal(SIGSTOP);
     BOOST_TEST_REQUIRE(child.wait_until_stopped());
     std::this_thread::sleep_for(100ms);
-    sockets.talk();
+    sockets.send();
     std::this_thread::sleep_for(deadline + 200ms);
     child.signal(SIGCONT);
     BOOST_TEST(child.wait() == exited_well);
 }
 
-// The silent are closed though the context never falls idle.
+// Silent connections are closed although the context is never idle.
 BOOST_AUTO_TEST_CASE(a_context_that_is_always_busy_closes_the_silent_within_the_bound) {
     asio::io_context ctx;
     asio_wheel::steady_timer t(ctx, 50ms);
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(a_context_that_is_always_busy_closes_the_silent_within_the_
     BOOST_TEST((asio_wheel::use_wheel(ctx).stats().stalled >= 290ms));
 }
 
-// Virtual time is never late.
+// Virtual time is never late, however far it moves.
 BOOST_AUTO_TEST_CASE(time_that_is_moved_is_no_stall) {
     asio::io_context ctx;
     auto& wheel = asio_wheel::use_wheel(ctx);

@@ -5,9 +5,10 @@
 // unity: interleave
 // pch: off
 
-// The deadlines of a stream (detail/timeout_stream/deadlines.hpp) that is passed to another thread:
-// the handler of an operation has woken that thread, which starts the next operation before
-// settle() runs. At the same time, the wait that was left pending ends.
+// The deadlines of a stream that is passed to another thread, as by use_future: the handler of an
+// operation wakes that thread, which starts the next operation before settle() runs. At the same
+// time, the wait that was left pending may end. The test is of the lock around the state machine,
+// in detail/timeout_stream/deadlines.hpp. Other tests check the machine itself, without threads.
 
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
@@ -143,8 +144,7 @@ private:
     deadlines deadlines_;
     const std::chrono::steady_clock::time_point start_;
     observed closed_;
-    std::array<bool, 2> lingers_{true,
-                                 false}; // Of reads and of writes, as returned by the last end().
+    std::array<bool, 2> lingers_{true, false}; // Of reads and writes: what the last end() returned.
 };
 
 } // namespace

@@ -94,7 +94,7 @@ private:
     pid_t pid_ = -1;
 };
 
-/// Where a child says that it is ready.
+/// The child reports that it is ready, and the parent waits for it.
 class starting_line {
 public:
     starting_line() { BOOST_TEST_REQUIRE(::pipe(ends_) == 0); }

@@ -27,29 +27,29 @@
 
 namespace asio_wheel::detail {
 
-/// Keeps what reserve() has promised, and no other memory.
+/// Keeps the memory that reserve() has reserved, and no other.
 class block_pool {
 public:
     [[nodiscard]] static void* allocate(std::size_t size) {
-        if (size != promised_size_ || promised_ == 0) {
+        if (size != reserved_size_ || reserved_ == 0) {
             return ::operator new(size);
         }
-        return blocks_[--promised_];
+        return blocks_[--reserved_];
     }
 
     [[nodiscard]] static bool reserve(std::size_t size, std::size_t count) noexcept {
-        if (size != promised_size_ || count > blocks_.size()) {
+        if (size != reserved_size_ || count > blocks_.size()) {
             forget();
-            promised_size_ = size;
+            reserved_size_ = size;
         }
-        while (promised_ < count && promised_ < blocks_.size()) {
+        while (reserved_ < count && reserved_ < blocks_.size()) {
             void* const block = ::operator new(size, std::nothrow);
             if (block == nullptr) {
                 return false;
             }
-            blocks_[promised_++] = block;
+            blocks_[reserved_++] = block;
         }
-        return promised_ >= count;
+        return reserved_ >= count;
     }
 
     static void deallocate(void* memory, std::size_t size) noexcept {
@@ -58,15 +58,15 @@ public:
 
     /// For the harness: everything reserved has been used.
     static void forget() noexcept {
-        while (promised_ != 0) {
-            ::operator delete(blocks_[--promised_], promised_size_);
+        while (reserved_ != 0) {
+            ::operator delete(blocks_[--reserved_], reserved_size_);
         }
     }
 
 private:
     static inline std::array<void*, 4> blocks_{};
-    static inline std::size_t promised_size_ = 0;
-    static inline std::size_t promised_ = 0;
+    static inline std::size_t reserved_size_ = 0;
+    static inline std::size_t reserved_ = 0;
 };
 
 } // namespace asio_wheel::detail
