@@ -6,9 +6,9 @@
 //   Icinga/icinga2 10139
 //
 // One timer limits several operations: connect, handshake, the first message. Its handler calls
-// socket.cancel(), which ends what is outstanding. If one operation has just ended and the next one
-// has not begun, nothing is outstanding. Then the timer is over, and the next operation has no
-// limit.
+// socket.cancel(), which ends the outstanding operations. If one operation has just ended and the
+// next one has not begun, none is outstanding. The timer has expired then, so the next operation
+// has no limit.
 
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
@@ -40,7 +40,7 @@ using asio::ip::tcp;
 
 const error_code late = asio_wheel::error::timed_out;
 
-// A socket or a stream, and a peer that sends a hello, and then nothing.
+// A socket or a stream, and a peer that sends a hello and nothing else.
 template <class World, class Stream>
 struct agent : World {
     Stream stream{this->ctx};
@@ -84,7 +84,7 @@ asio::awaitable<void> handshake(manual_operation<error_code>& hello,
 
 BOOST_AUTO_TEST_SUITE(complaints_between_operations, *boost::unit_test::timeout(60))
 
-// real time, since Asio's timers know no other.
+// real time, because Asio's timers have no other.
 BOOST_AUTO_TEST_CASE(asio_a_timeout_between_two_operations_is_lost) {
     agent<real_time<asio::steady_timer>, tcp::socket> a;
     asio::steady_timer timer(a.ctx, 5ms);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(ours_several_operations_share_a_deadline) {
     BOOST_TEST(a.log.take() == "answer(" + late.message() + ")");
 }
 
-// A coroutine remembers that it was cancelled, here during an operation that takes no notice.
+// A coroutine remembers that it was cancelled, even during an operation that ignores this.
 BOOST_AUTO_TEST_CASE(ours_a_coroutine_is_ended_at_its_next_operation) {
     virtual_world world;
     journal log;

@@ -9,11 +9,11 @@
 //   ray-project/ray 18400      a queue that was removed is used by its timer's handler
 //   PurpleI2P/i2pd 2355        handlers that return on operation_aborted use an object that is gone
 //
-// Asio decides the result of a wait when the timer expires, and puts the handler into the queue.
-// Nothing reaches it there. The wheel decides the result when the handler's turn has come.
+// Asio sets the result of a wait when the timer expires, and queues the handler. Nothing can change
+// the result after that. The wheel sets the result when the handler is about to be called.
 //
-// Each program below is run on Asio's timers and on ours. On Asio's it needs some milliseconds of
-// real time. The order of its handlers does not depend on how fast the machine is.
+// Each program below runs with Asio's timers and with ours. With Asio's, it needs some milliseconds
+// of real time. The order of its handlers does not depend on the speed of the machine.
 
 #include <asio_wheel/steady_timer.hpp>
 
@@ -38,7 +38,7 @@ using namespace asio_wheel::test;
 using asios = real_time<asio::steady_timer>;
 using ours = virtual_world;
 
-// asio 878: the timer expires while a handler is in the queue that destroys it.
+// asio 878: the timer expires while a handler that destroys it is in the queue.
 template <class World>
 std::string destroy_a_timer_that_is_due() {
     World world;
@@ -54,7 +54,7 @@ std::string destroy_a_timer_that_is_due() {
     return log.take();
 }
 
-// The program of the thread: the timer has expired when the wait begins.
+// The program of that thread: the timer has expired before the wait begins.
 template <class World>
 std::string destroy_a_timer_that_has_expired() {
     World world;
@@ -102,7 +102,7 @@ std::string restart_a_timer_that_is_due() {
 }
 
 // i2pd 2355: sessions whose handlers use them unless they were aborted. The first session that
-// times out ends the other one. What would be a use after free is told by `life`.
+// times out ends the other one. `life` detects a use after free.
 template <class World>
 class session {
 public:
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(asio_a_timer_that_was_destroyed_succeeds) {
 
 BOOST_AUTO_TEST_CASE(ours_a_timer_that_was_destroyed_is_aborted) {
     BOOST_TEST(destroy_a_timer_that_is_due<ours>() == "destroyed wait!");
-    // A wait for now is in the queue before what is posted after it.
+    // An expired wait is queued before a function that is posted after it.
     BOOST_TEST(destroy_a_timer_that_has_expired<ours>() == "wait destroyed");
 }
 
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(ours_a_handler_is_told_that_its_object_is_gone) {
     BOOST_TEST(end_a_session_whose_timer_is_due<ours>() == "timed out told");
 }
 
-// A cancelled wait is still called, as with Asio: look at the error before anything else. What
-// comes too late is a cancel() after the handler has begun, and cancel() then says 0.
+// As with Asio, the handler of a cancelled wait is still called. It must check the error first. A
+// cancel() after the handler has begun is too late, and returns 0.
 BOOST_AUTO_TEST_CASE(ours_what_cancel_counts_is_what_handlers_see) {
     ours world;
     journal log;

@@ -5,20 +5,20 @@
 // "An active connection is closed by its timeout", on streams that read and write at once.
 //
 //   EOSIO/eos 10252        expires_after() sets the deadline of one direction only, if something is
-//                          pending in the other one. Connections that were busy were closed
+//                          pending in the other one. Busy connections were closed
 //   boostorg/beast 2541    full duplex: is expires_after() before each operation enough?
-//   boostorg/beast 2865    a write times out that was given no deadline
-//   boostorg/beast 1868    a download is ended because its deadline began with the request. What is
-//                          wanted is a limit of silence, not of a request
+//   boostorg/beast 2865    a write without a deadline times out
+//   boostorg/beast 1868    a download is ended because its deadline began with the request. The
+//                          user wants to limit the silence, not the length of a request
 //
-// Beast's tcp_stream has a deadline for reads and one for writes, but one function that sets both:
-// it leaves out the direction that has an operation pending, without a word. Where both have one,
-// it ends in an assertion, so that is not shown here. timeout_stream does the same in
-// expires_after(), for programs that come from Beast, but throws std::logic_error instead of the
-// assertion. Beyond that it has a function for each direction, and idle_after() for the connection.
+// Beast's tcp_stream has a deadline for reads and one for writes, but a single function that sets
+// both. It silently skips a direction that has an operation pending. If both have one, an assertion
+// fails, so no case shows that. For programs that come from Beast, expires_after() of
+// timeout_stream does the same, but throws std::logic_error instead of the assertion.
+// timeout_stream also has a function for each direction, and idle_after() for the connection.
 //
-// Beast's side is in real time. Its deadlines of 20 ms pass on any machine, and what must not pass
-// is an hour away. In our cases time is virtual, and the sockets are real.
+// The cases of Beast use real time. Deadlines that must pass are 20 ms away, others an hour. Our
+// cases use virtual time and real sockets.
 
 #include <asio_wheel/timeout_stream.hpp>
 
@@ -55,7 +55,7 @@ struct connection : Context {
     tcp::socket client{this->ctx};
     std::array<char, 100> memory{};
     std::vector<char> download = std::vector<char>(50'000'000); // More than buffers can hold.
-    std::size_t written = 0;                                    // Of the download.
+    std::size_t written = 0;                                    // Bytes of the download.
     std::string story;
 
     connection() {
@@ -63,7 +63,7 @@ struct connection : Context {
         client.connect(acceptor.local_endpoint());
         acceptor.accept(stream.socket());
     }
-    // Sends a request, which is there when this returns.
+    // Sends a request, which has arrived when this returns.
     void request() {
         asio::write(client, asio::buffer("x", 1));
         stream.socket().wait(tcp::socket::wait_read);
@@ -78,7 +78,7 @@ struct connection : Context {
         asio::async_write(stream, asio::buffer(download), all, note("download"));
     }
 
-    // The client takes what is there. Returns how much that was.
+    // The client reads all data that has arrived. Returns the number of bytes.
     std::size_t take_some() {
         std::size_t taken = 0;
         client.non_blocking(true);
@@ -115,8 +115,8 @@ using ours = connection<asio_wheel::timeout_stream<tcp::socket>, virtual_world>;
 
 BOOST_AUTO_TEST_SUITE(complaints_full_duplex, *boost::unit_test::timeout(120))
 
-// eos 10252, beast 2541: a read is always pending, for the client may speak at any time. Each
-// message to the client sets the deadline anew, but that of writes alone.
+// eos 10252, beast 2541: a read is always pending, because the client may send at any time. Each
+// message to the client sets a new deadline, but only for writes.
 BOOST_AUTO_TEST_CASE(asio_a_connection_that_is_busy_writing_is_closed_by_its_read) {
     beasts c;
     c.stream.expires_after(20ms);
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(ours_each_direction_has_a_deadline_of_its_own) {
     BOOST_TEST(c.told() == "read late");
 }
 
-// Where Beast asserts.
+// An assertion fails here in Beast.
 BOOST_AUTO_TEST_CASE(ours_a_deadline_for_what_is_pending_is_refused_in_words) {
     ours c;
     c.stream.expires_after(30s);
@@ -177,8 +177,8 @@ BOOST_AUTO_TEST_CASE(ours_a_deadline_for_what_is_pending_is_refused_in_words) {
     BOOST_TEST((c.story == "read late, download late" || c.story == "download late, read late"));
 }
 
-// beast 2865: requests come one after the other, while responses are being written. The deadline is
-// set before each read. A write that is pending then keeps the one of an earlier read.
+// beast 2865: requests arrive one after the other while responses are being written. The deadline
+// is set before each read. A pending write keeps the deadline of an earlier read.
 BOOST_AUTO_TEST_CASE(asio_a_write_times_out_by_the_deadline_of_a_read) {
     beasts c;
     c.request();
@@ -219,8 +219,8 @@ BOOST_AUTO_TEST_CASE(ours_a_write_without_a_deadline_does_not_time_out) {
     BOOST_TEST(c.told() == "download ok");
 }
 
-// beast 1868: the deadline is that of a request. A download that goes on for longer is ended,
-// although the client takes some of it all the time.
+// beast 1868: the deadline belongs to the request. A download that takes longer is ended, although
+// the client reads some of it all the time.
 BOOST_AUTO_TEST_CASE(asio_a_download_that_makes_progress_is_ended) {
     beasts c;
     c.request();

@@ -6,9 +6,9 @@
 //   boostorg/redis 284
 //
 // A library gives its connections timeouts, but not its requests. A request that is never answered
-// keeps the coroutine that waits for it, with all that the coroutine owns. Asio's answer needs
-// Boost 1.86: cancel_after(30s). Here it is timeout(30s), with any version of Boost, and it says
-// timed_out.
+// keeps the coroutine that waits for it, with everything that the coroutine owns. Asio's answer is
+// cancel_after(30s), which needs Boost 1.86. Ours is timeout(30s). It works with any supported
+// version of Boost, and its error is timed_out.
 
 #include <asio_wheel/timeout.hpp>
 
@@ -37,7 +37,7 @@ const error_code late = asio_wheel::error::timed_out;
 
 using file = std::shared_ptr<int>;
 
-// A connection to a database that does not answer, and a file that is open while it is asked.
+// A connection to a database that does not answer, and a file that is open during the request.
 struct fixture : virtual_world {
     manual_operation<error_code> exec{ctx.get_executor()};
     std::weak_ptr<int> open;
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(ours_a_request_with_a_timeout_lets_its_coroutine_end) {
     BOOST_TEST(world.result == late);
 }
 
-// The same from outside, where the coroutine cannot be changed.
+// The same from outside, for a coroutine that cannot be changed.
 BOOST_AUTO_TEST_CASE(ours_a_coroutine_with_a_timeout_ends_with_all_it_owns) {
     fixture world;
     async_with_timeout(world.ctx, save(world, world.open_file()), 30s, [&](std::exception_ptr e) {
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(ours_a_coroutine_with_a_timeout_ends_with_all_it_owns) {
     BOOST_TEST(world.result == late);
 }
 
-// What no timeout can do: end an operation that takes no notice of a cancellation.
+// No timeout can end an operation that ignores cancellation.
 BOOST_AUTO_TEST_CASE(ours_an_operation_that_cannot_be_cancelled_is_waited_for) {
     fixture world;
     world.exec.on_cancel = {};

@@ -7,8 +7,8 @@
 //   chriskohlhoff/asio 1594    it swallows the exception
 //
 // `co_await (operation || timer.async_wait(use_awaitable))` waits for the first success. If the
-// operation throws, what is left is the timer: it is waited for, it succeeds, and the exception is
-// lost. This is so with any timer: with the wheel's, virtual time shows when it ends.
+// operation throws, only the timer is left. Its wait succeeds, and the exception is lost. This
+// happens with any timer. With the wheel's, virtual time shows when the coroutine continues.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -86,7 +86,7 @@ struct fixture : World {
 
 BOOST_AUTO_TEST_SUITE(complaints_operator_or, *boost::unit_test::timeout(60))
 
-// real time, since Asio's timers know no other.
+// real time, because Asio's timers have no other.
 BOOST_AUTO_TEST_CASE(asio_an_exception_waits_for_the_timer_and_is_lost) {
     fixture<real_time<asio::steady_timer>> world;
     asio::steady_timer timer(world.ctx, 20ms);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(ours_a_timeout_is_an_exception_too) {
     BOOST_TEST(world.story == "timed out");
 }
 
-// Where the operation is a coroutine.
+// The operation is a coroutine.
 BOOST_AUTO_TEST_CASE(ours_a_coroutine_with_a_timeout_ends_when_it_throws) {
     fixture<virtual_world> world;
     asio_wheel::async_with_timeout(world.ctx, connect(world.op), 30s, world.tell());

@@ -6,10 +6,10 @@
 //   chriskohlhoff/asio 979     a static object owns a timer, and main() owned the io_context
 //   ray-project/ray 15141      a runner whose destructor cancels its timers ends after its context
 //
-// A timer of Asio's keeps a reference to a service of its context. Its destructor uses it, and so
-// does cancel(): that is undefined behaviour, so there is no case for it here. (AddressSanitizer
-// says heap-use-after-free in both.) A timer of the wheel is forgotten by its service when that
-// ends, and knows it. These cases are of use under AddressSanitizer above all.
+// Asio's timers keep a reference to a service of their context. Their destructor and cancel() use
+// it. After the context's end that is undefined behaviour, so no case shows it. (AddressSanitizer
+// reports heap-use-after-free for both.) The service of a wheel detaches its timers when it is
+// destroyed. These cases are most useful with AddressSanitizer.
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -36,10 +36,10 @@ namespace {
 using namespace asio_wheel::test;
 using asio_wheel::steady_timer;
 
-// asio 979: what a static variable holds.
+// asio 979: the content of a static variable.
 std::unique_ptr<steady_timer> global;
 
-// ray 15141: a runner that calls functions again and again, and cancels its timers at its end.
+// ray 15141: a runner that calls functions periodically. Its destructor cancels its timers.
 class periodical_runner {
 public:
     explicit periodical_runner(asio::io_context& ctx) : ctx_(ctx) {}
@@ -77,7 +77,7 @@ private:
 
 BOOST_AUTO_TEST_SUITE(complaints_outlives_context)
 
-// The program of the thread. Its wait is over when the context ends.
+// The program of that thread. Its wait has completed before the context is destroyed.
 BOOST_AUTO_TEST_CASE(ours_a_timer_may_be_destroyed_after_its_context) {
     bool called = false;
     {
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(ours_a_timer_may_be_destroyed_after_its_context) {
     BOOST_TEST(called);
 }
 
-// It may also be waiting still. Its handler is destroyed with the context, and is not called.
+// The wait may also be pending. Its handler is destroyed with the context, without a call.
 BOOST_AUTO_TEST_CASE(ours_a_static_timer_may_wait_when_its_context_ends) {
     const auto owned = std::make_shared<int>();
     bool called = false;

@@ -5,10 +5,9 @@
 //
 //   chriskohlhoff/asio 1328
 //
-// Windows wakes threads up at the ticks of its own timer: every 15.625 ms, unless the program asks
-// for more by timeBeginPeriod(1). The wheel is driven by Asio's timer, so it is woken up no more
-// often. What that means for waits is shown here on any system, by a clock that shows the last tick
-// of Windows', so that the context wakes up there and nowhere else.
+// Windows wakes up threads at the ticks of its own timer, every 15.625 ms, unless the program calls
+// timeBeginPeriod(1). Asio's timer drives the wheel, so the wheel wakes up no more often. These
+// cases show the effect on any system, with a clock that stands still between the ticks of Windows.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -51,7 +50,7 @@ struct stepping : drained_context {
     }
 };
 
-// How many steps it takes until a timer has been started again for so many times.
+// The number of steps until a timer has been started again this many times.
 template <class Timer>
 int steps_of(int waits, stepping& world) {
     Timer timer(world.ctx);
@@ -74,7 +73,7 @@ int steps_of(int waits, stepping& world) {
     return steps;
 }
 
-// For each wait of 0.1, 0.2 … 62.5 ms: how many steps too late it comes.
+// For each wait of 0.1, 0.2 … 62.5 ms: the number of steps by which it is late.
 template <class Timer>
 std::vector<int> lateness_of_many(stepping& world) {
     std::deque<Timer> timers;
@@ -121,9 +120,9 @@ BOOST_AUTO_TEST_CASE(asio_a_wait_is_less_than_a_step_late) {
     BOOST_TEST(count(lateness_of_many<asios>(world), 0) == 625U);
 }
 
-// The wheel rounds deadlines up to its tick, and so beyond a step that lies between the two: such a
-// wait comes a step later. With the default tick of 1 ms that is one wait of sixteen, and with a
-// finer tick fewer.
+// The wheel rounds deadlines up to its tick. If a step lies between the deadline and the tick, the
+// wait completes a step later. With the default tick of 1 ms, this happens to one wait of sixteen.
+// With a finer tick, it happens to fewer.
 BOOST_AUTO_TEST_CASE(ours_a_wait_that_is_rounded_beyond_a_step_is_late_by_another_one) {
     stepping world;
     world.wheel(1ms);

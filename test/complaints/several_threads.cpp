@@ -7,12 +7,13 @@
 //   boostorg/asio 447          cancel() on one thread, while others run the context
 //   chriskohlhoff/asio 1652    expires_after() on one thread, async_wait() on another one
 //
-// A timer is used by one thread at a time, with Asio and here. The threads that run the context do
-// not count: they do not use the timer, but what the service has of it. So the first is allowed.
-// The second is a data race in both libraries: it is not shown, since it is undefined. There, a
-// thread set the expiry to end another one's wait. Below is what to do instead.
+// Only one thread may use a timer at a time, with Asio and here. The threads that run the context
+// do not count, because they use the state in the service and not the timer. So the first program
+// is allowed. The second one has a data race with both libraries: a thread sets the expiry to end
+// the wait of another thread. That is undefined, so no case shows it. The cases show what to do
+// instead.
 //
-// real time, since several threads run the contexts. What must not come is an hour away.
+// real time, because several threads run the contexts. Waits that must not expire take an hour.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -44,8 +45,8 @@ namespace {
 
 using namespace asio_wheel::test;
 
-// boostorg/asio 447: very many timers expire at once, and each is cancelled by whichever thread
-// gets to it. `counted` is what cancel() has said.
+// boostorg/asio 447: very many timers expire at once, and any thread may cancel each of them.
+// `counted` is the sum of the results of cancel().
 struct result {
     std::atomic<std::size_t> called = 0;
     std::atomic<std::size_t> aborted = 0;
@@ -68,7 +69,7 @@ void cancel_on_any_thread(result& seen) {
     const runners threads(ctx, 4);
 }
 
-// asio 1652: a consumer waits for messages, and looks after something else once in a while.
+// asio 1652: a consumer waits for messages, and sometimes does something else.
 using channel = asio::experimental::concurrent_channel<void(error_code, int)>;
 
 constexpr int messages = 1'000;
@@ -92,7 +93,7 @@ asio::awaitable<void> produce(channel& to) {
 
 BOOST_AUTO_TEST_SUITE(complaints_several_threads, *boost::unit_test::timeout(120))
 
-// It is safe with Asio too. What it says is that a handler may succeed that was cancelled.
+// This is safe with Asio, too. But a cancelled handler may succeed.
 BOOST_AUTO_TEST_CASE(asio_a_timer_may_be_cancelled_while_others_run_the_context) {
     result seen;
     cancel_on_any_thread<asio::steady_timer>(seen);

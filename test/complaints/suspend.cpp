@@ -3,15 +3,15 @@
 
 // "After the laptop was asleep for eight hours, the timer of one hour still waits."
 //
-//   chriskohlhoff/asio 503, 504      a boottime_timer is asked for
+//   chriskohlhoff/asio 503, 504      requests for a boottime_timer
 //
-// On Linux std::chrono::steady_clock is CLOCK_MONOTONIC, which stands still while the machine is
-// suspended. CLOCK_BOOTTIME goes on. No test can suspend the machine, so here are two clocks that
-// differ as these do: both go on, and one of them also while the machine sleeps.
+// On Linux, std::chrono::steady_clock is CLOCK_MONOTONIC, which stands still while the machine is
+// suspended. CLOCK_BOOTTIME continues. A test cannot suspend the machine, so it uses two clocks
+// that differ in the same way: only one of them continues while the machine sleeps.
 //
-// Asio's timers and ours take a clock of the user's, and behave alike. What wakes the context is a
-// timer of the system's that counts CLOCK_MONOTONIC. So wait traits have to say how often the clock
-// is to be looked at: after a resume, waits are late by that much at most.
+// Asio's timers and ours both accept a user's clock, and behave alike. A timer of the system that
+// counts CLOCK_MONOTONIC wakes the context. So the wait traits must define how often the clock is
+// read. After a resume, waits are late by no more than that.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(ours_a_monotonic_clock_does_not_know_of_a_suspend_either) {
 
 namespace {
 
-// What works today, with Asio's timers as well.
+// A solution that also works with Asio's timers.
 struct real_boottime {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -112,7 +112,7 @@ struct real_boottime {
     }
 };
 
-// Looks at the clock once a minute: so late is a wait, at most, when the machine has resumed.
+// Reads the clock once a minute. So a wait is at most a minute late after a resume.
 struct once_a_minute {
     static real_boottime::duration to_wait_duration(const real_boottime::duration& d) {
         return std::min<real_boottime::duration>(d, 1min);
@@ -125,7 +125,7 @@ struct once_a_minute {
 
 } // namespace
 
-// real time, as the clock is what is tested.
+// real time, because this is a test of the clock.
 BOOST_AUTO_TEST_CASE(ours_a_clock_of_the_users_may_be_the_systems_boot_time) {
     drained_context world;
     journal log;
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(ours_a_clock_of_the_users_may_be_the_systems_boot_time) {
     BOOST_TEST(log.take() == "soon later!");
 }
 
-// It can be tested in virtual time, too: eight hours of suspend are a step.
+// The same in virtual time: eight hours of suspend are one step.
 BOOST_AUTO_TEST_CASE(ours_a_suspend_can_be_tested_by_a_step_of_virtual_time) {
     drained_context world;
     journal log;

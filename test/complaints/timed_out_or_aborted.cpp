@@ -5,7 +5,7 @@
 //
 //   eidheim/Simple-Web-Server 225
 //
-// With Asio a timer's handler cancels the socket. The operation cannot know why it was cancelled.
+// With Asio, the handler of a timer cancels the socket. The operation cannot know the reason.
 
 #include <asio_wheel/timeout.hpp>
 
@@ -60,7 +60,7 @@ struct client : World {
 
 BOOST_AUTO_TEST_SUITE(complaints_timed_out_or_aborted, *boost::unit_test::timeout(60))
 
-// real time, since Asio's timers know no other.
+// real time, because Asio's timers have no other.
 BOOST_AUTO_TEST_CASE(asio_a_timeout_and_a_cancellation_look_alike) {
     client<real_time<asio::steady_timer>> c;
     asio::steady_timer timer(c.ctx, 5ms);
@@ -93,8 +93,8 @@ BOOST_AUTO_TEST_CASE(ours_a_timeout_says_that_it_is_one) {
     BOOST_TEST(c.result == aborted);
 }
 
-// What the thread asks for: asio::error::timed_out. It is the error of a system call too, so a
-// connect that the system gives up looks the same. Hence it is not the default.
+// The thread asks for asio::error::timed_out. System calls can return this error, too: a connect
+// that the system gives up looks the same. So it is not the default.
 BOOST_AUTO_TEST_CASE(ours_a_timeout_can_be_asios_own_code) {
     client<virtual_world> c;
     c.read(5s, error_code(asio::error::timed_out));

@@ -6,9 +6,9 @@
 //   CrowCpp/Crow 884 (and 897, 949, 976: a tick length as a parameter, for tests; sleeps that were
 //   too short on one system; a timer instead of a sleep)
 //
-// A timer of Asio's expires when its time has passed, and nothing can hurry it. What is left is to
-// sleep, to make times shorter for tests, or to hand a clock through all of the code. Here
-// virtual_time moves the time of a context. The code under test is the production code.
+// Asio's timers expire in real time only. So a test must sleep, use shorter times, or pass a clock
+// through all of the code. With asio-wheel, virtual_time moves the time of a context. The code
+// under test is the production code.
 
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/virtual_time.hpp>
@@ -37,8 +37,8 @@ namespace {
 using namespace asio_wheel::test;
 using asio::ip::tcp;
 
-// The code under test: a session that gives its client five seconds for each request, and knows
-// nothing of tests. Crow's has the same five seconds.
+// The code under test: a session that gives its client five seconds for each request, as Crow does.
+// It contains nothing for tests.
 template <class Timer>
 class session {
 public:
@@ -103,8 +103,8 @@ struct served : World {
 
 BOOST_AUTO_TEST_SUITE(complaints_virtual_time, *boost::unit_test::timeout(60))
 
-// With Asio a test can only move a clock of its own. So the code under test takes the clock, or the
-// timer, as a parameter, and what is tested is another type than what is used in production.
+// With Asio, a test can only move its own clock. So the clock or the timer must be a template
+// parameter of the code under test, and the tested type is not the one that is used in production.
 BOOST_AUTO_TEST_CASE(asio_only_a_timer_of_another_type_can_be_moved) {
     using in_tests = asio::basic_waitable_timer<test_clock, impatient<test_clock>>;
     using in_production = asio::steady_timer;
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(asio_only_a_timer_of_another_type_can_be_moved) {
     look(tested.ctx);
     look(used.ctx);
     BOOST_TEST(!tested.server.is_open());
-    // Nothing but waiting closes this one (and the test may have been stopped for so long).
+    // Only real time closes this one. (The test itself may have been stopped for that long.)
     BOOST_TEST((used.server.is_open() || in_production::clock_type::now() >= start + 5s));
     used.server.stop();
 }
