@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// When a wheel that comes too late gives way, and for how long: each row of the table in
-// stall_guard.hpp.
+// Each row of the table in stall_guard.hpp: when a late wheel gives way to the context, and for how
+// long.
 
 #include <asio_wheel/detail/service/stall_guard.hpp>
 
@@ -15,12 +15,12 @@ using asio_wheel::detail::stall_guard;
 
 namespace {
 
-/// A guard with a limit of 100 ms, and the time.
+/// A guard with a limit of 100 ms, and the current time.
 struct stalled_loop {
     stall_guard guard{100ms};
     stall_guard::clock::time_point now{1h};
 
-    /// A turn of the wheel, `later` than the one before.
+    /// A turn of the wheel, this much later than the previous turn. Returns whether it gives way.
     bool gives_way(std::chrono::nanoseconds later, std::chrono::nanoseconds late = 0ns) {
         now += later;
         if (guard.giving_way()) {
@@ -48,9 +48,9 @@ BOOST_FIXTURE_TEST_CASE(a_stall_gives_way_until_nothing_else_has_run_for_a_while
         BOOST_TEST(gives_way(500us)); // Handlers have run.
     }
     for (auto quiet = 50us; quiet < stall_guard::quiet; quiet += 50us) {
-        BOOST_TEST(gives_way(50us)); // Nothing has.
+        BOOST_TEST(gives_way(50us)); // Nothing else has run.
     }
-    BOOST_TEST(gives_way(stall_guard::quick + 1us)); // Now something has, after all.
+    BOOST_TEST(gives_way(stall_guard::quick + 1us)); // Now something has run.
     for (auto quiet = 20us; quiet < stall_guard::quiet; quiet += 20us) {
         BOOST_TEST(gives_way(20us));
     }
@@ -66,7 +66,7 @@ BOOST_FIXTURE_TEST_CASE(a_busy_context_delays_by_no_more_than_the_stall, stalled
         BOOST_TEST(gives_way(50ms));
     }
     BOOST_TEST(!gives_way(50ms));
-    BOOST_TEST(gives_way(1s, 10h)); // And by no more than
+    BOOST_TEST(gives_way(1s, 10h)); // And by no more than `longest`.
     BOOST_TEST(gives_way(stall_guard::longest - 1ns));
     BOOST_TEST(!gives_way(1ns));
     BOOST_TEST(guard.stalls() == 2U);

@@ -3,9 +3,9 @@
 // pch: off
 // unity: off
 
-// The state machine of a stream's deadlines, by itself: each row of its tables, what it does not
-// allow, and random programs beside an observer that has no states. There is no wheel here, no
-// context and no clock. A wait is a number in a list, and time is another one.
+// The state machine of a stream's deadlines, on its own: each row of its tables, and the assertions
+// against misuse. (deadline_model.cpp runs random programs.) The tests use no wheel, no context and
+// no clock. Times and waits are numbers.
 
 #define BOOST_ENABLE_ASSERT_HANDLER 1
 
@@ -75,7 +75,7 @@ static_assert(noexcept(std::declval<deadline_fsm>().end(direction::read, true,
                                                         deadline_fsm::never)));
 static_assert(noexcept(std::declval<deadline_fsm>().wait_ended(1, deadline_fsm::never)));
 
-// Times are whole seconds, and the last number is never.
+// Times are whole seconds. The largest number is never.
 constexpr long never = std::numeric_limits<long>::max();
 
 deadline_fsm::time_point at(long t) {
@@ -87,7 +87,7 @@ long seconds_of(deadline_fsm::time_point t) {
     return t == deadline_fsm::never ? never : (t - at(0)) / 1s;
 }
 
-// What a stream does with its deadlines, in words.
+// Calls the machine as a stream does, and returns its answers as text.
 struct machine {
     using enum direction; // POSIX has functions of these names.
 
@@ -146,7 +146,7 @@ private:
         return p == unused ? "unused" : p == pending ? "pending" : "failed";
     }
 
-    // What is passed where no time is needed: in turn the first of all and the last.
+    // A time for calls that need none: alternately the earliest and the latest of all.
     deadline_fsm::time_point no_time() {
         first_ = !first_;
         return first_ ? deadline_fsm::time_point::min() : deadline_fsm::time_point::max();
@@ -158,7 +158,7 @@ private:
 const std::string late = error_code(error::timed_out).message();
 const std::string stopped = error_code(error::wheel_stopped).message();
 
-// The assertion that `f` fails.
+// Returns the assertion that fails in `f`.
 template <class Function>
 std::string assertion_failed_by(Function f) {
     failed_assertion.clear();
@@ -226,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(a_direction_fails_when_its_deadline_has_passed_and_no_ot
     BOOST_TEST(wait_ended() == "close");
     BOOST_TEST(reads() == "failed");
     BOOST_TEST(writes() == "pending");
-    BOOST_TEST(end(write, false) == "ok"); // It is told what the socket says.
+    BOOST_TEST(end(write, false) == "ok"); // It has the socket's result.
     BOOST_TEST(end(read, false) == late);
 }
 
@@ -238,7 +238,7 @@ BOOST_FIXTURE_TEST_CASE(a_direction_that_has_failed_tells_each_of_its_operations
     BOOST_TEST(wait_ended() == "close");
     BOOST_TEST(end(read, false) == late);
     BOOST_TEST(reads() == "failed");
-    BOOST_TEST(end(read) == late); // Also if something arrived.
+    BOOST_TEST(end(read) == late); // Even if data has arrived.
     BOOST_TEST(reads() == "unused");
     set_reads(never);
     begin(read);
@@ -284,7 +284,7 @@ BOOST_FIXTURE_TEST_CASE(what_begins_too_late_finds_what_else_is_late, machine) {
     now = 30;
     BOOST_TEST(begin(write) == "close");
     BOOST_TEST(reads() == "failed");
-    BOOST_TEST(wait() == "ends at 30"); // It goes on until it ends, or is withdrawn.
+    BOOST_TEST(wait() == "ends at 30"); // It continues until it ends or is withdrawn.
     BOOST_TEST(end(read, false) == late + ", lingers");
     BOOST_TEST(settle() == "withdraw");
 }
@@ -322,7 +322,7 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_deadline_moves_the_wait_and_a_later_one_does_
     set_writes(20);
     BOOST_TEST(begin(write) == "move 20");
     BOOST_TEST(wait() == "ends at 20");
-    BOOST_TEST(fsm.turn() == 1U); // It is the same one.
+    BOOST_TEST(fsm.turn() == 1U); // It is the same wait.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_goes_on_when_its_operation_ends_and_serves_the_next, machine) {
@@ -464,7 +464,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_was_withdrawn_arrives_and_comes_to_nothing, 
     }
 }
 
-// Being idle.
+// Idle periods.
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_fails_all_that_is_pending, machine) {
     idle_after(10);
@@ -559,7 +559,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_taken_back_leaves_no_idle_period_in_force, machi
     BOOST_TEST(end(read) == "ok");
 }
 
-// The clock, and what was set.
+// The clock and the current settings.
 
 BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare, machine) {
     const auto needs = [&] {
@@ -591,7 +591,7 @@ BOOST_AUTO_TEST_CASE(what_was_set_can_be_asked) {
     BOOST_TEST((none.current().idle == deadline_fsm::no_period));
 }
 
-// What is not allowed.
+// Misuse.
 
 BOOST_FIXTURE_TEST_CASE(a_deadline_that_is_set_for_what_is_pending_fails_an_assertion, machine) {
     begin(read);

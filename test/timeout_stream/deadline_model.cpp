@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The state machine of a stream's deadlines in random programs, beside an observer without states.
-// The observer keeps a list of the operations that are pending, and looks at each of them whenever
-// it is asked. So it knows which are late, and when a wait has to end. There is no wheel here, no
-// context and no clock. Waits are in a list, and time is a number.
+// Random programs run the state machine of a stream's deadlines beside an observer, a model without
+// states. The observer keeps a list of the pending operations, and checks each of them for every
+// answer. So it knows which operations are late, and when a wait must end. The tests use no wheel,
+// no context and no clock. Waits are in a list, and time is a number.
 
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
 
@@ -45,16 +45,16 @@ bool same_direction(direction a, direction b) {
 struct operation {
     direction what = direction::read;
     long deadline = never; // As it was when the operation began.
-    error_code why;        // What it will be told, if it has failed.
-    bool closing = false;  // The stream was closed since it began,
-    bool early = false;    // or before it began, and has been in use ever since.
+    error_code why;        // Its result, if it has failed.
+    bool closing = false;  // The stream was closed after it began,
+    bool early = false;    // or before, and has been in use since then.
 };
 
-// Sees everything, and remembers no conclusion but what operations have been told.
+// The model of the machine. It stores no conclusions except for the results of failed operations.
 struct observer {
     std::vector<operation> pending;
     long idle_period = never;    // In force.
-    std::vector<long> new_count; // When the idle period began to count anew.
+    std::vector<long> new_count; // When the idle period was restarted.
 
     [[nodiscard]] bool any(direction what) const {
         return std::ranges::any_of(
@@ -69,7 +69,7 @@ struct observer {
     [[nodiscard]] long idle_end() const {
         return idle_period == never ? never : std::ranges::max(new_count) + idle_period;
     }
-    // When an operation is late. Never, if it has been told so.
+    // When an operation becomes late. Never, if it has failed already.
     [[nodiscard]] long end_of(const operation& o) const {
         return o.why ? never : std::min(o.deadline, idle_end());
     }
@@ -80,11 +80,11 @@ struct observer {
     [[nodiscard]] long first_end() const {
         return first_end_if([](const operation&) { return true; });
     }
-    // What is pending when a stream is closed ends by itself, and needs no wait.
+    // Operations that are pending when a stream is closed end on their own, and need no wait.
     [[nodiscard]] long first_end_to_be_kept() const {
         return first_end_if([](const operation& o) { return !o.closing; });
     }
-    // An operation may begin when the idle period of a stream that was closed is over.
+    // An operation may begin after the end of the idle period of a closed stream.
     [[nodiscard]] long first_end_not_to_be_missed() const {
         return first_end_if([](const operation& o) { return !o.closing && !o.early; });
     }
@@ -98,7 +98,7 @@ struct observer {
         return first;
     }
 
-    // Why an operation fails that begins now: because others have, in its direction.
+    // The error of an operation that begins now, if others in its direction have failed.
     [[nodiscard]] error_code fate_of(direction what) const {
         for (const operation& o : pending) {
             if (same_direction(o.what, what) && o.why) {
@@ -108,7 +108,7 @@ struct observer {
         return {};
     }
 
-    // The stream is closed: what is late by `t` is told why. Returns how many are.
+    // The stream is closed, and all operations that are late at `t` fail. Returns their number.
     std::size_t close(long t, error_code why) {
         std::vector<operation*> failing;
         for (operation& o : pending) {
@@ -132,7 +132,7 @@ struct wait {
     bool withdrawn = false;
 };
 
-// How often what happened, over all episodes.
+// How often each event happened, in all episodes.
 struct counts {
     int begun = 0, ended = 0, too_late = 0, armed = 0, rearmed = 0, moved = 0, withdrawn = 0,
         timed_out = 0, idle = 0, failed = 0, refused = 0, taken_back = 0, past_turns = 0,
@@ -141,7 +141,7 @@ struct counts {
 
 class episode {
 public:
-    // On time: a wait arrives in the moment it ends. Otherwise it may take a while.
+    // If `on_time`, a wait is delivered at its end. Otherwise it may be late.
     episode(std::uint64_t seed, bool on_time, counts& happened)
         : random_(seed), on_time_(on_time), happened_(happened) {}
 
@@ -179,7 +179,7 @@ private:
     }
 
     void step() {
-        // What is pending when a stream is closed ends soon.
+        // Operations that are pending when a stream is closed end soon.
         if (seen_.closing() && !one_in(4)) {
             end(below(seen_.pending.size()));
             return;
@@ -302,7 +302,7 @@ private:
         if (withdraws) {
             ++happened_.withdrawn;
             if (one_in(2)) {
-                w->withdrawn = true; // It is on its way already.
+                w->withdrawn = true; // It is queued already.
             } else {
                 std::erase_if(waits_, [](const wait& x) { return !x.withdrawn; });
             }
@@ -316,7 +316,7 @@ private:
         }
     }
 
-    // Waits arrive whose time has come.
+    // Delivers the waits that have expired.
     void arrive() {
         for (std::size_t i = 0; i < waits_.size();) {
             const wait w = waits_[i];
@@ -344,7 +344,7 @@ private:
         const bool is_idle = first == seen_.idle_end();
         const auto answer = fsm_.wait_ended(w.turn, at(now_));
         if (first <= now_) {
-            // What is closed on time is closed when its time comes.
+            // A stream with punctual waits is closed exactly at the deadline.
             expect(!on_time_ || seen_.first_end_not_to_be_missed() >= now_, "it is late");
             expect(answer, kind::close);
             expect(seen_.close(now_, error::timed_out) != 0, "it is early");
@@ -362,7 +362,7 @@ private:
         }
     }
 
-    // The wheel is drained, say.
+    // For example, the wheel is drained.
     void fail_wait() {
         if (const wait* const w = current()) {
             note("turn " + std::to_string(w->turn) + " fails");
@@ -376,8 +376,8 @@ private:
         }
     }
 
-    // What has to be done about the wait when an operation has begun or the wait has ended: as
-    // little as possible.
+    // When an operation has begun or the wait has ended, the machine must change the wait as little
+    // as possible.
     void carry_out(const deadline_fsm::action& answer) {
         const long first = seen_.first_end();
         wait* const w = current();
@@ -418,7 +418,7 @@ private:
         expect(first == never || (w != nullptr && w->end <= first), "a deadline has no wait");
     }
 
-    // What is passed where no time is needed.
+    // A time for calls that need none.
     deadline_fsm::time_point no_time() {
         return one_in(2) ? deadline_fsm::time_point::min() : deadline_fsm::time_point::max();
     }
@@ -444,7 +444,7 @@ void run_episodes(bool on_time) {
         for (int i = 0; i < 5'000; ++i) {
             episode(random(), on_time, c).run(100);
         }
-        // Everything has happened.
+        // Each event has happened often.
         for (const int n :
              {c.begun, c.ended, c.too_late, c.armed, c.rearmed, c.moved, c.withdrawn, c.timed_out,
               c.idle, c.failed, c.refused, c.taken_back, c.past_turns, c.joined}) {
