@@ -15,8 +15,6 @@
 #error "the state machine includes Asio"
 #endif
 
-#include "support/seed.hpp"
-
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -28,12 +26,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <random>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace {
 
