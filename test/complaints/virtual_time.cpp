@@ -136,18 +136,18 @@ BOOST_AUTO_TEST_CASE(ours_five_seconds_are_a_step_and_exact) {
     BOOST_TEST(!world.server.is_open());
 }
 
-BOOST_AUTO_TEST_CASE(ours_a_day_of_requests_takes_no_time) {
+BOOST_AUTO_TEST_CASE(ours_an_hour_of_requests_takes_no_time) {
     served<with_timer<asio_wheel::steady_timer>> world;
     asio_wheel::virtual_time time(world.ctx);
     world.server.start();
-    while (time.elapsed() < 24h) {
+    while (time.elapsed() < 1h) {
         time.advance(4s);
         world.request(time);
     }
-    BOOST_TEST(world.server.requests() == 21'600);
+    BOOST_TEST(world.server.requests() == 900);
     BOOST_TEST(world.server.is_open());
     time.run_until([&] { return !world.server.is_open(); });
-    BOOST_TEST((time.elapsed() == 24h + 5s));
+    BOOST_TEST((time.elapsed() == 1h + 5s));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
