@@ -51,9 +51,9 @@ struct wheel_options {
     /// If the wheel comes later than this, the context was stopped, suspended or blocked. Then data
     /// may have arrived in time that was not read yet. So the context is given turns, until nothing
     /// but the wheel has run for 500 µs, before the wheel delivers what has become due meanwhile;
-    /// but no longer than the stall was, and no longer than 5 s. With several threads, handlers that
-    /// have begun and take longer are not waited for. Zero turns this off. (A clock that is set
-    /// forward looks like a stall.)
+    /// but no longer than the stall was, and no longer than 5 s. With several threads, handlers
+    /// that have begun and take longer are not waited for. Zero turns this off. (A clock that is
+    /// set forward looks like a stall.)
     std::chrono::nanoseconds stall{std::chrono::milliseconds(100)};
 
     /// How many entries one slice of a tick looks at before other work of the context has its turn.

@@ -17,9 +17,9 @@
 
 namespace asio_wheel::detail {
 
-/// Starts the operation by object.start(handler); by start(handler, Tag()) if an object has several.
-/// The object must stay where it is until then. So for a utility that users may move, it is the
-/// part that does not move.
+/// Starts the operation by object.start(handler); by start(handler, Tag()) if an object has
+/// several. The object must stay where it is until then. So for a utility that users may move, it
+/// is the part that does not move.
 template <class Object, class... Tag>
 class initiation_of {
 public:

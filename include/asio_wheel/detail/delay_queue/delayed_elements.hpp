@@ -193,8 +193,8 @@ public:
     }
     [[nodiscard]] static rep time_of(const element& e) noexcept { return e.time_; }
 
-    /// The first element of all, due or not; null if there is none. If it is in the wheel, the wheel
-    /// goes on to its time. Elements that are pushed before that time are in the heap then.
+    /// The first element of all, due or not; null if there is none. If it is in the wheel, the
+    /// wheel goes on to its time. Elements that are pushed before that time are in the heap then.
     [[nodiscard]] element* first() noexcept {
         advance_wheel(wheel_.now());
         if (heap_.empty() && !wheel_.empty()) {

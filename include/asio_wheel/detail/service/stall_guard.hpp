@@ -6,10 +6,10 @@
 // After a process was stopped or suspended, or a handler has blocked, deadlines have passed, and
 // data that came in time was not read yet. An event loop would look at a batch of sockets (128 with
 // epoll), and then at its timers: most connections would be closed although their peers were not
-// silent. So a wheel that comes much too late gives way: it arms its driver for a time that has passed,
-// again and again. Each time the context looks at its sockets, and queues what it finds there before
-// the driver. When nothing but the driver has run for a while, all that had arrived was read, and
-// the wheel delivers what is due.
+// silent. So a wheel that comes much too late gives way: it arms its driver for a time that has
+// passed, again and again. Each time the context looks at its sockets, and queues what it finds
+// there before the driver. When nothing but the driver has run for a while, all that had arrived
+// was read, and the wheel delivers what is due.
 //
 //     state       turn comes                              next state    the wheel
 //     ---------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -30,7 +31,6 @@
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -184,11 +184,8 @@ public:
     /// The wait of a turn has ended.
     [[nodiscard]] action on_time(std::uint64_t turn, const boost::system::error_code& ec) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        // A wait that was aborted, but not withdrawn, means that the wheel was drained.
-        const bool drained = ec == boost::asio::error::operation_aborted;
-        const auto answer = drained ? fsm_.wait_failed(turn, error::wheel_stopped)
-                            : ec    ? fsm_.wait_failed(turn, ec)
-                                    : fsm_.wait_ended(turn, wheel_.now());
+        const auto answer = ec ? fsm_.wait_failed(turn, why_refused(ec))
+                               : fsm_.wait_ended(turn, wheel_.now());
         return answer.what == next::close ? action::close
                : answer.what == next::arm ? action::wait
                                           : action::none;

@@ -177,9 +177,8 @@ private:
     template <class Handler>
     [[nodiscard]] auto watch_for(const Handler& handler) {
         namespace asio = boost::asio;
-        using bound = asio::associated_executor_t<Handler, unassociated>;
         const auto self = this->shared_from_this();
-        if constexpr (std::is_same_v<bound, unassociated>) {
+        if constexpr (!has_own_executor<Handler>) {
             return stream_watch<stream_impl, unassociated>(self, {});
         } else {
             const auto ex = asio::get_associated_executor(handler, layer.get_executor());
