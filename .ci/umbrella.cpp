@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 template class asio_wheel::basic_waitable_timer<std::chrono::steady_clock>;
 template class asio_wheel::wheel_service<std::chrono::steady_clock>;
@@ -44,6 +45,11 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
                            [](const boost::system::error_code&, std::size_t) {});
     pulse.async_next([](const boost::system::error_code&, asio_wheel::heartbeat_event) {});
     asio_wheel::delay_queue<int> queue(context);
+    asio_wheel::delayed_operations<int, int> operations(context);
+    operations.async_wait(
+        {1, 2}, std::chrono::seconds(1), [] { return std::optional<int>(); },
+        [](const boost::system::error_code&, int) {});
+    operations.check(1);
     queue.push(1, std::chrono::milliseconds(asio_wheel::backoff().next().count()));
     queue.async_pop(boost::asio::bind_cancellation_slot(
         signal.slot(), [](const boost::system::error_code&, int) {}));

@@ -6,6 +6,7 @@
 // operations wait for a condition or for their timeout.
 
 #include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -27,9 +28,8 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <functional>
-#include <map>
-#include <memory>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,111 +46,25 @@ struct system_timer_of_kafka : logged_scheduler {
     system_timer_of_kafka() : logged_scheduler({.tick = 1ms, .slots = 20, .levels = 4}) {}
 };
 
-/// DelayedOperation: completes once, by an event or by its deadline, whichever comes first.
-class delayed_operation : public std::enable_shared_from_this<delayed_operation> {
-public:
-    using condition = std::function<bool()>;
-    using completion = std::function<void(bool expired)>;
-
-    delayed_operation(asio::io_context& ctx, std::chrono::milliseconds delay, condition ready,
-                      completion on_complete)
-        : deadline_(ctx, delay), ready_(std::move(ready)), on_complete_(std::move(on_complete)) {}
-
-    void watch() {
-        deadline_.async_wait([self = shared_from_this()](error_code ec) {
-            if (!ec) {
-                self->complete(true);
-            }
-        });
-    }
-
-    bool try_complete() { return !completed_ && ready_() && force_complete(); }
-
-    // cancel() of a timer reaches a wait until its handler is called, so nothing completes twice.
-    bool force_complete() {
-        if (completed_) {
-            return false;
-        }
-        deadline_.cancel();
-        complete(false);
-        return true;
-    }
-
-    void cancel() { deadline_.cancel(); }
-    [[nodiscard]] bool completed() const { return completed_; }
-
-private:
-    void complete(bool expired) {
-        completed_ = true;
-        on_complete_(expired);
-    }
-
-    timer deadline_;
-    condition ready_;
-    completion on_complete_;
-    bool completed_ = false;
-};
-
-/// DelayedOperationPurgatory: waiting operations, by the keys of their conditions.
-class purgatory {
-public:
-    using operation = std::shared_ptr<delayed_operation>;
-
-    bool try_complete_else_watch(const operation& op, const std::vector<std::string>& keys) {
-        if (op->try_complete()) {
-            return true;
-        }
-        for (const std::string& key : keys) {
-            watched_.emplace(key, op);
-        }
-        op->watch();
-        return false;
-    }
-
-    std::size_t check_and_complete(const std::string& key) {
-        std::size_t completed = 0;
-        const auto [first, last] = watched_.equal_range(key);
-        for (auto it = first; it != last; ++it) {
-            completed += it->second->try_complete() ? 1 : 0;
-        }
-        std::erase_if(watched_, [](const auto& entry) { return entry.second->completed(); });
-        return completed;
-    }
-
-    std::vector<operation> cancel_for_key(const std::string& key) {
-        std::vector<operation> cancelled;
-        const auto [first, last] = watched_.equal_range(key);
-        for (auto it = first; it != last; ++it) {
-            it->second->cancel();
-            cancelled.push_back(it->second);
-        }
-        watched_.erase(first, last);
-        return cancelled;
-    }
-
-    void shutdown() {
-        while (!watched_.empty()) {
-            cancel_for_key(watched_.begin()->first);
-        }
-    }
-
-    [[nodiscard]] std::size_t watched() const { return watched_.size(); }
-
-private:
-    std::multimap<std::string, operation> watched_;
-};
-
+// DelayedOperationPurgatory, of operations that complete when something is ready.
 struct broker : virtual_world {
-    purgatory waiting;
+    asio_wheel::delayed_operations<std::string, int> purgatory{ctx};
     std::string log_text;
 
-    [[nodiscard]] auto operation(std::chrono::milliseconds delay, const bool& ready,
-                                 const std::string& name) {
-        return std::make_shared<delayed_operation>(
-            ctx, delay, [&ready] { return ready; },
-            [this, name](bool expired) { log_text += name + (expired ? "? " : "! "); });
+    // tryCompleteElseWatch(operation, keys)
+    void watch(std::initializer_list<std::string> keys, std::chrono::milliseconds delay,
+               const bool& ready, const std::string& name) {
+        purgatory.async_wait(
+            std::vector<std::string>(keys), delay,
+            [&ready] { return ready ? std::optional(1) : std::nullopt; }, // tryComplete()
+            [this, name](error_code ec, int) {                            // onComplete()
+                log_text += name + (!ec ? "! " : ec == aborted ? "- " : "? ");
+            });
     }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
+    [[nodiscard]] std::string take_log() {
+        poll();
+        return std::exchange(log_text, {});
+    }
 };
 
 } // namespace
@@ -311,85 +225,159 @@ BOOST_AUTO_TEST_CASE(no_task_runs_early_whatever_the_tick) {
 
 BOOST_FIXTURE_TEST_CASE(what_can_complete_at_once_does_not_wait, broker) {
     const bool ready = true;
-    BOOST_TEST(waiting.try_complete_else_watch(operation(1s, ready, "a"), {"k"}));
+    watch({"k"}, 1s, ready, "a");
+    BOOST_TEST(purgatory.delayed() == 0U);
+    BOOST_TEST(purgatory.watched() == 0U);
     BOOST_TEST(take_log() == "a! ");
-    BOOST_TEST(waiting.watched() == 0U);
     BOOST_TEST(wheel.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_event_completes_what_waits_for_it_once_under_all_keys, broker) {
     bool a = false;
     bool b = false;
-    BOOST_TEST(!waiting.try_complete_else_watch(operation(10s, a, "a"), {"k1", "k2"}));
-    BOOST_TEST(!waiting.try_complete_else_watch(operation(10s, b, "b"), {"k2"}));
-    BOOST_TEST(wheel.pending() == 2U); // numDelayed()
-    BOOST_TEST(waiting.check_and_complete("k1") == 0U);
+    watch({"k1", "k2"}, 10s, a, "a");
+    watch({"k2"}, 10s, b, "b");
+    BOOST_TEST(purgatory.delayed() == 2U); // numDelayed()
+    BOOST_TEST(purgatory.check("k1") == 0U);
     a = true;
-    BOOST_TEST(waiting.check_and_complete("other") == 0U);
-    BOOST_TEST(waiting.check_and_complete("k1") == 1U);
+    BOOST_TEST(purgatory.check("other") == 0U);
+    BOOST_TEST(purgatory.check("k1") == 1U);
     BOOST_TEST(take_log() == "a! ");
-    BOOST_TEST(wheel.pending() == 1U);
-    BOOST_TEST(waiting.check_and_complete("k2") == 0U);
-    BOOST_TEST(waiting.watched() == 1U);
+    BOOST_TEST(purgatory.delayed() == 1U);
+    BOOST_TEST(purgatory.check("k2") == 0U);
     pass(10s);
     BOOST_TEST(take_log() == "b? ");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_expires_once_if_nothing_completes_it, broker) {
     bool ready = false;
-    const auto op = operation(10s, ready, "a");
-    BOOST_TEST(!waiting.try_complete_else_watch(op, {"k"}));
+    watch({"k"}, 10s, ready, "a");
     pass(10s - 1ns);
     BOOST_TEST(take_log() == "");
     pass(1ns);
     BOOST_TEST(take_log() == "a? ");
     ready = true;
-    BOOST_TEST(waiting.check_and_complete("k") == 0U);
-    BOOST_TEST(!op->force_complete());
+    BOOST_TEST(purgatory.check("k") == 0U);
+    BOOST_TEST(purgatory.force("k") == 0U);
     BOOST_TEST(take_log() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_last_moment_belongs_to_the_event, broker) {
     bool ready = false;
-    BOOST_TEST(!waiting.try_complete_else_watch(operation(10s, ready, "a"), {"k"}));
-    elapse(10s); // Due, with its handler queued.
+    watch({"k"}, 10s, ready, "a");
+    elapse(10s); // Due, and its handler is on its way.
     ready = true;
-    BOOST_TEST(waiting.check_and_complete("k") == 1U);
-    poll();
+    BOOST_TEST(purgatory.check("k") == 1U);
+    ready = false;
     BOOST_TEST(take_log() == "a! ");
+}
+
+// DelayedFetch.onComplete() reads what there is, also when it has expired
+
+BOOST_FIXTURE_TEST_CASE(an_operation_that_expires_gives_what_there_is, broker) {
+    int bytes = 3;
+    int fetched = 0;
+    purgatory.async_wait(
+        "k", 10s,
+        [&](asio_wheel::attempt which) {
+            const bool enough = bytes >= 10 || which == asio_wheel::attempt::last;
+            return enough ? std::optional(bytes) : std::nullopt;
+        },
+        [&](error_code ec, int n) {
+            BOOST_TEST(!ec);
+            fetched = n;
+        });
+    bytes = 5;
+    BOOST_TEST(purgatory.check("k") == 0U);
+    pass(10s);
+    BOOST_TEST(fetched == 5);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_can_be_completed_by_force, broker) { // forceComplete()
     const bool ready = false;
-    const auto op = operation(10s, ready, "a");
-    BOOST_TEST(!waiting.try_complete_else_watch(op, {"k"}));
-    BOOST_TEST(op->force_complete());
-    BOOST_TEST(op->completed());
-    BOOST_TEST(!op->force_complete());
+    watch({"k"}, 10s, ready, "a");
+    BOOST_TEST(purgatory.force("k") == 1U);
+    BOOST_TEST(purgatory.force("k") == 0U);
     pass(1h);
-    BOOST_TEST(take_log() == "a! ");
+    BOOST_TEST(take_log() == "a? ");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_waits_for_a_key_can_be_cancelled_and_never_completes, broker) {
-    const bool ready = false;
-    BOOST_TEST(!waiting.try_complete_else_watch(operation(10s, ready, "a"), {"k"}));
-    BOOST_TEST(waiting.cancel_for_key("k").size() == 1U);
-    BOOST_TEST(waiting.watched() == 0U);
-    pass(1h);
-    BOOST_TEST(take_log() == "");
+// watched(), numDelayed(): theirs count what has completed until it is purged
+
+BOOST_FIXTURE_TEST_CASE(what_has_completed_is_purged_from_all_keys_at_once, broker) {
+    bool ready = false;
+    const bool never = false;
+    watch({"k1", "k2"}, 10s, ready, "a");
+    watch({"k1", "k2"}, 20s, never, "b");
+    watch({"k2"}, 30s, ready, "c");
+    BOOST_TEST(purgatory.delayed() == 3U);
+    BOOST_TEST(purgatory.watched() == 5U);
+    BOOST_TEST(purgatory.watched("k2") == 3U);
+    ready = true;
+    BOOST_TEST(purgatory.check("k1") == 1U);
+    BOOST_TEST(purgatory.delayed() == 2U);
+    BOOST_TEST(purgatory.watched() == 3U);
+    pass(20s); // They leave their keys at their deadlines, too.
+    BOOST_TEST(take_log() == "a! b? ");
+    BOOST_TEST(purgatory.watched() == 1U);
+    BOOST_TEST(purgatory.keys() == 1U);
+    BOOST_TEST(purgatory.check("k2") == 1U);
+    BOOST_TEST(purgatory.keys() == 0U);
+    BOOST_TEST(take_log() == "c! ");
 }
 
-BOOST_FIXTURE_TEST_CASE(what_waits_at_the_shutdown_never_completes, broker) { // shutdown()
+// cancelForKey(key): theirs never complete, ours say that they were cancelled
+
+BOOST_FIXTURE_TEST_CASE(what_waits_for_a_key_can_be_cancelled, broker) {
     const bool ready = false;
-    const auto op = operation(10s, ready, "a");
-    BOOST_TEST(!waiting.try_complete_else_watch(op, {"k1", "k2"}));
-    BOOST_TEST(!waiting.try_complete_else_watch(operation(20s, ready, "b"), {"k2"}));
-    waiting.shutdown();
-    BOOST_TEST(waiting.watched() == 0U);
+    watch({"k", "other"}, 10s, ready, "a");
+    watch({"k"}, 10s, ready, "b");
+    watch({"other"}, 10s, ready, "c");
+    BOOST_TEST(purgatory.cancel("k") == 2U);
+    BOOST_TEST(purgatory.watched() == 1U);
+    BOOST_TEST(take_log() == "a- b- ");
+    BOOST_TEST(wheel.pending() == 1U);
+    pass(1h);
+    BOOST_TEST(take_log() == "c? ");
+}
+
+BOOST_FIXTURE_TEST_CASE(to_cancel_what_waits_for_an_unknown_key_does_nothing, broker) {
+    const bool ready = false;
+    watch({"k"}, 10s, ready, "a");
+    BOOST_TEST(purgatory.cancel("other") == 0U);
+    BOOST_TEST(purgatory.delayed() == 1U);
+    pass(10s);
+    BOOST_TEST(take_log() == "a? ");
+}
+
+// A check between the first attempt and the watch is not lost, nor is one during an attempt
+
+BOOST_FIXTURE_TEST_CASE(a_check_during_an_attempt_is_not_lost, broker) {
+    bool ready = false;
+    purgatory.async_wait(
+        "k", 10s,
+        [&]() -> std::optional<int> {
+            if (ready) {
+                return 1;
+            }
+            ready = true; // An append, by a callback of what this has called.
+            purgatory.check("k");
+            return std::nullopt;
+        },
+        [&](error_code ec, int) { log_text += ec ? "?" : "!"; });
+    BOOST_TEST(take_log() == "!");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_waits_at_the_shutdown_is_cancelled, broker) { // shutdown()
+    const bool ready = false;
+    watch({"k1", "k2"}, 10s, ready, "a");
+    watch({"k2"}, 20s, ready, "b");
+    BOOST_TEST(purgatory.cancel() == 2U);
+    BOOST_TEST(purgatory.watched() == 0U);
     BOOST_TEST(wheel.pending() == 0U);
+    BOOST_TEST(take_log() == "a- b- ");
     pass(1h);
     BOOST_TEST(take_log() == "");
-    BOOST_TEST(op.use_count() == 1); // This is the only reference.
 }
 
 // DelayedFuturePurgatory: waits for several operations, or for those that complete in time

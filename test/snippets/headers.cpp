@@ -128,6 +128,32 @@ BOOST_FIXTURE_TEST_CASE(delay_queue_gives_what_was_pushed_in_time, snippet_world
 
 } // namespace delay_queue
 
+namespace delayed_operations {
+
+using topic = std::string;
+using batch = std::string;
+
+asio::awaitable<void> shown(asio::io_context& ctx, const batch& log, batch& got) {
+    const topic news = "news";
+    const topic sports = "sports";
+#include "include/asio_wheel/delayed_operations.hpp/asio_wheel_delayed_operations_topic_batch.inc"
+    got = b;
+}
+
+BOOST_FIXTURE_TEST_CASE(delayed_operations_wait_until_there_is_enough, snippet_world) {
+    batch log = "too short";
+    batch got;
+    begin(shown(ctx, log, got));
+    log += " until now";
+    pass(500ms - 1ms);
+    BOOST_TEST(!over);
+    pass(3ms);
+    BOOST_TEST(over);
+    BOOST_TEST(got == log);
+}
+
+} // namespace delayed_operations
+
 namespace heartbeat {
 
 asio::awaitable<void> keep_alive(asio::io_context& ctx, tcp::socket& socket,

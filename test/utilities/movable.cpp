@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Intervals, idle timers, heartbeats, queues and schedulers are moved, while idle and with pending
+// Intervals, idle timers, heartbeats, queues, delayed operations and schedulers are moved, while idle and with pending
 // operations.
 
 #include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
@@ -39,6 +40,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -120,6 +122,29 @@ struct queues {
     }
 };
 
+struct operations {
+    using type = asio_wheel::delayed_operations<int, std::monostate>;
+
+    static type make(asio::io_context& ctx) { return type(ctx); }
+
+    // Completes at its deadline, without an error.
+    template <class Utility, class... Token>
+    static auto begin(Utility& waiting, Token&&... token) {
+        using result = std::optional<std::monostate>;
+        return waiting.async_wait(
+            {1, 2}, period,
+            [](asio_wheel::attempt which) {
+                return which == asio_wheel::attempt::last ? result(std::in_place) : std::nullopt;
+            },
+            std::forward<Token>(token)...);
+    }
+
+    template <class Handler>
+    static void start(type& waiting, Handler handler) {
+        begin(waiting, std::move(handler));
+    }
+};
+
 // A function that is destroyed without having been called reports to its handler that it was
 // aborted.
 template <class Handler>
@@ -152,8 +177,8 @@ struct schedulers {
     }
 };
 
-using kinds = std::tuple<intervals, idle_timers, heartbeats, queues, schedulers>;
-using kinds_with_tokens = std::tuple<intervals, idle_timers, heartbeats, queues>;
+using kinds = std::tuple<intervals, idle_timers, heartbeats, queues, operations, schedulers>;
+using kinds_with_tokens = std::tuple<intervals, idle_timers, heartbeats, queues, operations>;
 
 template <class T>
 constexpr bool moves_as_promised =
@@ -165,6 +190,7 @@ static_assert(moves_as_promised<interval>);
 static_assert(moves_as_promised<idle_timer>);
 static_assert(moves_as_promised<heartbeat>);
 static_assert(moves_as_promised<asio_wheel::delay_queue<int>>);
+static_assert(moves_as_promised<asio_wheel::delayed_operations<int, int>>);
 static_assert(moves_as_promised<scheduler>);
 
 // A queue can be moved even if moving its values may throw.

@@ -176,6 +176,7 @@ struct the_handler_must_be_callable_with_one_error_code;
 struct the_handler_must_be_callable_with_an_error_code_and_a_size_t;
 struct the_handler_must_be_callable_with_an_error_code_and_a_heartbeat_event;
 struct the_handler_must_be_callable_with_an_error_code_and_a_value;
+struct the_handler_must_be_callable_with_an_error_code_and_a_result;
 
 } // namespace asio_wheel::detail
 

@@ -1,0 +1,94 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The broker behind sockets. A request is a line:
+//
+//     PUT topic text                      answered by 0
+//     GET min_bytes max_wait_ms topic…    answered by the number of bytes, and these bytes
+//
+// One thread runs the server, or one strand.
+
+#ifndef LONG_POLLING_SERVER_HPP
+#define LONG_POLLING_SERVER_HPP
+
+#include "../support/accept.hpp"
+#include "broker.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
+
+#include <sstream>
+#include <utility>
+
+namespace long_polling {
+
+using asio::ip::tcp;
+
+class server {
+public:
+    explicit server(asio::io_context& ctx)
+        : acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0)), topics(ctx) {}
+
+    /// Returns when the acceptor is closed.
+    asio::awaitable<void> accept() {
+        return demo::accept_until_closed(acceptor, [this](tcp::socket socket) {
+            const auto ex = socket.get_executor();
+            asio::co_spawn(ex, serve(std::move(socket)), asio::detached);
+        });
+    }
+
+    tcp::acceptor acceptor;
+    broker topics;
+
+private:
+    asio::awaitable<void> serve(tcp::socket socket) {
+        constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+        std::string input;
+        offsets read; // By this consumer.
+        for (;;) {
+            const auto [error, size] = co_await asio::async_read_until(
+                socket, asio::dynamic_buffer(input), '\n', as_result);
+            if (error) {
+                co_return; // The peer has left.
+            }
+            std::istringstream line(input.substr(0, size - 1));
+            input.erase(0, size);
+            const std::string answer = co_await respond(line, read);
+            const auto [failed, sent] =
+                co_await asio::async_write(socket, asio::buffer(answer), as_result);
+            if (failed) {
+                co_return;
+            }
+        }
+    }
+
+    asio::awaitable<std::string> respond(std::istringstream& line, offsets& read) {
+        std::string verb;
+        line >> verb;
+        if (verb == "PUT") {
+            std::string topic;
+            std::string text;
+            std::getline(line >> topic >> std::ws, text);
+            topics.append(topic, text);
+            co_return "0\n";
+        }
+        fetch_request request;
+        int milliseconds = 0;
+        line >> request.min_bytes >> milliseconds;
+        request.max_wait = std::chrono::milliseconds(milliseconds);
+        for (std::string topic; line >> topic;) {
+            request.topics.push_back(topic);
+        }
+        batch b = co_await topics.fetch(request, read);
+        read = std::move(b.read);
+        co_return std::to_string(b.text.size()) + '\n' + b.text;
+    }
+};
+
+} // namespace long_polling
+
+#endif

@@ -1,0 +1,231 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The function and the handler of a delayed operation, its memory, and its way to the handler.
+//
+// The wait of an operation ends on the executor of the owner. If the handler has another executor,
+// the operation then goes there: through the queue of the context that the executor belongs to; or,
+// to a strand, as the pops of a delay queue.
+
+#ifndef ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_HANDLER_OP_HPP
+#define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_HANDLER_OP_HPP
+
+#include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
+#include <asio_wheel/detail/delayed_operations/op.hpp>
+
+#include <boost/asio/associated_allocator.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// Makes and frees operations, together with their watches, by the allocator of their handlers. As
+/// op_memory in all other respects.
+template <class Op, class Handler>
+struct delayed_op_memory {
+    using watch_type = typename Op::watch_type;
+    struct alignas(Op) unit {
+        std::byte bytes[alignof(Op)];
+    };
+    using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
+    using allocator = typename std::allocator_traits<associated>::template rebind_alloc<unit>;
+    using traits = std::allocator_traits<allocator>;
+    static_assert(alignof(watch_type) <= alignof(Op));
+
+    [[nodiscard]] static constexpr std::size_t units(std::size_t watches) noexcept {
+        return (sizeof(Op) + watches * sizeof(watch_type) + sizeof(unit) - 1) / sizeof(unit);
+    }
+
+    [[nodiscard]] static allocator allocator_of(const Handler& handler) noexcept {
+        return allocator(boost::asio::get_associated_allocator(handler, block_allocator<void>()));
+    }
+
+    template <class... Arguments>
+    [[nodiscard]] static Op* create(Handler&& handler, std::size_t watches,
+                                    Arguments&&... arguments) {
+        allocator memory = allocator_of(handler);
+        unit* const block = traits::allocate(memory, units(watches));
+        void* const behind = reinterpret_cast<std::byte*>(block) + sizeof(Op);
+        auto* const first = static_cast<watch_type*>(behind);
+        std::uninitialized_default_construct_n(first, watches);
+        try {
+            return ::new (static_cast<void*>(block))
+                Op(std::move(handler), std::span(first, watches),
+                   std::forward<Arguments>(arguments)...);
+        } catch (...) {
+            std::destroy_n(first, watches);
+            traits::deallocate(memory, block, units(watches));
+            throw;
+        }
+    }
+
+    [[nodiscard]] static Handler take_handler(Op& op) {
+        Handler handler = [&op] {
+            try {
+                return Handler(std::move(op.handler()));
+            } catch (...) {
+                free(op, last_allocator_of(op.handler()));
+                throw;
+            }
+        }();
+        free(op, allocator_of(handler));
+        return handler;
+    }
+
+    static void destroy(Op& op) noexcept {
+        try {
+            static_cast<void>(take_handler(op));
+        } catch (...) { // NOLINT(bugprone-empty-catch): there is nobody to tell.
+        }
+    }
+
+private:
+    static void free(Op& op, allocator memory) noexcept {
+        const std::span<watch_type> watches = op.watches();
+        op.~Op();
+        std::destroy(watches.begin(), watches.end());
+        void* const block = &op;
+        traits::deallocate(memory, static_cast<unit*>(block), units(watches.size()));
+    }
+
+    // See op_memory.
+    [[nodiscard]] static allocator last_allocator_of(const Handler& handler) noexcept {
+        if constexpr (requires { handler.upstream_allocator(); }) {
+            return allocator(handler.upstream_allocator());
+        } else {
+            return allocator_of(handler);
+        }
+    }
+};
+
+// Three ways from the owner's executor to the handler's.
+
+/// The handler has none of its own, or the same.
+struct route_here {
+    template <class Op>
+    void set_out(Op& op) const {
+        op.on_executor();
+    }
+    template <class Op>
+    void turn(Op& op) const { // It is in no queue.
+        op.on_executor();
+    }
+};
+
+/// Through the queue of the context whose executor it is.
+template <class Executor>
+class route_to_context {
+public:
+    explicit route_to_context(const Executor& ex) : queue_(context_of(ex)), work_(track_work(ex)) {}
+
+    void set_out(executor_op& op) noexcept { post_to(queue_, op); }
+    template <class Op>
+    void turn(Op& op) const {
+        op.on_executor();
+    }
+
+private:
+    context_queue queue_;
+    work_on<Executor> work_;
+};
+
+/// Through the queue of the owner's context, and from there to a strand, or an executor of a kind
+/// unknown.
+template <class Executor>
+class route_to_executor {
+public:
+    route_to_executor(const Executor& ex, context_queue queue)
+        : queue_(queue), work_(track_work(ex)), reserve_(dispatch_reserve::make()) {}
+
+    void set_out(executor_op& op) noexcept { post_to(queue_, op); }
+    void turn(executor_op& op) const {
+        // Copies: the operation may be gone before dispatch_to() returns.
+        const auto ex = executor_of<Executor>(work_);
+        dispatch_to(op, *reserve_, ex, context_queue(queue_));
+    }
+
+private:
+    context_queue queue_;
+    work_on<Executor> work_;
+    dispatch_reserve::owner reserve_;
+};
+
+template <class Base, class Function, class Handler, class Route>
+class delayed_op_of final : public Base {
+    using memory = delayed_op_memory<delayed_op_of, Handler>;
+
+public:
+    template <class F>
+    delayed_op_of(Handler&& handler, std::span<typename Base::watch_type> watches,
+                  typename Base::owner& o, const auto& ex, F&& function, Route&& route)
+        : Base(&delayed_op_of::run, o, ex, watches), route_(std::move(route)),
+          function_(std::forward<F>(function)), handler_(std::move(handler)) {}
+
+    [[nodiscard]] Handler& handler() noexcept { return handler_; }
+
+    /// On the handler's executor: frees the operation, and calls the handler. If the result cannot
+    /// be moved, both are destroyed, as if the handler had thrown.
+    void on_executor() override {
+        BOOST_ASIO_HANDLER_COMPLETION((*this));
+        auto value = [this] {
+            try {
+                if (!this->value()) {
+                    this->value().emplace();
+                }
+                return std::move(this->value());
+            } catch (...) {
+                this->destroy();
+                throw;
+            }
+        }();
+        const boost::system::error_code result = this->error();
+        // The memory is free before the upcall, so that an operation started there can have it. So
+        // is work on the executor: its context may end while the handler is being called.
+        Handler handler(memory::take_handler(*this));
+        BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
+        std::move(handler)(result, std::move(*value)); // NOLINT(bugprone-unchecked-optional-access)
+        BOOST_ASIO_HANDLER_INVOCATION_END;
+    }
+
+    void try_to_complete(attempt which) override {
+        auto result = [&] {
+            if constexpr (std::is_invocable_v<Function&, attempt>) {
+                return function_(which);
+            } else {
+                return function_();
+            }
+        }();
+        if (result) {
+            this->value().emplace(std::move(*result));
+        }
+    }
+
+private:
+    static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
+        auto& op = *static_cast<delayed_op_of*>(self);
+        if (queue != nullptr) {
+            op.route_.turn(op);
+        } else {
+            memory::destroy(op);
+        }
+    }
+
+    void set_out() override { route_.set_out(*this); }
+
+    [[no_unique_address]] Route route_;
+    Function function_;
+    Handler handler_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,295 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// One delayed operation: its function, its handler, its deadline, and the keys that it watches, all
+// in one block of memory from the handler's allocator.
+//
+//   state      meaning
+//   watching   it is in the lists of its keys, and waits for its deadline
+//   trying     its function is being called; else as watching
+//   cancelled  it was cancelled while its function was being called
+//   finished   its result is final. It is in no list
+//   dropped    it is in no list, and ends without a call
+//
+//   from       to         when
+//   watching   trying     it starts; one of its keys is checked or forced; its deadline has come
+//              finished   it is cancelled; the wheel refuses its wait, or is drained
+//              dropped    its context ends
+//   trying     watching   the function has given nothing, or thrown
+//              finished   the function has given a result; or nothing, and it was the last attempt
+//              cancelled  the function, or what it calls, cancels the operation
+//              dropped    the function has thrown when the operation started
+//   cancelled  finished   the function has returned
+//              dropped    the function has thrown when the operation started
+//
+// Each operation has one wait for its deadline, from beginning to end. What finishes the operation
+// earlier aborts the wait. In both cases the end of the wait is what brings the operation to its
+// handler, or frees one that was dropped. So nothing refers to an operation that is gone, nobody is
+// called from inside of check() or cancel(), and finishing needs no memory: the operation's memory
+// includes that of the wait.
+
+#ifndef ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_OP_HPP
+#define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_OP_HPP
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
+#include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
+#include <asio_wheel/detail/memory/block_pool.hpp>
+#include <asio_wheel/detail/memory/resource_allocator.hpp>
+#include <asio_wheel/detail/service/handler_ops.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/wait_traits.hpp>
+#include <boost/assert.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace asio_wheel {
+
+/// Why the function of a delayed operation is called.
+enum class attempt : std::uint8_t {
+    ordinary, ///< The operation starts, or one of its keys was checked.
+    last      ///< The deadline has come, or the operation is forced: it completes in any case.
+};
+
+namespace detail {
+
+/// The handler of an operation's wait. It owns the operation.
+template <class Op>
+class end_of_op_wait {
+public:
+    using allocator_type = resource_allocator<void, Op>;
+
+    explicit end_of_op_wait(Op& op) noexcept : op_(&op) {}
+    end_of_op_wait(end_of_op_wait&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    end_of_op_wait& operator=(end_of_op_wait&&) = delete;
+    ~end_of_op_wait() {
+        if (op_ != nullptr) {
+            op_->forget();
+        }
+    }
+
+    void operator()(const boost::system::error_code& ec) {
+        std::exchange(op_, nullptr)->wait_has_ended(ec);
+    }
+
+    [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(*op_); }
+
+private:
+    Op* op_;
+};
+
+/// What leads from a cancellation slot to an operation, until the operation is finished. Each knows
+/// of the other, for either may end first.
+template <class Op>
+class op_canceller {
+public:
+    explicit op_canceller(Op& op) noexcept : op_(&op) { op.canceller(this); }
+    op_canceller(const op_canceller&) = delete;
+    op_canceller& operator=(const op_canceller&) = delete;
+    ~op_canceller() {
+        if (op_ != nullptr) {
+            op_->canceller(nullptr);
+        }
+    }
+
+    void operator()(boost::asio::cancellation_type type) noexcept {
+        if (op_ != nullptr && type != boost::asio::cancellation_type::none) {
+            op_->cancel();
+        }
+    }
+
+    void cut_off() noexcept { op_ = nullptr; }
+
+private:
+    Op* op_;
+};
+
+enum class delayed_state : std::uint8_t { watching, trying, cancelled, finished, dropped };
+
+/// The table above.
+[[nodiscard]] constexpr bool delayed_may_follow(delayed_state from, delayed_state to) noexcept {
+    using enum delayed_state;
+    switch (from) {
+    case watching:
+        return to == trying || to == finished || to == dropped;
+    case trying:
+        return to == watching || to == finished || to == cancelled || to == dropped;
+    case cancelled:
+        return to == finished || to == dropped;
+    case finished:
+    case dropped:
+        break;
+    }
+    return false;
+}
+
+/// All of an operation but its function and its handler, which are in handler_op.hpp. Used on the
+/// executor of its owner, until it is on its way to its handler.
+template <class Result, class Clock, class Executor>
+class delayed_op : public executor_op {
+    using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+    using wait_handler = end_of_op_wait<delayed_op>;
+
+public:
+    using result_type = Result;
+    using watch_type = watch<delayed_op>;
+
+    /// What has the lists. It is not used any more for operations that are finished or dropped.
+    class owner {
+    public:
+        /// The wait of `op`, which is not finished, has ended. Finishes it, also if this throws.
+        virtual void wait_has_ended(delayed_op& op, const boost::system::error_code& ec) = 0;
+        /// The context ends. Takes `op` out of the lists.
+        virtual void forget(delayed_op& op) noexcept = 0;
+        /// Returns whether `op` was cancelled by this.
+        virtual bool cancel(delayed_op& op) noexcept = 0;
+
+    protected:
+        ~owner() = default;
+    };
+
+    [[nodiscard]] delayed_state state() const noexcept { return state_; }
+    void move_to(delayed_state to) noexcept {
+        BOOST_ASSERT(delayed_may_follow(state_, to));
+        state_ = to;
+    }
+
+    /// Its places in the lists of its keys,
+    [[nodiscard]] std::span<watch_type> watches() noexcept { return watches_; }
+    /// and in that of all operations.
+    [[nodiscard]] watch_type& among_all() noexcept { return among_all_; }
+
+    /// Starts the wait. If this throws, the operation is gone.
+    void wait_until(const typename Clock::time_point& deadline) {
+        timer_->expires_at(deadline);
+        timer_->async_wait(wait_handler(*this));
+    }
+
+    /// Calls the function, and keeps what it gives.
+    virtual void try_to_complete(attempt which) = 0;
+    [[nodiscard]] bool has_value() const noexcept { return value_.has_value(); }
+
+    /// Its result is final, or, if `to` is dropped, there is none. Its wait ends soon.
+    void finish(delayed_state to, const boost::system::error_code& ec) noexcept {
+        move_to(to);
+        error_ = ec;
+        if (canceller_ != nullptr) {
+            std::exchange(canceller_, nullptr)->cut_off();
+        }
+        timer_->cancel();
+    }
+
+    void cancel() noexcept { owner_.cancel(*this); }
+
+    void canceller(op_canceller<delayed_op>* c) noexcept { canceller_ = c; }
+
+    // What the handler of the wait calls.
+
+    void wait_has_ended(const boost::system::error_code& ec) {
+        std::exception_ptr thrown;
+        if (is_in_lists()) {
+            try {
+                owner_.wait_has_ended(*this, ec);
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+        }
+        if (state_ == delayed_state::dropped) {
+            this->destroy();
+        } else {
+            BOOST_ASSERT(state_ == delayed_state::finished);
+            timer_.reset(); // Here: elsewhere, its context may end meanwhile.
+            set_out();
+        }
+        if (thrown != nullptr) {
+            std::rethrow_exception(thrown);
+        }
+    }
+
+    void forget() noexcept {
+        if (is_in_lists()) {
+            owner_.forget(*this);
+        }
+        this->destroy();
+    }
+
+    // For resource_allocator: the wait is allocated in the operation.
+    static constexpr std::size_t alignment = alignof(std::max_align_t);
+    [[nodiscard]] void* allocate(std::size_t size) {
+        if (size <= sizeof(wait_memory_) && !std::exchange(wait_memory_used_, true)) {
+            return wait_memory_;
+        }
+        return block_pool::allocate(size);
+    }
+    void deallocate(void* memory, std::size_t size) noexcept {
+        if (memory == wait_memory_) {
+            wait_memory_used_ = false;
+        } else {
+            block_pool::deallocate(memory, size);
+        }
+    }
+
+    /// While its function is being called: an attempt that was asked for meanwhile.
+    std::optional<attempt> again;
+
+protected:
+    delayed_op(operation::func_type function, owner& o, const Executor& ex,
+               std::span<watch_type> watches)
+        : executor_op(function), owner_(o), timer_(ex), watches_(watches) {
+        among_all_.op = this;
+        for (watch_type& w : watches_) {
+            w.op = this;
+        }
+    }
+    ~delayed_op() {
+        if (canceller_ != nullptr) {
+            canceller_->cut_off();
+        }
+    }
+
+    [[nodiscard]] std::optional<Result>& value() noexcept { return value_; }
+    [[nodiscard]] const boost::system::error_code& error() const noexcept { return error_; }
+
+private:
+    // The wait is over, and the result is final: it goes to the handler's executor.
+    virtual void set_out() = 0;
+
+    [[nodiscard]] bool is_in_lists() const noexcept {
+        return state_ != delayed_state::finished && state_ != delayed_state::dropped;
+    }
+
+    [[nodiscard]] static constexpr std::size_t wait_size() noexcept {
+        std::size_t size = sizeof(direct_op<core, wait_handler>);
+        if constexpr (!is_native_type<Executor>) {
+            size = std::max(size, sizeof(dispatched_op<core, wait_handler, Executor, no_work>));
+        }
+        return size;
+    }
+
+    owner& owner_;
+    std::optional<basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>> timer_;
+    const std::span<watch_type> watches_; // Behind the operation, in the same memory.
+    watch_type among_all_;
+    op_canceller<delayed_op>* canceller_ = nullptr;
+    std::optional<Result> value_;
+    boost::system::error_code error_;
+    delayed_state state_ = delayed_state::watching;
+    bool wait_memory_used_ = false;
+    alignas(std::max_align_t) std::byte wait_memory_[wait_size()];
+};
+
+} // namespace detail
+
+} // namespace asio_wheel
+
+#endif
