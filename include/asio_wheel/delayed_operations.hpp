@@ -56,24 +56,24 @@ concept completes_with =
 /// An operation has a function that says whether it can complete. The function is called when the
 /// operation starts, each time one of the operation's keys is checked, and at the deadline. It
 /// returns a std::optional<Result>. With a value the operation completes with that value; with
-/// std::nullopt it goes on waiting. It takes no argument, or an asio_wheel::attempt. At the deadline
-/// that is attempt::last: the function can return what there is, even if that is less than what was
-/// wanted. If it returns nothing then, the operation completes with error::timed_out.
+/// std::nullopt it goes on waiting. It takes no argument, or an asio_wheel::attempt. At the
+/// deadline that is attempt::last: the function can return what there is, even if that is less than
+/// what was wanted. If it returns nothing then, the operation completes with error::timed_out.
 ///
 /// So each operation completes once: by a check, at its deadline, or because it is cancelled. Until
 /// the context calls the handler at the deadline, a check can still complete the operation.
 ///
 /// What a function may do. It may call any function of this object: check keys, cancel operations,
-/// and start others. If it checks one of its own keys, it is called again when it has returned; so a
-/// function that does this each time never ends. If it cancels its own operation, that completes
+/// and start others. If it checks one of its own keys, it is called again when it has returned; so
+/// a function that does this each time never ends. If it cancels its own operation, that completes
 /// with operation_aborted when it has returned; and with its value, if it returns one. It must not
 /// run the context, nor destroy or assign to this object.
 ///
-/// Exceptions. What a function throws leaves the call that made the attempt. From async_wait(): then
-/// there is no operation. From check(): the operation goes on waiting, all other operations are tried
-/// all the same, and then the first exception is thrown. At the deadline, and from force(): the
-/// operation completes with error::timed_out all the same; at the deadline the exception leaves the
-/// context's run().
+/// Exceptions. What a function throws leaves the call that made the attempt. From async_wait():
+/// then there is no operation. From check(): the operation goes on waiting, all other operations
+/// are tried all the same, and then the first exception is thrown. At the deadline, and from
+/// force(): the operation completes with error::timed_out all the same; at the deadline the
+/// exception leaves the context's run().
 ///
 /// `Result` is movable and default constructible; std::monostate if there is nothing to tell. `Key`
 /// is copied; `Hash` and `Equal` are as for std::unordered_map.
@@ -87,8 +87,8 @@ concept completes_with =
 ///
 /// Thread safety. Distinct objects: safe. One object: unsafe; and the object is also used on its
 /// executor, when a deadline has come, and by the operations' cancellation slots. So if several
-/// threads run the context, give the object a strand, and use it there only. Handlers may have other
-/// executors.
+/// threads run the context, give the object a strand, and use it there only. Handlers may have
+/// other executors.
 ///
 /// When the context ends, operations that wait are destroyed without being completed. The object
 /// may outlive the context, if its executor may (a strand may not).
@@ -149,8 +149,8 @@ public:
     ///
     /// Errors: error::timed_out at the deadline, if the function gives nothing then;
     /// boost::asio::error::operation_aborted after cancel(), destruction, move assignment, or a
-    /// signal to the handler's cancellation slot; error::too_many_pending or error::wheel_stopped if
-    /// the function gives nothing at the start and the wheel refuses to wait, or if the wheel is
+    /// signal to the handler's cancellation slot; error::too_many_pending or error::wheel_stopped
+    /// if the function gives nothing at the start and the wheel refuses to wait, or if the wheel is
     /// drained.
     ///
     /// Executor: the handler's associated executor, by default this object's. Both have outstanding
@@ -207,9 +207,9 @@ public:
     /// order in which these were started. Those with a value complete. Returns how many these are.
     std::size_t check(const Key& key) { return impl_->try_all(key, attempt::ordinary); }
 
-    /// Completes all operations that watch `key` now, as if their deadline had come: with what their
-    /// functions give when called with attempt::last, else with error::timed_out. Returns how many
-    /// these are.
+    /// Completes all operations that watch `key` now, as if their deadline had come: with what
+    /// their functions give when called with attempt::last, else with error::timed_out. Returns how
+    /// many these are.
     std::size_t force(const Key& key) { return impl_->try_all(key, attempt::last); }
     /// The same for all operations: what a server does before it shuts down.
     std::size_t force() { return impl_->try_all(attempt::last); }
@@ -253,7 +253,7 @@ private:
     };
 
     template <class When, class Function, class Token>
-    auto begin(keys_type&& keys, const When& when, Function&& function, Token& token) {
+    auto begin(keys_type&& keys, const When& when, Function function, Token& token) {
         static_assert(detail::completes_with<Function, Result>,
                       "asio_wheel: the function of a delayed operation must return a "
                       "std::optional<Result>: what the operation completes with, or std::nullopt");

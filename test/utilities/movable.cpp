@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Intervals, idle timers, heartbeats, queues, delayed operations and schedulers are moved, while idle and with pending
-// operations.
+// Intervals, idle timers, heartbeats, queues, delayed operations and schedulers are moved, while
+// idle and with pending operations.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/delayed_operations.hpp>

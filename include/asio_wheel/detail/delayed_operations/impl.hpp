@@ -256,8 +256,8 @@ private:
         return completed;
     }
 
-    // Returns whether the operation has completed, otherwise than by being cancelled. After the last
-    // attempt it has completed in any case, also if this throws.
+    // Returns whether the operation has completed, otherwise than by being cancelled. After the
+    // last attempt it has completed in any case, also if this throws.
     bool try_to_complete(op& o, attempt which) {
         try {
             call_function(o, which);
@@ -275,6 +275,7 @@ private:
         o.move_to(state::trying);
         o.again = which;
         while (o.again && !o.has_value() && o.state() == state::trying) {
+            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
             which = std::max(which, *std::exchange(o.again, std::nullopt));
             o.try_to_complete(which);
         }

@@ -171,8 +171,8 @@ public:
 
     /// Starts the wait. If this throws, the operation is gone.
     void wait_until(const typename Clock::time_point& deadline) {
-        timer_->expires_at(deadline);
-        timer_->async_wait(wait_handler(*this));
+        timer().expires_at(deadline);
+        timer().async_wait(wait_handler(*this));
     }
 
     /// Calls the function, and keeps what it gives.
@@ -186,7 +186,7 @@ public:
         if (canceller_ != nullptr) {
             std::exchange(canceller_, nullptr)->cut_off();
         }
-        timer_->cancel();
+        timer().cancel();
     }
 
     void cancel() noexcept { owner_.cancel(*this); }
@@ -276,8 +276,15 @@ private:
         return size;
     }
 
+    using timer_type = basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
+
+    // There is one until the wait has ended.
+    [[nodiscard]] timer_type& timer() noexcept {
+        return *timer_; // NOLINT(bugprone-unchecked-optional-access)
+    }
+
     owner& owner_;
-    std::optional<basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>> timer_;
+    std::optional<timer_type> timer_;
     const std::span<watch_type> watches_; // Behind the operation, in the same memory.
     watch_type among_all_;
     op_canceller<delayed_op>* canceller_ = nullptr;

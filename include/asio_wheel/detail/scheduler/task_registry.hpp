@@ -99,9 +99,9 @@ public:
 private:
     struct key_of {
         using type = std::string;
-        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): only tasks with a key are in the
-        // table.
-        const type& operator()(const registry_entry& entry) const noexcept { return *entry.key; }
+        const type& operator()(const registry_entry& entry) const noexcept {
+            return *entry.key; // NOLINT(bugprone-unchecked-optional-access): it has one.
+        }
     };
     using table = boost::intrusive::unordered_set<
         registry_entry, boost::intrusive::base_hook<registry_entry::table_hook>,

@@ -184,8 +184,8 @@ public:
     /// The wait of a turn has ended.
     [[nodiscard]] action on_time(std::uint64_t turn, const boost::system::error_code& ec) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const auto answer = ec ? fsm_.wait_failed(turn, why_refused(ec))
-                               : fsm_.wait_ended(turn, wheel_.now());
+        const auto answer =
+            ec ? fsm_.wait_failed(turn, why_refused(ec)) : fsm_.wait_ended(turn, wheel_.now());
         return answer.what == next::close ? action::close
                : answer.what == next::arm ? action::wait
                                           : action::none;
