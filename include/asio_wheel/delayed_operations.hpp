@@ -205,14 +205,14 @@ public:
 
     /// Something has happened to `key`: calls the functions of all operations that watch it, in the
     /// order in which these were started. Those with a value complete. Returns how many these are.
-    std::size_t check(const Key& key) { return impl_->try_all(key, attempt::ordinary); }
+    std::size_t check(const Key& key) { return impl_->try_watchers(key, attempt::ordinary); }
 
     /// Completes all operations that watch `key` now, as if their deadline had come: with what
     /// their functions give when called with attempt::last, else with error::timed_out. Returns how
     /// many these are.
-    std::size_t force(const Key& key) { return impl_->try_all(key, attempt::last); }
+    std::size_t force(const Key& key) { return impl_->try_watchers(key, attempt::last); }
     /// The same for all operations: what a server does before it shuts down.
-    std::size_t force() { return impl_->try_all(attempt::last); }
+    std::size_t force() { return impl_->try_watchers(attempt::last); }
 
     /// Aborts all operations that watch `key`. Returns how many these are.
     std::size_t cancel(const Key& key) { return impl_ ? impl_->cancel(key) : 0; }

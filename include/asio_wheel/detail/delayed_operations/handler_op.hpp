@@ -110,26 +110,26 @@ private:
 // Three ways from the owner's executor to the handler's.
 
 /// The handler has none of its own, or the same.
-struct route_here {
+struct complete_in_place {
     template <class Op>
-    void set_out(Op& op) const {
+    void post_completion(Op& op) const {
         op.on_executor();
     }
     template <class Op>
-    void turn(Op& op) const { // It is in no queue.
+    void on_turn(Op& op) const { // It is in no queue.
         op.on_executor();
     }
 };
 
 /// Through the queue of the context whose executor it is.
 template <class Executor>
-class route_to_context {
+class post_to_context {
 public:
-    explicit route_to_context(const Executor& ex) : queue_(context_of(ex)), work_(track_work(ex)) {}
+    explicit post_to_context(const Executor& ex) : queue_(context_of(ex)), work_(track_work(ex)) {}
 
-    void set_out(executor_op& op) noexcept { post_to(queue_, op); }
+    void post_completion(executor_op& op) noexcept { post_to(queue_, op); }
     template <class Op>
-    void turn(Op& op) const {
+    void on_turn(Op& op) const {
         op.on_executor();
     }
 
@@ -141,13 +141,13 @@ private:
 /// Through the queue of the owner's context, and from there to a strand, or an executor of a kind
 /// unknown.
 template <class Executor>
-class route_to_executor {
+class dispatch_to_executor {
 public:
-    route_to_executor(const Executor& ex, context_queue queue)
+    dispatch_to_executor(const Executor& ex, context_queue queue)
         : queue_(queue), work_(track_work(ex)), reserve_(dispatch_reserve::make()) {}
 
-    void set_out(executor_op& op) noexcept { post_to(queue_, op); }
-    void turn(executor_op& op) const {
+    void post_completion(executor_op& op) noexcept { post_to(queue_, op); }
+    void on_turn(executor_op& op) const {
         // Copies: the operation may be gone before dispatch_to() returns.
         const auto ex = executor_of<Executor>(work_);
         dispatch_to(op, *reserve_, ex, context_queue(queue_));
@@ -159,15 +159,15 @@ private:
     dispatch_reserve::owner reserve_;
 };
 
-template <class Base, class Function, class Handler, class Route>
+template <class Base, class Function, class Handler, class Path>
 class delayed_op_of final : public Base {
     using memory = delayed_op_memory<delayed_op_of, Handler>;
 
 public:
     template <class F>
     delayed_op_of(Handler&& handler, std::span<typename Base::watch_type> watches,
-                  typename Base::owner& o, const auto& ex, F&& function, Route&& route)
-        : Base(&delayed_op_of::run, o, ex, watches), route_(std::move(route)),
+                  typename Base::owner& o, const auto& ex, F&& function, Path&& path)
+        : Base(&delayed_op_of::run, o, ex, watches), path_(std::move(path)),
           function_(std::forward<F>(function)), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
@@ -213,15 +213,15 @@ private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto& op = *static_cast<delayed_op_of*>(self);
         if (queue != nullptr) {
-            op.route_.turn(op);
+            op.path_.on_turn(op);
         } else {
             memory::destroy(op);
         }
     }
 
-    void set_out() override { route_.set_out(*this); }
+    void post_completion() override { path_.post_completion(*this); }
 
-    [[no_unique_address]] Route route_;
+    [[no_unique_address]] Path path_;
     Function function_;
     Handler handler_;
 };

@@ -90,22 +90,22 @@ public:
     }
 
     /// Tries to complete what watches `key`, or whatever waits, in the order in which it started.
-    std::size_t try_all(const Key& key, attempt which) {
+    std::size_t try_watchers(const Key& key, attempt which) {
         entry* const e = keys_.find(key);
         if (e == nullptr) {
             return 0;
         }
-        const stays scope(*this, *e);
-        return try_all(*e, which);
+        const entry_guard scope(*this, *e);
+        return try_watchers(*e, which);
     }
-    std::size_t try_all(attempt which) { return try_all(all_, which); }
+    std::size_t try_watchers(attempt which) { return try_watchers(all_, which); }
 
     std::size_t cancel(const Key& key) {
         entry* const e = keys_.find(key);
         if (e == nullptr) {
             return 0;
         }
-        const stays scope(*this, *e);
+        const entry_guard scope(*this, *e);
         return cancel(*e);
     }
     std::size_t cancel() noexcept { return cancel(all_); }
@@ -135,12 +135,12 @@ private:
     };
 
     // While a key's list is walked, its entry stays.
-    class stays {
+    class entry_guard {
     public:
-        stays(delayed_operations_impl& self, entry& e) noexcept : self_(self), entry_(e) {}
-        stays(const stays&) = delete;
-        stays& operator=(const stays&) = delete;
-        ~stays() { self_.keys_.remove_if_empty(entry_); }
+        entry_guard(delayed_operations_impl& self, entry& e) noexcept : self_(self), entry_(e) {}
+        entry_guard(const entry_guard&) = delete;
+        entry_guard& operator=(const entry_guard&) = delete;
+        ~entry_guard() { self_.keys_.remove_if_empty(entry_); }
 
     private:
         delayed_operations_impl& self_;
@@ -163,39 +163,39 @@ private:
         using bound_executor = std::decay_t<decltype(bound)>;
         constexpr bool unbound =
             std::is_same_v<boost::asio::associated_executor_t<Handler, op>, op>;
-        const auto route_by = [&]<class Route>(Route route) -> op& {
-            return make_op<Route>(std::forward<Handler>(handler), watches,
-                                  std::forward<Function>(function), std::move(route));
+        const auto make_with = [&]<class Path>(Path path) -> op& {
+            return make_op<Path>(std::forward<Handler>(handler), watches,
+                                 std::forward<Function>(function), std::move(path));
         };
         if constexpr (unbound) {
-            return route_by(route_here());
+            return make_with(complete_in_place());
         } else {
             const auto* const home = native_context(bound);
             if ((home != nullptr && home == native_context(executor_)) ||
                 is_same_executor(executor_, bound)) {
-                return route_by(route_here());
+                return make_with(complete_in_place());
             }
             if (home != nullptr) {
-                return route_by(route_to_context<bound_executor>(bound));
+                return make_with(post_to_context<bound_executor>(bound));
             }
-            return route_by(
-                route_to_executor<bound_executor>(bound, context_queue(context_of(executor_))));
+            return make_with(
+                dispatch_to_executor<bound_executor>(bound, context_queue(context_of(executor_))));
         }
     }
 
-    template <class Route, class Handler, class Function>
+    template <class Path, class Handler, class Function>
     [[nodiscard]] op& make_op(Handler&& handler, std::size_t watches, Function&& function,
-                              Route&& route) {
-        using type = delayed_op_of<op, std::decay_t<Function>, Handler, Route>;
+                              Path&& path) {
+        using type = delayed_op_of<op, std::decay_t<Function>, Handler, Path>;
         type* const o = delayed_op_memory<type, Handler>::create(
             std::forward<Handler>(handler), watches, *this, executor_,
-            std::forward<Function>(function), std::forward<Route>(route));
+            std::forward<Function>(function), std::forward<Path>(path));
         BOOST_ASIO_HANDLER_CREATION(
             (context_of(executor_), *o, "delayed_operations", this, 0, "async_wait"));
         try {
             if (auto slot = boost::asio::get_associated_cancellation_slot(o->handler());
                 slot.is_connected()) {
-                slot.template emplace<op_canceller<op>>(*o);
+                slot.template emplace<op_cancellation<op>>(*o);
             }
         } catch (...) {
             o->destroy();
@@ -206,7 +206,7 @@ private:
 
     // Puts an operation into the lists of its keys: once into each, also if a key is given twice.
     void add(op& o, const key_list<Key>& keys) {
-        all_.push_back(o.among_all());
+        all_.push_back(o.owner_entry());
         ++delayed_;
         auto place = o.watches().begin();
         for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -227,7 +227,7 @@ private:
                 --watched_;
             }
         }
-        all_.erase(o.among_all());
+        all_.erase(o.owner_entry());
         --delayed_;
     }
 
@@ -236,7 +236,7 @@ private:
         o.finish(state::finished, ec);
     }
 
-    std::size_t try_all(op_list& list, attempt which) {
+    std::size_t try_watchers(op_list& list, attempt which) {
         std::size_t completed = 0;
         std::exception_ptr thrown;
         for (typename op_list::walk walk(list); op* const o = walk.next();) {
@@ -295,7 +295,7 @@ private:
         return true;
     }
 
-    void wait_has_ended(op& o, const boost::system::error_code& ec) override {
+    void on_wait(op& o, const boost::system::error_code& ec) override {
         // A function that runs the context would come here.
         BOOST_ASSERT(o.state() == state::watching);
         if (!ec) {
@@ -306,7 +306,7 @@ private:
         }
     }
 
-    void forget(op& o) noexcept override {
+    void on_wait_destroyed(op& o) noexcept override {
         remove(o);
         o.move_to(state::dropped);
     }

@@ -53,7 +53,7 @@ public:
                  !std::same_as<std::remove_cvref_t<K>, key_list>)
     key_list(K&& key) {
         own_.push_back(std::forward<K>(key));
-        refer_to_own();
+        point_to_own();
     }
 
     template <std::ranges::input_range R>
@@ -68,7 +68,7 @@ public:
             for (auto&& key : keys) {
                 own_.push_back(std::forward<decltype(key)>(key));
             }
-            refer_to_own();
+            point_to_own();
         }
     }
 
@@ -78,8 +78,8 @@ public:
             copy(other);
         } else {
             own_ = std::move(other.own_);
-            other.refer_to_own();
-            refer_to_own();
+            other.point_to_own();
+            point_to_own();
         }
     }
     key_list& operator=(const key_list&) = delete;
@@ -87,13 +87,14 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] const Key& operator[](std::size_t i) const noexcept {
-        return first_ != nullptr ? first_[i] : *few_[i];
+        return first_ != nullptr ? first_[i] : *inline_keys_[i];
     }
 
 private:
     using few = std::array<const Key*, most>;
 
-    key_list(std::pair<few, std::size_t> keys) noexcept : few_(keys.first), size_(keys.second) {}
+    key_list(std::pair<few, std::size_t> keys) noexcept
+        : inline_keys_(keys.first), size_(keys.second) {}
 
     template <class... Keys>
     [[nodiscard]] static std::pair<few, std::size_t> of(const Keys&... keys) noexcept {
@@ -105,17 +106,17 @@ private:
         for (std::size_t i = 0; i < other.size(); ++i) {
             own_.push_back(other[i]);
         }
-        refer_to_own();
+        point_to_own();
     }
 
-    void refer_to_own() noexcept {
+    void point_to_own() noexcept {
         first_ = own_.data();
         size_ = own_.size();
     }
 
     // Keys side by side; or, if that is null, a few anywhere.
     const Key* first_ = nullptr;
-    few few_{};
+    few inline_keys_{};
     std::size_t size_ = 0;
     std::vector<Key> own_;
 };

@@ -65,21 +65,21 @@ namespace detail {
 
 /// The handler of an operation's wait. It owns the operation.
 template <class Op>
-class end_of_op_wait {
+class op_wait_handler {
 public:
     using allocator_type = resource_allocator<void, Op>;
 
-    explicit end_of_op_wait(Op& op) noexcept : op_(&op) {}
-    end_of_op_wait(end_of_op_wait&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
-    end_of_op_wait& operator=(end_of_op_wait&&) = delete;
-    ~end_of_op_wait() {
+    explicit op_wait_handler(Op& op) noexcept : op_(&op) {}
+    op_wait_handler(op_wait_handler&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+    op_wait_handler& operator=(op_wait_handler&&) = delete;
+    ~op_wait_handler() {
         if (op_ != nullptr) {
-            op_->forget();
+            op_->on_wait_destroyed();
         }
     }
 
     void operator()(const boost::system::error_code& ec) {
-        std::exchange(op_, nullptr)->wait_has_ended(ec);
+        std::exchange(op_, nullptr)->on_wait(ec);
     }
 
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(*op_); }
@@ -91,14 +91,14 @@ private:
 /// What leads from a cancellation slot to an operation, until the operation is finished. Each knows
 /// of the other, for either may end first.
 template <class Op>
-class op_canceller {
+class op_cancellation {
 public:
-    explicit op_canceller(Op& op) noexcept : op_(&op) { op.canceller(this); }
-    op_canceller(const op_canceller&) = delete;
-    op_canceller& operator=(const op_canceller&) = delete;
-    ~op_canceller() {
+    explicit op_cancellation(Op& op) noexcept : op_(&op) { op.set_cancellation(this); }
+    op_cancellation(const op_cancellation&) = delete;
+    op_cancellation& operator=(const op_cancellation&) = delete;
+    ~op_cancellation() {
         if (op_ != nullptr) {
-            op_->canceller(nullptr);
+            op_->set_cancellation(nullptr);
         }
     }
 
@@ -108,7 +108,7 @@ public:
         }
     }
 
-    void cut_off() noexcept { op_ = nullptr; }
+    void disconnect() noexcept { op_ = nullptr; }
 
 private:
     Op* op_;
@@ -138,7 +138,7 @@ enum class delayed_state : std::uint8_t { watching, trying, cancelled, finished,
 template <class Result, class Clock, class Executor>
 class delayed_op : public executor_op {
     using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-    using wait_handler = end_of_op_wait<delayed_op>;
+    using wait_handler = op_wait_handler<delayed_op>;
 
 public:
     using result_type = Result;
@@ -148,9 +148,9 @@ public:
     class owner {
     public:
         /// The wait of `op`, which is not finished, has ended. Finishes it, also if this throws.
-        virtual void wait_has_ended(delayed_op& op, const boost::system::error_code& ec) = 0;
+        virtual void on_wait(delayed_op& op, const boost::system::error_code& ec) = 0;
         /// The context ends. Takes `op` out of the lists.
-        virtual void forget(delayed_op& op) noexcept = 0;
+        virtual void on_wait_destroyed(delayed_op& op) noexcept = 0;
         /// Returns whether `op` was cancelled by this.
         virtual bool cancel(delayed_op& op) noexcept = 0;
 
@@ -167,7 +167,7 @@ public:
     /// Its places in the lists of its keys,
     [[nodiscard]] std::span<watch_type> watches() noexcept { return watches_; }
     /// and in that of all operations.
-    [[nodiscard]] watch_type& among_all() noexcept { return among_all_; }
+    [[nodiscard]] watch_type& owner_entry() noexcept { return owner_entry_; }
 
     /// Starts the wait. If this throws, the operation is gone.
     void wait_until(const typename Clock::time_point& deadline) {
@@ -183,23 +183,23 @@ public:
     void finish(delayed_state to, const boost::system::error_code& ec) noexcept {
         move_to(to);
         error_ = ec;
-        if (canceller_ != nullptr) {
-            std::exchange(canceller_, nullptr)->cut_off();
+        if (cancellation_ != nullptr) {
+            std::exchange(cancellation_, nullptr)->disconnect();
         }
         timer().cancel();
     }
 
     void cancel() noexcept { owner_.cancel(*this); }
 
-    void canceller(op_canceller<delayed_op>* c) noexcept { canceller_ = c; }
+    void set_cancellation(op_cancellation<delayed_op>* c) noexcept { cancellation_ = c; }
 
     // What the handler of the wait calls.
 
-    void wait_has_ended(const boost::system::error_code& ec) {
+    void on_wait(const boost::system::error_code& ec) {
         std::exception_ptr thrown;
         if (is_in_lists()) {
             try {
-                owner_.wait_has_ended(*this, ec);
+                owner_.on_wait(*this, ec);
             } catch (...) {
                 thrown = std::current_exception();
             }
@@ -209,16 +209,16 @@ public:
         } else {
             BOOST_ASSERT(state_ == delayed_state::finished);
             timer_.reset(); // Here: elsewhere, its context may end meanwhile.
-            set_out();
+            post_completion();
         }
         if (thrown != nullptr) {
             std::rethrow_exception(thrown);
         }
     }
 
-    void forget() noexcept {
+    void on_wait_destroyed() noexcept {
         if (is_in_lists()) {
-            owner_.forget(*this);
+            owner_.on_wait_destroyed(*this);
         }
         this->destroy();
     }
@@ -246,14 +246,14 @@ protected:
     delayed_op(operation::func_type function, owner& o, const Executor& ex,
                std::span<watch_type> watches)
         : executor_op(function), owner_(o), timer_(ex), watches_(watches) {
-        among_all_.op = this;
+        owner_entry_.op = this;
         for (watch_type& w : watches_) {
             w.op = this;
         }
     }
     ~delayed_op() {
-        if (canceller_ != nullptr) {
-            canceller_->cut_off();
+        if (cancellation_ != nullptr) {
+            cancellation_->disconnect();
         }
     }
 
@@ -262,7 +262,7 @@ protected:
 
 private:
     // The wait is over, and the result is final: it goes to the handler's executor.
-    virtual void set_out() = 0;
+    virtual void post_completion() = 0;
 
     [[nodiscard]] bool is_in_lists() const noexcept {
         return state_ != delayed_state::finished && state_ != delayed_state::dropped;
@@ -286,8 +286,8 @@ private:
     owner& owner_;
     std::optional<timer_type> timer_;
     const std::span<watch_type> watches_; // Behind the operation, in the same memory.
-    watch_type among_all_;
-    op_canceller<delayed_op>* canceller_ = nullptr;
+    watch_type owner_entry_;
+    op_cancellation<delayed_op>* cancellation_ = nullptr;
     std::optional<Result> value_;
     boost::system::error_code error_;
     delayed_state state_ = delayed_state::watching;

@@ -201,9 +201,9 @@ private:
         if (set_.size() > set_.bucket_count()) {
             const std::size_t more = set::suggested_upper_bucket_count(2 * set_.size());
             if (more > set_.bucket_count()) {
-                if (std::unique_ptr<bucket[]> fresh(new (std::nothrow) bucket[more]); fresh) {
-                    set_.rehash(bucket_traits(fresh.get(), more)); // The hashes are stored.
-                    buckets_ = std::move(fresh);
+                if (std::unique_ptr<bucket[]> larger(new (std::nothrow) bucket[more]); larger) {
+                    set_.rehash(bucket_traits(larger.get(), more)); // The hashes are stored.
+                    buckets_ = std::move(larger);
                 }
             }
         }
