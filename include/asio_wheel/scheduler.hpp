@@ -161,6 +161,19 @@ public:
         return impl_.schedule(std::move(next), std::forward<F>(f));
     }
 
+    /// The task that was scheduled under a key last, if it is not over; otherwise a handle to no
+    /// task.
+    [[nodiscard]] handle find(const std::string& key) const { return impl_.find(key); }
+
+    /// As handle::cancel() of the task under a key.
+    auto cancel(const std::string& key) { return find(key).cancel(); }
+
+    /// Whether the task under a key will be called, or called again.
+    [[nodiscard]] bool is_pending(const std::string& key) const {
+        const handle h = find(key);
+        return h != handle() && !h.is_expired() && !h.is_cancelled();
+    }
+
     /// How many tasks there are: those that wait, and those that are being called, until the call
     /// has returned and the function is destroyed, also if they were cancelled or stopped
     /// meanwhile. If a scheduler is closed() and has none, nothing is being called, and nothing

@@ -108,6 +108,9 @@ public:
                           }));
     }
 
+    /// The handle of the task that has a key; to no task if there is none.
+    [[nodiscard]] handle find(const std::string& key) const { return handle(registry_->find(key)); }
+
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
             if (h.task_) {

@@ -1,28 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A task of a scheduler: a function that is called once or repeatedly.
-//
-//   state         meaning                                                    registered
-//   unscheduled   new, or an orphan of a stopped scheduler: never called     no
-//   waiting       one wait is pending. Its handler owns the task             yes
-//   running       the function is being called; or the wheel has refused     yes
-//                 the wait, and that is being reported
-//   cancelling    the function is being called, for the last time            yes
-//   expired       final: it was called for the last time, or refused         until finalize()
-//   cancelled     final: it was cancelled, or its context has ended          until finalize()
-//
-//   from          to            when
-//   unscheduled   waiting       schedule()
-//                 cancelled     cancel()
-//   waiting       running       the wait ends
-//                 unscheduled   stop(), if it was never called and may become an orphan
-//                 cancelled     cancel(); stop(); or the handler of the wait is destroyed, as when
-//                               the context ends
-//   running       waiting       the call returns, and there is a next time
-//                 cancelling    cancel() or stop(), if the task is repeated
-//                 expired       the call returns, and there is no next time
-//   cancelling    cancelled     the call returns
+// A task of a scheduler: a function that is called once or repeatedly. Its states are in
+// task_state.hpp.
 //
 // Each transition is made by move_to(), under the task's mutex. The final states are entered once.
 // The thread that enters one calls finalize() after it has released the mutex. That destroys the
@@ -43,6 +23,7 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/detail/scheduler/task_state.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -147,6 +128,16 @@ public:
         return outcome;
     }
 
+    template <class Rep, class Period>
+    [[nodiscard]] bool postpone(const std::chrono::duration<Rep, Period>& d) {
+        const std::lock_guard<mutex> guard(mutex_);
+        return state_ == state::waiting && move_wait(add_saturating(wheel_->now(), d));
+    }
+    [[nodiscard]] bool postpone_until(const time_point& t) {
+        const std::lock_guard<mutex> guard(mutex_);
+        return state_ == state::waiting && move_wait(t);
+    }
+
     /// Called when the task's registry was stopped. Returns true if the task is an orphan now. It
     /// becomes one if it was never called and `keep_as_orphan` is set.
     [[nodiscard]] bool stop(bool keep_as_orphan) noexcept {
@@ -206,15 +197,7 @@ protected:
     explicit task(const time_point& first) noexcept : expiry_(first) {}
 
 private:
-    enum class state : std::uint8_t {
-        unscheduled,
-        waiting,
-        running,
-        cancelling,
-        expired,
-        cancelled
-    };
-
+    using state = task_state;
     using timer =
         basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
     using wait_id = std::uint64_t;
@@ -267,27 +250,6 @@ private:
     /// Destroys the function. The destructors of what it holds may run any code.
     virtual void destroy_function() noexcept = 0;
 
-    [[nodiscard]] static constexpr bool is_registered(state s) noexcept {
-        return s == state::waiting || s == state::running || s == state::cancelling;
-    }
-
-    [[nodiscard]] static constexpr bool may_follow(state from, state to) noexcept {
-        switch (from) {
-        case state::unscheduled:
-            return to == state::waiting || to == state::cancelled;
-        case state::waiting:
-            return to == state::running || to == state::unscheduled || to == state::cancelled;
-        case state::running:
-            return to == state::waiting || to == state::cancelling || to == state::expired;
-        case state::cancelling:
-            return to == state::cancelled;
-        case state::expired:
-        case state::cancelled:
-            break;
-        }
-        return false;
-    }
-
     void move_to(state next) noexcept {
         BOOST_ASSERT(may_follow(state_, next));
         BOOST_ASSERT(!is_registered(next) || (timer_ && registry_));
@@ -333,6 +295,14 @@ private:
             wait_id_.compare_exchange_strong(found, id + 1, std::memory_order_acq_rel);
         wait_id_.store(id + 1, std::memory_order_relaxed);
         return initiated;
+    }
+
+    // Gives the pending wait another time. The mutex is held. False if it is too late.
+    [[nodiscard]] bool move_wait(const time_point& t) {
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): see move_to().
+        const bool moved = timer_->postpone_until(t) != 0;
+        expiry_ = moved ? t : expiry_;
+        return moved;
     }
 
     // Called when the handler of a wait is destroyed without having been called.
@@ -433,8 +403,8 @@ private:
     mutable mutex mutex_; // Guards all that follows, except where it says otherwise.
     state state_ = state::unscheduled;
     bool was_called_ = false;
-    // Written only while the task is unscheduled, or by the thread that calls it. So the thread
-    // that calls or ends the task may read these without the mutex.
+    // Written under the mutex while the task is unscheduled or waiting, or by the thread that calls
+    // it. So the thread that calls or ends the task may read these without the mutex.
     time_point expiry_;
     wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;

@@ -7,6 +7,9 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 
+#include <asio_wheel/detail/time/duration_check.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -54,6 +57,22 @@ public:
     /// Allocates nothing and never fails.
     outcome cancel() const noexcept { // NOLINT(modernize-use-nodiscard)
         return task_ ? task_->cancel() : outcome{cancel_result::already_cancelled, {}};
+    }
+
+    /// Moves the next call to `d` from now, later or earlier; of a repeated task, also the calls
+    /// after that, which are counted from it. False if there is no next call to move: the task is
+    /// being called, or is over, or its scheduler was stopped.
+    ///
+    /// To debounce, schedule once, and postpone with each event. Allocates nothing. Throws
+    /// std::invalid_argument if `d` is not a number; then the task keeps its time.
+    template <class Rep, class Period>
+    [[nodiscard("false: there is no next call")]] bool
+    postpone(const std::chrono::duration<Rep, Period>& d) const {
+        detail::throw_if_nan("the delay of a task", d);
+        return task_ && task_->postpone(d);
+    }
+    [[nodiscard("false: there is no next call")]] bool postpone_until(const time_point& t) const {
+        return task_ && task_->postpone_until(t);
     }
 
     /// Whether the task was called for the last time, or is being called for the last time; or the

@@ -171,6 +171,13 @@ public:
         return previous != nullptr ? shared_from(*previous) : nullptr;
     }
 
+    /// The task that has a key; null if there is none.
+    [[nodiscard]] task_ptr find(const std::string& key) noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        registry_entry* const entry = by_key_.find(key);
+        return entry != nullptr ? shared_from(*entry) : nullptr;
+    }
+
     void remove(task<Clock>& t) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         const auto it = tasks_.iterator_to(t);
