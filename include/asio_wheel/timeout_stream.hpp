@@ -206,7 +206,8 @@ public:
     ///
     /// As with Beast: while a read is pending, the deadline of reads stays as it is, also for the
     /// reads after it, such as those that a composed operation will start. The same holds for
-    /// writes. If both are pending, or a connect, this throws std::logic_error.
+    /// writes. If both are pending, or a connect, this throws std::logic_error. So if a connection
+    /// reads and writes at once, use idle_after(), or a deadline for each direction.
     ///
     ///     stream.expires_after(5s);
     ///     co_await http::async_read_header(stream, buffer, parser, use_awaitable);
