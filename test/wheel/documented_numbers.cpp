@@ -23,7 +23,7 @@
 namespace {
 
 std::string document(const std::string& path) {
-    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path();
+    const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
     std::ifstream file(root / path);
     std::ostringstream text;
     text << file.rdbuf();
