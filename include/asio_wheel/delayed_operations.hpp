@@ -138,7 +138,7 @@ public:
         return impl_->get_executor();
     }
 
-    /// Starts an operation that watches `keys`, and whose deadline is `timeout` after its start.
+    /// Starts an operation that watches `keys`, and whose deadline is `d` after its start.
     /// `function` is called at once. (With a token such as deferred, both is when the operation is
     /// started, not now.)
     ///
@@ -166,18 +166,18 @@ public:
     /// needs no further memory, whichever way it ends. (An executor that allocates by itself may
     /// lack memory; the operation is then posted again and again until there is some.)
     ///
-    /// Throws std::invalid_argument without keys, or if `timeout` is not a number.
+    /// Throws std::invalid_argument without keys, or if `d` is not a number.
     ///
     /// The function is destroyed before the handler is called.
     template <class Rep, class Period, class Function,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, Result))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
-        keys_type keys, const std::chrono::duration<Rep, Period>& timeout, Function function,
+        keys_type keys, const std::chrono::duration<Rep, Period>& d, Function function,
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
         return begin(std::move(keys),
                      detail::ceil_saturating<duration>(
-                         detail::not_nan("the timeout of a delayed operation", timeout)),
+                         detail::not_nan("the timeout of a delayed operation", d)),
                      std::move(function), token);
     }
 

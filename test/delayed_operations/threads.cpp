@@ -102,8 +102,7 @@ BOOST_AUTO_TEST_CASE(handlers_on_other_threads_get_what_was_decided_on_the_stran
             }
         };
 
-        std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work(
-            world.ctx.get_executor());
+        asio::executor_work_guard<asio::io_context::executor_type> work(world.ctx.get_executor());
         const runners running(world.ctx, 2);
         {
             std::vector<std::jthread> producers;
@@ -147,7 +146,7 @@ BOOST_AUTO_TEST_CASE(contexts_may_end_while_handlers_are_on_their_way_to_others)
             void operator()(int*) const { ++*count; }
         };
         {
-            std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work(
+            asio::executor_work_guard<asio::io_context::executor_type> work(
                 other.ctx.get_executor());
             const runners running(other.ctx, 1);
             {

@@ -55,7 +55,7 @@ const tested_server servers[] = {{"echo", patient_echo_server, talk_to_echo},
                                  {"websocket", websocket_server, talk_to_websocket}};
 
 bool has_run_out(const server_process& server) {
-    return server.complaints().find("not accepted") != std::string::npos;
+    return server.complaints().find("cannot accept") != std::string::npos;
 }
 
 // Returns how many connections this process may have, at most `wanted`.
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(servers_whose_allocations_fail_at_random_live_on,
             BOOST_TEST(counted["connections_left"] == 0);
             BOOST_TEST(counted["waits_left"] == 0);
             BOOST_TEST((counted["failures"] > 0 ||
-                        server.complaints().find("not accepted") != std::string::npos));
+                        server.complaints().find("cannot accept") != std::string::npos));
         }
     }
 }

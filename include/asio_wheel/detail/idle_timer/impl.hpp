@@ -92,8 +92,8 @@ public:
 
     template <class Handler>
     void start(Handler&& handler, each_period) {
-        using operation = intermediate_handler<Handler, on_wait_for_next>;
-        wait_for_next(operation(std::forward<Handler>(handler), on_wait_for_next{this}));
+        wait_for_next(intermediate_handler<Handler, on_wait_for_next>(
+            std::forward<Handler>(handler), on_wait_for_next{this}));
     }
 
     std::size_t cancel() { return timer_.cancel(); }
