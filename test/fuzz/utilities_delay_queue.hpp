@@ -391,7 +391,7 @@ private:
     void drain() {
         settle();
         note("drain");
-        wheel_.drain();
+        static_cast<void>(wheel_.drain());
         end_pops(fate::stopped);
         quiet_ = true;
         settle();
