@@ -50,8 +50,20 @@ public:
     friend bool operator==(const block_allocator&, const block_allocator&) noexcept { return true; }
 };
 
-/// Creates and frees operations of type `Op`, which returns its handler by handler().
-template <class Op, class Handler>
+/// Frees the memory of an operation that is a single object.
+template <class Op>
+struct single_object {
+    template <class Allocator>
+    static void free(Op& op, const Allocator& allocator) noexcept {
+        typename std::allocator_traits<Allocator>::template rebind_alloc<Op> memory(allocator);
+        op.~Op();
+        std::allocator_traits<decltype(memory)>::deallocate(memory, &op, 1);
+    }
+};
+
+/// Creates and frees operations of type `Op`, which returns its handler by handler(). An operation
+/// with more in its memory than one object has another `Storage`, and a create() of its own.
+template <class Op, class Handler, class Storage = single_object<Op>>
 struct op_memory {
     using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
     using allocator = typename std::allocator_traits<associated>::template rebind_alloc<Op>;
@@ -81,12 +93,12 @@ struct op_memory {
             try {
                 return Handler(std::move(op.handler()));
             } catch (...) {
-                free(op, upstream_allocator_of(op.handler()));
+                Storage::free(op, upstream_allocator_of(op.handler()));
                 throw;
             }
         }();
         // The allocator of the handler that was moved out: it may refer to what the handler owns.
-        free(op, allocator_of(handler));
+        Storage::free(op, allocator_of(handler));
         return handler;
     }
 
@@ -100,13 +112,6 @@ struct op_memory {
     }
 
 private:
-    template <class Allocator>
-    static void free(Op& op, const Allocator& allocator) noexcept {
-        typename std::allocator_traits<Allocator>::template rebind_alloc<Op> memory(allocator);
-        op.~Op();
-        std::allocator_traits<decltype(memory)>::deallocate(memory, &op, 1);
-    }
-
     // An allocator that can be used after the handler was destroyed. The associated allocator of a
     // handler with a kept_memory points into the handler; its own allocator does not.
     [[nodiscard]] static auto upstream_allocator_of(const Handler& handler) noexcept {

@@ -16,7 +16,6 @@
 #include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
 
-#include <boost/asio/associated_allocator.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <cstddef>
@@ -28,32 +27,44 @@
 
 namespace asio_wheel::detail {
 
-/// Makes and frees operations, together with their watches, by the allocator of their handlers. As
-/// op_memory in all other respects.
-template <class Op, class Handler>
-struct delayed_op_memory {
+/// The memory of an operation with its watches behind it.
+template <class Op>
+struct op_with_watches {
     using watch_type = typename Op::watch_type;
     struct alignas(Op) unit {
         std::byte bytes[alignof(Op)];
     };
-    using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
-    using allocator = typename std::allocator_traits<associated>::template rebind_alloc<unit>;
-    using traits = std::allocator_traits<allocator>;
     static_assert(alignof(watch_type) <= alignof(Op));
 
     [[nodiscard]] static constexpr std::size_t units(std::size_t watches) noexcept {
         return (sizeof(Op) + watches * sizeof(watch_type) + sizeof(unit) - 1) / sizeof(unit);
     }
 
-    [[nodiscard]] static allocator allocator_of(const Handler& handler) noexcept {
-        return allocator(boost::asio::get_associated_allocator(handler, block_allocator<void>()));
+    template <class Allocator>
+    static void free(Op& op, const Allocator& allocator) noexcept {
+        typename std::allocator_traits<Allocator>::template rebind_alloc<unit> memory(allocator);
+        const std::span<watch_type> watches = op.watches();
+        op.~Op();
+        std::destroy(watches.begin(), watches.end());
+        void* const block = &op;
+        std::allocator_traits<decltype(memory)>::deallocate(memory, static_cast<unit*>(block),
+                                                            units(watches.size()));
     }
+};
 
+/// Creates and frees operations, together with their watches.
+template <class Op, class Handler>
+struct delayed_op_memory : op_memory<Op, Handler, op_with_watches<Op>> {
     template <class... Arguments>
     [[nodiscard]] static Op* create(Handler&& handler, std::size_t watches,
                                     Arguments&&... arguments) {
-        allocator memory = allocator_of(handler);
-        unit* const block = traits::allocate(memory, units(watches));
+        using storage = op_with_watches<Op>;
+        using watch_type = typename storage::watch_type;
+        using allocator = typename std::allocator_traits<decltype(delayed_op_memory::allocator_of(
+            handler))>::template rebind_alloc<typename storage::unit>;
+        using traits = std::allocator_traits<allocator>;
+        allocator memory(delayed_op_memory::allocator_of(handler));
+        auto* const block = traits::allocate(memory, storage::units(watches));
         void* const behind = reinterpret_cast<std::byte*>(block) + sizeof(Op);
         auto* const first = static_cast<watch_type*>(behind);
         std::uninitialized_default_construct_n(first, watches);
@@ -63,46 +74,8 @@ struct delayed_op_memory {
                    std::forward<Arguments>(arguments)...);
         } catch (...) {
             std::destroy_n(first, watches);
-            traits::deallocate(memory, block, units(watches));
+            traits::deallocate(memory, block, storage::units(watches));
             throw;
-        }
-    }
-
-    [[nodiscard]] static Handler take_handler(Op& op) {
-        Handler handler = [&op] {
-            try {
-                return Handler(std::move(op.handler()));
-            } catch (...) {
-                free(op, last_allocator_of(op.handler()));
-                throw;
-            }
-        }();
-        free(op, allocator_of(handler));
-        return handler;
-    }
-
-    static void destroy(Op& op) noexcept {
-        try {
-            static_cast<void>(take_handler(op));
-        } catch (...) { // NOLINT(bugprone-empty-catch): there is nobody to tell.
-        }
-    }
-
-private:
-    static void free(Op& op, allocator memory) noexcept {
-        const std::span<watch_type> watches = op.watches();
-        op.~Op();
-        std::destroy(watches.begin(), watches.end());
-        void* const block = &op;
-        traits::deallocate(memory, static_cast<unit*>(block), units(watches.size()));
-    }
-
-    // See op_memory.
-    [[nodiscard]] static allocator last_allocator_of(const Handler& handler) noexcept {
-        if constexpr (requires { handler.upstream_allocator(); }) {
-            return allocator(handler.upstream_allocator());
-        } else {
-            return allocator_of(handler);
         }
     }
 };
