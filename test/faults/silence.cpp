@@ -264,6 +264,27 @@ BOOST_AUTO_TEST_CASE(a_context_that_is_always_busy_closes_the_silent_within_the_
     BOOST_TEST((asio_wheel::use_wheel(ctx).stats().stalled >= 290ms));
 }
 
+// A wait that starts when those of a stall were cancelled is not kept waiting. Real time.
+BOOST_AUTO_TEST_CASE(a_stall_ends_when_nothing_waits_any_more) {
+    asio::io_context ctx;
+    asio_wheel::steady_timer late(ctx, 10ms);
+    late.async_wait(ignore);
+    std::this_thread::sleep_for(10ms + 300ms);
+    ctx.run_one(); // The wheel sees the stall, and gives way.
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    BOOST_TEST_REQUIRE(wheel.stats().stalls == 1U);
+    BOOST_TEST(late.cancel() == 1U);
+    ctx.restart();
+    ctx.run();
+    asio_wheel::steady_timer next(ctx, 1ms);
+    bool called = false;
+    next.async_wait([&](error_code ec) { called = !ec; });
+    ctx.restart();
+    BOOST_TEST(ctx.run() <= 4U); // Some handlers of the wheel's own, but no turn after turn.
+    BOOST_TEST(called);
+    BOOST_TEST(wheel.stats().stalls == 1U);
+}
+
 // Virtual time is never late, however far it moves.
 BOOST_AUTO_TEST_CASE(time_that_is_moved_is_no_stall) {
     asio::io_context ctx;

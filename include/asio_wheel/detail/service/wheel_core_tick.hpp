@@ -319,6 +319,7 @@ bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
         idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {
             driver_.disarm();
+            stall_.end(); // There is nothing to deliver.
             return true;
         }
     }
