@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
         });
         BOOST_TEST_REQUIRE(difference == "");
     }
-    BOOST_TEST(n > 50U);
+    BOOST_TEST(n > 20U); // Some random programs allocate little.
 }
 
 // Many allocations fail.
