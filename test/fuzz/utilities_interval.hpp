@@ -188,8 +188,10 @@ private:
 
     // The jitter of the pending tick is drawn again. It depends on the current period.
     void note_jitter() {
-        const duration window(
-            static_cast<duration::rep>(static_cast<double>(period_.count()) * options_.jitter));
+        const double product = static_cast<double>(period_.count()) * options_.jitter;
+        const duration window = product < static_cast<double>(period_.count())
+                                    ? duration(static_cast<duration::rep>(product))
+                                    : period_;
         latest_ = std::max(window - duration(1), duration::zero());
     }
 

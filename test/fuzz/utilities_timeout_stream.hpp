@@ -141,10 +141,8 @@ private:
         if (s.pending || stream_ == std::nullopt) {
             return;
         }
-        const bool watched = next_idle_ != duration::max();
-        const bool late = (watched || s.expiry != never) && s.expiry <= now();
-        if (!late && (watched || s.expiry != never) &&
-            (idle_ != next_idle_ || (!begun(0) && !begun(1)))) {
+        const bool late = s.expiry != never && s.expiry <= now();
+        if (!late && (idle_ != next_idle_ || (!begun(0) && !begun(1)))) {
             idle_ = next_idle_;
             last_ = now();
         }
