@@ -69,6 +69,13 @@ struct element_key {
     friend constexpr auto operator<=>(const element_key&, const element_key&) noexcept = default;
 };
 
+/// The time with this count of its clock's units.
+template <class TimePoint>
+[[nodiscard]] TimePoint time_at(std::int64_t count) noexcept {
+    using duration = typename TimePoint::duration;
+    return TimePoint(duration(static_cast<typename duration::rep>(count)));
+}
+
 /// Times are counts of a clock's units. `Steady`: the clock is never set back.
 template <class T, bool Steady>
 class delayed_elements {

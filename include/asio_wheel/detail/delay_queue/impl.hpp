@@ -345,7 +345,7 @@ private:
         return static_cast<std::int64_t>(t.time_since_epoch().count());
     }
     [[nodiscard]] static time_point time_of(std::int64_t count) noexcept {
-        return time_point(duration(static_cast<typename duration::rep>(count)));
+        return time_at<time_point>(count);
     }
 
     wheel_service<Clock>& wheel_;

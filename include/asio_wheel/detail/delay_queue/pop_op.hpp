@@ -135,10 +135,8 @@ struct popped_entry {
     [[nodiscard]] static std::optional<Entry> take(pop_op<value_type>& op) {
         std::optional<Entry> entry;
         if (op.value()) {
-            using time_point = typename Entry::time_point;
-            using duration = typename time_point::duration;
-            const time_point expiry(duration(static_cast<typename duration::rep>(op.time())));
-            entry.emplace(op.key(), expiry, std::move(*op.value()));
+            entry.emplace(op.key(), time_at<typename Entry::time_point>(op.time()),
+                          std::move(*op.value()));
         }
         return entry;
     }

@@ -86,8 +86,8 @@ public:
 
     template <class Handler>
     void start(Handler&& handler) {
-        wait(intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}),
-             [this](double scale) { return entry_.expiry(scale); });
+        wait_for_end(
+            intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}));
     }
 
     template <class Handler>
@@ -125,10 +125,7 @@ private:
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
             if (!ec && self->wheel_.now() < self->expiry()) { // It was touched meanwhile.
-                start_next_wait(op, [this, &op] {
-                    self->wait(std::move(op),
-                               [s = self](double scale) { return s->entry_.expiry(scale); });
-                });
+                start_next_wait(op, [this, &op] { self->wait_for_end(std::move(op)); });
             } else {
                 op.complete(ec);
             }
@@ -151,6 +148,13 @@ private:
         }
     };
 
+    // Waits for the end of the period.
+    template <class Operation>
+    void wait_for_end(Operation&& op) {
+        wait(std::forward<Operation>(op), [this](double scale) { return entry_.expiry(scale); });
+    }
+
+    // Waits for the end of the period after those that were reported.
     template <class Operation>
     void wait_for_next(Operation&& op) {
         wait(std::forward<Operation>(op), [this](double scale) {
