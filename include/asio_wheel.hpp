@@ -18,6 +18,8 @@
 
 // The timers.
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/boottime_clock.hpp>
+#include <asio_wheel/boottime_timer.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>

@@ -147,6 +147,12 @@ private:
     // Called by the context before it ends, in some versions twice.
     void shutdown() noexcept override { core_.destroy_all(); }
 
+    void notify_fork(boost::asio::execution_context::fork_event event) override {
+        if (event == boost::asio::execution_context::fork_child) {
+            core_.after_fork();
+        }
+    }
+
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
     core_type core_;

@@ -71,6 +71,24 @@ BOOST_FIXTURE_TEST_CASE(basic_waitable_timer_in_a_coroutine, snippet_world) {
 
 } // namespace basic_waitable_timer
 
+namespace boottime {
+
+BOOST_AUTO_TEST_CASE(boottime_timers_and_schedulers) {
+    asio::io_context ctx;
+    auto& wheel = use_wheel<asio_wheel::boottime_clock>(ctx);
+    wheel.pause();
+    int called = 0;
+    const auto handler = [&called](error_code ec) { called += ec ? 100 : 1; };
+#include "include/asio_wheel/boottime_timer.hpp/asio_wheel_boottime_timer_lease_ctx.inc"
+#include "include/asio_wheel/boottime_clock.hpp/asio_wheel_basic_scheduler_asio_wheel_boottime_clock.inc"
+    tasks.schedule_after(8h, [&called] { called += 10; });
+    wheel.advance(8h); // The machine was suspended.
+    ctx.poll();
+    BOOST_TEST(called == 11);
+}
+
+} // namespace boottime
+
 namespace cancel_after {
 
 using asio_wheel::cancel_after;

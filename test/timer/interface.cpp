@@ -5,6 +5,7 @@
 // The compile-time interface of the timers: members, types, conversions. Each check also applies to
 // Asio's timers, with every version of Boost.
 
+#include <asio_wheel/boottime_timer.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
@@ -50,9 +51,10 @@ using asio_timer = asio::basic_waitable_timer<clock_type, asio::wait_traits<cloc
 
 // Without high_resolution_timer, which is the same type as one of the others.
 using all_timers =
-    std::tuple<asio_wheel::steady_timer, asio_wheel::system_timer, wheel_timer<io_executor>,
-               wheel_timer<strand>, wheel_timer<asio::thread_pool::executor_type>,
-               asio::steady_timer, asio::system_timer, asio_timer<io_executor>, asio_timer<strand>>;
+    std::tuple<asio_wheel::steady_timer, asio_wheel::system_timer, asio_wheel::boottime_timer,
+               wheel_timer<io_executor>, wheel_timer<strand>,
+               wheel_timer<asio::thread_pool::executor_type>, asio::steady_timer,
+               asio::system_timer, asio_timer<io_executor>, asio_timer<strand>>;
 
 template <class T, class... Arguments>
 concept implicitly_constructible_from =

@@ -4,46 +4,16 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_DRIVER_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_DRIVER_HPP
 
+#include <asio_wheel/detail/service/driver_timer.hpp>
 #include <asio_wheel/tick.hpp>
 
-#include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/execution/blocking.hpp>
-#include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <array>
 #include <cstdint>
-#include <utility>
 
 namespace asio_wheel::detail {
-
-/// An executor that runs functions where it is called. It gives an I/O object its context, and adds
-/// neither a strand nor work.
-class context_executor {
-public:
-    explicit context_executor(boost::asio::execution_context& context) noexcept
-        : context_(&context) {}
-
-    template <class Function>
-    void execute(Function&& function) const {
-        std::forward<Function>(function)();
-    }
-
-    [[nodiscard]] boost::asio::execution_context&
-    query(boost::asio::execution::context_t) const noexcept {
-        return *context_;
-    }
-    [[nodiscard]] static constexpr boost::asio::execution::blocking_t
-    query(boost::asio::execution::blocking_t) noexcept {
-        return boost::asio::execution::blocking.always;
-    }
-
-    friend bool operator==(const context_executor&, const context_executor&) noexcept = default;
-
-private:
-    boost::asio::execution_context* context_;
-};
 
 /// The one Asio timer behind a wheel. Two objects take turns: the new wait starts before the old
 /// one is cancelled. So if that fails, the old one is still there.
@@ -54,7 +24,7 @@ template <class Clock, class WaitTraits>
 class driver {
 public:
     using time_point = typename Clock::time_point;
-    using timer = boost::asio::basic_waitable_timer<Clock, WaitTraits, context_executor>;
+    using timer = typename driver_timer<Clock, WaitTraits>::type;
 
     explicit driver(boost::asio::execution_context& context)
         : timers_{timer(context_executor(context)), timer(context_executor(context))} {}
@@ -93,6 +63,16 @@ public:
         }
         armed_for_ = no_tick;
         return true;
+    }
+
+    /// Called in the child after fork(). What the child shares with its parent is replaced. A wait
+    /// for it ends, and the driver wakes up.
+    void after_fork() {
+        if constexpr (requires { timers_[0].after_fork(); }) { // Asio takes care of its own timers.
+            for (timer& t : timers_) {
+                t.after_fork();
+            }
+        }
     }
 
 private:

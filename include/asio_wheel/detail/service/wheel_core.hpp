@@ -145,6 +145,7 @@ public:
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
     void pause() noexcept;
     void resume() noexcept;
+    void after_fork(); // In the child.
     std::size_t advance_to(time_point t);
     std::size_t advance_to_next();
     /// Up to where paused time can be moved at once: no wait is due before, and those that are due

@@ -74,6 +74,12 @@ void wheel_core<Clock, WaitTraits>::resume() noexcept {
 }
 
 template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::after_fork() {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    driver_.after_fork();
+}
+
+template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::advance_to(time_point t) {
     std::size_t due = 0;
     for (bool first = true, more = true; more; first = false) {
