@@ -4,7 +4,8 @@
 // A clock that continues while the machine is suspended, with all that a wheel needs to wake up by
 // it: for boottime_timer, and for the utilities.
 //
-//     asio_wheel::basic_scheduler<asio_wheel::boottime_clock> tasks(ctx);
+//     using asio_wheel::boottime_clock;
+//     asio_wheel::basic_scheduler<boottime_clock> tasks(ctx);
 
 #ifndef ASIO_WHEEL_BOOTTIME_CLOCK_HPP
 #define ASIO_WHEEL_BOOTTIME_CLOCK_HPP

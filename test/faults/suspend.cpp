@@ -18,6 +18,7 @@
 #include "support/child_process.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/sanitizers.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -43,6 +44,7 @@ std::atomic<bool> reactor_is_full{false};
 
 } // namespace
 
+#if !ASIO_WHEEL_TEST_THREAD_SANITIZER // It has its own, and learns from it what follows what.
 extern "C" int epoll_ctl(int epoll, int operation, int fd, ::epoll_event* event) noexcept {
     if (operation == EPOLL_CTL_MOD && reactor_is_full) {
         errno = ENOMEM;
@@ -50,6 +52,7 @@ extern "C" int epoll_ctl(int epoll, int operation, int fd, ::epoll_event* event)
     }
     return static_cast<int>(::syscall(SYS_epoll_ctl, epoll, operation, fd, event));
 }
+#endif
 
 namespace {
 

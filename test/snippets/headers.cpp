@@ -79,8 +79,8 @@ BOOST_AUTO_TEST_CASE(boottime_timers_and_schedulers) {
     wheel.pause();
     int called = 0;
     const auto handler = [&called](error_code ec) { called += ec ? 100 : 1; };
+#include "include/asio_wheel/boottime_clock.hpp/using_asio_wheel_boottime_clock.inc"
 #include "include/asio_wheel/boottime_timer.hpp/asio_wheel_boottime_timer_lease_ctx.inc"
-#include "include/asio_wheel/boottime_clock.hpp/asio_wheel_basic_scheduler_asio_wheel_boottime_clock.inc"
     tasks.schedule_after(8h, [&called] { called += 10; });
     wheel.advance(8h); // The machine was suspended.
     ctx.poll();
