@@ -162,7 +162,7 @@ private:
             return false;
         }
         boost::system::error_code ec;
-        descriptor_.assign(fd, ec);
+        static_cast<void>(descriptor_.assign(fd, ec)); // It reports by ec.
         if (ec) {
             ::close(fd);
         }
