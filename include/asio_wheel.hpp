@@ -8,6 +8,7 @@
 
 // The wheel: ticks, slots and levels. Knows neither Asio nor any clock.
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel.hpp>

@@ -1,11 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The histogram of lateness: what is computed when statistics are read.
+// What is computed when statistics are read.
 
 #include <asio_wheel/stats.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace asio_wheel {
 
@@ -22,12 +27,60 @@ std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     for (std::uint64_t passed = cells_[cell]; passed < wanted; passed += cells_[cell]) {
         ++cell; // Stays in range: all cells together hold count_ values.
     }
-    // The largest value that the cell stands for: the inverse of cell_of().
-    constexpr std::size_t linear = std::size_t{1} << (cell_bits + 1);
-    const std::size_t shift = cell < linear ? 0 : (cell >> cell_bits) - 1;
-    const std::uint64_t base = cell - (shift << cell_bits);
-    const std::uint64_t upper = ((base + 1) << shift) - 1;
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(upper, max_)));
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(last_of(cell), max_)));
+}
+
+std::uint64_t lateness_histogram::count_up_to(std::chrono::nanoseconds d) const noexcept {
+    std::uint64_t total = 0;
+    if (d.count() >= 0) {
+        const auto limit = static_cast<std::uint64_t>(d.count());
+        for (std::size_t cell = 0; cell < cells_.size() && last_of(cell) <= limit; ++cell) {
+            total += cells_[cell];
+        }
+    }
+    return total;
+}
+
+std::vector<lateness_histogram::bucket> lateness_histogram::buckets() const {
+    std::vector<bucket> found;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+        if (cells_[cell] != 0) {
+            const auto up_to = static_cast<std::int64_t>(last_of(cell));
+            found.push_back({std::chrono::nanoseconds(up_to), cells_[cell]});
+        }
+    }
+    return found;
+}
+
+lateness_histogram& lateness_histogram::operator-=(const lateness_histogram& earlier) noexcept {
+    std::uint64_t largest = 0;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+        cells_[cell] -= earlier.cells_[cell];
+        if (cells_[cell] != 0) {
+            largest = last_of(cell);
+        }
+    }
+    count_ -= earlier.count_;
+    sum_ -= earlier.sum_;
+    max_ = std::min(max_, largest);
+    return *this;
+}
+
+wheel_stats& wheel_stats::operator-=(const wheel_stats& earlier) noexcept {
+    scheduled -= earlier.scheduled;
+    fired -= earlier.fired;
+    cancelled -= earlier.cancelled;
+    postponed -= earlier.postponed;
+    rejected -= earlier.rejected;
+    cascaded -= earlier.cascaded;
+    wake_ups -= earlier.wake_ups;
+    spurious_wake_ups -= earlier.spurious_wake_ups;
+    stalls -= earlier.stalls;
+    stalled -= earlier.stalled;
+    lateness -= earlier.lateness;
+    loop_lag -= earlier.loop_lag;
+    handler_delay -= earlier.handler_delay;
+    return *this;
 }
 
 } // namespace asio_wheel

@@ -12,6 +12,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <vector>
 
 namespace asio_wheel {
 
@@ -20,20 +22,37 @@ namespace asio_wheel {
 /// Every power of two is divided into eight equal cells, so a quantile is at most 12.5 % above the
 /// true value, from 1 ns to 292 years, in 4 kB. Adding is a few instructions and never allocates.
 /// Not synchronised.
+///
+/// The difference of two snapshots is what was counted in between:
+///
+///     const asio_wheel::lateness_histogram of_last_minute = now.lateness - before.lateness;
 class lateness_histogram {
 public:
+    /// A cell that has counted something.
+    struct bucket {
+        std::chrono::nanoseconds up_to; ///< The largest value that it counts.
+        std::uint64_t count;            ///< How many values it has counted.
+        friend bool operator==(const bucket&, const bucket&) = default;
+    };
+
     /// Counts `value`; a negative one counts as zero.
     void add(std::chrono::nanoseconds value) noexcept {
         const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0));
         ++cells_[cell_of(ns)];
         ++count_;
+        sum_ += std::min(ns, longest - sum_);
         max_ = std::max(max_, ns);
     }
 
     /// How many values were counted.
     [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
-    /// The largest value, exactly; zero if there is none.
+    /// The sum of all values, exactly. It stays at 292 years when it has come there.
+    [[nodiscard]] std::chrono::nanoseconds sum() const noexcept {
+        return std::chrono::nanoseconds(static_cast<std::int64_t>(sum_));
+    }
+
+    /// The largest value, exactly; zero if there is none. (Of a difference: at most 12.5 % above.)
     [[nodiscard]] std::chrono::nanoseconds max() const noexcept {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(max_));
     }
@@ -42,8 +61,24 @@ public:
     /// is none.
     [[nodiscard]] std::chrono::nanoseconds quantile(double q) const noexcept;
 
+    /// How many values did not exceed `d`. Exact if `d` is the largest value of a cell, such as a
+    /// power of two less one; otherwise the values in the cell of `d` are missing.
+    [[nodiscard]] std::uint64_t count_up_to(std::chrono::nanoseconds d) const noexcept;
+
+    /// All cells that have counted something, in ascending order.
+    [[nodiscard]] std::vector<bucket> buckets() const;
+
+    /// Takes out what was counted in an `earlier` snapshot of the same histogram.
+    lateness_histogram& operator-=(const lateness_histogram& earlier) noexcept;
+    [[nodiscard]] friend lateness_histogram operator-(lateness_histogram later,
+                                                      const lateness_histogram& earlier) noexcept {
+        return later -= earlier;
+    }
+    friend bool operator==(const lateness_histogram&, const lateness_histogram&) = default;
+
 private:
     static constexpr unsigned cell_bits = 3;
+    static constexpr std::uint64_t longest = std::numeric_limits<std::int64_t>::max();
 
     [[nodiscard]] static constexpr std::size_t cell_of(std::uint64_t ns) noexcept {
         if (ns < (1U << cell_bits)) {
@@ -53,12 +88,25 @@ private:
         return (std::size_t{shift} << cell_bits) + static_cast<std::size_t>(ns >> shift);
     }
 
+    /// The largest value of a cell: the inverse of cell_of().
+    [[nodiscard]] static constexpr std::uint64_t last_of(std::size_t cell) noexcept {
+        constexpr std::size_t linear = std::size_t{1} << (cell_bits + 1);
+        const std::size_t shift = cell < linear ? 0 : (cell >> cell_bits) - 1;
+        const std::uint64_t base = cell - (shift << cell_bits);
+        return ((base + 1) << shift) - 1;
+    }
+
     std::array<std::uint64_t, ((64 - cell_bits) << cell_bits)> cells_{};
     std::uint64_t count_ = 0;
+    std::uint64_t sum_ = 0;
     std::uint64_t max_ = 0;
 };
 
 /// What a wheel has done since it was made. All counts, but for `pending`, only grow.
+///
+/// The difference of two snapshots is what the wheel has done in between:
+///
+///     const asio_wheel::wheel_stats last_minute = now - before;
 struct wheel_stats {
     std::uint64_t pending = 0; ///< Waits that have neither expired nor been cancelled, now.
     /// The most there ever were at once. The wheel compares when it files a timer. If n threads use
@@ -75,9 +123,21 @@ struct wheel_stats {
     std::uint64_t stalls = 0; ///< Times the wheel came later than wheel_options::stall allows.
     std::chrono::nanoseconds stalled{0}; ///< How late it was, all these times together.
     lateness_histogram lateness;         ///< From a wait's deadline to the tick that found it due.
+    /// How late the context called the wheel when the one Asio timer had expired: how long its
+    /// handlers keep everything waiting, sockets and timers alike. One value for each wake-up. (If
+    /// the wheel needs no wake-ups, an interval of a second makes it measure.)
+    lateness_histogram loop_lag;
     /// From that tick to the call of the handler: how long other handlers have kept it waiting, of
     /// its context and of its executor. Counts with wheel_options::measure_handlers only.
     lateness_histogram handler_delay;
+
+    /// Takes out what an `earlier` snapshot of the same wheel has. `pending` and `peak_pending` are
+    /// no sums, and stay.
+    wheel_stats& operator-=(const wheel_stats& earlier) noexcept;
+    [[nodiscard]] friend wheel_stats operator-(wheel_stats later,
+                                               const wheel_stats& earlier) noexcept {
+        return later -= earlier;
+    }
 };
 
 } // namespace asio_wheel

@@ -9,6 +9,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
@@ -434,6 +435,34 @@ BOOST_AUTO_TEST_CASE(stats_have_the_delay_of_each_handler_if_asked_for) {
         BOOST_TEST(after.handler_delay.count() - before.handler_delay.count() == (asked ? 3U : 0U));
         BOOST_TEST(after.handler_delay.max().count() == (asked ? 200'000'000 : 0));
     }
+}
+
+// The rounding up to a tick is no lag of the loop, and a turn that gives way after a stall is no
+// wake-up.
+BOOST_AUTO_TEST_CASE(stats_have_the_lag_of_the_loop_at_each_wake_up) {
+    using clock = manual_clock<struct lagging>;
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.tick = 10ms});
+    asio_wheel::basic_waitable_timer<clock, impatient<clock>> t(world.ctx);
+    const auto wait = [&](std::chrono::nanoseconds d, std::chrono::nanoseconds late) {
+        const auto before = wheel.stats();
+        t.expires_after(d);
+        t.async_wait(ignore);
+        look(world.ctx);
+        clock::advance(d + late);
+        look(world.ctx);
+        return wheel.stats() - before;
+    };
+    BOOST_TEST((wait(20ms, 0ms).loop_lag.sum() == 0ms));
+    BOOST_TEST((wait(20ms, 3ms).loop_lag.sum() == 3ms));
+    const auto rounded = wait(14ms, 9ms); // In the tick that begins 7 ms after the last one.
+    BOOST_TEST((rounded.lateness.sum() == 9ms));
+    BOOST_TEST((rounded.loop_lag.sum() == 6ms));
+    const auto stalled = wait(24ms, 500ms);
+    BOOST_TEST(stalled.wake_ups == 1U);
+    BOOST_TEST(stalled.loop_lag.count() == 1U);
+    BOOST_TEST((stalled.loop_lag.sum() == 500ms));
+    BOOST_TEST(wheel.stats().loop_lag.count() == wheel.stats().wake_ups);
 }
 
 BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {

@@ -200,6 +200,90 @@ BOOST_AUTO_TEST_CASE(the_outlier_in_a_thousand_shows_at_p999_and_not_at_p99) {
     BOOST_TEST(histogram.max().count() == 4'000'000);
 }
 
+BOOST_AUTO_TEST_CASE(the_sum_is_exact_and_ends_at_the_longest_time) {
+    lateness_histogram histogram;
+    BOOST_TEST(histogram.sum().count() == 0);
+    for (const std::int64_t value :
+         {std::int64_t{0}, std::int64_t{-5}, std::int64_t{17}, std::int64_t{1'000'000'007}}) {
+        histogram.add(nanoseconds(value));
+    }
+    BOOST_TEST(histogram.sum().count() == 1'000'000'024);
+    histogram.add(nanoseconds(longest - 1'000'000'024));
+    BOOST_TEST(histogram.sum().count() == longest);
+    histogram.add(nanoseconds(longest));
+    BOOST_TEST(histogram.sum().count() == longest);
+    BOOST_TEST(histogram.count() == 6U);
+}
+
+// All values are in the buckets, and only those that have a value are listed.
+BOOST_AUTO_TEST_CASE(buckets_and_counts_up_to_a_limit_agree_with_the_values) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::mt19937_64 random(seed);
+    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
+        for (int round = 0; round < 100; ++round) {
+            lateness_histogram histogram;
+            std::vector<std::int64_t> values(random() % 200);
+            for (std::int64_t& value : values) {
+                value = static_cast<std::int64_t>((random() >> 1) >> (random() % 63));
+                histogram.add(nanoseconds(value));
+            }
+            const auto not_above = [&values](std::int64_t limit) {
+                return static_cast<std::uint64_t>(
+                    std::count_if(values.begin(), values.end(),
+                                  [limit](std::int64_t value) { return value <= limit; }));
+            };
+            std::uint64_t before = 0;
+            for (const auto& [up_to, count] : histogram.buckets()) {
+                BOOST_TEST_REQUIRE(count != 0U);
+                BOOST_TEST_REQUIRE(not_above(up_to.count()) == before + count);
+                BOOST_TEST_REQUIRE(histogram.count_up_to(up_to) == before + count);
+                BOOST_TEST_REQUIRE(histogram.count_up_to(up_to - nanoseconds(1)) == before);
+                before += count;
+            }
+            BOOST_TEST(before == values.size());
+            for (unsigned power = 0; power < 63; ++power) {
+                const std::int64_t limit = (std::int64_t{1} << power) - 1;
+                BOOST_TEST(histogram.count_up_to(nanoseconds(limit)) == not_above(limit));
+            }
+            BOOST_TEST(histogram.count_up_to(nanoseconds(longest)) == values.size());
+            BOOST_TEST(histogram.count_up_to(nanoseconds(-1)) == 0U);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_difference_of_two_snapshots_is_what_was_counted_in_between) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::mt19937_64 random(seed);
+    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
+        for (int round = 0; round < 100; ++round) {
+            lateness_histogram all;
+            lateness_histogram second_half;
+            const auto add = [&](std::uint64_t values, bool second) {
+                for (std::uint64_t i = 0; i < values; ++i) {
+                    // The sum must not end at the longest time.
+                    const nanoseconds value(
+                        static_cast<std::int64_t>(random() >> 20 >> random() % 44));
+                    all.add(value);
+                    if (second) {
+                        second_half.add(value);
+                    }
+                }
+            };
+            add(random() % 100, false);
+            const lateness_histogram before = all;
+            add(random() % 100, true);
+            const lateness_histogram difference = all - before;
+            BOOST_TEST((difference.buckets() == second_half.buckets()));
+            BOOST_TEST(difference.count() == second_half.count());
+            BOOST_TEST(difference.sum().count() == second_half.sum().count());
+            const std::int64_t max = second_half.max().count();
+            BOOST_TEST(difference.max().count() >= max);
+            BOOST_TEST(difference.max().count() - max <= max / 8);
+            BOOST_TEST((all - all == lateness_histogram() - lateness_histogram()));
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_histogram_takes_no_more_than_4_kb) {
     BOOST_TEST(sizeof(lateness_histogram) <= 4096U);
 }
@@ -213,9 +297,53 @@ BOOST_AUTO_TEST_CASE(everything_starts_at_zero) {
     for (const std::uint64_t count :
          {stats.pending, stats.peak_pending, stats.scheduled, stats.fired, stats.cancelled,
           stats.postponed, stats.rejected, stats.cascaded, stats.wake_ups, stats.spurious_wake_ups,
-          stats.lateness.count()}) {
+          stats.stalls, stats.lateness.count(), stats.loop_lag.count(),
+          stats.handler_delay.count()}) {
         BOOST_TEST(count == 0U);
     }
+    BOOST_TEST(stats.stalled.count() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_difference_has_what_was_done_in_between_and_what_is_pending_now) {
+    asio_wheel::wheel_stats before;
+    before.pending = 100;
+    before.peak_pending = 200;
+    for (std::uint64_t* const count :
+         {&before.scheduled, &before.fired, &before.cancelled, &before.postponed, &before.rejected,
+          &before.cascaded, &before.wake_ups, &before.spurious_wake_ups, &before.stalls}) {
+        *count = 50;
+    }
+    before.stalled = nanoseconds(50);
+    for (lateness_histogram* const h :
+         {&before.lateness, &before.loop_lag, &before.handler_delay}) {
+        h->add(nanoseconds(50));
+    }
+    asio_wheel::wheel_stats now = before;
+    now.pending = 7;
+    now.peak_pending = 300;
+    std::uint64_t more = 0;
+    for (std::uint64_t* const count :
+         {&now.scheduled, &now.fired, &now.cancelled, &now.postponed, &now.rejected, &now.cascaded,
+          &now.wake_ups, &now.spurious_wake_ups, &now.stalls}) {
+        *count += ++more;
+    }
+    now.stalled += nanoseconds(10);
+    now.lateness.add(nanoseconds(11));
+    now.loop_lag.add(nanoseconds(12));
+    now.handler_delay.add(nanoseconds(13));
+    const asio_wheel::wheel_stats between = now - before;
+    BOOST_TEST(between.pending == 7U);
+    BOOST_TEST(between.peak_pending == 300U);
+    std::uint64_t expected = 0;
+    for (const std::uint64_t count :
+         {between.scheduled, between.fired, between.cancelled, between.postponed, between.rejected,
+          between.cascaded, between.wake_ups, between.spurious_wake_ups, between.stalls}) {
+        BOOST_TEST(count == ++expected);
+    }
+    BOOST_TEST(between.stalled.count() == 10);
+    BOOST_TEST(between.lateness.sum().count() == 11);
+    BOOST_TEST(between.loop_lag.sum().count() == 12);
+    BOOST_TEST(between.handler_delay.sum().count() == 13);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

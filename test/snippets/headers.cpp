@@ -21,6 +21,7 @@
 #include <iostream>
 #include <optional>
 #include <queue>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -304,6 +305,39 @@ BOOST_FIXTURE_TEST_CASE(sleep_until_a_time, snippet_world) {
 }
 
 } // namespace sleep
+
+namespace stats {
+
+BOOST_FIXTURE_TEST_CASE(stats_of_the_last_minute, snippet_world) {
+    const auto expire = [this] {
+        asio_wheel::steady_timer timer(ctx, 10ms);
+        timer.async_wait([](error_code) {});
+        pass(1min);
+    };
+    expire();
+    const auto before = wheel.stats();
+    expire();
+    const auto now = wheel.stats();
+#include "include/asio_wheel/stats.hpp/const_asio_wheel_lateness_histogram_of_last_minute.inc"
+#include "include/asio_wheel/stats.hpp/const_asio_wheel_wheel_stats_last_minute.inc"
+    BOOST_TEST(of_last_minute.count() == 1U);
+    BOOST_TEST(last_minute.fired == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(openmetrics_of_two_wheels, snippet_world) {
+    asio::io_context front, back;
+    std::ostringstream out;
+    {
+#include "include/asio_wheel/openmetrics.hpp/asio_wheel_to_openmetrics_out_asio_wheel.inc"
+    }
+    {
+#include "include/asio_wheel/openmetrics.hpp/asio_wheel_to_openmetrics_out_context.inc"
+    }
+    BOOST_TEST(out.str().find("asio_wheel_pending 0\n") != std::string::npos);
+    BOOST_TEST(out.str().find("asio_wheel_pending{context=\"back\"} 0\n") != std::string::npos);
+}
+
+} // namespace stats
 
 namespace timeout {
 

@@ -430,6 +430,7 @@ private:
     stall_guard stall_;
     totals totals_;
     lateness_histogram lateness_;
+    lateness_histogram loop_lag_;
     std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
     driver<Clock, WaitTraits> driver_;
     time_point driver_due_; // When it comes, if the context is not late.

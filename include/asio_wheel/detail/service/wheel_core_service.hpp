@@ -25,6 +25,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.stalls = stall_.stalls();
     result.stalled = stall_.stalled();
     result.lateness = lateness_;
+    result.loop_lag = loop_lag_;
     result.pending = counts.pending();
     result.peak_pending = std::max(totals_.peak_pending, result.pending);
     result.scheduled = counts.scheduled;

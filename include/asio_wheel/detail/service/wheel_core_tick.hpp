@@ -20,7 +20,10 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     locked guard(*this, "its wake-up");
     const time_point expected = driver_due_;
     if (driver_.fired(turn)) {
-        totals_.wake_ups += stall_.giving_way() ? 0 : 1;
+        if (!stall_.giving_way()) {
+            ++totals_.wake_ups;
+            loop_lag_.add(to_nanoseconds(until_saturating(expected, clock_.now())));
+        }
         // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_) {
             const std::optional<time_point> now = time_to_tick(expected);
