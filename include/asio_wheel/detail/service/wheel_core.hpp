@@ -38,6 +38,7 @@
 #include <asio_wheel/detail/service/driver.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/service/op_list.hpp>
+#include <asio_wheel/detail/service/probe.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/service/stall_guard.hpp>
 #include <asio_wheel/detail/service/thread_counts.hpp>

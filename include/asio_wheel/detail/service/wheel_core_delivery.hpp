@@ -157,6 +157,7 @@ void wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noe
         timer_entry& entry = *op.owner;
         counts.fired();
         note_lateness(static_cast<const state&>(entry));
+        ASIO_WHEEL_PROBE2(deliver, &entry, entry.note());
         detach(op);
         settle_life(entry);
     }

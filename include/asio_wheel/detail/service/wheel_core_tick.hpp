@@ -22,7 +22,9 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     if (driver_.fired(turn)) {
         if (!stall_.giving_way()) {
             ++totals_.wake_ups;
-            loop_lag_.add(to_nanoseconds(until_saturating(expected, clock_.now())));
+            const auto lag = to_nanoseconds(until_saturating(expected, clock_.now()));
+            loop_lag_.add(lag);
+            ASIO_WHEEL_PROBE1(wake_up, lag.count());
         }
         // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_) {
@@ -71,6 +73,7 @@ wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected) noexcept {
     const auto late = to_nanoseconds(until_saturating(expected, now));
     if (stall_.is_stall(late) && !clock_.paused() && !stopped_ && !closing_) {
         stall_.begin(late, stall_guard::clock::now());
+        ASIO_WHEEL_PROBE1(stall, late.count());
         return std::nullopt;
     }
     return now;
@@ -241,6 +244,7 @@ template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noexcept {
     const auto late = to_nanoseconds(until_saturating(s.expiry.get(), now));
     s.note(static_cast<std::uint64_t>(late.count()));
+    ASIO_WHEEL_PROBE2(expire, &s, late.count());
     std::size_t due = 0;
     s.ops.for_each([&](wait_op& op) {
         make_ready(op, wait_op::result_state::due);

@@ -15,6 +15,7 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     queue_.work_started();
+    ASIO_WHEEL_PROBE2(arm, &s, probe_count(s.expiry.get()));
     if (start_unlocked(s, op)) {
         return;
     }
@@ -182,6 +183,7 @@ wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
     wait_op& op = s.ops.front();
     s.ops.clear();
     counts_.here().cancelled();
+    ASIO_WHEEL_PROBE2(cancel, &s, 1);
     return &op;
 }
 
@@ -219,6 +221,7 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
     }
     detach_and_unfile(op);
     counts_.here().cancelled();
+    ASIO_WHEEL_PROBE2(cancel, &s, 1);
     queue_.work_finished();
     op.finish_as_aborted();
     return &op;
@@ -284,6 +287,7 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
         s.expiry.set_then_look(expiry, options_.locking);
         if (visits.since()) {
             counts_.here().postponed(1);
+            ASIO_WHEEL_PROBE2(postpone, &s, probe_count(expiry));
             return 1;
         }
     }
@@ -326,6 +330,7 @@ void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) n
         }
         if (s.expiry.change(present, expiry)) {
             counts_.here().postponed(1);
+            ASIO_WHEEL_PROBE2(postpone, &s, probe_count(expiry));
             file(s);
             return;
         }
@@ -342,6 +347,7 @@ std::size_t wheel_core<Clock, WaitTraits>::refile(state& s) noexcept {
     }
     const std::size_t moved = s.ops.size();
     counts_.here().postponed(moved);
+    ASIO_WHEEL_PROBE2(postpone, &s, probe_count(s.expiry.get()));
     file(s);
     if (due) {
         s.set_life(timer_life::guarded);

@@ -87,6 +87,7 @@ void wheel_core<Clock, WaitTraits>::detach_and_unfile(wait_op& op) noexcept {
 // Aborts a wait that is attached.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
+    ASIO_WHEEL_PROBE2(cancel, op.owner, 1);
     detach_and_unfile(op);
     counts_.here().cancelled();
     make_ready(op, wait_op::result_state::aborted);
@@ -110,6 +111,9 @@ std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
         make_ready(op, wait_op::result_state::aborted);
     }
     counts_.here().cancelled(done);
+    if (done != 0) {
+        ASIO_WHEEL_PROBE2(cancel, &entry, done);
+    }
     return done;
 }
 
