@@ -66,8 +66,9 @@ concept completes_with =
 /// What a function may do. It may call any function of this object: check keys, cancel operations,
 /// and start others. If it checks one of its own keys, it is called again when it has returned; so
 /// a function that does this each time never ends. If it cancels its own operation, that completes
-/// with operation_aborted when it has returned; and with its value, if it returns one. It must not
-/// run the context, nor destroy or assign to this object.
+/// with operation_aborted when the function has returned. If the function returns a value, the
+/// handler gets that together with the error, so that it is not lost. It must not run the context,
+/// nor destroy or assign to this object.
 ///
 /// Exceptions. What a function throws leaves the call that made the attempt. From async_wait():
 /// then there is no operation. From check(): the operation goes on waiting, all other operations

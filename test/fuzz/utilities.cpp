@@ -7,6 +7,7 @@
 #include "support/choices.hpp"
 #include "target.hpp"
 #include "utilities_delay_queue.hpp"
+#include "utilities_delayed_operations.hpp"
 #include "utilities_idle.hpp"
 #include "utilities_interval.hpp"
 #include "utilities_scheduler.hpp"
@@ -33,7 +34,7 @@ void run(asio_wheel::test::bytes& input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace asio_wheel::test;
     bytes input(std::span(data, size));
-    switch (input.below(7)) {
+    switch (input.below(8)) {
     case 0:
         run<delay_queue_world>(input);
         break;
@@ -52,8 +53,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 5:
         run<timeout_world>(input);
         break;
-    default:
+    case 6:
         run<timeout_stream_world>(input);
+        break;
+    default:
+        run<delayed_operations_world>(input);
     }
     return 0;
 }
