@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Beast's websocket::stream needs to know of a timeout_stream. (For HTTP nothing of this is
-// needed.) Of all headers only this one includes Beast, so the umbrella header does not include it.
+// What Beast's websocket::stream needs to know of a timeout_stream, and a stream for programs that
+// come from Beast's tcp_stream. (For HTTP nothing of this is needed.) Of all headers only this one
+// includes Beast, so the umbrella header does not include it.
 
 #ifndef ASIO_WHEEL_BEAST_HPP
 #define ASIO_WHEEL_BEAST_HPP
@@ -11,10 +12,12 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/websocket/teardown.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace asio_wheel {
@@ -34,6 +37,36 @@ void async_teardown(boost::beast::role_type role, timeout_stream<NextLayer>& str
     using boost::beast::websocket::async_teardown;
     async_teardown(role, stream.socket(), std::forward<TeardownHandler>(handler));
 }
+
+/// A timeout_stream whose deadlines mean exactly what those of Beast's tcp_stream mean: an operation
+/// that is started after its deadline is still tried. So after expires_after(0s), what is ready at
+/// once completes, such as data that has arrived, or a connect within this machine. What is not
+/// ready closes the stream and times out.
+///
+/// In new programs, prefer timeout_stream. With this stream, as with Beast's, the deadline of an
+/// operation that consists of several reads does not pass as long as each of them finds data. So a
+/// peer that sends fast enough has no deadline.
+template <class NextLayer = boost::asio::ip::tcp::socket>
+class beast_stream : public timeout_stream<NextLayer> {
+    using base = timeout_stream<NextLayer>;
+
+public:
+    /// The stream's type with another executor.
+    template <class Executor1>
+    struct rebind_executor {
+        using other = beast_stream<typename NextLayer::template rebind_executor<Executor1>::other>;
+    };
+
+    /// As the constructors of timeout_stream.
+    template <class... Args>
+        requires std::constructible_from<base, Args...>
+    explicit beast_stream(Args&&... args) : base(std::forward<Args>(args)...) {
+        this->try_late_operations(true);
+    }
+
+    beast_stream(beast_stream&&) = default;
+    beast_stream& operator=(beast_stream&&) = default;
+};
 
 } // namespace asio_wheel
 

@@ -13,19 +13,16 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/time/duration_check.hpp>
-#include <asio_wheel/detail/time/saturating.hpp>
-#include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 #include <asio_wheel/detail/timeout_stream/impl.hpp>
 #include <asio_wheel/detail/timeout_stream/op.hpp>
+#include <asio_wheel/detail/timeout_stream/setters.hpp>
+#include <asio_wheel/detail/timeout_stream/synchronous.hpp>
 
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <memory>
@@ -42,22 +39,30 @@ namespace asio_wheel {
 /// completes with error::timed_out, which equals std::errc::timed_out. Other pending operations
 /// complete with operation_aborted, or with what the next layer reports when its socket is closed.
 ///
-/// There are three deadlines:
+/// There are three deadlines, and one that begins later:
 ///  - The deadline of reads is a point of time. It holds for every read that is started until the
 ///    deadline is set again. So it may limit one async_read_some(), or all those that an
 ///    async_read_until() consists of.
 ///  - The deadline of writes, likewise. It also holds for connects.
 ///  - The idle period: while operations are pending, something has to be read or written within
 ///    this period, again and again.
+///  - The deadline of a message replaces that of reads when the first byte of the message is read.
+///    So an idle connection may be kept for long, and a slow sender is still stopped soon.
 /// expires_after() and expires_at() set the first two together, as with Beast. Each can also be set
 /// by itself. A deadline can be set only while no operation that it is for is pending.
+/// detail/timeout_stream/setters.hpp has the functions that set them.
+///
+/// Synchronous operations, read_some(), write_some() and connect(), have the same deadlines if the
+/// next layer is a socket. No context has to run meanwhile.
+/// detail/timeout_stream/synchronous.hpp has the details.
 ///
 /// An operation is in time if its handler is called before the wheel finds that the deadline has
 /// passed. The wheel finds this never before the deadline, and at most one tick after it, plus the
 /// delay of the context. From then on the operation has timed out, even if its data arrives: the
 /// stream is closed. An operation that is started after its deadline closes the stream, times out,
-/// and does nothing else. So does every further one, until the deadline is set again. The deadline
-/// of an operation that has completed closes nothing.
+/// and does nothing else. So does every further one, until the deadline is set again. (With Beast,
+/// such an operation is tried: see try_late_operations().) The deadline of an operation that has
+/// completed closes nothing.
 ///
 /// `NextLayer` is most often a socket. With TLS, put the deadlines below:
 /// ssl::stream<timeout_stream<tcp::socket>>. Then they hold for the handshake, too.
@@ -84,16 +89,20 @@ namespace asio_wheel {
 /// then nothing is armed, moved or cancelled, unless its deadline is earlier than all before. So
 /// the wait ends about once per period, as with idle_timer.
 template <class NextLayer>
-class timeout_stream {
+class timeout_stream : public detail::deadline_setters<timeout_stream<NextLayer>>,
+                       public detail::synchronous_operations<timeout_stream<NextLayer>, NextLayer> {
     static_assert(detail::closable_layer<NextLayer>,
                   "what a timeout_stream is made of must have an executor, and a lowest layer that "
                   "can be closed, such as a socket");
 
     using impl_type = detail::stream_impl<NextLayer>;
-    using deadlines_type = typename impl_type::deadlines_type;
 
     template <class>
     friend class timeout_stream;
+    template <class>
+    friend class detail::deadline_setters;
+    template <class, class>
+    friend class detail::synchronous_operations;
 
     class initiation;
     class initiate_async_read_some;
@@ -109,9 +118,6 @@ class timeout_stream {
 public:
     using next_layer_type = NextLayer;
     using executor_type = typename impl_type::executor_type;
-    using clock_type = std::chrono::steady_clock;
-    using duration = clock_type::duration;
-    using time_point = clock_type::time_point;
 
     /// The type of the layer at the bottom: for a socket, its base class.
     using lowest_layer_type =
@@ -138,13 +144,13 @@ public:
         requires(!std::same_as<OtherLayer, NextLayer> &&
                  std::constructible_from<NextLayer, OtherLayer>)
     explicit timeout_stream(timeout_stream<OtherLayer>&& other)
-        : impl_(
-              std::make_shared<impl_type>(other.deadlines().current(), std::move(other.socket()))),
-          executor_(impl_->layer.get_executor()) {}
+        : impl_(std::make_shared<impl_type>(other.impl().deadlines.current(),
+                                            std::move(other.socket()))),
+          executor_(impl_->layer.get_executor()), try_late_(other.try_late_) {}
 
     /// Takes over everything, including pending operations.
     timeout_stream(timeout_stream&& other)
-        : impl_(std::move(other.impl_)), executor_(other.executor_) {}
+        : impl_(std::move(other.impl_)), executor_(other.executor_), try_late_(other.try_late_) {}
 
     /// As destruction and construction.
     timeout_stream& operator=(timeout_stream&& other) {
@@ -152,6 +158,7 @@ public:
             shut();
             impl_ = std::move(other.impl_);
             executor_ = other.executor_;
+            try_late_ = other.try_late_;
         }
         return *this;
     }
@@ -199,90 +206,6 @@ public:
 
     /// Closes the lowest layer. Pending operations complete with operation_aborted.
     void close() { shut(); }
-
-    /// Sets the deadlines of reads and of writes to `d` from now. If `d` is zero or less, that is
-    /// now. Very long durations saturate. Here and below, this throws std::invalid_argument if `d`
-    /// is not a number (NaN).
-    ///
-    /// As with Beast: while a read is pending, the deadline of reads stays as it is, also for the
-    /// reads after it, such as those that a composed operation will start. The same holds for
-    /// writes. If both are pending, or a connect, this throws std::logic_error. So if a connection
-    /// reads and writes at once, use idle_after(), or a deadline for each direction.
-    ///
-    ///     stream.expires_after(5s);
-    ///     co_await http::async_read_header(stream, buffer, parser, use_awaitable);
-    ///     stream.expires_after(60s);
-    ///     co_await http::async_read(stream, buffer, parser, use_awaitable);
-    template <class Rep, class Period>
-    void expires_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().expires(from_now(d));
-    }
-
-    /// As expires_after(), at a point of time.
-    void expires_at(const time_point& t) { deadlines().expires(t); }
-
-    /// As expires_after(), but reads and writes have no deadlines then. (A new stream has none.)
-    void expires_never() { deadlines().expires(deadlines_type::never); }
-
-    /// Sets the deadline of reads. Throws std::logic_error if a read or a connect is pending.
-    template <class Rep, class Period>
-    void read_expires_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().read_expires(from_now(d));
-    }
-    void read_expires_at(const time_point& t) { deadlines().read_expires(t); }
-    void read_expires_never() { deadlines().read_expires(deadlines_type::never); }
-
-    /// Sets the deadline of writes and connects. Throws std::logic_error if one is pending.
-    template <class Rep, class Period>
-    void write_expires_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().write_expires(from_now(d));
-    }
-    void write_expires_at(const time_point& t) { deadlines().write_expires(t); }
-    void write_expires_never() { deadlines().write_expires(deadlines_type::never); }
-
-    /// While operations are pending, at least one byte must be read or written within `d`, again
-    /// and again; otherwise all of them time out. Time in which no operation is pending does not
-    /// count. May be called at any time. It takes effect when the next operation starts, for all
-    /// that are pending then. Throws std::invalid_argument if `d` is not greater than zero.
-    template <class Rep, class Period>
-    void idle_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().idle_after(
-            detail::positive<duration>("the idle period of a timeout_stream", d));
-    }
-    /// No idle period, also for what is pending.
-    void idle_never() { deadlines().idle_never(); }
-
-    // For arguments of other types, the compiler says what is expected: detail/asio/misuse.hpp.
-    template <class T>
-        requires(!detail::duration_argument<T>)
-    auto expires_after(const T&) {
-        detail::expect_duration<T>();
-    }
-    template <class T>
-        requires(!detail::steady_time_point_argument<T>)
-    auto expires_at(const T&) {
-        detail::expect_steady_time_point<T>();
-    }
-    template <class T>
-        requires(!detail::duration_argument<T>)
-    auto read_expires_after(const T&) {
-        detail::expect_duration<T>();
-    }
-    template <class T>
-        requires(!detail::steady_time_point_argument<T>)
-    auto read_expires_at(const T&) {
-        detail::expect_steady_time_point<T>();
-    }
-    template <class T>
-        requires(!detail::duration_argument<T>)
-    auto write_expires_after(const T&) {
-        detail::expect_duration<T>();
-    }
-    template <class T>
-        requires(!detail::steady_time_point_argument<T>)
-    auto write_expires_at(const T&) {
-        detail::expect_steady_time_point<T>();
-    }
 
     /// Reads some bytes.
     ///
@@ -386,24 +309,6 @@ public:
             initiate_async_range_connect(this), token, endpoints, condition);
     }
 
-    // Those of the next layer, without deadlines: for layers above with synchronous functions.
-    template <class MutableBufferSequence>
-    std::size_t read_some(const MutableBufferSequence& buffers) {
-        return socket().read_some(buffers);
-    }
-    template <class MutableBufferSequence>
-    std::size_t read_some(const MutableBufferSequence& buffers, boost::system::error_code& ec) {
-        return socket().read_some(buffers, ec);
-    }
-    template <class ConstBufferSequence>
-    std::size_t write_some(const ConstBufferSequence& buffers) {
-        return socket().write_some(buffers);
-    }
-    template <class ConstBufferSequence>
-    std::size_t write_some(const ConstBufferSequence& buffers, boost::system::error_code& ec) {
-        return socket().write_some(buffers, ec);
-    }
-
     /// Beast calls this to close the stream when a WebSocket times out.
     friend void beast_close_socket(timeout_stream& stream) { stream.close(); }
 
@@ -412,20 +317,14 @@ private:
     [[nodiscard]] impl_type& impl() const {
         if (impl_ == nullptr) {
             if constexpr (std::constructible_from<NextLayer, const executor_type&>) {
-                impl_ = std::make_shared<impl_type>(detail::stream_options(), executor_);
+                detail::stream_options options;
+                options.try_late = try_late_;
+                impl_ = std::make_shared<impl_type>(options, executor_);
             } else {
                 throw std::logic_error("asio_wheel: a timeout_stream is used that was moved from");
             }
         }
         return *impl_;
-    }
-
-    [[nodiscard]] deadlines_type& deadlines() const { return impl().deadlines; }
-
-    template <class Rep, class Period>
-    [[nodiscard]] time_point from_now(const std::chrono::duration<Rep, Period>& d) const {
-        return deadlines().from_now(detail::ceil_saturating<duration>(
-            detail::not_nan("the deadline of a timeout_stream", d)));
     }
 
     void shut() noexcept {
@@ -436,6 +335,7 @@ private:
 
     mutable std::shared_ptr<impl_type> impl_; // Null if the stream was moved from.
     executor_type executor_;
+    bool try_late_ = false; // For a new one.
 };
 
 template <class NextLayer>

@@ -101,7 +101,7 @@ struct machine {
         return name_of(fsm.begin(what, fsm.begin_needs_now(what) ? at(now) : no_time()));
     }
     std::string end(direction what, bool progress = true) {
-        const auto e = fsm.end(what, progress, fsm.end_needs_now(progress) ? at(now) : no_time());
+        const auto e = fsm.end(what, progress, fsm.end_needs_now(what, progress) ? at(now) : no_time());
         return (e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : "");
     }
     std::string settle() { return name_of(fsm.settle()); }
@@ -127,6 +127,8 @@ struct machine {
             return "arm " + std::to_string(seconds_of(a.at));
         case kind::move:
             return "move " + std::to_string(seconds_of(a.at));
+        case kind::grace:
+            return "grace";
         case kind::withdraw:
             return "withdraw";
         case kind::close:
@@ -137,7 +139,7 @@ struct machine {
 
 private:
     static std::string name_of(deadline_fsm::phase p) {
-        using enum deadline_fsm::phase;
+        using enum asio_wheel::detail::direction_phase;
         return p == unused ? "unused" : p == pending ? "pending" : "failed";
     }
 
@@ -559,8 +561,8 @@ BOOST_FIXTURE_TEST_CASE(what_is_taken_back_leaves_no_idle_period_in_force, machi
 BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare, machine) {
     const auto needs = [&] {
         return std::array{fsm.begin_needs_now(read), fsm.begin_needs_now(write),
-                          fsm.begin_needs_now(connect), fsm.end_needs_now(true),
-                          fsm.end_needs_now(false)};
+                          fsm.begin_needs_now(connect), fsm.end_needs_now(read, true),
+                          fsm.end_needs_now(read, false)};
     };
     BOOST_TEST((needs() == std::array{false, false, false, false, false}));
     set_reads(30);

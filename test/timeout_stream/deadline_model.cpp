@@ -275,7 +275,7 @@ private:
         if (progress) {
             seen_.new_count.push_back(now_);
         }
-        const bool needs_now = fsm_.end_needs_now(progress);
+        const bool needs_now = fsm_.end_needs_now(o.what, progress);
         expect(!needs_now || progress, "is time needed?");
         const auto ending = fsm_.end(o.what, progress, needs_now ? at(now_) : no_time());
         expect(ending.why == o.why, "it is told why");
@@ -402,7 +402,7 @@ private:
     }
 
     void check() {
-        using enum deadline_fsm::phase;
+        using enum asio_wheel::detail::direction_phase;
         for (const direction what : {direction::read, direction::write}) {
             const auto phase = seen_.fate_of(what) ? failed : seen_.any(what) ? pending : unused;
             expect(fsm_.phase_of(what) == phase, "the phase is another one");

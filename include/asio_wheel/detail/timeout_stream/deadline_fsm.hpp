@@ -30,6 +30,7 @@
 //
 //   event                           no wait       a wait that ends at t
 //   begin(), its deadline passed    close         close; the wait goes on
+//   the same, late ones are tried   grace         grace; the wait goes on
 //   begin(), nothing to watch       none          none
 //   begin(), earliest deadline e    arm(e)        e < t: move(e). Else none.
 //   take_back()                     not allowed   no wait
@@ -40,8 +41,22 @@
 //   wait_failed(), its turn         -             something to watch: close, no wait. Else no wait.
 //   wait_refused()                  not allowed   the same
 //   these, a past turn              none          none; the wait goes on
+//   grace_ended(), its grace        close         close; the wait goes on
+//   the same, a past grace          none          none; the wait goes on
+//   block(), its deadline passed    close         close; the wait goes on
 //
 // A past turn is that of a wait which was withdrawn when it was on its way already.
+//
+// A grace is for operations that begin after their deadline, if such operations are tried. It ends
+// when what was ready at once has completed. Then the deadline counts. Meanwhile nothing watches
+// the deadline of the direction, and no idle period. A grace has a number, too. It is past when no
+// operation of its direction is pending any more.
+//
+// Operations that block their thread are not counted. Until one of them ends, nothing else happens
+// to the stream. So block() only says until when it may take, and no wait is needed.
+//
+// The next message. message_after() gives a message a deadline that is not known yet. It becomes
+// the deadline of reads when a read ends that has read something, and no other read is pending.
 //
 // What always holds:
 //
@@ -51,7 +66,7 @@
 //  2. Each deadline that is watched has a wait, until the machine says close. What is pending when
 //     a stream is closed ends at once, so its deadline needs no wait.
 //  3. A deadline does not change while operations of its direction are pending. So it is the
-//     deadline of each of them.
+//     deadline of each of them. A message's deadline begins between two reads.
 //  4. The idle period in force is a deadline, too, of each direction that is pending. It is counted
 //     from when something was last read or written, but not from before both directions were
 //     unused, and not from before this period came into force.
@@ -61,6 +76,7 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINE_FSM_HPP
 
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/timeout_stream/direction.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/assert.hpp>
@@ -69,22 +85,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace asio_wheel::detail {
-
-/// What an operation of a stream does. A connect has the deadline of writes. While it is pending,
-/// no deadline can be set.
-enum class direction : std::uint8_t { read, write, connect };
-
-/// The deadlines that were set. The last time point and the longest duration mean that there is
-/// none.
-struct stream_options {
-    using clock = std::chrono::steady_clock;
-
-    clock::time_point read = clock::time_point::max();
-    clock::time_point write = clock::time_point::max();
-    clock::duration idle = clock::duration::max();
-};
 
 /// See above. Not safe for threads.
 class deadline_fsm {
@@ -97,7 +100,7 @@ public:
     static constexpr time_point never = time_point::max();
     static constexpr duration no_period = duration::max();
 
-    enum class phase : std::uint8_t { unused, pending, failed };
+    using phase = direction_phase;
 
     /// What the caller does next.
     struct action {
@@ -105,6 +108,7 @@ public:
             none,
             arm,      ///< Start a wait that ends at `at`. It has the current turn().
             move,     ///< Make the wait end at `at`, which is earlier.
+            grace,    ///< Call grace_ended() after what is ready at once. It has number grace().
             withdraw, ///< End the wait. If it arrives nevertheless, it comes to nothing.
             close     ///< Close the stream.
         };
@@ -119,13 +123,14 @@ public:
         bool lingers;                  ///< The wait has nothing to watch: settle() has to follow.
     };
 
-    explicit deadline_fsm(const stream_options& t) noexcept : next_idle_(t.idle) {
+    explicit deadline_fsm(const stream_options& t) noexcept
+        : message_(t.message), next_idle_(t.idle), try_late_(t.try_late) {
         reads_.deadline = t.read;
         writes_.deadline = t.write;
     }
 
     [[nodiscard]] stream_options current() const noexcept {
-        return {reads_.deadline, writes_.deadline, next_idle_};
+        return {reads_.deadline, writes_.deadline, next_idle_, message_, try_late_};
     }
 
     // Deadlines may be set only while this is true: neither what they are for nor a connect is
@@ -142,6 +147,16 @@ public:
         writes_.deadline = t;
     }
 
+    /// The deadline of reads will be `d` after the next byte that is read. Without a value, it
+    /// stays as it is.
+    void message_after(std::optional<duration> d) noexcept {
+        BOOST_ASSERT(may_set_reads());
+        message_ = d;
+    }
+
+    /// Whether operations that begin after their deadline are tried. From the next one on.
+    void try_late(bool on) noexcept { try_late_ = on; }
+
     /// From the next operation on; then for all that are pending.
     void idle_after(duration d) noexcept { next_idle_ = d; }
 
@@ -153,23 +168,30 @@ public:
         return next_idle_ != no_period || part_of(what).deadline != never;
     }
 
-    /// An operation is to begin.
+    /// An operation is to begin. `empty`: it will read or write nothing.
     ///
     /// close: its deadline has passed. It has not begun, and nothing more is told of it.
     /// arm: if the wait cannot be started, take_back() has to follow, and the operation has not
-    /// begun.
-    [[nodiscard]] action begin(direction what, time_point now) noexcept {
+    /// begun. grace: the same, with take_back_grace().
+    [[nodiscard]] action begin(direction what, time_point now, bool empty = false) noexcept {
         direction_state& d = part_of(what);
-        if (d.deadline != never && d.deadline <= now) {
+        const bool late = has_passed(d.deadline, now);
+        // If others of its direction are pending, their wait or grace ends soon.
+        const bool grace = late && try_late_ && d.in() == phase::unused;
+        if (late && (!try_late_ || (grace && empty))) {
             expire(now);
             return {action::kind::close};
         }
-        if (idle_ != next_idle_ || reads_.count + writes_.count == 0) {
+        if (is_unused() || (!grace && idle_ != next_idle_)) {
             idle_ = next_idle_;
             idle_since_ = now;
         }
         d.join();
         connects_ += what == direction::connect ? 1 : 0;
+        if (grace) {
+            d.grace = ++grace_;
+            return {action::kind::grace};
+        }
         return watch();
     }
 
@@ -181,9 +203,15 @@ public:
         idle_ = no_period;
     }
 
+    /// The grace that begin() asked for could not be started.
+    void take_back_grace(direction what) noexcept {
+        BOOST_ASSERT(part_of(what).grace == grace_ && part_of(what).count == 1);
+        leave(what);
+    }
+
     /// False if end() does not look at its `now`.
-    [[nodiscard]] bool end_needs_now(bool progress) const noexcept {
-        return progress && idle_ != no_period;
+    [[nodiscard]] bool end_needs_now(direction what, bool progress) const noexcept {
+        return progress && (idle_ != no_period || (what == direction::read && message_));
     }
 
     /// An operation has ended. `progress`: something was read or written, or the stream is
@@ -191,11 +219,28 @@ public:
     [[nodiscard]] ending end(direction what, bool progress, time_point now) noexcept {
         const boost::system::error_code why = part_of(what).why;
         leave(what);
-        if (progress) {
-            idle_since_ = now;
-        }
+        note_progress(what, progress, now);
         return {why, lingers()};
     }
+
+    /// An operation is to block its thread. Until when it may: `never` if nothing limits it. If it
+    /// may not begin, nothing is returned: then close the stream.
+    [[nodiscard]] std::optional<time_point> block(direction what, time_point now) noexcept {
+        const time_point deadline = part_of(what).deadline;
+        if (has_passed(deadline, now) && !try_late_) {
+            expire(now);
+            return std::nullopt;
+        }
+        return std::min(deadline, idle_end_of_blocking(now));
+    }
+
+    /// It has ended.
+    void block_ended(direction what, bool progress, time_point now) noexcept {
+        note_progress(what, progress, now);
+    }
+
+    /// It has not ended in time. Close the stream.
+    void block_failed(time_point now) noexcept { expire(now); }
 
     /// The handler of an operation has returned.
     [[nodiscard]] action settle() noexcept {
@@ -231,6 +276,18 @@ public:
         return wait_failed(turn_, why);
     }
 
+    /// The grace of a direction has ended.
+    [[nodiscard]] action grace_ended(direction what, std::uint64_t grace, time_point now) noexcept {
+        direction_state& d = part_of(what);
+        BOOST_ASSERT(grace != 0 && grace <= grace_);
+        if (d.grace != grace) {
+            return {};
+        }
+        d.grace = 0;
+        expire(now);
+        return {action::kind::close};
+    }
+
     [[nodiscard]] phase phase_of(direction what) const noexcept { return part_of(what).in(); }
 
     [[nodiscard]] bool armed() const noexcept { return armed_; }
@@ -239,36 +296,10 @@ public:
     [[nodiscard]] std::uint64_t turn() const noexcept { return turn_; }
     [[nodiscard]] time_point wait_end() const noexcept { return wait_end_; }
 
+    /// The number of the last grace.
+    [[nodiscard]] std::uint64_t grace() const noexcept { return grace_; }
+
 private:
-    struct direction_state {
-        time_point deadline = never;
-        unsigned count = 0;            // Of the operations that are pending.
-        boost::system::error_code why; // Set in the phase `failed` alone.
-
-        [[nodiscard]] phase in() const noexcept {
-            return count == 0 ? phase::unused : why ? phase::failed : phase::pending;
-        }
-
-        void join() noexcept { ++count; }
-
-        void leave() noexcept {
-            BOOST_ASSERT(in() != phase::unused);
-            if (--count == 0) {
-                why = {};
-            }
-        }
-
-        void fail(const boost::system::error_code& reason) noexcept {
-            BOOST_ASSERT(in() == phase::pending && reason);
-            why = reason;
-        }
-
-        // When it fails. `never` if it is not watched.
-        [[nodiscard]] time_point expiry(time_point idle_end) const noexcept {
-            return in() == phase::pending ? std::min(deadline, idle_end) : never;
-        }
-    };
-
     [[nodiscard]] direction_state& part_of(direction what) noexcept {
         return what == direction::read ? reads_ : writes_;
     }
@@ -280,6 +311,33 @@ private:
         BOOST_ASSERT(what != direction::connect || connects_ != 0);
         connects_ -= what == direction::connect ? 1 : 0;
         part_of(what).leave();
+    }
+
+    [[nodiscard]] static bool has_passed(time_point deadline, time_point now) noexcept {
+        return deadline != never && deadline <= now;
+    }
+
+    [[nodiscard]] bool is_unused() const noexcept { return reads_.count + writes_.count == 0; }
+
+    // Something was read or written, or the stream is connected, if `progress`.
+    void note_progress(direction what, bool progress, time_point now) noexcept {
+        if (!progress) {
+            return;
+        }
+        idle_since_ = now;
+        if (what == direction::read && message_ && reads_.count == 0) {
+            reads_.deadline = add_saturating(now, *message_);
+            message_.reset();
+        }
+    }
+
+    // A period that is new comes into force for what is pending with the next operation that has a
+    // wait. Until then, it is in force only for operations that block.
+    [[nodiscard]] time_point idle_end_of_blocking(time_point now) const noexcept {
+        const bool counts = idle_ == next_idle_ && !is_unused();
+        return next_idle_ == no_period ? never
+               : counts                ? idle_end()
+                                       : add_saturating(now, next_idle_);
     }
 
     [[nodiscard]] time_point idle_end() const noexcept {
@@ -353,14 +411,17 @@ private:
     }
 
     direction_state reads_;
-    direction_state writes_;    // And connects.
-    unsigned connects_ = 0;     // How many of the writes are connects.
-    duration idle_ = no_period; // The period in force,
-    duration next_idle_;        // and the one from the next operation on.
-    time_point idle_since_;     // When the period in force was last counted anew.
-    bool armed_ = false;        // There is a wait.
-    time_point wait_end_;       // When it ends, or the last one was to end.
-    std::uint64_t turn_ = 0;    // The number of that.
+    direction_state writes_;          // And connects.
+    unsigned connects_ = 0;           // How many of the writes are connects.
+    std::optional<duration> message_; // The deadline of the next message, from its first byte.
+    duration idle_ = no_period;       // The period in force,
+    duration next_idle_;              // and the one from the next operation on.
+    time_point idle_since_;           // When the period in force was last counted anew.
+    bool try_late_;                   // An operation that begins too late gets a grace.
+    bool armed_ = false;              // There is a wait.
+    time_point wait_end_;             // When it ends, or the last one was to end.
+    std::uint64_t turn_ = 0;          // The number of that.
+    std::uint64_t grace_ = 0;         // The number of the last grace.
 };
 
 } // namespace asio_wheel::detail

@@ -37,6 +37,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -58,9 +59,10 @@ public:
 
     /// What to do about an operation that is to begin.
     enum class start {
-        at_once,   ///< Begin it.
-        with_wait, ///< Begin it, after calling wait().
-        too_late   ///< Its deadline has passed. Close the stream; it has not begun.
+        at_once,    ///< Begin it.
+        with_wait,  ///< Begin it, after calling wait().
+        with_grace, ///< Begin it, after starting a grace. on_grace() is its end.
+        too_late    ///< Its deadline has passed. Close the stream; it has not begun.
     };
 
     /// What to do when a wait has ended.
@@ -78,6 +80,9 @@ public:
         const std::lock_guard<optional_mutex> guard(mutex_);
         return fsm_.current();
     }
+
+    [[nodiscard]] time_point now() const { return wheel_.now(); }
+    [[nodiscard]] bool paused() const noexcept { return wheel_.paused(); }
 
     [[nodiscard]] time_point from_now(duration d) const { return add_saturating(wheel_.now(), d); }
 
@@ -113,6 +118,20 @@ public:
         fsm_.set_writes(t);
     }
 
+    /// Reads have to be done `d` after the next byte that is read. Without a value, this is over.
+    void message_after(std::optional<duration> d) {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        if (!fsm_.may_set_reads()) {
+            reject("a read or a connect is pending");
+        }
+        fsm_.message_after(d);
+    }
+
+    void try_late(bool on) {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        fsm_.try_late(on);
+    }
+
     /// From the next operation on. A wait for one that is pending may belong to another executor.
     void idle_after(duration d) {
         const std::lock_guard<optional_mutex> guard(mutex_);
@@ -124,17 +143,18 @@ public:
         fsm_.idle_never();
     }
 
-    [[nodiscard]] start begin(direction what) {
+    [[nodiscard]] start begin(direction what, bool empty) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         const auto now = fsm_.begin_needs_now(what) ? wheel_.now() : time_point();
-        const auto answer = fsm_.begin(what, now);
+        const auto answer = fsm_.begin(what, now, empty);
         if (answer.what == next::move) {
             // If the wait has ended already, on_time() comes, and finds what has passed.
             static_cast<void>(timer_.postpone_until(answer.at));
         }
-        return answer.what == next::close ? start::too_late
-               : answer.what == next::arm ? start::with_wait
-                                          : start::at_once;
+        return answer.what == next::close   ? start::too_late
+               : answer.what == next::arm   ? start::with_wait
+               : answer.what == next::grace ? start::with_grace
+                                            : start::at_once;
     }
 
     /// Starts the wait that begin() or on_time() asked for.
@@ -151,6 +171,21 @@ public:
         fsm_.take_back(what);
     }
 
+    /// The number of the grace that begin() asked for. Needs no lock, like wait().
+    [[nodiscard]] std::uint64_t grace() const noexcept { return fsm_.grace(); }
+
+    /// The grace could not be started. So the operation does not begin.
+    void take_back_grace(direction what) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        fsm_.take_back_grace(what);
+    }
+
+    /// A grace has ended. True if the stream must be closed.
+    [[nodiscard]] bool on_grace(direction what, std::uint64_t grace) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        return fsm_.grace_ended(what, grace, wheel_.now()).what == next::close;
+    }
+
     /// wait() has thrown in on_time(). True if the stream must be closed.
     [[nodiscard]] bool refuse(const boost::system::error_code& why) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
@@ -160,8 +195,36 @@ public:
     /// `progress`: something was read, or written, or the stream is connected.
     [[nodiscard]] ending end(direction what, bool progress) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const auto now = fsm_.end_needs_now(progress) ? wheel_.now() : time_point();
+        const auto now = fsm_.end_needs_now(what, progress) ? wheel_.now() : time_point();
         return fsm_.end(what, progress, now);
+    }
+
+    /// An operation is to block its thread. Until when it may, or nothing if its deadline has
+    /// passed: then close the stream.
+    [[nodiscard]] std::optional<time_point> block(direction what) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        const auto now = fsm_.begin_needs_now(what) ? wheel_.now() : time_point();
+        return fsm_.block(what, now);
+    }
+
+    /// It has ended.
+    void block_ended(direction what, bool progress) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        const auto now = fsm_.end_needs_now(what, progress) ? wheel_.now() : time_point();
+        fsm_.block_ended(what, progress, now);
+    }
+
+    /// It has not ended in time. Close the stream.
+    void block_failed() noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        fsm_.block_failed(wheel_.now());
+    }
+
+    /// Whether asynchronous operations are pending.
+    [[nodiscard]] bool any_pending() const noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        return fsm_.phase_of(direction::read) != direction_phase::unused ||
+               fsm_.phase_of(direction::write) != direction_phase::unused;
     }
 
     /// The handler of an operation has returned.

@@ -23,9 +23,12 @@
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/wait_traits.hpp>
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -66,6 +69,7 @@ void close_layer(Layer& layer) noexcept {
 /// A base with the associated executor `Executor`, or with none if that is `unassociated`.
 template <class Executor>
 struct bound_to {
+    using bound = Executor;
     using executor_type = Executor;
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
@@ -74,7 +78,9 @@ struct bound_to {
 };
 
 template <>
-struct bound_to<unassociated> {};
+struct bound_to<unassociated> {
+    using bound = unassociated;
+};
 
 /// The handler of the wait for a stream's deadlines. It keeps the memory of the wait: if the
 /// deadline has become later, the next wait begins here, and then needs no memory.
@@ -104,6 +110,40 @@ private:
     mutable kept_memory<upstream> memory_; // get_allocator() is const.
 };
 
+/// The end of a grace. An Asio timer that has expired already calls it, not the wheel: Asio looks
+/// for such timers after it has asked the system for what is ready. So what was ready at once
+/// completes before. Only operations that begin too late have one, so the timer is made for each.
+template <class Impl, class Executor>
+class stream_grace : public bound_to<Executor> {
+    using clock = std::chrono::steady_clock;
+    using timer = boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
+                                                    typename Impl::executor_type>;
+
+public:
+    static void start(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex, direction what) {
+        auto owned = std::make_unique<timer>(impl->layer.get_executor(), clock::time_point());
+        timer& t = *owned;
+        t.async_wait(stream_grace(impl, std::move(ex), what, std::move(owned)));
+    }
+
+    void operator()(const boost::system::error_code&) {
+        if (const std::shared_ptr<Impl> impl = impl_.lock()) {
+            impl->on_grace(what_, number_);
+        }
+    }
+
+private:
+    stream_grace(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex, direction what,
+                 std::unique_ptr<timer> t)
+        : bound_to<Executor>(std::move(ex)), impl_(impl), timer_(std::move(t)),
+          number_(impl->deadlines.grace()), what_(what) {}
+
+    std::weak_ptr<Impl> impl_;
+    std::unique_ptr<timer> timer_; // It calls this. Asio has moved this out of it by then.
+    std::uint64_t number_;
+    direction what_;
+};
+
 template <class Layer>
 class stream_impl : public std::enable_shared_from_this<stream_impl<Layer>> {
 public:
@@ -116,10 +156,10 @@ public:
 
     /// Begins an operation that completes by calling `handler`. Returns false if its deadline has
     /// passed: then the next layer is closed, and the operation has not begun. If this throws,
-    /// nothing has begun.
+    /// nothing has begun. `empty`: it will read or write nothing.
     template <class Handler>
-    [[nodiscard]] bool begin(direction what, const Handler& handler) {
-        switch (deadlines.begin(what)) {
+    [[nodiscard]] bool begin(direction what, const Handler& handler, bool empty) {
+        switch (deadlines.begin(what, empty)) {
         case deadlines_type::start::at_once:
             break;
         case deadlines_type::start::with_wait:
@@ -127,6 +167,14 @@ public:
                 deadlines.wait(watch_for(handler));
             } catch (...) {
                 deadlines.take_back(what);
+                throw;
+            }
+            break;
+        case deadlines_type::start::with_grace:
+            try {
+                start_grace(handler, what);
+            } catch (...) {
+                deadlines.take_back_grace(what);
                 throw;
             }
             break;
@@ -167,22 +215,42 @@ public:
         }
     }
 
+    void on_grace(direction what, std::uint64_t grace) noexcept {
+        if (deadlines.on_grace(what, grace)) {
+            close();
+        }
+    }
+
     void close() noexcept { close_layer(layer); }
 
     Layer layer;
     deadlines_type deadlines;
 
 private:
-    // The wait for the deadline of an operation. It ends where the operation's handler is called.
+    // The wait for the deadline of an operation.
     template <class Handler>
     [[nodiscard]] auto watch_for(const Handler& handler) {
+        auto ex = executor_of(handler);
+        using executor = typename decltype(ex)::bound;
+        return stream_watch<stream_impl, executor>(this->shared_from_this(), std::move(ex));
+    }
+
+    template <class Handler>
+    void start_grace(const Handler& handler, direction what) {
+        auto ex = executor_of(handler);
+        using executor = typename decltype(ex)::bound;
+        stream_grace<stream_impl, executor>::start(this->shared_from_this(), std::move(ex), what);
+    }
+
+    // Both end where the operation's handler is called.
+    template <class Handler>
+    [[nodiscard]] auto executor_of(const Handler& handler) {
         namespace asio = boost::asio;
-        const auto self = this->shared_from_this();
         if constexpr (!has_own_executor<Handler>) {
-            return stream_watch<stream_impl, unassociated>(self, {});
+            return bound_to<unassociated>();
         } else {
             const auto ex = asio::get_associated_executor(handler, layer.get_executor());
-            return stream_watch<stream_impl, std::decay_t<decltype(ex)>>(self, {ex});
+            return bound_to<std::decay_t<decltype(ex)>>{ex};
         }
     }
 };

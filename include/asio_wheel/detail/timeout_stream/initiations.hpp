@@ -13,6 +13,7 @@
 #include <asio_wheel/detail/timeout_stream/op.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 
 #include <cstddef>
@@ -45,7 +46,8 @@ public:
     template <class Handler, class Buffers>
     void operator()(Handler&& handler, const Buffers& buffers) const {
         detail::start_stream_op(
-            this->impl(), detail::direction::read, std::forward<Handler>(handler),
+            this->impl(), detail::direction::read, boost::asio::buffer_size(buffers) == 0,
+            std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
                 layer.async_read_some(buffers, std::forward<decltype(op)>(op));
             },
@@ -61,7 +63,8 @@ public:
     template <class Handler, class Buffers>
     void operator()(Handler&& handler, const Buffers& buffers) const {
         detail::start_stream_op(
-            this->impl(), detail::direction::write, std::forward<Handler>(handler),
+            this->impl(), detail::direction::write, boost::asio::buffer_size(buffers) == 0,
+            std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
                 layer.async_write_some(buffers, std::forward<decltype(op)>(op));
             },
@@ -76,7 +79,7 @@ public:
 
     template <class Handler, class Endpoint>
     void operator()(Handler&& handler, const Endpoint& endpoint) const {
-        detail::start_stream_op(this->impl(), detail::direction::connect,
+        detail::start_stream_op(this->impl(), detail::direction::connect, false,
                                 std::forward<Handler>(handler), [&](NextLayer& layer, auto&& op) {
                                     layer.async_connect(endpoint, std::forward<decltype(op)>(op));
                                 });
@@ -92,7 +95,7 @@ public:
     void operator()(Handler&& handler, const Endpoints& endpoints,
                     const Condition& condition) const {
         detail::start_stream_op(
-            this->impl(), detail::direction::connect, std::forward<Handler>(handler),
+            this->impl(), detail::direction::connect, false, std::forward<Handler>(handler),
             [&](NextLayer& layer, auto&& op) {
                 boost::asio::async_connect(layer, endpoints, condition,
                                            std::forward<decltype(op)>(op));

@@ -104,13 +104,13 @@ struct any_endpoint {
 };
 
 /// Starts an operation by calling start(layer, handler). If its deadline has passed, the handler is
-/// posted instead, with error::timed_out and `nothing...`.
+/// posted instead, with error::timed_out and `nothing...`. `empty`: it will read or write nothing.
 template <class Impl, class Handler, class Start, class... Nothing>
-void start_stream_op(Impl& impl, direction what, Handler&& handler, Start start,
+void start_stream_op(Impl& impl, direction what, bool empty, Handler&& handler, Start start,
                      const Nothing&... nothing) {
     using decayed = std::decay_t<Handler>;
     stream_op<Impl, decayed> op(what, decayed(std::forward<Handler>(handler)));
-    if (impl.begin(what, op.inner())) {
+    if (impl.begin(what, op.inner(), empty)) {
         op.join(impl.shared_from_this());
         start(impl.layer, std::move(op));
     } else {

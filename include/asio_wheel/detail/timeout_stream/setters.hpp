@@ -1,0 +1,162 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How the deadlines of a timeout_stream are set: a base class of it.
+
+#ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_SETTERS_HPP
+#define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_SETTERS_HPP
+
+#include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
+
+#include <chrono>
+#include <optional>
+
+namespace asio_wheel::detail {
+
+template <class Stream>
+class deadline_setters {
+public:
+    using clock_type = std::chrono::steady_clock;
+    using duration = clock_type::duration;
+    using time_point = clock_type::time_point;
+
+    /// Sets the deadlines of reads and of writes to `d` from now. If `d` is zero or less, that is
+    /// now. Very long durations saturate. Here and below, this throws std::invalid_argument if `d`
+    /// is not a number (NaN).
+    ///
+    /// As with Beast: while a read is pending, the deadline of reads stays as it is, also for the
+    /// reads after it, such as those that a composed operation will start. The same holds for
+    /// writes. If both are pending, or a connect, this throws std::logic_error. So if a connection
+    /// reads and writes at once, use idle_after(), or a deadline for each direction.
+    ///
+    ///     stream.expires_after(5s);
+    ///     co_await http::async_read_header(stream, buffer, parser, use_awaitable);
+    ///     stream.expires_after(60s);
+    ///     co_await http::async_read(stream, buffer, parser, use_awaitable);
+    template <class Rep, class Period>
+    void expires_after(const std::chrono::duration<Rep, Period>& d) {
+        deadlines().expires(from_now(d));
+    }
+
+    /// As expires_after(), at a point of time.
+    void expires_at(const time_point& t) { deadlines().expires(t); }
+
+    /// As expires_after(), but reads and writes have no deadlines then. (A new stream has none.)
+    void expires_never() { deadlines().expires(deadline_fsm::never); }
+
+    /// Sets the deadline of reads. Throws std::logic_error if a read or a connect is pending.
+    template <class Rep, class Period>
+    void read_expires_after(const std::chrono::duration<Rep, Period>& d) {
+        deadlines().read_expires(from_now(d));
+    }
+    void read_expires_at(const time_point& t) { deadlines().read_expires(t); }
+    void read_expires_never() { deadlines().read_expires(deadline_fsm::never); }
+
+    /// Sets the deadline of writes and connects. Throws std::logic_error if one is pending.
+    template <class Rep, class Period>
+    void write_expires_after(const std::chrono::duration<Rep, Period>& d) {
+        deadlines().write_expires(from_now(d));
+    }
+    void write_expires_at(const time_point& t) { deadlines().write_expires(t); }
+    void write_expires_never() { deadlines().write_expires(deadline_fsm::never); }
+
+    /// Limits the next message, from its first byte. The next byte that is read begins the message.
+    /// When that read completes, the deadline of reads becomes `d` from then, whatever it was.
+    /// Until then, it is what was set by the functions above, before or after this. So a peer may
+    /// be silent for long, but must not send slowly:
+    ///
+    ///     stream.read_expires_after(60s);  // until the first byte
+    ///     stream.message_expires_after(5s); // from then on
+    ///     co_await asio::async_read_until(stream, input, '\n', use_awaitable);
+    ///
+    /// Holds for one message: call both functions before each. If a part of the message has been
+    /// read already, call read_expires_after(5s) instead. If several reads are pending, the message
+    /// begins when the last of them has completed. Throws std::logic_error if a read or a connect
+    /// is pending.
+    template <class Rep, class Period>
+    void message_expires_after(const std::chrono::duration<Rep, Period>& d) {
+        deadlines().message_after(
+            ceil_saturating<duration>(not_nan("the deadline of a timeout_stream", d)));
+    }
+    /// Takes that back, if no byte has been read since. (The deadline of reads stays as it is.)
+    void message_expires_never() { deadlines().message_after(std::nullopt); }
+
+    /// While operations are pending, at least one byte must be read or written within `d`, again
+    /// and again; otherwise all of them time out. Time in which no operation is pending does not
+    /// count. May be called at any time. It takes effect when the next operation starts, for all
+    /// that are pending then. Throws std::invalid_argument if `d` is not greater than zero.
+    template <class Rep, class Period>
+    void idle_after(const std::chrono::duration<Rep, Period>& d) {
+        deadlines().idle_after(positive<duration>("the idle period of a timeout_stream", d));
+    }
+    /// No idle period, also for what is pending.
+    void idle_never() { deadlines().idle_never(); }
+
+    /// Whether an operation is tried if it is started after its deadline. By default it is not: it
+    /// closes the stream and times out. If it is tried, it wins if it is ready at once, and times
+    /// out otherwise. Beast's streams do that: so <asio_wheel/beast.hpp> has a stream for programs
+    /// that rely on it. But a peer that always sends can evade its deadline then. From the next
+    /// operation on.
+    void try_late_operations(bool on) {
+        stream().try_late_ = on;
+        deadlines().try_late(on);
+    }
+
+    // For arguments of other types, the compiler says what is expected: detail/asio/misuse.hpp.
+    template <class T>
+        requires(!duration_argument<T>)
+    auto expires_after(const T&) {
+        expect_duration<T>();
+    }
+    template <class T>
+        requires(!steady_time_point_argument<T>)
+    auto expires_at(const T&) {
+        expect_steady_time_point<T>();
+    }
+    template <class T>
+        requires(!duration_argument<T>)
+    auto read_expires_after(const T&) {
+        expect_duration<T>();
+    }
+    template <class T>
+        requires(!steady_time_point_argument<T>)
+    auto read_expires_at(const T&) {
+        expect_steady_time_point<T>();
+    }
+    template <class T>
+        requires(!duration_argument<T>)
+    auto write_expires_after(const T&) {
+        expect_duration<T>();
+    }
+    template <class T>
+        requires(!steady_time_point_argument<T>)
+    auto write_expires_at(const T&) {
+        expect_steady_time_point<T>();
+    }
+    template <class T>
+        requires(!duration_argument<T>)
+    auto message_expires_after(const T&) {
+        expect_duration<T>();
+    }
+
+private:
+    friend Stream;
+
+    deadline_setters() = default;
+
+    [[nodiscard]] Stream& stream() noexcept { return static_cast<Stream&>(*this); }
+    [[nodiscard]] auto& deadlines() { return stream().impl().deadlines; }
+
+    template <class Rep, class Period>
+    [[nodiscard]] time_point from_now(const std::chrono::duration<Rep, Period>& d) {
+        return deadlines().from_now(
+            ceil_saturating<duration>(not_nan("the deadline of a timeout_stream", d)));
+    }
+};
+
+} // namespace asio_wheel::detail
+
+#endif
