@@ -26,6 +26,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -97,11 +98,28 @@ struct machine {
     }
     void idle_after(long d) { fsm.idle_after(std::chrono::seconds(d)); }
 
-    std::string begin(direction what) {
-        return name_of(fsm.begin(what, fsm.begin_needs_now(what) ? at(now) : no_time()));
+    void message_after(long d) { fsm.message_after(std::chrono::seconds(d)); }
+
+    std::string begin(direction what, bool empty = false) {
+        return name_of(fsm.begin(what, fsm.begin_needs_now(what) ? at(now) : no_time(), empty));
+    }
+    std::string grace_ended(direction what) { return grace_ended(what, fsm.grace()); }
+    std::string grace_ended(direction what, std::uint64_t grace) {
+        return name_of(fsm.grace_ended(what, grace, at(now)));
+    }
+    std::string block(direction what) {
+        const auto end = fsm.block(what, fsm.begin_needs_now(what) ? at(now) : no_time());
+        return !end                          ? "close"
+               : *end == deadline_fsm::never ? "until never"
+                                             : "until " + std::to_string(seconds_of(*end));
+    }
+    void block_ended(direction what, bool progress = true) {
+        const bool needs_now = fsm.end_needs_now(what, progress);
+        fsm.block_ended(what, progress, needs_now ? at(now) : no_time());
     }
     std::string end(direction what, bool progress = true) {
-        const auto e = fsm.end(what, progress, fsm.end_needs_now(what, progress) ? at(now) : no_time());
+        const auto e =
+            fsm.end(what, progress, fsm.end_needs_now(what, progress) ? at(now) : no_time());
         return (e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : "");
     }
     std::string settle() { return name_of(fsm.settle()); }
@@ -556,6 +574,307 @@ BOOST_FIXTURE_TEST_CASE(what_is_taken_back_leaves_no_idle_period_in_force, machi
     BOOST_TEST(end(read) == "ok");
 }
 
+// The next message.
+
+BOOST_FIXTURE_TEST_CASE(a_message_gets_its_deadline_with_its_first_byte, machine) {
+    set_reads(60);
+    message_after(5);
+    BOOST_TEST(begin(read) == "arm 60");
+    now = 58;
+    BOOST_TEST(end(read) == "ok, lingers");
+    BOOST_TEST((fsm.current().read == at(63)));
+    BOOST_TEST(begin(read) == "none");
+    now = 60;
+    BOOST_TEST(wait_ended() == "arm 63");
+    BOOST_TEST(end(read) == "ok, lingers"); // The next byte begins no other message.
+    now = 62;
+    BOOST_TEST(begin(read) == "none");
+    now = 63;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(read, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_may_have_the_only_deadline, machine) {
+    message_after(5);
+    BOOST_TEST(begin(read) == "none");
+    now = 100;
+    BOOST_TEST(end(read) == "ok");
+    BOOST_TEST(begin(write) == "none"); // It is one of reads.
+    BOOST_TEST(begin(read) == "arm 105");
+    end(read);
+    settle();
+    fsm.message_after(deadline_fsm::duration::max());
+    BOOST_TEST(begin(read) == "arm 105");
+    end(read);
+    BOOST_TEST(begin(read) == "none"); // That is never.
+}
+
+BOOST_FIXTURE_TEST_CASE(only_a_read_that_reads_begins_a_message, machine) {
+    set_both(60);
+    message_after(5);
+    begin(read);
+    now = 1;
+    end(read, false);
+    begin(write);
+    end(write);
+    begin(connect);
+    end(connect);
+    BOOST_TEST((fsm.current().read == at(60)));
+    begin(read);
+    begin(read);
+    end(read);
+    BOOST_TEST((fsm.current().read == at(60))); // Another one is pending, which has that.
+    now = 2;
+    end(read);
+    BOOST_TEST((fsm.current().read == at(7)));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_set_before_the_first_byte_is_the_deadline_until_then, machine) {
+    for (const bool first : {false, true}) {
+        machine m;
+        first ? m.set_reads(60) : m.message_after(5);
+        first ? m.message_after(5) : m.set_reads(60);
+        BOOST_TEST(m.begin(read) == "arm 60");
+        m.now = 10;
+        m.end(read);
+        BOOST_TEST((m.fsm.current().read == at(15)));
+    }
+    message_after(5);
+    set_reads(never); // It does not take the message's back,
+    begin(read);
+    end(read);
+    BOOST_TEST((fsm.current().read == at(5)));
+    message_after(5);
+    fsm.message_after(std::nullopt); // but this does.
+    set_reads(70);
+    begin(read);
+    end(read);
+    BOOST_TEST((fsm.current().read == at(70)));
+    message_after(5);
+    message_after(6);
+    begin(read);
+    end(read);
+    BOOST_TEST((fsm.current().read == at(6)));
+    set_reads(80); // It is a deadline like any other.
+    BOOST_TEST((fsm.current().read == at(80)));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_and_an_idle_period_go_together, machine) {
+    idle_after(10);
+    message_after(15);
+    BOOST_TEST(begin(read) == "arm 10");
+    now = 9;
+    BOOST_TEST(end(read) == "ok, lingers");
+    BOOST_TEST(begin(read) == "none");
+    now = 10;
+    BOOST_TEST(wait_ended() == "arm 19"); // idle
+    now = 18;
+    end(read);
+    begin(read);
+    now = 19;
+    BOOST_TEST(wait_ended() == "arm 24"); // the message
+    now = 24;
+    BOOST_TEST(wait_ended() == "close");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_whose_wait_is_refused_fails, machine) {
+    set_reads(60);
+    message_after(5);
+    begin(read);
+    now = 59;
+    end(read);
+    begin(read);
+    now = 60;
+    BOOST_TEST(wait_ended() == "arm 64");
+    BOOST_TEST(wait_refused(error::too_many_pending) == "close");
+    BOOST_TEST(end(read) == error_code(error::too_many_pending).message());
+}
+
+// A grace for what begins too late.
+
+BOOST_FIXTURE_TEST_CASE(what_begins_too_late_has_a_grace_if_it_is_to_be_tried, machine) {
+    fsm.try_late(true);
+    set_both(30);
+    now = 30;
+    for (const direction what : {read, write, connect}) {
+        BOOST_TEST(begin(what) == "grace");
+        BOOST_TEST(wait() == "none");
+        BOOST_TEST(end(what) == "ok"); // It was ready.
+        BOOST_TEST(grace_ended(what) == "none");
+        BOOST_TEST(begin(what) == "grace");
+        BOOST_TEST(grace_ended(what) == "close"); // It was not.
+        BOOST_TEST(end(what, false) == late);
+    }
+    BOOST_TEST(fsm.grace() == 6U);
+    now = 29;
+    BOOST_TEST(begin(read) == "arm 30");
+}
+
+BOOST_FIXTURE_TEST_CASE(each_direction_has_a_grace_and_each_operation_a_new_one, machine) {
+    fsm.try_late(true);
+    set_both(30);
+    now = 30;
+    begin(read);
+    begin(write);
+    BOOST_TEST(grace_ended(read, 2) == "none"); // It is the write's.
+    BOOST_TEST(grace_ended(read, 1) == "close");
+    BOOST_TEST(writes() == "pending"); // It still has its own.
+    end(write);
+    begin(write);
+    BOOST_TEST(grace_ended(write, 2) == "none");
+    BOOST_TEST(grace_ended(write, 3) == "close");
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(end(write, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_joins_others_that_are_late_has_their_wait_or_grace, machine) {
+    fsm.try_late(true);
+    set_reads(30);
+    begin(read);
+    now = 30;
+    BOOST_TEST(begin(read) == "none");
+    BOOST_TEST(wait() == "ends at 30"); // It is about to end.
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(begin(read) == "grace");
+    BOOST_TEST(begin(read) == "none");
+    BOOST_TEST(end(read) == "ok");
+    BOOST_TEST(grace_ended(read) == "close");
+    BOOST_TEST(end(read, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_empty_has_no_grace, machine) {
+    fsm.try_late(true);
+    set_reads(30);
+    now = 30;
+    BOOST_TEST(begin(read, true) == "close");
+    BOOST_TEST(reads() == "unused");
+    begin(read);
+    BOOST_TEST(begin(read, true) == "none"); // Another one is pending.
+    fsm.try_late(false);
+    BOOST_TEST(begin(read) == "close");
+}
+
+BOOST_FIXTURE_TEST_CASE(during_a_grace_there_is_nothing_to_watch, machine) {
+    fsm.try_late(true);
+    set_reads(30);
+    begin(read);
+    end(read);
+    set_reads(0);
+    idle_after(10);
+    BOOST_TEST(begin(read) == "grace");
+    BOOST_TEST(settle() == "withdraw"); // The wait of the last one.
+    BOOST_TEST(begin(write) == "arm 10");
+    now = 10;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(writes() == "failed");
+    BOOST_TEST(reads() == "pending");
+    BOOST_TEST(grace_ended(read) == "close");
+    BOOST_TEST(reads() == "failed");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_grace_begins_an_idle_period_only_for_a_stream_without_operations,
+                        machine) {
+    fsm.try_late(true);
+    set_reads(0);
+    idle_after(10);
+    begin(write);
+    end(write);
+    settle();
+    now = 100;
+    begin(read);
+    now = 101;
+    BOOST_TEST(begin(write) == "arm 110");
+    end(read);
+    idle_after(5);
+    begin(read); // This period comes into force with an operation that has a wait.
+    BOOST_TEST(wait() == "ends at 110");
+    BOOST_TEST(begin(write) == "move 106");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_operation_whose_grace_does_not_start_is_taken_back, machine) {
+    fsm.try_late(true);
+    set_both(0);
+    for (const direction what : {read, write, connect}) {
+        BOOST_TEST(begin(what) == "grace");
+        fsm.take_back_grace(what);
+        BOOST_TEST(reads() == "unused");
+        BOOST_TEST(writes() == "unused");
+        BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+        BOOST_TEST(grace_ended(what) == "none");
+    }
+}
+
+// Operations that block.
+
+BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_its_deadline, machine) {
+    BOOST_TEST(block(read) == "until never");
+    set_reads(30);
+    set_writes(40);
+    now = 29;
+    BOOST_TEST(block(read) == "until 30");
+    BOOST_TEST(block(write) == "until 40");
+    BOOST_TEST(block(connect) == "until 40");
+    now = 30;
+    BOOST_TEST(block(read) == "close");
+    fsm.try_late(true);
+    BOOST_TEST(block(read) == "until 30");
+    BOOST_TEST(reads() == "unused");
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, machine) {
+    idle_after(10);
+    now = 100;
+    BOOST_TEST(block(read) == "until 110");
+    block_ended(read);
+    now = 103;
+    BOOST_TEST(begin(write) == "arm 113");
+    now = 105;
+    BOOST_TEST(block(read) == "until 113");
+    block_ended(read);
+    BOOST_TEST(block(read) == "until 115");
+    block_ended(read, false);
+    BOOST_TEST(block(read) == "until 115");
+    idle_after(20);
+    BOOST_TEST(block(read) == "until 125"); // It has the new one,
+    block_ended(read, false);
+    now = 113;
+    BOOST_TEST(wait_ended() == "arm 115"); // and the write has it with the next operation.
+    fsm.idle_never();
+    BOOST_TEST(block(read) == "until never");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_blocks_too_long_takes_along_what_is_late, machine) {
+    set_reads(30);
+    set_writes(40);
+    begin(read);
+    begin(write);
+    now = 30;
+    BOOST_TEST(block(read) == "close");
+    BOOST_TEST(reads() == "failed");
+    BOOST_TEST(writes() == "pending");
+    BOOST_TEST(block(write) == "until 40");
+    now = 40;
+    fsm.block_failed(at(now));
+    BOOST_TEST(end(write, false) == late + ", lingers");
+    BOOST_TEST(end(read, false) == late + ", lingers");
+}
+
+BOOST_FIXTURE_TEST_CASE(what_blocks_begins_a_message_too, machine) {
+    message_after(5);
+    block(read);
+    now = 10;
+    block_ended(read, false);
+    BOOST_TEST(block(read) == "until never");
+    block_ended(write);
+    now = 20;
+    block_ended(read);
+    BOOST_TEST(block(read) == "until 25");
+}
+
 // The clock and the current settings.
 
 BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare, machine) {
@@ -575,17 +894,26 @@ BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare,
     BOOST_TEST((needs() == std::array{true, true, true, false, false}));
     begin(read);
     BOOST_TEST((needs() == std::array{true, true, true, true, false}));
+    end(read);
+    fsm.idle_never();
+    message_after(5);
+    BOOST_TEST((needs() == std::array{false, false, false, true, false}));
+    BOOST_TEST(!fsm.end_needs_now(write, true));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_set_can_be_asked) {
-    const deadline_fsm fsm({at(1), at(2), 3s});
+    const deadline_fsm fsm({at(1), at(2), 3s, 4s, true});
     BOOST_TEST((fsm.current().read == at(1)));
     BOOST_TEST((fsm.current().write == at(2)));
     BOOST_TEST((fsm.current().idle == 3s));
+    BOOST_TEST((fsm.current().message == 4s));
+    BOOST_TEST(fsm.current().try_late);
     const deadline_fsm none({});
     BOOST_TEST((none.current().read == deadline_fsm::never));
     BOOST_TEST((none.current().write == deadline_fsm::never));
     BOOST_TEST((none.current().idle == deadline_fsm::no_period));
+    BOOST_TEST(!none.current().message);
+    BOOST_TEST(!none.current().try_late);
 }
 
 // Misuse.
@@ -594,6 +922,7 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_that_is_set_for_what_is_pending_fails_an_asse
     begin(read);
     BOOST_TEST(assertion_failed_by([&] { set_reads(1); }) == "may_set_reads()");
     BOOST_TEST(assertion_failed_by([&] { set_writes(1); }) == "");
+    BOOST_TEST(assertion_failed_by([&] { message_after(1); }) == "may_set_reads()");
     begin(connect);
     BOOST_TEST(assertion_failed_by([&] { set_reads(1); }) == "may_set_reads()");
     BOOST_TEST(assertion_failed_by([&] { set_writes(1); }) == "may_set_writes()");
@@ -613,6 +942,17 @@ BOOST_FIXTURE_TEST_CASE(an_operation_that_ends_without_beginning_fails_an_assert
 BOOST_FIXTURE_TEST_CASE(taking_back_without_a_wait_fails_an_assertion, machine) {
     begin(read);
     BOOST_TEST(assertion_failed_by([&] { fsm.take_back(read); }) == "armed_");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_grace_that_was_not_asked_for_fails_an_assertion, machine) {
+    BOOST_TEST(assertion_failed_by([&] { grace_ended(read, 1); }) ==
+               "grace != 0 && grace <= grace_");
+    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { machine(*this).grace_ended(read, 0); }) ==
+               "grace != 0 && grace <= grace_");
+    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { fsm.take_back_grace(read); }) ==
+               "part_of(what).grace == grace_ && part_of(what).count == 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_was_not_asked_for_fails_an_assertion, machine) {

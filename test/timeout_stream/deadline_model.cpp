@@ -14,10 +14,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -48,6 +50,7 @@ struct operation {
     error_code why;        // Its result, if it has failed.
     bool closing = false;  // The stream was closed after it began,
     bool early = false;    // or before, and has been in use since then.
+    bool spared = false;   // Its grace has not ended.
 };
 
 // The model of the machine. It stores no conclusions except for the results of failed operations.
@@ -69,9 +72,9 @@ struct observer {
     [[nodiscard]] long idle_end() const {
         return idle_period == never ? never : std::ranges::max(new_count) + idle_period;
     }
-    // When an operation becomes late. Never, if it has failed already.
+    // When an operation becomes late. Never, if it has failed already, or has a grace.
     [[nodiscard]] long end_of(const operation& o) const {
-        return o.why ? never : std::min(o.deadline, idle_end());
+        return o.why || o.spared ? never : std::min(o.deadline, idle_end());
     }
     [[nodiscard]] bool closing() const {
         return std::ranges::any_of(pending,
@@ -96,6 +99,12 @@ struct observer {
             first = std::min(first, p(o) ? end_of(o) : never);
         }
         return first;
+    }
+
+    [[nodiscard]] bool spares(direction what) const {
+        return std::ranges::any_of(pending, [what](const operation& o) {
+            return same_direction(o.what, what) && o.spared;
+        });
     }
 
     // The error of an operation that begins now, if others in its direction have failed.
@@ -132,11 +141,17 @@ struct wait {
     bool withdrawn = false;
 };
 
+struct grace {
+    direction what = direction::read;
+    std::uint64_t number = 0;
+};
+
 // How often each event happened, in all episodes.
 struct counts {
     int begun = 0, ended = 0, too_late = 0, armed = 0, rearmed = 0, moved = 0, withdrawn = 0,
         timed_out = 0, idle = 0, failed = 0, refused = 0, taken_back = 0, past_turns = 0,
-        joined = 0;
+        joined = 0, messages = 0, graces = 0, past_graces = 0, grace_taken_back = 0, blocked = 0,
+        blocked_too_late = 0, blocked_too_long = 0;
 };
 
 class episode {
@@ -184,12 +199,18 @@ private:
             end(below(seen_.pending.size()));
             return;
         }
-        switch (below(8)) {
+        switch (below(10)) {
         case 0:
-            set();
+            one_in(3) ? set_message() : set();
             break;
         case 1:
-            set_idle();
+            one_in(8) ? set_try_late() : set_idle();
+            break;
+        case 8:
+            end_grace();
+            break;
+        case 9:
+            block(some_direction());
             break;
         case 2:
         case 3:
@@ -234,26 +255,134 @@ private:
         }
     }
 
+    void set_message() {
+        const bool may = seen_.may_set(direction::read);
+        expect(may == fsm_.may_set_reads(), "may it be set?");
+        if (may) {
+            message_ = one_in(4) ? never : some_time(10);
+            note("message after " + std::to_string(message_));
+            message_ == never ? fsm_.message_after(std::nullopt)
+                              : fsm_.message_after(message_ * 1s);
+        }
+    }
+
+    void set_try_late() {
+        try_late_ = !try_late_;
+        note(try_late_ ? "try late" : "do not try late");
+        fsm_.try_late(try_late_);
+    }
+
+    // Something was read or written.
+    void progress(direction what) {
+        seen_.new_count.push_back(now_);
+        if (what == direction::read && message_ != never && !seen_.any(direction::read)) {
+            reads_until_ = now_ + std::exchange(message_, never);
+            ++happened_.messages;
+        }
+    }
+
+    // An operation that blocks. It takes no time here, because no wait could arrive meanwhile.
+    void block(direction what) {
+        const long deadline = what == direction::read ? reads_until_ : writes_until_;
+        note("block " + std::to_string(static_cast<int>(what)));
+        const auto until = fsm_.block(what, fsm_.begin_needs_now(what) ? at(now_) : no_time());
+        if (deadline <= now_ && !try_late_) {
+            expect(!until, "it was not too late");
+            seen_.close(now_, error::timed_out);
+            ++happened_.blocked_too_late;
+            return;
+        }
+        const bool is_in_force = seen_.idle_period == next_idle_ && !seen_.pending.empty();
+        const long idle_end = next_idle_ == never ? never
+                              : is_in_force       ? seen_.idle_end()
+                                                  : now_ + next_idle_;
+        const long end = std::min(deadline, idle_end);
+        expect(until && *until == at(end), "it may block until another time");
+        if (end <= now_ && one_in(2)) {
+            fsm_.block_failed(at(now_));
+            seen_.close(now_, error::timed_out);
+            ++happened_.blocked_too_long;
+            return;
+        }
+        const bool any = one_in(2);
+        note(any ? "with progress" : "without progress");
+        const bool needs_now = fsm_.end_needs_now(what, any);
+        fsm_.block_ended(what, any, needs_now ? at(now_) : no_time());
+        if (any) {
+            progress(what);
+        }
+        ++happened_.blocked;
+    }
+
+    // One of the graces ends.
+    void end_grace() {
+        if (graces_.empty()) {
+            return;
+        }
+        const auto i = static_cast<std::ptrdiff_t>(below(graces_.size()));
+        const grace g = graces_[static_cast<std::size_t>(i)];
+        graces_.erase(graces_.begin() + i);
+        note("grace " + std::to_string(g.number) + " ends");
+        std::vector<operation*> spared;
+        for (operation& o : seen_.pending) {
+            if (o.spared && same_direction(o.what, g.what) && grace_of(g.what) == g.number) {
+                spared.push_back(&o);
+            }
+        }
+        const auto answer = fsm_.grace_ended(g.what, g.number, at(now_));
+        expect(answer, spared.empty() ? kind::none : kind::close);
+        if (spared.empty()) {
+            ++happened_.past_graces;
+            return;
+        }
+        for (operation* const o : spared) {
+            o->spared = false;
+        }
+        const std::size_t failed = seen_.close(now_, error::timed_out);
+        expect(failed >= spared.size(), "what had a grace has failed");
+        ++happened_.graces;
+    }
+
+    // The number of the last grace of a direction.
+    std::uint64_t& grace_of(direction what) { return last_grace_[what == direction::read ? 0 : 1]; }
+
     void begin(direction what) {
         const long deadline = what == direction::read ? reads_until_ : writes_until_;
         note("begin " + std::to_string(static_cast<int>(what)));
         const bool needs_now = fsm_.begin_needs_now(what);
         expect(needs_now == (deadline != never || next_idle_ != never), "is time needed?");
-        const auto answer = fsm_.begin(what, needs_now ? at(now_) : no_time());
-        if (deadline <= now_) {
+        const bool empty = what != direction::connect && one_in(8);
+        const auto answer = fsm_.begin(what, needs_now ? at(now_) : no_time(), empty);
+        const bool first = !seen_.any(what);
+        if (deadline <= now_ && (!try_late_ || (first && empty))) {
             expect(answer, kind::close);
             seen_.close(now_, error::timed_out);
             ++happened_.too_late;
             return;
         }
-        if (seen_.idle_period != next_idle_ || seen_.pending.empty()) {
+        const bool has_grace = deadline <= now_ && first;
+        if (seen_.pending.empty() || (seen_.idle_period != next_idle_ && !has_grace)) {
             seen_.idle_period = next_idle_;
             seen_.new_count.push_back(now_);
         }
         const error_code fate = seen_.fate_of(what);
         happened_.joined += fate ? 1 : 0;
-        seen_.pending.push_back({what, deadline, fate, false, seen_.closing()});
+        const bool spared = has_grace || seen_.spares(what);
+        seen_.pending.push_back({what, deadline, fate, false, seen_.closing(), spared});
         ++happened_.begun;
+        if (has_grace) {
+            expect(answer, kind::grace);
+            if (one_in(10)) {
+                note("grace taken back");
+                fsm_.take_back_grace(what);
+                seen_.pending.pop_back();
+                ++happened_.grace_taken_back;
+            }
+            expect(grace_of(what) < fsm_.grace(), "each grace is another one");
+            grace_of(what) = fsm_.grace();
+            graces_.push_back({what, fsm_.grace()});
+            return;
+        }
         const bool had_wait = current() != nullptr;
         carry_out(answer);
         if (!had_wait && answer.what == kind::arm && one_in(10)) {
@@ -268,16 +397,15 @@ private:
 
     void end(std::size_t i) {
         const operation o = seen_.pending[i];
-        const bool progress = one_in(2);
-        note("end " + std::to_string(static_cast<int>(o.what)) +
-             (progress ? " with progress" : ""));
+        const bool any = one_in(2);
+        note("end " + std::to_string(static_cast<int>(o.what)) + (any ? " with progress" : ""));
         seen_.pending.erase(seen_.pending.begin() + static_cast<std::ptrdiff_t>(i));
-        if (progress) {
-            seen_.new_count.push_back(now_);
+        const bool needs_now = fsm_.end_needs_now(o.what, any);
+        if (any) {
+            progress(o.what);
         }
-        const bool needs_now = fsm_.end_needs_now(o.what, progress);
-        expect(!needs_now || progress, "is time needed?");
-        const auto ending = fsm_.end(o.what, progress, needs_now ? at(now_) : no_time());
+        expect(!needs_now || any, "is time needed?");
+        const auto ending = fsm_.end(o.what, any, needs_now ? at(now_) : no_time());
         expect(ending.why == o.why, "it is told why");
         const bool lingers = current() != nullptr && seen_.first_end() == never;
         expect(ending.lingers == lingers, "does the wait linger?");
@@ -310,6 +438,10 @@ private:
     }
 
     void pass(long d) {
+        while (on_time_ && !graces_.empty()) { // A grace takes no time.
+            end_grace();
+            check();
+        }
         for (; d != 0; --d) {
             ++now_;
             arrive();
@@ -433,6 +565,10 @@ private:
     long reads_until_ = never;
     long writes_until_ = never;
     long next_idle_ = never;
+    long message_ = never;
+    bool try_late_ = false;
+    std::vector<grace> graces_;
+    std::array<std::uint64_t, 2> last_grace_{};
     std::string story_;
 };
 
@@ -446,8 +582,11 @@ void run_episodes(bool on_time) {
         }
         // Each event has happened often.
         for (const int n :
-             {c.begun, c.ended, c.too_late, c.armed, c.rearmed, c.moved, c.withdrawn, c.timed_out,
-              c.idle, c.failed, c.refused, c.taken_back, c.past_turns, c.joined}) {
+             {c.begun,           c.ended,       c.too_late,         c.armed,   c.rearmed,
+              c.moved,           c.withdrawn,   c.timed_out,        c.idle,    c.failed,
+              c.refused,         c.taken_back,  c.past_turns,       c.joined,  c.messages,
+              c.graces,          c.past_graces, c.grace_taken_back, c.blocked, c.blocked_too_late,
+              c.blocked_too_long}) {
             BOOST_TEST(n > 200);
         }
     }
