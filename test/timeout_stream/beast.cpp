@@ -11,9 +11,12 @@
 #include "support/context.hpp"
 #include "support/names.hpp"
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -54,10 +57,12 @@ namespace http = boost::beast::http;
 namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
 using stream_type = asio_wheel::timeout_stream<tcp::socket>;
-using both_kinds = std::tuple<stream_type, beast::tcp_stream>;
+using beast_stream = asio_wheel::beast_stream<>;
+using both_kinds = std::tuple<stream_type, beast_stream, beast::tcp_stream>;
+using our_kinds = std::tuple<stream_type, beast_stream>;
+using beasts_kinds = std::tuple<beast_stream, beast::tcp_stream>;
 
-// Both ends of a connection: a stream of either kind, and the peer's socket. (With Beast's: a TCP
-// socket.)
+// Both ends of a connection: a stream of any kind, and the peer's socket.
 template <class Stream, class Context>
 struct ends : Context {
     Stream stream{this->ctx};
@@ -87,6 +92,103 @@ struct ends : Context {
 
 template <class Stream>
 using real_ends = ends<Stream, drained_context>;
+
+// What happens to operations that are started after their deadline: `passed` sets it.
+template <class Stream, class Passed>
+std::string fate_of_late_operations(Passed passed) {
+    std::string all;
+    const auto with = [&](const std::string& what, auto f) {
+        real_ends<Stream> e;
+        tcp::acceptor acceptor(e.ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+        f(e, acceptor);
+        e.run();
+        all += what + ": " + e.log_text + (e.stream.socket().is_open() ? "; " : " (closed); ");
+    };
+    const std::vector<char> much(20'000'000);
+    using ends_type = real_ends<Stream>;
+    with("nothing to read", [&](ends_type& e, auto&) {
+        passed(e.stream);
+        e.stream.async_read_some(e.buffer(), e.note("read"));
+    });
+    with("data", [&](ends_type& e, auto&) {
+        e.send("hello");
+        e.stream.socket().wait(tcp::socket::wait_read);
+        passed(e.stream);
+        e.stream.async_read_some(asio::buffer(e.memory, 1), [&](error_code ec, std::size_t n) {
+            e.note("first")(ec, n);
+            e.stream.async_read_some(e.buffer(), [&](error_code second, std::size_t m) {
+                e.note("second")(second, m);
+                e.stream.async_read_some(e.buffer(), e.note("third"));
+            });
+        });
+    });
+    with("write", [&](ends_type& e, auto&) {
+        passed(e.stream);
+        e.stream.async_write_some(e.buffer(), e.note("write"));
+    });
+    with("much to write", [&](ends_type& e, auto&) {
+        passed(e.stream);
+        e.stream.async_write_some(asio::buffer(much), [&](error_code ec, std::size_t n) {
+            e.note("some")(ec, n);
+            asio::async_write(e.stream, asio::buffer(much), e.note("the rest"));
+        });
+    });
+    with("both", [&](ends_type& e, auto&) {
+        passed(e.stream);
+        e.stream.async_read_some(e.buffer(), e.note("read"));
+        e.stream.async_write_some(e.buffer(), e.note("write"));
+    });
+    with("empty", [&](ends_type& e, auto&) {
+        e.send("hello");
+        passed(e.stream);
+        e.stream.async_read_some(asio::buffer(e.memory, 0), e.note("read"));
+    });
+    with("end", [&](ends_type& e, auto&) {
+        e.peer.close();
+        e.stream.socket().wait(tcp::socket::wait_read);
+        passed(e.stream);
+        e.stream.async_read_some(e.buffer(), e.note("read"));
+    });
+    with("closed", [&](ends_type& e, auto&) {
+        e.stream.close();
+        passed(e.stream);
+        e.stream.async_read_some(e.buffer(), e.note("read"));
+    });
+    with("connect", [&](ends_type& e, tcp::acceptor& acceptor) {
+        e.stream.close();
+        passed(e.stream);
+        e.stream.async_connect(acceptor.local_endpoint(), e.note("connect"));
+    });
+    with("connect to one of two", [&](ends_type& e, tcp::acceptor& acceptor) {
+        const std::vector<tcp::endpoint> two(2, acceptor.local_endpoint());
+        e.stream.close();
+        passed(e.stream);
+        e.stream.async_connect(two,
+                               [&](error_code ec, const tcp::endpoint&) { e.note("connect")(ec); });
+    });
+    with("refused", [&](ends_type& e, tcp::acceptor& acceptor) {
+        const tcp::endpoint nowhere = acceptor.local_endpoint();
+        acceptor.close();
+        e.stream.close();
+        passed(e.stream);
+        e.stream.async_connect(nowhere, e.note("connect"));
+    });
+    with("set again", [&](ends_type& e, auto&) {
+        passed(e.stream);
+        e.stream.expires_never();
+        e.stream.async_read_some(e.buffer(), e.note("read"));
+        e.send("hello");
+    });
+    return all;
+}
+
+const std::string fate_with_beast =
+    "nothing to read: read late (closed); data: first ok, second ok, third late (closed); write: "
+    "write ok; much to write: some ok, the rest late (closed); both: write ok, read late (closed); "
+    "empty: read late (closed); end: read End of file; closed: read closed (closed); connect: "
+    "connect ok; connect to one of two: connect ok; refused: connect Connection refused; set "
+    "again: "
+    "read ok; ";
 using virtual_ends = ends<stream_type, virtual_world>;
 
 } // namespace
@@ -205,6 +307,132 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_connect_has_a_deadline, Stream, both_kinds) {
         [&](error_code ec, const tcp::endpoint&) { e.note("c")(ec); });
     e.run();
     BOOST_TEST(e.log_text == "c ok, c ok");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_begins_after_its_deadline_is_tried, Stream, beasts_kinds) {
+    const auto zero = [](Stream& s) { s.expires_after(0s); };
+    BOOST_TEST(fate_of_late_operations<Stream>(zero) == fate_with_beast);
+    const auto before = [](Stream& s) { s.expires_at(std::chrono::steady_clock::now() - 1h); };
+    BOOST_TEST(fate_of_late_operations<Stream>(before) == fate_with_beast);
+    const auto meanwhile = [](Stream& s) {
+        s.expires_after(1ms);
+        std::this_thread::sleep_for(2ms);
+    };
+    BOOST_TEST(fate_of_late_operations<Stream>(meanwhile) == fate_with_beast);
+}
+
+// That is why other streams do not try it: see timeout_stream/sockets, which has the same case.
+BOOST_AUTO_TEST_CASE_TEMPLATE(so_a_peer_that_always_sends_evades_the_deadline, Stream,
+                              beasts_kinds) {
+    real_ends<Stream> e;
+    e.send(std::string(1000, 'x'));
+    int reads = 0;
+    const auto next = [&](const auto& self) -> void {
+        e.stream.async_read_some(asio::buffer(e.memory, 1), [&](error_code ec, std::size_t) {
+            if (!ec && ++reads < 1000) {
+                self(self);
+            }
+        });
+    };
+    e.stream.expires_after(0s);
+    next(next);
+    e.run();
+    BOOST_TEST(reads == 1000);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_beast_stream_stays_one_when_it_is_moved, Stream, beasts_kinds) {
+    real_ends<Stream> e;
+    tcp::acceptor acceptor(e.ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    Stream moved(std::move(e.stream));
+    for (Stream* const s : {&moved, &e.stream}) { // The second one is new.
+        s->close();
+        s->expires_after(0s);
+        s->async_connect(acceptor.local_endpoint(), e.note("connect"));
+        e.run();
+    }
+    if constexpr (std::is_move_assignable_v<Stream>) { // Beast's is not.
+        e.stream = std::move(moved);
+    }
+    e.stream.expires_after(0s);
+    e.stream.async_write_some(e.buffer(), e.note("write"));
+    e.run();
+    BOOST_TEST(e.log_text == "connect ok, connect ok, write ok");
+}
+
+// A stream that is destroyed, or whose context ends, before it is known what is ready.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_late_operation_may_outlive_its_stream, Stream, beasts_kinds) {
+    {
+        real_ends<Stream> e;
+        std::optional<Stream> s(std::move(e.stream));
+        s->expires_after(0s);
+        s->async_read_some(e.buffer(), e.note("read"));
+        s.reset();
+        e.run();
+        BOOST_TEST(e.log_text == "read aborted");
+    }
+    asio::io_context ctx;
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    Stream s(ctx);
+    s.socket().connect(acceptor.local_endpoint());
+    s.expires_after(0s);
+    std::array<char, 1> memory{};
+    s.async_read_some(asio::buffer(memory), [](error_code, std::size_t) { BOOST_TEST(false); });
+}
+
+BOOST_AUTO_TEST_CASE(a_late_operation_ends_on_its_handlers_executor) {
+    real_ends<beast_stream> e;
+    auto strand = asio::make_strand(e.ctx);
+    bool right = false;
+    e.stream.expires_after(0s);
+    e.stream.async_read_some(
+        e.buffer(), asio::bind_executor(strand, [&](error_code ec, std::size_t) {
+            right = ec == std::errc::timed_out && strand.running_in_this_thread();
+        }));
+    e.run();
+    BOOST_TEST(right);
+}
+
+BOOST_FIXTURE_TEST_CASE(in_paused_time_a_late_operation_ends_without_a_step, virtual_ends) {
+    stream.try_late_operations(true);
+    stream.expires_after(0s);
+    stream.async_read_some(buffer(), note("read"));
+    run();
+    BOOST_TEST(log_text == "read late");
+    BOOST_TEST(!stream.socket().is_open());
+}
+
+// real time
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_synchronous_request_times_out, Stream, our_kinds) {
+    real_ends<Stream> e;
+    e.send("GET / HTTP/1.1\r\n");
+    beast::flat_buffer in;
+    http::request<http::string_body> request;
+    error_code ec;
+    e.stream.expires_after(20ms);
+    http::read(e.stream, in, request, ec);
+    BOOST_TEST((ec == std::errc::timed_out));
+    BOOST_TEST(!e.stream.socket().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_that_comes_slowly_times_out_and_an_idle_connection_does_not,
+                        virtual_ends) {
+    beast::flat_buffer in;
+    for (int i = 0; i < 3; ++i) {
+        http::request_parser<http::string_body> parser;
+        stream.read_expires_after(60s);
+        stream.message_expires_after(5s);
+        http::async_read(stream, in, parser, note("request"));
+        pass(59s);
+        const std::string text = "GET / HTTP/1.1\r\n\r\n";
+        for (const char c : text.substr(0, i == 2 ? 4U : text.size())) {
+            send(std::string(1, c));
+            poll();
+            pass(i == 2 ? 1s : 200ms);
+        }
+    }
+    BOOST_TEST(log_text == "request ok, request ok");
+    pass(1s);
+    BOOST_TEST(log_text == "request ok, request ok, request late");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(it_is_what_beast_calls_the_lowest_layer, Stream, both_kinds) {
