@@ -56,9 +56,10 @@ struct attempt {
 };
 
 // Starts a read on `executor` of the context. Allocation `n` fails, and no memory is cached. With
-// `later`, the allocations at the end of the wait fail, after the deadline was moved.
+// `later`, the allocations at the end of the wait fail, after the deadline was moved. With `late`,
+// the read begins after its deadline, and is tried.
 template <class ExecutorOf>
-attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
+attempt try_with(std::size_t n, ExecutorOf executor, bool later, bool late = false) {
     attempt a;
     std::thread([&] {
         const empty_pool pool;
@@ -76,8 +77,9 @@ attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
                 ++a.calls;
                 a.ec = ec;
             };
-            stream.read_expires_after(20s);
+            stream.read_expires_after(late ? 0s : 20s);
             stream.write_expires_after(10s);
+            stream.try_late_operations(late);
             std::optional<fail_after> failure;
             if (later) {
                 asio::post(ex, [&] {
@@ -122,13 +124,13 @@ attempt try_with(std::size_t n, ExecutorOf executor, bool later) {
 BOOST_AUTO_TEST_SUITE(timeout_stream_memory)
 
 BOOST_AUTO_TEST_CASE(any_allocation_may_fail_when_an_operation_begins) {
-    const auto check = [](auto executor) {
+    const auto check = [](auto executor, bool late) {
         for (std::size_t n = 0;; ++n) {
-            const attempt a = try_with(n, executor, false);
+            const attempt a = try_with(n, executor, false, late);
             BOOST_TEST_CONTEXT("allocation " << n) {
                 BOOST_TEST(a.left == 0);
                 BOOST_TEST(a.pending == 0U);
-                BOOST_TEST(a.open); // It has not started.
+                BOOST_TEST(a.open); // It has not started, or not failed yet.
                 BOOST_TEST(a.calls == (a.thrown ? 0 : 1));
                 BOOST_TEST((a.thrown || a.ec == asio_wheel::error::timed_out));
             }
@@ -138,8 +140,10 @@ BOOST_AUTO_TEST_CASE(any_allocation_may_fail_when_an_operation_begins) {
             }
         }
     };
-    check([](asio::io_context& ctx) { return ctx.get_executor(); });
-    check([](asio::io_context& ctx) { return asio::make_strand(ctx); });
+    for (const bool late : {false, true}) {
+        check([](asio::io_context& ctx) { return ctx.get_executor(); }, late);
+        check([](asio::io_context& ctx) { return asio::make_strand(ctx); }, late);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(without_memory_for_a_wait_the_stream_is_closed) {
@@ -229,6 +233,25 @@ BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, 
     asio::local::connect_pair(stream.socket(), peer);
     BOOST_TEST(count(stream, [&] { stream.expires_after(30s); }) == of_sockets);
     other.cancel();
+}
+
+// real time: it waits for milliseconds.
+BOOST_AUTO_TEST_CASE(synchronous_operations_allocate_nothing) {
+    drained_context c;
+    stream_on<asio::any_io_executor> stream(c.ctx);
+    local::socket peer(c.ctx);
+    asio::local::connect_pair(stream.socket(), peer);
+    std::array<char, 1> memory{};
+    error_code ec;
+    BOOST_TEST(allocations_of([&] {
+                   stream.expires_after(1h);
+                   stream.write_some(asio::buffer(memory));
+                   peer.write_some(asio::buffer(memory));
+                   stream.read_some(asio::buffer(memory));
+                   stream.expires_after(2ms);
+                   stream.read_some(asio::buffer(memory), ec);
+               }) == 0U);
+    BOOST_TEST((ec == asio_wheel::error::timed_out));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_stream_is_one_allocation, virtual_world) {

@@ -24,6 +24,7 @@
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/websocket/ssl.hpp>
 #include <boost/beast/websocket/stream.hpp>
+#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -255,6 +256,50 @@ BOOST_FIXTURE_TEST_CASE(a_handshake_below_deadlines_has_that_of_a_token, secured
     pass(5s);
     settle();
     BOOST_TEST(result == late);
+}
+
+// real time: the waits of synchronous operations are the system's.
+
+BOOST_FIXTURE_TEST_CASE(a_synchronous_handshake_that_is_not_answered_times_out, tls_above) {
+    wheel.resume();
+    server.next_layer().expires_after(20ms);
+    error_code ec;
+    server.handshake(ssl::stream_base::server, ec);
+    BOOST_TEST(ec == late);
+    BOOST_TEST(!server.lowest_layer().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(tls_above_deadlines_reads_and_writes_synchronously, tls_above) {
+    wheel.resume();
+    server.next_layer().expires_after(1h);
+    client.next_layer().expires_after(1h);
+    {
+        const std::jthread peer([this] {
+            client.handshake(ssl::stream_base::client);
+            std::array<char, 100> received{};
+            asio::write(client, asio::buffer(received, client.read_some(asio::buffer(received))));
+        });
+        server.handshake(ssl::stream_base::server);
+        asio::write(server, asio::buffer("hello", 5));
+        asio::read(server, asio::buffer(memory, 5));
+    }
+    BOOST_TEST(std::string(memory.data(), 5) == "hello");
+    server.next_layer().expires_after(20ms);
+    error_code ec;
+    BOOST_TEST(server.read_some(asio::buffer(memory), ec) == 0U);
+    BOOST_TEST(ec == late);
+    BOOST_TEST(!server.lowest_layer().is_open());
+}
+
+BOOST_FIXTURE_TEST_CASE(tls_below_deadlines_says_that_it_can_keep_none_synchronously, tls_below) {
+    client.write_some(asio::buffer("hello", 5));
+    server.expires_after(1h);
+    error_code ec;
+    BOOST_TEST(server.read_some(asio::buffer(memory), ec) == 0U);
+    BOOST_TEST((ec == boost::system::errc::operation_not_supported));
+    BOOST_TEST(server.lowest_layer().is_open());
+    server.expires_never();
+    BOOST_TEST(server.read_some(asio::buffer(memory)) == 5U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_websocket_over_tls, secured) {
