@@ -73,6 +73,8 @@ private:
         time_point expiry = never;
         bool pending = false;   // Until its handler is called.
         bool late = false;      // It was too late to start; its handler is queued.
+        bool tried = false;     // It has started late, and is tried.
+        bool over = false;      // The stream was closed since then, perhaps because of it.
         bool timed_out = false; // The stream was closed because of it.
         bool completed = false; // By the layer; its handler is queued.
         error_code result;
@@ -89,7 +91,7 @@ private:
     };
 
     void act() {
-        switch (pick(18)) {
+        switch (pick(20)) {
         case 0:
         case 1:
         case 2:
@@ -117,6 +119,10 @@ private:
         case 15:
         case 16:
             return poll_one();
+        case 17:
+            return set_message();
+        case 18:
+            return set_try_late();
         default:
             return settle();
         }
@@ -134,6 +140,8 @@ private:
         wire_->on_close = [this] { closed(); };
         sides_ = {};
         idle_ = next_idle_ = duration::max();
+        message_.reset();
+        try_late_ = false;
     }
 
     void start(std::size_t i) {
@@ -141,15 +149,18 @@ private:
         if (s.pending || stream_ == std::nullopt) {
             return;
         }
-        const bool late = s.expiry != never && s.expiry <= now();
-        if (!late && (idle_ != next_idle_ || (!begun(0) && !begun(1)))) {
+        const bool passed = s.expiry != never && s.expiry <= now();
+        const bool late = passed && !try_late_;
+        if (!late && ((!passed && idle_ != next_idle_) || (!begun(0) && !begun(1)))) {
             idle_ = next_idle_;
             last_ = now();
+            lingers_ = lingers_ || idle_ == duration::max();
         }
         note("start %, expiry %, idle until %", i, ns(s.expiry), ns(idle_end()));
         s.pending = true;
         s.late = late;
-        s.timed_out = s.completed = false;
+        s.tried = passed && !late;
+        s.over = s.timed_out = s.completed = false;
         ++s.handlers;
         beginning_late_ = late;
         handler h{must_be_called(*this, i)};
@@ -219,7 +230,9 @@ private:
         bool any = beginning_late_;
         for (std::size_t i = 0; i < sides_.size(); ++i) {
             side& s = sides_[i];
-            if (begun(i) && !s.timed_out && std::min(s.expiry, idle_end()) <= now()) {
+            if (begun(i) && s.tried) {
+                s.over = any = true; // It is not known which of two it was.
+            } else if (begun(i) && !s.timed_out && std::min(s.expiry, idle_end()) <= now()) {
                 s.timed_out = any = true;
             }
         }
@@ -236,11 +249,17 @@ private:
         } else {
             lingers_ = false;
             require(s.completed, "an operation completes when that of the layer does");
-            require(ec == (s.timed_out ? make_error_code(error::timed_out) : s.result),
+            const bool may_be_late = s.over && ec == error::timed_out;
+            require(ec == (s.timed_out ? make_error_code(error::timed_out) : s.result) ||
+                        may_be_late,
                     "an operation has timed out if the stream was closed because of it");
             require(n == s.transferred, "the bytes are the layer's");
             if (n != 0 && idle_ != duration::max()) {
                 last_ = now();
+            }
+            if (i == 0 && n != 0 && message_) {
+                s.expiry = sum(now(), *message_);
+                message_.reset();
             }
         }
         if (!in_.empty() && once_in(3)) {
@@ -298,6 +317,33 @@ private:
         }
     }
 
+    void set_message() {
+        if (!stream_) {
+            return;
+        }
+        const bool none = once_in(4);
+        const duration d = any_duration();
+        note("message after %", none ? -1 : ns(d));
+        bool threw = false;
+        try {
+            none ? stream_->message_expires_never() : stream_->message_expires_after(d);
+        } catch (const std::logic_error&) {
+            threw = true;
+        }
+        require(threw == begun(0), "a message cannot be limited while a read is pending");
+        if (!threw) {
+            message_ = none ? std::nullopt : std::optional<duration>(d);
+        }
+    }
+
+    void set_try_late() {
+        if (stream_) {
+            try_late_ = !try_late_;
+            note(try_late_ ? "late operations are tried" : "late operations are not tried");
+            stream_->try_late_operations(try_late_);
+        }
+    }
+
     void move() {
         if (stream_) {
             note("move");
@@ -316,6 +362,7 @@ private:
             const side& s = sides_[i];
             require(!s.pending || !(s.late || s.completed), "what has completed is delivered");
             const time_point end = std::min(s.expiry, idle_end());
+            require(!begun(i) || !s.tried, "what is tried is ready at once, or times out");
             require(!begun(i) || s.timed_out || now() < end || end == never,
                     "an operation whose deadline has passed has timed out");
             waits = waits || (begun(i) && !s.timed_out && end != never);
@@ -335,11 +382,13 @@ private:
     std::array<side, 2> sides_;
     duration idle_ = duration::max();      // The current period,
     duration next_idle_ = duration::max(); // and the one from the next operation on.
+    std::optional<duration> message_;
+    bool try_late_ = false;
     time_point last_;
     std::array<char, 8> buffer_{};
     bool beginning_late_ = false;
-    bool lingers_ =
-        false; // After idle_never(), the wait stays until the pending operations complete.
+    // When an idle period has ended, the wait stays until the pending operations complete.
+    bool lingers_ = false;
     bool closing_ = false; // By the program.
     bool ended_ = false;
 };

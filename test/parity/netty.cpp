@@ -9,20 +9,24 @@
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
 #include "support/logged_scheduler.hpp"
+#include "support/manual_layer.hpp"
 #include "support/manual_operation.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -423,6 +427,38 @@ BOOST_FIXTURE_TEST_CASE(reads_and_writes_time_out, hashed_wheel) {
     write.complete({}, 5);
     pass(10s);
     BOOST_TEST(take_log() == "write done 5. read timed out 3. ");
+}
+
+// ReadTimeoutHandler, which closes the connection; and a limit for a message, as nginx'
+// client_header_timeout.
+BOOST_FIXTURE_TEST_CASE(a_silent_or_slow_connection_is_closed, hashed_wheel) {
+    std::array<char, 8> memory{};
+    for (const bool slow : {false, true}) {
+        asio_wheel::timeout_stream<manual_layer> stream(ctx);
+        const auto wire = stream.socket().wire;
+        bool late = false;
+        const auto next = [&](const auto& self) -> void {
+            stream.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) {
+                late = ec == std::errc::timed_out;
+                if (!ec) {
+                    self(self);
+                }
+            });
+        };
+        slow ? stream.message_expires_after(5s) : stream.idle_after(30s);
+        next(next);
+        for (int i = 0; i < 10 && !late; ++i) {
+            pass(slow ? 1s : 29s);
+            if (!late) {
+                wire->read.complete({}, 1);
+                poll();
+            }
+        }
+        BOOST_TEST(late == slow); // The byte at 1 s was the first one.
+        pass(30s);
+        BOOST_TEST(late);
+        BOOST_TEST(wire->closed == 1);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

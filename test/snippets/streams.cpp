@@ -8,7 +8,9 @@
 
 #include "snippets/support.hpp"
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/message.hpp>
@@ -55,7 +57,7 @@ asio::awaitable<void> one_deadline_for_each_part(tcp::socket& socket) {
     asio_wheel::timeout_stream<tcp::socket> stream(std::move(socket));
     boost::beast::flat_buffer buffer;
     http::request_parser<http::string_body> parser;
-#include "include/asio_wheel/timeout_stream.hpp/stream_expires_after_5s.inc"
+#include "include/asio_wheel/detail/timeout_stream/setters.hpp/stream_expires_after_5s.inc"
     BOOST_TEST(parser.get().body() == "ab");
 }
 
@@ -77,6 +79,48 @@ BOOST_FIXTURE_TEST_CASE(timeout_stream_gives_header_and_body_their_deadlines, sn
     connection c(ctx);
     begin(one_deadline_for_each_part(c.socket));
     pass(5s);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+asio::awaitable<void> a_deadline_for_a_line(asio_wheel::timeout_stream<tcp::socket>& stream) {
+    std::string text;
+    auto input = asio::dynamic_buffer(text);
+#include "include/asio_wheel/detail/timeout_stream/setters.hpp/stream_read_expires_after_60s_until.inc"
+    BOOST_TEST(text == "line\n");
+}
+
+asio::awaitable<void> a_deadline_for_a_header(asio_wheel::timeout_stream<tcp::socket>& stream) {
+    std::string input;
+#include "docs/guide/timeout_stream.md/stream_read_expires_after_60s_for.inc"
+    BOOST_TEST(input.substr(0, n) == "GET / HTTP/1.1\r\n\r\n");
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_limits_a_message_from_its_first_byte, snippet_world) {
+    connection c(ctx);
+    asio_wheel::timeout_stream<tcp::socket> stream(std::move(c.socket));
+    begin(a_deadline_for_a_line(stream));
+    pass(59s); // Silence.
+    asio::write(c.peer, asio::buffer("li", 2));
+    poll();
+    pass(5s - 1ms);
+    BOOST_TEST(!over);
+    asio::write(c.peer, asio::buffer("ne\n", 3));
+    poll();
+    BOOST_TEST(over);
+    BOOST_TEST(!error);
+    begin(a_deadline_for_a_header(stream));
+    pass(59s);
+    asio::write(c.peer, asio::buffer("GET / HTTP/1.1\r\n\r\n", 18));
+    poll();
+    BOOST_TEST(over);
+    BOOST_TEST(!error);
+    begin(a_deadline_for_a_header(stream));
+    asio::write(c.peer, asio::buffer("GET", 3));
+    poll();
+    pass(5s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
     BOOST_TEST(over);
     BOOST_TEST((error == asio_wheel::error::timed_out));
 }
