@@ -8,8 +8,8 @@
 //   boostorg/beast 2398    does expires_after() apply to synchronous calls, too? It does not
 //   boostorg/beast 2531    the same, of boost::asio::read() on a tcp_stream
 //
-// The deadline of a tcp_stream is a timer, which only a running context looks at. A synchronous call
-// does not run it. The receive timeout of the system (SO_RCVTIMEO) is no way out: when it has
+// The deadline of a tcp_stream is a timer, which only a running context looks at. A synchronous
+// call does not run it. The receive timeout of the system (SO_RCVTIMEO) is no way out: when it has
 // passed, Asio goes on waiting, without limit.
 //
 // A timeout_stream asks the system to wait no longer than until its deadline.

@@ -86,7 +86,7 @@ BOOST_FIXTURE_TEST_CASE(timeout_stream_gives_header_and_body_their_deadlines, sn
 asio::awaitable<void> a_deadline_for_a_line(asio_wheel::timeout_stream<tcp::socket>& stream) {
     std::string text;
     auto input = asio::dynamic_buffer(text);
-#include "include/asio_wheel/detail/timeout_stream/setters.hpp/stream_read_expires_after_60s_until.inc"
+#include "include/asio_wheel/detail/timeout_stream/setters.hpp/stream_read_expires_after_60s.inc"
     BOOST_TEST(text == "line\n");
 }
 

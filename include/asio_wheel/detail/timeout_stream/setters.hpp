@@ -68,8 +68,8 @@ public:
     /// Until then, it is what was set by the functions above, before or after this. So a peer may
     /// be silent for long, but must not send slowly:
     ///
-    ///     stream.read_expires_after(60s);  // until the first byte
-    ///     stream.message_expires_after(5s); // from then on
+    ///     stream.read_expires_after(60s);
+    ///     stream.message_expires_after(5s);
     ///     co_await asio::async_read_until(stream, input, '\n', use_awaitable);
     ///
     /// Holds for one message: call both functions before each. If a part of the message has been

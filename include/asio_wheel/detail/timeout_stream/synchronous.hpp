@@ -1,7 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The synchronous operations of a timeout_stream, a base class of it. blocking.hpp is how they wait.
+// The synchronous operations of a timeout_stream, which is derived from this class. See
+// blocking.hpp for how they wait.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_SYNCHRONOUS_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_SYNCHRONOUS_HPP
