@@ -10,6 +10,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/timeout/time_limit.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 #include <asio_wheel/detail/timeout/timed_token_function.hpp>
 
@@ -19,11 +20,12 @@ namespace asio_wheel {
 
 /// The type of a token that cancels its operation at a time; `Token` is what it completes as.
 template <class Token, class Clock = std::chrono::steady_clock>
-using cancel_after_t = detail::timed_token<Token, Clock, detail::keep_result>;
+using cancel_after_t = detail::timed_token<Token, detail::time_limit<Clock>, detail::keep_result>;
 
 /// The type of such a token that is not complete yet.
 template <class Clock = std::chrono::steady_clock>
-using partial_cancel_after = detail::partial_timed_token<Clock, detail::keep_result>;
+using partial_cancel_after =
+    detail::partial_timed_token<detail::time_limit<Clock>, detail::keep_result>;
 
 /// cancel_after(d, token), cancel_after(d, type, token): a completion token. The operation is
 /// cancelled if it takes longer than `d`.
@@ -31,6 +33,8 @@ using partial_cancel_after = detail::partial_timed_token<Clock, detail::keep_res
 /// cancel_after(d), cancel_after(d, type): the same without a token. May be given to an operation
 /// as it is, for the default token of the operation's executor, or boost::asio::deferred where that
 /// has none; or called with a token.
+///
+/// cancel_after(timer, d[, type][, token]): the same on a timer of the user's, see below.
 ///
 /// (These are function objects. So a using-declaration names these alone, and not Asio's functions
 /// of the same names, too.)
@@ -81,6 +85,18 @@ using partial_cancel_after = detail::partial_timed_token<Clock, detail::keep_res
 ///
 /// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
 /// so is the wait.
+///
+/// A timer of the user's. `timer` is a basic_waitable_timer of any clock, executor and context. The
+/// operation's start sets its expiry, which aborts the timer's pending waits; and starts a wait on
+/// it. When the operation ends, that wait alone is aborted, which takes a turn of the context, but
+/// delays nothing; then the timer may be used for the next operation. Meanwhile the timer may be
+/// postponed, moved and waited on. To cancel or re-arm it, or to destroy it, cancels the operation,
+/// as with Asio. (Beyond Asio: a timer that is used again at once, because the operation has ended,
+/// does not lose its new waits; and one that was postponed moves the deadline.) If neither the
+/// operation nor its handler has an executor, the timer's is used.
+///
+///     asio_wheel::steady_timer limit(socket.get_executor());
+///     socket.async_connect(peer, cancel_after(limit, 2s, handler));
 ///
 /// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never
 /// passes.

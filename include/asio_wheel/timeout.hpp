@@ -12,42 +12,90 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/timeout/mapped_result.hpp>
+#include <asio_wheel/detail/timeout/spawn_with.hpp>
+#include <asio_wheel/detail/timeout/time_limit.hpp>
 #include <asio_wheel/detail/timeout/timed_out.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 #include <asio_wheel/detail/timeout/timed_token_function.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/system/error_code.hpp>
 
 #include <chrono>
 #include <concepts>
+#include <functional>
 #include <utility>
 
 namespace asio_wheel {
 
 /// The type of a token that gives its operation a deadline; `Token` is what it completes as.
 template <class Token, class Clock = std::chrono::steady_clock>
-using timeout_t = detail::timed_token<Token, Clock, detail::timed_out_result>;
+using timeout_t = detail::timed_token<Token, detail::time_limit<Clock>, detail::timed_out_result>;
 
 /// The type of such a token that is not complete yet.
 template <class Clock = std::chrono::steady_clock>
-using partial_timeout = detail::partial_timed_token<Clock, detail::timed_out_result>;
+using partial_timeout =
+    detail::partial_timed_token<detail::time_limit<Clock>, detail::timed_out_result>;
 
-/// timeout(d, token), timeout(d, type, token), timeout(d, why, token): a completion token. The
-/// operation is cancelled if it takes longer than `d`. Then it reports error::timed_out, which
-/// equals std::errc::timed_out and boost::system::errc::timed_out; or the error_code `why`. `type`
-/// is another type of cancellation than terminal.
+/// A mapping: a function that says how the results of an operation report that its deadline has
+/// expired. It is called as function(why, results...), in the operation's handler, just before the
+/// token's handler. `why` is an error_code; `results` are references, and the function may change
+/// them.
 ///
-/// timeout(d), timeout(d, type), timeout(d, why): the same without a token, as with cancel_after().
+/// It is called exactly if the deadline was the first cause of the operation's cancellation,
+/// whatever the operation made of it. `why` is error::timed_out, or the error that timeout() was
+/// given. If the wheel refused the wait or was drained, it is the wheel's error instead.
+///
+/// The function should not throw. If it does, the exception leaves run(), as that of a handler
+/// does, and the token's handler is destroyed without being called.
+///
+///     auto no_answer = [](boost::system::error_code, std::optional<reply>& r) { r = reply::none(); };
+///     ask(peer, timeout(2s, map_result(no_answer)));
+template <class Function>
+class map_result {
+public:
+    constexpr explicit map_result(Function function) : function_(std::move(function)) {}
+
+    template <class... Results>
+        requires std::invocable<Function, const boost::system::error_code&, Results&...>
+    constexpr void operator()(const boost::system::error_code& why, Results&... results) && {
+        std::invoke(std::move(function_), why, results...);
+    }
+
+private:
+    Function function_;
+};
+
+/// The mapping for parallel groups, and for other operations with several errors: each error_code
+/// and each exception_ptr that says "cancelled" becomes `why`, also those in vectors, arrays,
+/// tuples, pairs and optionals. Other results stay as they are.
+///
+///     co_await group.async_wait(wait_for_all(), timeout(2s, each_error, use_awaitable));
+inline constexpr map_result each_error{detail::map_each_error()};
+
+/// timeout(d, token): a completion token. The operation is cancelled if it takes longer than `d`.
+/// Then it reports error::timed_out, which equals std::errc::timed_out and
+/// boost::system::errc::timed_out.
+///
+/// timeout(d): the same without a token, as with cancel_after().
+///
+/// timeout(timer, d, token), timeout(timer, d): the same on a timer of the user's, as with
+/// cancel_after().
+///
+/// After the time there may be options, each at most once:
+///  - a cancellation type, other than terminal
+///  - an error_code, `why`, to report in place of error::timed_out
+///  - a mapping, for operations whose first result is no error; see map_result. Before a token, any
+///    function is a mapping. Without a token it is a handler; so write map_result(function).
 ///
 /// All that is said of cancel_after() holds for this token too. Beyond that:
 ///
 /// Completion signatures: those whose first argument is a boost::system::error_code or a
-/// std::exception_ptr, with whatever follows. For any other operation there is cancel_after();
-/// here, it does not compile. (So as_tuple and redirect_error belong inside: timeout(d,
-/// as_tuple(token)).)
+/// std::exception_ptr, with whatever follows. With a mapping, all that it can be called with. Any
+/// other operation does not compile; if it has no error at all, there is cancel_after(). (So
+/// as_tuple and redirect_error belong inside: timeout(d, as_tuple(token)).)
 ///
 /// Errors: if the deadline cancelled the operation, and the operation thereupon says that it was
 /// cancelled (operation_aborted, another code that equals errc::operation_canceled, or that of
@@ -58,10 +106,11 @@ using partial_timeout = detail::partial_timed_token<Clock, detail::timed_out_res
 ///    called: what it reports stands, also in the same tick.
 ///  - It was cancelled by somebody else before: operation_aborted, as without a deadline.
 ///    (By a cancellation that includes the type that the deadline sends; what is less may come to
-///    nothing.)
+///    nothing.) To end the wait on a timer of the user's is such a cancellation, too.
 ///  - It made something else of the cancellation, as a coroutine may that catches it.
 /// If the wheel refuses the wait or is drained, the operation is cancelled at once, and reports
-/// error::too_many_pending, error::wheel_stopped or errc::not_enough_memory.
+/// error::too_many_pending, error::wheel_stopped or errc::not_enough_memory. (On a timer of the
+/// user's, to drain the wheel ends the wait as cancel() does.)
 ///
 /// A duration that is not a number (NaN) throws std::invalid_argument; an infinite one never
 /// passes.
@@ -86,14 +135,18 @@ inline constexpr detail::timed_token_function<detail::absolute_time, detail::tim
 
 /// Runs a coroutine on `where`, an executor or a context, for no longer than `d`.
 ///
+/// async_with_timeout(where, what, d [, option]... [, token]): the options are those of timeout().
+/// The default token is use_awaitable.
+///
 /// Completion signature: void(std::exception_ptr), or void(std::exception_ptr, T); as with
 /// co_spawn.
 ///
 /// Completes when the coroutine has ended: with its result or its exception, at once; no timer is
 /// waited for. If it was cancelled by the deadline and ended with that, with
-/// system_error(error::timed_out). A coroutine is cancelled where it waits for an operation that
-/// can be; it goes on until then. It may do something about it (it sees operation_aborted), and its
-/// result stands if it does.
+/// system_error(error::timed_out), or with the error that is among the options. A coroutine is
+/// cancelled where it waits for an operation that can be; it goes on until then. It may do something
+/// about it (it sees operation_aborted), and its result stands if it does. (A coroutine that Asio
+/// spawns is only cancelled by the type terminal, unless it resets its cancellation state.)
 ///
 /// Per-operation cancellation: the coroutine's, as with co_spawn.
 ///
@@ -102,20 +155,44 @@ inline constexpr detail::timed_token_function<detail::absolute_time, detail::tim
 /// a coroutine's cancellation after its end.)
 ///
 ///     const std::string page = co_await async_with_timeout(ex, download(url), 10s);
-template <class Executor, class T, class AwaitableExecutor, class Rep, class Period,
-          class Token = boost::asio::use_awaitable_t<AwaitableExecutor>>
+template <class Executor, class T, class AwaitableExecutor, class Rep, class Period, class... More>
     requires(detail::is_executor<Executor> && std::convertible_to<Executor, AwaitableExecutor>)
 auto async_with_timeout(const Executor& where, boost::asio::awaitable<T, AwaitableExecutor> what,
-                        const std::chrono::duration<Rep, Period>& d, Token&& token = Token()) {
-    return boost::asio::co_spawn(where, std::move(what), timeout(d, std::forward<Token>(token)));
+                        const std::chrono::duration<Rep, Period>& d, More&&... options_and_token) {
+    return detail::spawn_with(timeout, where, std::move(what), d,
+                              std::forward<More>(options_and_token)...);
 }
 
-template <class Context, class T, class AwaitableExecutor, class Rep, class Period,
-          class Token = boost::asio::use_awaitable_t<AwaitableExecutor>>
+template <class Context, class T, class AwaitableExecutor, class Rep, class Period, class... More>
     requires detail::is_context<Context>
 auto async_with_timeout(Context& where, boost::asio::awaitable<T, AwaitableExecutor> what,
-                        const std::chrono::duration<Rep, Period>& d, Token&& token = Token()) {
-    return async_with_timeout(where.get_executor(), std::move(what), d, std::forward<Token>(token));
+                        const std::chrono::duration<Rep, Period>& d, More&&... options_and_token) {
+    return async_with_timeout(where.get_executor(), std::move(what), d,
+                              std::forward<More>(options_and_token)...);
+}
+
+/// As async_with_timeout(), until a point of time of any clock.
+///
+///     const auto end = std::chrono::system_clock::now() + 10s;
+///     const std::string page = co_await async_with_timeout_at(ex, download(url), end);
+template <class Executor, class T, class AwaitableExecutor, class Clock, class Duration,
+          class... More>
+    requires(detail::is_executor<Executor> && std::convertible_to<Executor, AwaitableExecutor>)
+auto async_with_timeout_at(const Executor& where, boost::asio::awaitable<T, AwaitableExecutor> what,
+                           const std::chrono::time_point<Clock, Duration>& t,
+                           More&&... options_and_token) {
+    return detail::spawn_with(timeout_at, where, std::move(what), t,
+                              std::forward<More>(options_and_token)...);
+}
+
+template <class Context, class T, class AwaitableExecutor, class Clock, class Duration,
+          class... More>
+    requires detail::is_context<Context>
+auto async_with_timeout_at(Context& where, boost::asio::awaitable<T, AwaitableExecutor> what,
+                           const std::chrono::time_point<Clock, Duration>& t,
+                           More&&... options_and_token) {
+    return async_with_timeout_at(where.get_executor(), std::move(what), t,
+                                 std::forward<More>(options_and_token)...);
 }
 
 } // namespace asio_wheel

@@ -171,7 +171,7 @@ public:
 
     // The operation is cancelled, and its slot is cleared.
     void cancel(cancellation_type type = by_another) {
-        detail::outer_cancellation<core> slot(take(outer_));
+        detail::outer_cancellation<detail::deadline<core>> slot(take(outer_));
         slot(type);
     }
 

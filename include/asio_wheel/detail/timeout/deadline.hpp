@@ -19,6 +19,7 @@
 //  4. The wait's timer belongs to the thread that arms it, then to the thread that ends the
 //     operation, then to the last owner. The last owner keeps the deadline for the next operation
 //     of its thread. Then the timer is filed already, and starting a wait needs no lock.
+//     (timer_deadline.hpp has the deadline whose timer is the user's.)
 //  5. The first cause of a cancellation is remembered: the expiry, or a cancellation from outside
 //     that asks for no less. It decides what the operation reports. Only an emission writes it, and
 //     emissions exclude each other and the end of the operation.
@@ -28,7 +29,7 @@
 //   bits                meaning
 //   (none)              the operation is under way, without a wait
 //   armed               the same; a wait was started
-//   emitting            a thread is cancelling the operation
+//   emitting            a thread is cancelling the operation, or starting a wait on a user's timer
 //   closed              the operation has ended
 //   emitting | closed   the operation has ended inside its cancellation, which has not returned
 //
@@ -61,82 +62,49 @@
 
 namespace asio_wheel::detail {
 
-template <class Core>
-class deadline;
-
 /// A pointer that shares the ownership of a deadline.
-template <class Core>
-class deadline_ptr {
+template <class Deadline>
+class deadline_owner {
 public:
     /// Takes over an owner that is counted already.
-    explicit deadline_ptr(deadline<Core>* d) noexcept : d_(d) {}
-    deadline_ptr(const deadline_ptr& other) noexcept : d_(other.d_) { d_->add_owner(); }
-    deadline_ptr(deadline_ptr&& other) noexcept : d_(std::exchange(other.d_, nullptr)) {}
-    deadline_ptr& operator=(deadline_ptr&&) = delete;
-    ~deadline_ptr() {
+    explicit deadline_owner(Deadline* d) noexcept : d_(d) {}
+    deadline_owner(const deadline_owner& other) noexcept : d_(other.d_) { d_->add_owner(); }
+    deadline_owner(deadline_owner&& other) noexcept : d_(std::exchange(other.d_, nullptr)) {}
+    deadline_owner& operator=(deadline_owner&&) = delete;
+    ~deadline_owner() {
         if (d_ != nullptr) {
             d_->remove_owner();
         }
     }
 
     [[nodiscard]] explicit operator bool() const noexcept { return d_ != nullptr; }
-    [[nodiscard]] deadline<Core>* operator->() const noexcept { return d_; }
+    [[nodiscard]] Deadline* operator->() const noexcept { return d_; }
 
 private:
-    deadline<Core>* d_;
+    Deadline* d_;
 };
 
-template <class Core>
-class deadline final : public spare_timer {
+/// The owners that each deadline has at the beginning.
+template <class Deadline>
+struct deadline_owners {
+    /// Takes over three owners that are counted already.
+    explicit deadline_owners(Deadline* d) noexcept : starter(d), handler(d), wait(d) {}
+
+    deadline_owner<Deadline> starter; ///< For the function that starts the operation and the wait.
+    deadline_owner<Deadline> handler; ///< For the handler of the operation.
+    deadline_owner<Deadline> wait;    ///< For the handler of the wait.
+};
+
+/// What deadlines share, whatever their timer. `Derived` has two functions: withdraw() ends the
+/// wait, and release() frees the deadline.
+template <class Derived>
+class deadline_base {
 public:
-    using timer = typename Core::state;
-
-    deadline(const deadline&) = delete;
-    deadline& operator=(const deadline&) = delete;
-
-    /// The owners that each deadline has at the beginning.
-    struct owners {
-        deadline_ptr<Core> starter; ///< For the function that starts the operation and the wait.
-        deadline_ptr<Core> handler; ///< For the handler of the operation.
-        deadline_ptr<Core> wait;    ///< For the handler of the wait.
-    };
-
-    [[nodiscard]] static owners make(Core& core, boost::asio::cancellation_type type) {
-        auto* d = static_cast<deadline*>(core.take_spare());
-        if (d == nullptr) {
-            block_allocator<deadline> memory;
-            d = ::new (static_cast<void*>(memory.allocate(1))) deadline(core);
-        }
-        d->reset(type);
-        using ptr = deadline_ptr<Core>;
-        return {ptr(d), ptr(d), ptr(d)};
-    }
+    deadline_base(const deadline_base&) = delete;
+    deadline_base& operator=(const deadline_base&) = delete;
 
     /// The slot through which the operation is cancelled.
     [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
-
-    /// Starts the wait by calling start(timer), unless the operation has ended. If start() throws,
-    /// the deadline expires now: an operation that might otherwise wait for ever is cancelled.
-    template <class Start>
-    void arm(Start start) noexcept {
-        if ((state_.load(std::memory_order_acquire) & closed) != 0) {
-            return;
-        }
-        try {
-            start(timer_);
-        } catch (...) {
-            expire(make_error_code(boost::system::errc::not_enough_memory));
-            return;
-        }
-        // Either this finds that the operation has ended, or close() finds that there is a wait.
-        // Only one of them withdraws the wait, so the timer has one owner. Releases the timer to
-        // close(), or acquires what happened before close().
-        const unsigned seen = state_.fetch_or(armed, std::memory_order_acq_rel);
-        BOOST_ASSERT((seen & armed) == 0);
-        if ((seen & closed) != 0) {
-            withdraw();
-        }
-    }
 
     /// Cancels the operation, because the time has come; or because there can be no wait, for the
     /// reason `why`.
@@ -186,7 +154,7 @@ public:
         }
         BOOST_ASSERT((seen & closed) == 0);
         if ((seen & armed) != 0) {
-            withdraw();
+            derived().withdraw();
         }
     }
 
@@ -203,17 +171,11 @@ public:
         // is one, this is the only owner, and nobody can add another one.
         if (owners_.load(std::memory_order_acquire) == 1 ||
             owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            release();
+            derived().release();
         }
     }
 
-    void free() noexcept override {
-        block_allocator<deadline> memory;
-        this->~deadline();
-        memory.deallocate(this, 1);
-    }
-
-private:
+protected:
     // The bits of state_: see the table above.
     enum : unsigned {
         open = 0,
@@ -221,15 +183,14 @@ private:
         closed = 2,   ///< The operation has ended.
         armed = 4     ///< A wait was started.
     };
-    enum cause : unsigned char { none, expiry, cancellation };
 
-    explicit deadline(Core& core) noexcept : core_(core) {}
-    ~deadline() = default;
+    deadline_base() = default;
+    ~deadline_base() = default;
 
     // Sets the bit `emitting` while it lives. Converts to false if the operation has ended.
     class emission {
     public:
-        explicit emission(deadline& d) noexcept : deadline_(d) {
+        explicit emission(deadline_base& d) noexcept : deadline_(d) {
             unsigned seen = armed; // A guess, which the loop corrects.
             while ((seen & closed) == 0) {
                 if ((seen & emitting) == 0) {
@@ -266,19 +227,93 @@ private:
         explicit operator bool() const noexcept { return entered_; }
 
     private:
-        deadline& deadline_;
+        deadline_base& deadline_;
         bool outermost_ = false;
         bool entered_ = false;
     };
 
     // Prepares the deadline for the next operation. No other thread knows it.
     void reset(boost::asio::cancellation_type type) noexcept {
-        owners_.store(3, std::memory_order_relaxed); // Those of make().
+        owners_.store(3, std::memory_order_relaxed); // Those of deadline_owners.
         state_.store(open, std::memory_order_relaxed);
         first_cause_ = none;
         type_ = type;
         why_ = {};
     }
+
+    [[nodiscard]] boost::asio::cancellation_type type() const noexcept { return type_; }
+
+    // The table above says which functions pair with each other.
+    [[nodiscard]] atomic<unsigned>& state() noexcept { return state_; }
+
+private:
+    enum cause : unsigned char { none, expiry, cancellation };
+
+    [[nodiscard]] Derived& derived() noexcept { return static_cast<Derived&>(*this); }
+
+    atomic<unsigned> owners_{0};   // How many; see remove_owner().
+    atomic<unsigned> state_{open}; // See state().
+    cause first_cause_ = none;     // Written during an emission; read after close().
+    boost::asio::cancellation_type type_{};
+    // The thread that has set `emitting`. A thread that reads its own id has stored it itself, so
+    // this pairs with nothing.
+    atomic<std::thread::id> emitter_;
+    boost::system::error_code why_;
+    boost::asio::cancellation_signal signal_;
+};
+
+/// The deadline whose timer is a part of it. It is used for one operation after the other.
+template <class Core>
+class deadline final : public spare_timer, public deadline_base<deadline<Core>> {
+    using base = deadline_base<deadline>;
+    friend base;
+
+public:
+    using timer = typename Core::state;
+    using owners = deadline_owners<deadline>;
+
+    [[nodiscard]] static owners make(Core& core, boost::asio::cancellation_type type) {
+        auto* d = static_cast<deadline*>(core.take_spare());
+        if (d == nullptr) {
+            block_allocator<deadline> memory;
+            d = ::new (static_cast<void*>(memory.allocate(1))) deadline(core);
+        }
+        d->reset(type);
+        return owners(d);
+    }
+
+    /// Starts the wait by calling start(timer), unless the operation has ended. If start() throws,
+    /// the deadline expires now: an operation that might otherwise wait for ever is cancelled.
+    template <class Start>
+    void arm(Start start) noexcept {
+        if ((this->state().load(std::memory_order_acquire) & base::closed) != 0) {
+            return;
+        }
+        try {
+            start(timer_);
+        } catch (...) {
+            this->expire(make_error_code(boost::system::errc::not_enough_memory));
+            return;
+        }
+        // Either this finds that the operation has ended, or close() finds that there is a wait.
+        // Only one of them withdraws the wait, so the timer has one owner. Releases the timer to
+        // close(), or acquires what happened before close().
+        const unsigned seen = this->state().fetch_or(base::armed, std::memory_order_acq_rel);
+        BOOST_ASSERT((seen & base::armed) == 0);
+        if ((seen & base::closed) != 0) {
+            withdraw();
+        }
+    }
+
+    void free() noexcept override {
+        block_allocator<deadline> memory;
+        this->~deadline();
+        memory.deallocate(this, 1);
+    }
+
+private:
+    explicit deadline(Core& core) noexcept : core_(core) {}
+    ~deadline() = default;
 
     // Called by the last owner. A timer that is not filed is not kept, because its core may have
     // ended.
@@ -302,17 +337,11 @@ private:
     }
 
     timer timer_;
-    atomic<unsigned> owners_{0};   // How many; see remove_owner().
-    atomic<unsigned> state_{open}; // The table above says which functions pair with each other.
-    cause first_cause_ = none;     // Written during an emission; read after close().
-    boost::asio::cancellation_type type_{};
     Core& core_;
-    // The thread that has set `emitting`. A thread that reads its own id has stored it itself, so
-    // this pairs with nothing.
-    atomic<std::thread::id> emitter_;
-    boost::system::error_code why_;
-    boost::asio::cancellation_signal signal_;
 };
+
+template <class Core>
+using deadline_ptr = deadline_owner<deadline<Core>>;
 
 /// The handler of a deadline's wait.
 template <class Core>
@@ -345,19 +374,19 @@ private:
 };
 
 /// The handler in the operation's outer cancellation slot.
-template <class Core>
+template <class Deadline>
 class outer_cancellation {
 public:
-    explicit outer_cancellation(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
+    explicit outer_cancellation(deadline_owner<Deadline> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(boost::asio::cancellation_type type) {
         // The operation may end meanwhile, and the slot get another handler in place of *this.
-        const deadline_ptr<Core> self(deadline_);
+        const deadline_owner<Deadline> self(deadline_);
         self->cancel(type);
     }
 
 private:
-    deadline_ptr<Core> deadline_;
+    deadline_owner<Deadline> deadline_;
 };
 
 } // namespace asio_wheel::detail

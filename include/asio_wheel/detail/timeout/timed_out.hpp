@@ -28,25 +28,38 @@
 
 namespace asio_wheel::detail {
 
-/// The type of the first argument of a completion signature; void if it has no argument.
+/// The types of an operation's results, by its completion signature.
+template <class... T>
+struct result_types {};
+
 template <class Signature>
-struct first_argument {
+struct results_of;
+template <class R, class... Args>
+struct results_of<R(Args...)> {
+    using type = result_types<Args...>;
+};
+template <class R, class... Args>
+struct results_of<R(Args...)&> : results_of<R(Args...)> {};
+template <class R, class... Args>
+struct results_of<R(Args...) &&> : results_of<R(Args...)> {};
+template <class R, class... Args>
+struct results_of<R(Args...) noexcept> : results_of<R(Args...)> {};
+template <class R, class... Args>
+struct results_of<R(Args...) & noexcept> : results_of<R(Args...)> {};
+template <class R, class... Args>
+struct results_of<R(Args...) && noexcept> : results_of<R(Args...)> {};
+
+/// The type of the first result; void if there is none.
+template <class Results>
+struct first_of {
     using type = void;
 };
-template <class R, class First, class... Rest>
-struct first_argument<R(First, Rest...)> {
+template <class First, class... Rest>
+struct first_of<result_types<First, Rest...>> {
     using type = std::decay_t<First>;
 };
-template <class R, class... Args>
-struct first_argument<R(Args...)&> : first_argument<R(Args...)> {};
-template <class R, class... Args>
-struct first_argument<R(Args...) &&> : first_argument<R(Args...)> {};
-template <class R, class... Args>
-struct first_argument<R(Args...) noexcept> : first_argument<R(Args...)> {};
-template <class R, class... Args>
-struct first_argument<R(Args...) & noexcept> : first_argument<R(Args...)> {};
-template <class R, class... Args>
-struct first_argument<R(Args...) && noexcept> : first_argument<R(Args...)> {};
+template <class Signature>
+using first_result = typename first_of<typename results_of<Signature>::type>::type;
 
 template <class T>
 inline constexpr bool is_error =
@@ -79,36 +92,35 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
     }
 }
 
+inline void assign_error(boost::system::error_code& result, const boost::system::error_code& ec) {
+    result = ec;
+}
+inline void assign_error(std::exception_ptr& result, const boost::system::error_code& ec) {
+    result = std::make_exception_ptr(boost::system::system_error(ec));
+}
+
 /// The `Result` of timeout(): reports an expired deadline as `error`.
 struct timed_out_result {
-    static constexpr bool has_error = true;
-    boost::system::error_code error = asio_wheel::error::timed_out;
-
+    static constexpr bool reports = true;
+    static constexpr bool uses_mapping = false;
     template <class... Signatures>
-    static constexpr bool accepts = (is_error<typename first_argument<Signatures>::type> && ...);
+    static constexpr bool accepts = (is_error<first_result<Signatures>> && ...);
     template <class... Signatures>
-    static constexpr bool is_in_tuple =
-        (is_tuple<typename first_argument<Signatures>::type> || ...);
+    static constexpr bool is_in_tuple = (is_tuple<first_result<Signatures>> || ...);
 
     /// Calls the handler. `why` is null if the deadline has not expired. Otherwise it is the reason
     /// why there could be no wait, or no error.
-    template <class Handler, class First, class... Rest>
+    template <class... Signatures, class Handler, class First, class... Rest>
     void deliver(const boost::system::error_code* why, Handler&& handler, First&& first,
                  Rest&&... rest) const {
         std::decay_t<First> result(std::forward<First>(first));
         if (why != nullptr && was_cancelled(result)) {
-            assign(result, *why ? *why : error);
+            assign_error(result, *why ? *why : error);
         }
         std::forward<Handler>(handler)(std::move(result), std::forward<Rest>(rest)...);
     }
 
-private:
-    static void assign(boost::system::error_code& result, const boost::system::error_code& ec) {
-        result = ec;
-    }
-    static void assign(std::exception_ptr& result, const boost::system::error_code& ec) {
-        result = std::make_exception_ptr(boost::system::system_error(ec));
-    }
+    boost::system::error_code error = asio_wheel::error::timed_out;
 };
 
 } // namespace asio_wheel::detail

@@ -8,11 +8,15 @@
 // A `Result` says how an expired deadline changes the operation's result.
 //
 //   member                       meaning
-//   has_error                    whether the user may choose the error that it reports
 //   accepts<Signatures...>       whether it can report by these completion signatures
 //   is_in_tuple<Signatures...>   whether as_tuple was put on the wrong side; the compiler says so
-//   deliver(why, handler, ...)   calls the handler with the result; `why` is null unless the
+//   reports                      whether it changes the result, so that the user may say how
+//   uses_mapping                 whether a mapping of the user's changes the result
+//   deliver<Signatures...>(why, handler, ...)
+//                                calls the handler with the result; `why` is null unless the
 //                                deadline has expired
+//
+// A `Limit` says when the deadline expires, and on which timer: see time_limit.hpp.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
@@ -20,10 +24,8 @@
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
-#include <asio_wheel/detail/service/start_wait.hpp>
-#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
-#include <asio_wheel/wheel_service.hpp>
+#include <asio_wheel/detail/timeout/time_limit.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -31,71 +33,46 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <chrono>
 #include <concepts>
 #include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
 
-/// When a deadline expires: a duration after the operation's start, or a time point.
-template <class Clock>
-class time_limit {
-public:
-    using clock = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-
-    template <class Rep, class Period>
-    constexpr explicit time_limit(std::chrono::duration<Rep, Period> d) noexcept
-        : value_(ceil_saturating<duration>(d)), relative_(true) {}
-    template <class Duration>
-    constexpr explicit time_limit(std::chrono::time_point<Clock, Duration> t) noexcept
-        : value_(ceil_saturating<duration>(t.time_since_epoch())), relative_(false) {}
-
-    [[nodiscard]] time_point expiry(const wheel_service<Clock>& wheel) const {
-        return relative_ ? add_saturating(wheel.now(), value_) : time_point(value_);
-    }
-
-private:
-    duration value_; // Since the clock's epoch, unless it is relative to the operation's start.
-    bool relative_;
-};
-
 /// The `Result` of cancel_after(): leaves the operation's result as it is.
 struct keep_result {
-    static constexpr bool has_error = false;
+    static constexpr bool reports = false;
+    static constexpr bool uses_mapping = false;
     template <class... Signatures>
     static constexpr bool accepts = true;
     template <class... Signatures>
     static constexpr bool is_in_tuple = false;
 
-    template <class Handler, class... Args>
+    template <class... Signatures, class Handler, class... Args>
     void deliver(const boost::system::error_code*, Handler&& handler, Args&&... args) const {
         std::forward<Handler>(handler)(std::forward<Args>(args)...);
     }
 };
 
 /// What a token knows about the deadline.
-template <class Clock, class Result>
+template <class Limit, class Result>
 struct timed_options {
-    time_limit<Clock> limit;
+    Limit limit;
     boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal;
     [[no_unique_address]] Result result{};
 };
 
 /// The handler of an operation that has a deadline.
-template <class Core, class Handler, class Result>
+template <class Deadline, class Handler, class Result, class... Signatures>
 class timed_handler {
 public:
     using wrapped_handler = Handler;
     using cancellation_slot_type = boost::asio::cancellation_slot;
 
-    timed_handler(Handler&& handler, deadline_ptr<Core> d, const Result& result)
-        : handler_(std::move(handler)), deadline_(std::move(d)), result_(result) {}
+    timed_handler(Handler&& handler, deadline_owner<Deadline> d, Result&& result)
+        : handler_(std::move(handler)), deadline_(std::move(d)), result_(std::move(result)) {}
     timed_handler(timed_handler&&) = default;
     timed_handler& operator=(timed_handler&&) = delete;
     ~timed_handler() {
@@ -112,15 +89,16 @@ public:
 
     template <class... Args>
     void operator()(Args&&... args) {
-        const deadline_ptr<Core> d(std::move(deadline_));
+        const deadline_owner<Deadline> d(std::move(deadline_));
         d->close();
         const boost::system::error_code* const why = d->expired() ? &d->why() : nullptr;
-        result_.deliver(why, std::move(handler_), std::forward<Args>(args)...);
+        result_.template deliver<Signatures...>(why, std::move(handler_),
+                                                std::forward<Args>(args)...);
     }
 
 private:
     Handler handler_;
-    deadline_ptr<Core> deadline_;
+    deadline_owner<Deadline> deadline_;
     [[no_unique_address]] Result result_;
 };
 
@@ -136,14 +114,14 @@ struct executor_of_initiation<Initiation> {
 };
 
 /// Starts an operation together with its deadline.
-template <class Initiation, class Clock, class Result>
+template <class Initiation, class Limit, class Result, class... Signatures>
 class timed_initiation : public executor_of_initiation<Initiation> {
-    using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+    using options_type = timed_options<Limit, Result>;
 
 public:
-    template <class I>
-    timed_initiation(I&& initiation, const timed_options<Clock, Result>& options)
-        : initiation_(std::forward<I>(initiation)), options_(options) {}
+    template <class I, class Options>
+    timed_initiation(I&& initiation, Options&& options)
+        : initiation_(std::forward<I>(initiation)), options_(std::forward<Options>(options)) {}
 
     [[nodiscard]] auto get_executor() const noexcept
         requires requires(const Initiation& i) { i.get_executor(); }
@@ -153,114 +131,123 @@ public:
 
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) && {
-        start(std::move(initiation_), options_, std::forward<Handler>(handler),
+        start(std::move(initiation_), std::move(options_), std::forward<Handler>(handler),
               std::forward<Args>(args)...);
     }
 
     template <class Handler, class... Args>
     void operator()(Handler&& handler, Args&&... args) const& {
-        start(Initiation(initiation_), options_, std::forward<Handler>(handler),
+        start(Initiation(initiation_), options_type(options_), std::forward<Handler>(handler),
               std::forward<Args>(args)...);
     }
 
 private:
     template <class Handler, class... Args>
-    static void start(Initiation&& initiation, const timed_options<Clock, Result>& options,
-                      Handler&& handler, Args&&... args) {
+    static void start(Initiation&& initiation, options_type&& options, Handler&& handler,
+                      Args&&... args) {
         using decayed = std::decay_t<Handler>;
         const auto& innermost = innermost_initiation(initiation, args...);
         if constexpr (requires { innermost.get_executor(); }) {
             const auto ex = innermost.get_executor();
             if constexpr (!has_own_executor<decayed>) {
-                start_on(ex, nullptr, std::move(initiation), options,
+                start_on(ex, nullptr, std::move(initiation), std::move(options),
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             } else {
                 const auto handler_executor = boost::asio::get_associated_executor(handler, ex);
-                start_on(ex, &handler_executor, std::move(initiation), options,
+                start_on(ex, &handler_executor, std::move(initiation), std::move(options),
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
         } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
             static_assert(
-                has_own_executor<decayed>,
+                has_own_executor<decayed> || Limit::has_executor,
                 "neither the operation nor its handler says on which executor a deadline may "
                 "cancel it: put boost::asio::bind_executor inside, round the handler, as in "
                 "cancel_after(d, bind_executor(executor, handler)). Round the deadline itself it "
                 "comes too late");
             if constexpr (has_own_executor<decayed>) {
                 const auto ex = boost::asio::get_associated_executor(handler);
-                start_on(ex, &ex, std::move(initiation), options,
+                start_on(ex, &ex, std::move(initiation), std::move(options),
+                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+            } else if constexpr (Limit::has_executor) {
+                const auto ex = options.limit.get_executor();
+                start_on(ex, nullptr, std::move(initiation), std::move(options),
                          decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
             }
         }
     }
 
-    // The wait is on the wheel of `ex`'s context. The operation is cancelled on `*bound`, or on
-    // `ex` if `bound` is null.
+    // The deadline is on the wheel of `ex`'s context, or on the user's timer. The operation is
+    // cancelled on `*bound`, or on `ex` if `bound` is null.
     template <class Executor, class Bound, class Handler, class... Args>
     static void start_on(const Executor& ex, const Bound& bound, Initiation&& initiation,
-                         const timed_options<Clock, Result>& options, Handler&& handler,
-                         Args&&... args) {
-        auto& wheel = use_wheel<Clock>(context_of(ex));
-        core_type& core = core_access::of(wheel);
-        const auto expiry = options.limit.expiry(wheel);
-        auto [d, handler_owner, wait_owner] = deadline<core_type>::make(core, options.type);
+                         options_type&& options, Handler&& handler, Args&&... args) {
+        using deadline_type = typename Limit::deadline_type;
+        const auto beginning = options.limit.begin(ex);
+        auto owners = beginning.make(options.type);
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
-            slot.template emplace<outer_cancellation<core_type>>(d);
+            slot.template emplace<outer_cancellation<deadline_type>>(owners.starter);
         }
-        std::move(initiation)(
-            timed_handler<core_type, Handler, Result>(std::forward<Handler>(handler),
-                                                      std::move(handler_owner), options.result),
-            std::forward<Args>(args)...);
-        d->arm([&](typename core_type::state& state) {
-            set_idle_timer(core, state, expiry, native_context(ex) != nullptr);
-            const held_timer<core_type> timer(state);
-            if constexpr (std::is_null_pointer_v<Bound>) {
-                start_wait(core, timer, ex, expire_deadline<core_type>(std::move(wait_owner)));
-            } else {
-                using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                start_wait(
-                    core, timer, ex,
-                    expire_deadline_on<core_type, bound_executor>(std::move(wait_owner), *bound));
-            }
-        });
+        std::move(initiation)(timed_handler<deadline_type, Handler, Result, Signatures...>(
+                                  std::forward<Handler>(handler), std::move(owners.handler),
+                                  std::move(options.result)),
+                              std::forward<Args>(args)...);
+        beginning.arm(owners.starter, std::move(owners.wait), ex, bound);
     }
 
     Initiation initiation_;
-    timed_options<Clock, Result> options_;
+    options_type options_;
 };
 
 /// A completion token that gives the operation a deadline, and otherwise behaves as `Token`.
-template <class Token, class Clock, class Result>
+template <class Token, class Limit, class Result>
 class timed_token {
 public:
-    constexpr timed_token(const Token& token, const timed_options<Clock, Result>& options)
-        : token_(token), options_(options) {}
-    constexpr timed_token(Token&& token, const timed_options<Clock, Result>& options)
-        : token_(std::move(token)), options_(options) {}
+    template <class T>
+    constexpr timed_token(T&& token, timed_options<Limit, Result> options)
+        : token_(std::forward<T>(token)), options_(std::move(options)) {}
 
     // For boost::asio::async_result.
     Token token_;
-    timed_options<Clock, Result> options_;
+    timed_options<Limit, Result> options_;
 };
 
 /// A timed_token that does not wrap a token yet. Used as a token, it wraps the default token of the
 /// operation's executor; or boost::asio::deferred, if the executor has none.
-template <class Clock, class Result>
+template <class Limit, class Result>
 class partial_timed_token {
 public:
-    constexpr explicit partial_timed_token(const timed_options<Clock, Result>& options)
-        : options_(options) {}
+    constexpr explicit partial_timed_token(timed_options<Limit, Result> options)
+        : options_(std::move(options)) {}
 
     template <class Token>
-    [[nodiscard]] constexpr timed_token<std::decay_t<Token>, Clock, Result>
-    operator()(Token&& token) const {
+    [[nodiscard]] constexpr timed_token<std::decay_t<Token>, Limit, Result>
+    operator()(Token&& token) const& {
         return {std::forward<Token>(token), options_};
     }
 
+    template <class Token>
+    [[nodiscard]] constexpr timed_token<std::decay_t<Token>, Limit, Result>
+    operator()(Token&& token) && {
+        return {std::forward<Token>(token), std::move(options_)};
+    }
+
     // For boost::asio::async_result.
-    timed_options<Clock, Result> options_;
+    timed_options<Limit, Result> options_;
 };
+
+/// Returns the options of a token that is given to an operation. Moves them if the token is an
+/// rvalue, or if they cannot be copied.
+template <class RawToken>
+[[nodiscard]] constexpr auto&& options_from(std::remove_reference_t<RawToken>& token) noexcept {
+    using options = std::remove_reference_t<decltype((token.options_))>;
+    if constexpr (std::is_const_v<options> ||
+                  (std::is_lvalue_reference_v<RawToken> && std::copy_constructible<options>)) {
+        return std::as_const(token.options_);
+    } else {
+        return std::move(token.options_);
+    }
+}
 
 /// A base class that has the return_type of an async_result, if that has one. Before Boost 1.83,
 /// some of Asio's adaptors need it.
@@ -290,8 +277,8 @@ struct default_token_of<Initiation> {
 
 } // namespace asio_wheel::detail
 
-template <class Token, class Clock, class Result, class... Signatures>
-class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Result>,
+template <class Token, class Limit, class Result, class... Signatures>
+class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Limit, Result>,
                                 Signatures...>
     : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
     // If as_tuple wraps this token, the only result is a tuple.
@@ -301,14 +288,26 @@ class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Clock, Re
         "as_tuple belongs inside, round the token: write timeout(d, as_tuple(token)), not "
         "as_tuple(timeout(d, token)), and likewise with timeout_at()");
     static_assert(
-        in_tuple || Result::template accepts<Signatures...>,
+        in_tuple || Result::uses_mapping || Result::template accepts<Signatures...>,
         "timeout() and timeout_at() report error::timed_out as the operation's first result, which "
         "must be an error_code or a std::exception_ptr. If an adaptor such as redirect_error hides "
-        "it, put the adaptor inside, round the token: timeout(d, redirect_error(token, ec)). If "
-        "the operation has no error, use cancel_after() or cancel_at()");
+        "it, put the adaptor inside, round the token: timeout(d, redirect_error(token, ec)). For "
+        "other results, give a mapping: timeout(d, each_error, token) for a parallel group, or "
+        "timeout(d, map, token). If no result is an error, use cancel_after() or cancel_at()");
+    static_assert(
+        !Result::uses_mapping || Result::template accepts<Signatures...>,
+        "the mapping of timeout(d, map, token) must be callable with an error_code and with "
+        "references to all results of the operation. For each_error, one of the results must be or "
+        "contain an error_code or a std::exception_ptr");
 
+    // Asio's concepts check the wrapped token. (boost::asio::experimental::use_coro accepts only
+    // the initiations of real operations, and this one.)
     template <class Initiation>
-    using timed = asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Clock, Result>;
+    using timed =
+        std::conditional_t<asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>,
+                           std::decay_t<Initiation>,
+                           asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Limit,
+                                                                Result, Signatures...>>;
 
     // The wrapped token may be moved from if the token that wraps it may be.
     template <class RawToken>
@@ -320,31 +319,38 @@ public:
     static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
         -> decltype(async_initiate<wrapped<RawToken>, Signatures...>(
             std::declval<timed<Initiation>>(), token.token_, std::forward<Args>(args)...)) {
-        return async_initiate<wrapped<RawToken>, Signatures...>(
-            timed<Initiation>(std::forward<Initiation>(initiation), token.options_), token.token_,
-            std::forward<Args>(args)...);
+        if constexpr (asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>) {
+            return async_initiate<wrapped<RawToken>, Signatures...>(
+                std::forward<Initiation>(initiation), token.token_, std::forward<Args>(args)...);
+        } else {
+            return async_initiate<wrapped<RawToken>, Signatures...>(
+                timed<Initiation>(std::forward<Initiation>(initiation),
+                                  asio_wheel::detail::options_from<RawToken>(token)),
+                token.token_, std::forward<Args>(args)...);
+        }
     }
 };
 
-template <class Clock, class Result, class... Signatures>
-class boost::asio::async_result<asio_wheel::detail::partial_timed_token<Clock, Result>,
+template <class Limit, class Result, class... Signatures>
+class boost::asio::async_result<asio_wheel::detail::partial_timed_token<Limit, Result>,
                                 Signatures...> {
     template <class Initiation>
     using default_token =
         typename asio_wheel::detail::default_token_of<std::decay_t<Initiation>>::type;
 
     template <class Initiation>
-    using full = asio_wheel::detail::timed_token<default_token<Initiation>, Clock, Result>;
+    using full = asio_wheel::detail::timed_token<default_token<Initiation>, Limit, Result>;
 
 public:
     template <class Initiation, class RawToken, class... Args>
     static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
-        -> decltype(async_initiate<const full<Initiation>, Signatures...>(
-            std::forward<Initiation>(initiation), token(default_token<Initiation>()),
+        -> decltype(async_initiate<full<Initiation>, Signatures...>(
+            std::forward<Initiation>(initiation), std::declval<full<Initiation>&>(),
             std::forward<Args>(args)...)) {
-        return async_initiate<const full<Initiation>, Signatures...>(
-            std::forward<Initiation>(initiation), token(default_token<Initiation>()),
-            std::forward<Args>(args)...);
+        full<Initiation> with_default(default_token<Initiation>(),
+                                      asio_wheel::detail::options_from<RawToken>(token));
+        return async_initiate<full<Initiation>, Signatures...>(
+            std::forward<Initiation>(initiation), with_default, std::forward<Args>(args)...);
     }
 };
 

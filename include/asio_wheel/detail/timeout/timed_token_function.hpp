@@ -4,33 +4,50 @@
 // timeout(), timeout_at(), cancel_after() and cancel_at() are objects of one class template. They
 // differ in two parameters: how the time is given, and how an expired deadline changes the
 // operation's result.
+//
+// Each may be called with
+//
+//     [timer, ] time [, option]... [, token]
+//
+// An option is a type of cancellation; and for timeout() and timeout_at(), an error or a mapping.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
 
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/timeout/mapped_result.hpp>
+#include <asio_wheel/detail/timeout/time_limit.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
-#include <concepts>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+namespace asio_wheel {
+
+template <class Clock, class WaitTraits, class Executor>
+class basic_waitable_timer;
+
+} // namespace asio_wheel
+
 namespace asio_wheel::detail {
 
-/// The time is a duration from the operation's start, by the steady clock.
+/// The time is a duration from the operation's start, by the steady clock or the timer's.
 struct relative_time {
     template <class T>
     static constexpr bool accepts = is_duration<T>;
+    template <class T, class Clock>
+    static constexpr bool accepts_for = is_duration<T>;
 
     template <class Duration>
-    [[nodiscard]] static constexpr time_limit<std::chrono::steady_clock> limit(const char* what,
-                                                                               const Duration& d) {
-        return time_limit<std::chrono::steady_clock>(not_nan(what, d));
+    [[nodiscard]] static constexpr auto limit(const char* what, const Duration& d) {
+        using clock = std::chrono::steady_clock;
+        return time_limit<clock>(limited_time<clock>(not_nan(what, d)));
     }
 
     template <class T>
@@ -39,28 +56,85 @@ struct relative_time {
     }
 };
 
-/// The time is a time point of any clock.
+template <class T, class Clock>
+inline constexpr bool is_time_point_of = false;
+template <class Clock, class Duration>
+inline constexpr bool is_time_point_of<std::chrono::time_point<Clock, Duration>, Clock> = true;
+
+/// The time is a time point of any clock, or of the timer's.
 struct absolute_time {
     template <class T>
     static constexpr bool accepts = is_time_point<T>;
+    template <class T, class Clock>
+    static constexpr bool accepts_for = is_time_point_of<T, Clock>;
 
     template <class TimePoint>
-    [[nodiscard]] static constexpr time_limit<typename TimePoint::clock> limit(const char* what,
-                                                                               const TimePoint& t) {
-        return time_limit<typename TimePoint::clock>(not_nan(what, t));
+    [[nodiscard]] static constexpr auto limit(const char* what, const TimePoint& t) {
+        using clock = typename TimePoint::clock;
+        return time_limit<clock>(limited_time<clock>(not_nan(what, t)));
     }
 
     template <class T>
     static constexpr auto expect() {
-        expect_time_point<T>();
+        if constexpr (is_time_point<T>) {
+            static_assert(!is_time_point<T>,
+                          "asio_wheel: this time_point is of another clock than the timer");
+        } else {
+            expect_time_point<T>();
+        }
     }
 };
 
-/// What may be passed between the time and the token: a type of cancellation, or the error to
-/// report.
+template <class T>
+inline constexpr bool is_wheel_timer = false;
+template <class Clock, class WaitTraits, class Executor>
+inline constexpr bool is_wheel_timer<basic_waitable_timer<Clock, WaitTraits, Executor>> = true;
+
+/// What may be between the time and the token.
+template <class T>
+inline constexpr bool is_type_option =
+    std::is_same_v<std::remove_cvref_t<T>, boost::asio::cancellation_type>;
+template <class T>
+inline constexpr bool is_error_option = std::is_convertible_v<T, boost::system::error_code>;
+
+/// Before a token, a function can only be a mapping. Without a token, it is a handler; so a mapping
+/// is a map_result then.
+template <class T>
+inline constexpr bool is_function_option =
+    (std::is_class_v<std::remove_cvref_t<T>> ||
+     std::is_function_v<std::remove_pointer_t<std::decay_t<T>>>) &&
+    !is_duration<std::remove_cvref_t<T>> && !is_time_point<std::remove_cvref_t<T>> &&
+    !is_error_option<T>;
+
+/// Whether `T` is an option, and no token.
 template <class T, class Result>
-concept time_option = std::same_as<std::remove_cvref_t<T>, boost::asio::cancellation_type> ||
-                      (Result::has_error && std::convertible_to<T, boost::system::error_code>);
+concept time_option =
+    is_type_option<T> ||
+    (Result::reports && (is_error_option<T> || is_mapping<std::remove_cvref_t<T>>));
+
+/// Whether each kind of option is there at most once.
+template <class... T>
+inline constexpr bool are_distinct =
+    (int{is_type_option<T>} + ... + 0) <= 1 && (int{is_error_option<T>} + ... + 0) <= 1 &&
+    (int{is_function_option<T>} + ... + 0) <= 1;
+
+/// Whether `T` are distinct options.
+template <class Result, class... T>
+concept time_options = (time_option<T, Result> && ...) && are_distinct<T...>;
+
+/// Whether `Last...` and what follows are distinct options and a token. `Options` come before.
+template <class Result, class Options, class... Last>
+inline constexpr bool is_token_after = false;
+template <class Result, class... Options, class Token>
+inline constexpr bool is_token_after<Result, std::tuple<Options...>, Token> =
+    !time_option<Token, Result> && are_distinct<Options...>;
+template <class Result, class... Options, class Option, class Next, class... More>
+inline constexpr bool is_token_after<Result, std::tuple<Options...>, Option, Next, More...> =
+    (time_option<Option, Result> || (Result::reports && is_function_option<Option>)) &&
+    is_token_after<Result, std::tuple<Options..., Option>, Next, More...>;
+
+template <class Result, class... T>
+concept time_options_and_token = is_token_after<Result, std::tuple<>, T...>;
 
 template <class When, class Result>
 class timed_token_function {
@@ -68,65 +142,85 @@ public:
     /// `what` is the name of the time in the message of the exception for NaN.
     constexpr explicit timed_token_function(const char* what) noexcept : what_(what) {}
 
-    template <class Time>
-        requires(When::template accepts<Time>)
-    [[nodiscard]] constexpr auto operator()(const Time& t) const {
-        return partial_token(options(t));
+    template <class Time, class... Options>
+        requires(When::template accepts<Time> && time_options<Result, Options...>)
+    [[nodiscard]] constexpr auto operator()(const Time& t, Options&&... options) const {
+        return make(When::limit(what_, t), std::forward<Options>(options)...);
     }
 
-    template <class Time, time_option<Result> Option>
-        requires(When::template accepts<Time>)
-    [[nodiscard]] constexpr auto operator()(const Time& t, const Option& option) const {
-        return partial_token(options(t, option));
+    template <class Time, class... More>
+        requires(When::template accepts<Time> && time_options_and_token<Result, More...>)
+    [[nodiscard]] constexpr auto operator()(const Time& t, More&&... options_and_token) const {
+        return make(When::limit(what_, t), std::forward<More>(options_and_token)...);
     }
 
-    template <class Time, class Token>
-        requires(When::template accepts<Time> && !time_option<Token, Result>)
-    [[nodiscard]] constexpr auto operator()(const Time& t, Token&& token) const {
-        return full_token(options(t), std::forward<Token>(token));
+    // The same on a timer of the user's.
+    template <class Clock, class WaitTraits, class Executor, class Time, class... Options>
+        requires(When::template accepts_for<Time, Clock> && time_options<Result, Options...>)
+    [[nodiscard]] auto operator()(basic_waitable_timer<Clock, WaitTraits, Executor>& timer,
+                                  const Time& t, Options&&... options) const {
+        return make(limit_on(timer, t), std::forward<Options>(options)...);
     }
 
-    template <class Time, time_option<Result> Option, class Token>
-        requires(When::template accepts<Time>)
-    [[nodiscard]] constexpr auto operator()(const Time& t, const Option& option,
-                                            Token&& token) const {
-        return full_token(options(t, option), std::forward<Token>(token));
+    template <class Clock, class WaitTraits, class Executor, class Time, class... More>
+        requires(When::template accepts_for<Time, Clock> && time_options_and_token<Result, More...>)
+    [[nodiscard]] auto operator()(basic_waitable_timer<Clock, WaitTraits, Executor>& timer,
+                                  const Time& t, More&&... options_and_token) const {
+        return make(limit_on(timer, t), std::forward<More>(options_and_token)...);
     }
 
     // A time of a wrong type. The compiler explains it: see misuse.hpp.
     template <class Time, class... More>
-        requires(!When::template accepts<Time>)
+        requires(!When::template accepts<Time> && !is_wheel_timer<Time>)
     constexpr auto operator()(const Time&, More&&...) const {
         When::template expect<Time>();
     }
 
+    template <class Clock, class WaitTraits, class Executor, class Time, class... More>
+        requires(!When::template accepts_for<Time, Clock>)
+    constexpr auto operator()(basic_waitable_timer<Clock, WaitTraits, Executor>&, const Time&,
+                              More&&...) const {
+        When::template expect<Time>();
+    }
+
 private:
-    template <class Time>
-    [[nodiscard]] constexpr auto options(const Time& t) const {
-        const auto limit = When::limit(what_, t);
-        return timed_options<typename decltype(limit)::clock, Result>{.limit = limit};
+    template <class Timer, class Time>
+    [[nodiscard]] auto limit_on(Timer& timer, const Time& t) const {
+        return timer_limit<Timer>(timer,
+                                  limited_time<typename Timer::clock_type>(not_nan(what_, t)));
     }
 
-    template <class Time, class Option>
-    [[nodiscard]] constexpr auto options(const Time& t, const Option& option) const {
-        auto result = options(t);
-        if constexpr (std::same_as<Option, boost::asio::cancellation_type>) {
-            result.type = option;
+    template <class Limit, class... More>
+    [[nodiscard]] static constexpr auto make(const Limit& limit, More&&... more) {
+        return finish(timed_options<Limit, Result>{.limit = limit}, std::forward<More>(more)...);
+    }
+
+    template <class Limit, class R>
+    [[nodiscard]] static constexpr auto finish(timed_options<Limit, R> options) {
+        return partial_timed_token<Limit, R>(std::move(options));
+    }
+
+    template <class Limit, class R, class First, class... More>
+    [[nodiscard]] static constexpr auto finish(timed_options<Limit, R> options, First&& first,
+                                               More&&... more) {
+        if constexpr (sizeof...(More) == 0 && !time_option<First, Result>) {
+            return timed_token<std::decay_t<First>, Limit, R>(std::forward<First>(first),
+                                                              std::move(options));
+        } else if constexpr (is_type_option<First>) {
+            options.type = first;
+            return finish(std::move(options), std::forward<More>(more)...);
+        } else if constexpr (is_error_option<First>) {
+            options.result.error = first;
+            return finish(std::move(options), std::forward<More>(more)...);
         } else {
-            result.result.error = option;
+            using result = mapped_result<std::decay_t<First>>;
+            return finish(
+                timed_options<Limit, result>{
+                    .limit = options.limit,
+                    .type = options.type,
+                    .result = {.error = options.result.error, .map = std::forward<First>(first)}},
+                std::forward<More>(more)...);
         }
-        return result;
-    }
-
-    template <class Clock>
-    [[nodiscard]] static constexpr auto partial_token(const timed_options<Clock, Result>& options) {
-        return partial_timed_token<Clock, Result>(options);
-    }
-
-    template <class Clock, class Token>
-    [[nodiscard]] static constexpr auto full_token(const timed_options<Clock, Result>& options,
-                                                   Token&& token) {
-        return timed_token<std::decay_t<Token>, Clock, Result>(std::forward<Token>(token), options);
     }
 
     const char* what_;
