@@ -95,11 +95,26 @@ private:
 };
 
 struct scene : world {
+    using timer = asio_wheel::basic_waitable_timer<scripted_clock>;
+
     operation op;
     asio::cancellation_signal outer;
     error_code result;
     observed calls;
+    timer limit{ctx};
 
+    // With a deadline on a timer of the user's, which the handler uses again.
+    void begin_on_timer() {
+        const auto done = [this](error_code ec) {
+            op.end();
+            result = ec;
+            calls.set();
+            check(limit.expires_after(1h) == 0,
+                  "the operation's wait is not on the timer any more");
+        };
+        op.start(asio_wheel::timeout(
+            limit, 1s, asio::bind_executor(ctx, asio::bind_cancellation_slot(outer.slot(), done))));
+    }
     void begin() {
         const auto done = [this](error_code ec) {
             op.end();
@@ -132,7 +147,7 @@ struct scene : world {
         });
     }
     operation before;
-    asio_wheel::basic_waitable_timer<scripted_clock> others{ctx, 1h};
+    timer others{ctx, 1h};
     void cancel() { outer.emit(asio::cancellation_type::terminal); }
 
     void finish() {
@@ -232,6 +247,50 @@ BOOST_AUTO_TEST_CASE(an_operation_ends_or_the_wheel_is_drained) {
                             s.ctx.poll();
                         },
                         [&] { s.complete(); });
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_on_a_timer_ends_or_times_out) {
+    explore_all("timer_due_complete", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"ends", "times out"}}, [] {
+                    scene s;
+                    s.begin_on_timer();
+                    together([&] { s.let_pass(1s); }, [&] { s.complete(); });
+                    s.finish();
+                });
+    explore_all("timer_due_cancel_complete", {.preemptions = 1},
+                {.schedules = 100, .outcomes = {"ends", "is cancelled", "times out"}}, [] {
+                    scene s;
+                    s.begin_on_timer();
+                    together([&] { s.let_pass(1s); }, [&] { s.cancel(); }, [&] { s.complete(); });
+                    s.finish();
+                });
+}
+
+BOOST_AUTO_TEST_CASE(an_operation_on_a_timer_ends_while_it_begins) {
+    explore_all("timer_begin_complete", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"ends"}}, [] {
+                    scene s;
+                    together([&] { s.begin_on_timer(); },
+                             [&] {
+                                 s.op.await_begin();
+                                 s.complete();
+                             });
+                    s.finish();
+                });
+    explore_all("timer_begin_complete_due", {.preemptions = 1},
+                {.schedules = 100, .outcomes = {"ends", "times out"}}, [] {
+                    scene s;
+                    together([&] { s.begin_on_timer(); },
+                             [&] {
+                                 s.op.await_begin();
+                                 s.complete();
+                             },
+                             [&] {
+                                 s.op.await_begin();
+                                 s.let_pass(1s);
+                             });
                     s.finish();
                 });
 }
