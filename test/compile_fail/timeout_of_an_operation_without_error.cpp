@@ -1,17 +1,25 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// expect: which must be an error_code or a std::exception_ptr
+// expect: For other results, give a mapping: timeout(d, each_error, token) for a parallel group
 
-#include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
-void timeout_of_an_operation_without_error(boost::asio::io_context& ctx) {
+#include <chrono>
+
+boost::asio::awaitable<void> timeout_of_an_operation_without_error(asio_wheel::steady_timer& a,
+                                                                   asio_wheel::steady_timer& b) {
+    using namespace boost::asio;
+    using namespace std::chrono_literals;
+    auto group = experimental::make_parallel_group(a.async_wait(deferred), b.async_wait(deferred));
 #ifdef ASIO_WHEEL_TEST_MISTAKE
-    boost::asio::post(ctx, asio_wheel::timeout(std::chrono::seconds(5), [] {}));
+    const auto token = asio_wheel::timeout(5s, use_awaitable);
 #else
-    boost::asio::post(ctx, asio_wheel::cancel_after(std::chrono::seconds(5), [] {}));
+    const auto token = asio_wheel::timeout(5s, asio_wheel::each_error, use_awaitable);
 #endif
+    co_await group.async_wait(experimental::wait_for_all(), token);
 }

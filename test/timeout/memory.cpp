@@ -10,6 +10,7 @@
 #include "support/operator_new.hpp"
 
 #include <asio_wheel/sleep.hpp>
+#include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 
 #include "support/context.hpp"
@@ -49,8 +50,9 @@ struct attempt {
 
 // Starts a sleep with a deadline on `executor` of the context, with a handler that is larger by
 // `Padding`. Allocation `n` fails, and no memory is cached.
+// `on_timer`: the deadline is on a timer of the user's.
 template <std::size_t Padding, class ExecutorOf>
-attempt try_with(std::size_t n, ExecutorOf executor) {
+attempt try_with(std::size_t n, ExecutorOf executor, bool on_timer) {
     attempt a;
     std::thread([&] {
         const empty_pool pool;
@@ -60,16 +62,23 @@ attempt try_with(std::size_t n, ExecutorOf executor) {
         const auto ex = executor(ctx);
         asio::cancellation_signal signal;
         const auto alive = std::make_shared<int>();
+        asio_wheel::steady_timer limit(ctx, 1h);
         {
             const auto handler = [&a, alive, padding = std::array<char, Padding>()](error_code ec) {
                 static_cast<void>(padding);
                 ++a.calls;
                 a.ec = ec;
             };
-            auto token = timeout(2s, asio::bind_cancellation_slot(signal.slot(), handler));
+            const auto bound = asio::bind_cancellation_slot(signal.slot(), handler);
+            auto token = timeout(2s, bound);
+            auto token_on_timer = timeout(limit, 2s, bound);
             const fail_after failure(n);
             try {
-                async_sleep_for(ex, 1s, std::move(token));
+                if (on_timer) {
+                    async_sleep_for(ex, 1s, std::move(token_on_timer));
+                } else {
+                    async_sleep_for(ex, 1s, std::move(token));
+                }
             } catch (const std::bad_alloc&) {
                 a.thrown = true;
             }
@@ -90,11 +99,11 @@ attempt try_with(std::size_t n, ExecutorOf executor) {
 // Returns whether an operation had no memory for its deadline. (Not if the deadline's wait has the
 // size of another cached block.)
 template <std::size_t Padding, class ExecutorOf>
-bool check_each_allocation(ExecutorOf executor) {
+bool check_each_allocation(ExecutorOf executor, bool on_timer) {
     std::size_t n = 0;
     bool told = false;
     for (;; ++n) {
-        const attempt a = try_with<Padding>(n, executor);
+        const attempt a = try_with<Padding>(n, executor, on_timer);
         BOOST_TEST_CONTEXT("allocation " << n) {
             BOOST_TEST(a.left == 0);
             BOOST_TEST(a.pending == 0U);
@@ -121,19 +130,26 @@ BOOST_AUTO_TEST_SUITE(timeout_memory)
 BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
     const auto itself = [](asio::io_context& ctx) { return ctx.get_executor(); };
     const auto strand = [](asio::io_context& ctx) { return asio::make_strand(ctx); };
-    int told = 0;
-    told += check_each_allocation<1>(itself) ? 1 : 0;
-    told += check_each_allocation<100>(itself) ? 1 : 0;
-    told += check_each_allocation<1>(strand) ? 1 : 0;
-    told += check_each_allocation<100>(strand) ? 1 : 0;
-    BOOST_TEST(told > 0);
+    for (const bool on_timer : {false, true}) {
+        int told = 0;
+        told += check_each_allocation<1>(itself, on_timer) ? 1 : 0;
+        told += check_each_allocation<100>(itself, on_timer) ? 1 : 0;
+        told += check_each_allocation<1>(strand, on_timer) ? 1 : 0;
+        told += check_each_allocation<100>(strand, on_timer) ? 1 : 0;
+        BOOST_TEST(told > 0);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(sleeps_and_deadlines_in_a_loop_allocate_nothing, virtual_world) {
     int left = 0;
+    bool on_timer = false;
+    timer limit(ctx);
     const auto again = [&](const auto& self, error_code) -> void {
-        if (--left > 0) {
-            async_sleep_for(ctx, 1s, timeout(2s, [&](error_code ec) { self(self, ec); }));
+        const auto next = [&](error_code ec) { self(self, ec); };
+        if (--left > 0 && on_timer) {
+            async_sleep_for(ctx, 1s, timeout(limit, 2s, next));
+        } else if (left > 0) {
+            async_sleep_for(ctx, 1s, timeout(2s, next));
         }
     };
     const auto run = [&](int rounds) {
@@ -144,8 +160,13 @@ BOOST_FIXTURE_TEST_CASE(sleeps_and_deadlines_in_a_loop_allocate_nothing, virtual
             pass(1s);
         }
     };
-    run(10);                                              // Fills the caches.
-    BOOST_TEST(allocations_of([&] { run(1000); }) <= 5U); // Of run() itself.
+    for (on_timer = false;; on_timer = true) {
+        run(10);                                              // Fills the caches.
+        BOOST_TEST(allocations_of([&] { run(1000); }) <= 5U); // Of run() itself.
+        if (on_timer) {
+            break;
+        }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,6 +9,7 @@
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 
+#include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/tear_down.hpp"
 
@@ -42,9 +43,10 @@ constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 
 // The objects of a program outside of its context.
 struct objects {
-    explicit objects(asio::io_context& ctx) : timer(ctx, 1h) {}
+    explicit objects(asio::io_context& ctx) : timer(ctx, 1h), limit(ctx), inner(ctx) {}
 
     asio_wheel::steady_timer timer;
+    asio_wheel::steady_timer limit, inner; // For deadlines.
     asio::cancellation_signal signal, other;
 };
 
@@ -103,6 +105,28 @@ BOOST_AUTO_TEST_CASE(callbacks_with_deadlines_and_signals) {
                                 p->signal.emit(asio::cancellation_type::terminal);
                             }
                         }));
+        return o;
+    });
+    BOOST_TEST(steps >= 3U);
+}
+
+BOOST_AUTO_TEST_CASE(deadlines_on_timers_of_their_own) {
+    const std::size_t steps = tear_down_at_every_step([](asio::io_context& ctx) {
+        auto o = std::make_shared<objects>(ctx);
+        const std::weak_ptr<objects> weak = o;
+        const auto again = [weak, &ctx](error_code) {
+            if (const auto p = weak.lock()) { // The timers can be used at once.
+                async_sleep_for(ctx, 2s, timeout(p->limit, 1s, cancel_after(p->inner, 3s, ignore)));
+            }
+        };
+        o->timer.async_wait(timeout(
+            o->limit, 2s,
+            cancel_after(o->inner, 3s, asio::bind_cancellation_slot(o->signal.slot(), again))));
+        async_sleep_for(ctx, 1s, [weak](error_code) {
+            if (const auto p = weak.lock()) {
+                static_cast<void>(p->limit.postpone(4s));
+            }
+        });
         return o;
     });
     BOOST_TEST(steps >= 3U);

@@ -8,6 +8,7 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized" // Asio's use_future: g++ 12.
 #endif
 
+#include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
 
@@ -16,6 +17,7 @@
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -25,6 +27,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/channel.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
@@ -33,6 +36,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <boost/asio/wait_traits.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/errc.hpp>
 #include <boost/system/system_error.hpp>
@@ -58,6 +62,7 @@ using namespace asio_wheel::test;
 using asio::cancellation_type;
 using asio_wheel::async_sleep_for;
 using asio_wheel::async_with_timeout;
+using asio_wheel::async_with_timeout_at;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 using boost::system::system_error;
@@ -463,6 +468,136 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_that_is_cancelled_from_outside_is_not_timed_
     signal.emit(cancellation_type::terminal);
     poll();
     BOOST_TEST(code_of(seen) == aborted);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_coroutine_may_have_all_that_a_timeout_may_have, virtual_world) {
+    const error_code own = errc::make_error_code(errc::network_down);
+    // How a coroutine of ten seconds ends that gets `args`, within a second.
+    const auto code = [&](auto start, auto&&... args) {
+        std::exception_ptr seen;
+        const auto see = [&](std::exception_ptr e, int) { seen = std::move(e); };
+        start(after(10s, 1), std::forward<decltype(args)>(args)..., see);
+        poll();
+        pass(1s);
+        BOOST_TEST_REQUIRE((seen != nullptr));
+        BOOST_TEST(wheel.pending() == 0U);
+        return code_of(seen);
+    };
+    const auto on_context = [&](auto&&... args) {
+        async_with_timeout(ctx, std::forward<decltype(args)>(args)...);
+    };
+    const auto on_context_at = [&](auto&&... args) {
+        async_with_timeout_at(ctx, std::forward<decltype(args)>(args)...);
+    };
+    const auto on_strand_at = [&](auto&&... args) {
+        async_with_timeout_at(asio::any_io_executor(asio::make_strand(ctx)),
+                              std::forward<decltype(args)>(args)...);
+    };
+    const auto terminal = cancellation_type::terminal;
+    BOOST_TEST(code(on_context, 1s) == timed_out);
+    BOOST_TEST(code(on_context, 1s, own) == own);
+    BOOST_TEST(code(on_context, 1s, terminal, own) == own);
+    BOOST_TEST(code(on_context, 1s, asio_wheel::each_error) == timed_out);
+    BOOST_TEST(code(on_context_at, now() + 1s) == timed_out);
+    BOOST_TEST(code(on_context_at, now() + 1s, own) == own);
+    BOOST_TEST(code(on_strand_at, now() + 1s, terminal) == timed_out);
+    int mapped = 0;
+    const auto map = [&](error_code why, std::exception_ptr& e, int& result) {
+        e = std::make_exception_ptr(system_error(why));
+        mapped += ++result;
+    };
+    BOOST_TEST(code(on_strand_at, now() + 1s, own, map) == own);
+    BOOST_TEST(mapped == 1);
+
+    // A coroutine is not cancelled by a type that it does not ask for.
+    int result = 0;
+    async_with_timeout(ctx, after(10s, 5), 1s, cancellation_type::total,
+                       [&](const std::exception_ptr& e, int n) { result = e ? -1 : n; });
+    poll();
+    pass(9s);
+    BOOST_TEST(result == 0);
+    pass(1s);
+    BOOST_TEST(result == 5);
+}
+
+BOOST_AUTO_TEST_CASE(a_coroutine_may_end_by_a_time_of_another_clock) {
+    virtual_time_on<std::chrono::system_clock> world;
+    std::exception_ptr seen;
+    const auto sleep = [](virtual_time_on<std::chrono::system_clock>& w) -> asio::awaitable<void> {
+        asio_wheel::basic_waitable_timer<std::chrono::system_clock> t(w.ctx, 48h);
+        co_await t.async_wait(asio::use_awaitable);
+    };
+    async_with_timeout_at(world.ctx, sleep(world), world.now() + 24h,
+                          [&](std::exception_ptr e) { seen = std::move(e); });
+    world.poll();
+    world.pass(24h - 1s);
+    BOOST_TEST((seen == nullptr));
+    world.pass(1s + 2ms);
+    BOOST_TEST(code_of(seen) == timed_out);
+}
+
+BOOST_FIXTURE_TEST_CASE(in_coroutines_the_token_of_a_time_limit_may_be_left_out, virtual_world) {
+    struct program {
+        static asio::awaitable<void> run(journal& log, virtual_time& world) {
+            const auto ex = co_await asio::this_coro::executor;
+            const error_code own = errc::make_error_code(errc::network_down);
+            auto quick = after(1s, 2);
+            const int result =
+                co_await async_with_timeout_at(ex, std::move(quick), world.now() + 10s);
+            log.add(std::to_string(result));
+            auto slow = after(10s, 3);
+            try {
+                co_await async_with_timeout_at(ex, std::move(slow), world.now() + 1s, own);
+            } catch (const system_error& e) {
+                BOOST_TEST(e.code() == own);
+                log.add("at");
+            }
+            auto slow_too = after(10s, 3);
+            try {
+                co_await async_with_timeout(ex, std::move(slow_too), 1s, own);
+            } catch (const system_error& e) {
+                BOOST_TEST(e.code() == own);
+                log.add("after");
+            }
+        }
+        using executor = asio::io_context::executor_type;
+        static asio::awaitable<int, executor> narrow(std::chrono::seconds d) {
+            asio_wheel::basic_waitable_timer<std::chrono::steady_clock,
+                                             asio::wait_traits<std::chrono::steady_clock>, executor>
+                t(co_await asio::this_coro::executor, d);
+            co_await t.async_wait(asio::use_awaitable_t<executor>());
+            co_return 7;
+        }
+        // On another type of executor.
+        static asio::awaitable<void, executor> on_a_narrow_executor(journal& log,
+                                                                    virtual_time& world) {
+            auto quick = narrow(1s);
+            const int result =
+                co_await async_with_timeout_at(world.ctx, std::move(quick), world.now() + 2s);
+            log.add(std::to_string(result));
+            auto slow = narrow(10s);
+            try {
+                co_await async_with_timeout(world.ctx, std::move(slow), 1s);
+            } catch (const system_error& e) {
+                BOOST_TEST(e.code() == timed_out);
+                log.add("narrow");
+            }
+        }
+    };
+    journal log;
+    asio::co_spawn(ctx, program::run(log, *this), asio::detached);
+    poll();
+    for (const char* expected : {"2", "at", "after"}) {
+        pass(1s);
+        BOOST_TEST(log.take() == expected);
+    }
+    asio::co_spawn(ctx, program::on_a_narrow_executor(log, *this), asio::detached);
+    poll();
+    for (const char* expected : {"7", "narrow"}) {
+        pass(1s);
+        BOOST_TEST(log.take() == expected);
+    }
     BOOST_TEST(wheel.pending() == 0U);
 }
 

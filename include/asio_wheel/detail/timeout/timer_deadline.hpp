@@ -18,8 +18,8 @@
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
+#include <asio_wheel/detail/timeout/in_place_signal.hpp>
 
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/system/errc.hpp>
@@ -63,7 +63,7 @@ public:
     }
 
     /// The cancellation slot of the wait.
-    [[nodiscard]] boost::asio::cancellation_slot wait_slot() noexcept { return wait_.slot(); }
+    [[nodiscard]] in_place_signal::slot_type wait_slot() noexcept { return wait_.slot(); }
 
     /// The wait has ended with `ec`. Has no effect if the operation has ended before.
     void end_wait(const boost::system::error_code& ec) noexcept {
@@ -88,7 +88,7 @@ private:
     }
 
     // Its slot is set by arm(). It is signalled by the thread that ends the operation.
-    boost::asio::cancellation_signal wait_;
+    in_place_signal wait_;
 };
 
 /// The handler of the wait, with the executor on which the operation must be cancelled.
@@ -96,7 +96,7 @@ template <class Executor>
 class end_of_timer_wait {
 public:
     using executor_type = Executor;
-    using cancellation_slot_type = boost::asio::cancellation_slot;
+    using cancellation_slot_type = in_place_signal::slot_type;
 
     end_of_timer_wait(deadline_owner<timer_deadline> d, const Executor& ex)
         : deadline_(std::move(d)), executor_(ex) {}
