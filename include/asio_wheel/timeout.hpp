@@ -51,8 +51,8 @@ using partial_timeout =
 /// The function should not throw. If it does, the exception leaves run(), as that of a handler
 /// does, and the token's handler is destroyed without being called.
 ///
-///     auto no_answer = [](boost::system::error_code, std::optional<reply>& r) { r = reply::none(); };
-///     ask(peer, timeout(2s, map_result(no_answer)));
+///     const auto no_answer = [](error_code, std::string& answer) { answer = "none"; };
+///     ask(peer, timeout(2s, no_answer, token));
 template <class Function>
 class map_result {
 public:
@@ -72,7 +72,8 @@ private:
 /// and each exception_ptr that says "cancelled" becomes `why`, also those in vectors, arrays,
 /// tuples, pairs and optionals. Other results stay as they are.
 ///
-///     co_await group.async_wait(wait_for_all(), timeout(2s, each_error, use_awaitable));
+///     const auto token = timeout(2s, each_error, use_awaitable);
+///     const auto [order, a, b] = co_await group.async_wait(wait_for_all(), token);
 inline constexpr map_result each_error{detail::map_each_error()};
 
 /// timeout(d, token): a completion token. The operation is cancelled if it takes longer than `d`.

@@ -4,20 +4,29 @@
 // The code fragments of README and guides, compiled and run: a case for each. If the text describes
 // their effect, the case checks it.
 
+#include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "snippets/support.hpp"
+#include "support/manual_operation.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/experimental/coro.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <exception>
 #include <list>
 #include <optional>
 #include <string>
@@ -113,7 +122,115 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_nested_deadlines_the_first_to_pass_tells, sni
     BOOST_TEST((result == make_error_code(my_error::peer_is_silent)));
 }
 
+asio::awaitable<void> of_a_group(asio::any_io_executor ex, std::array<error_code, 2>& results) {
+    using asio::deferred;
+    using asio::experimental::make_parallel_group;
+    using asio::experimental::wait_for_all;
+    using asio_wheel::each_error;
+    const auto first = 1s;
+    const auto second = 1h;
+    const auto ask = [&](auto d, auto token) { return work_for(ex, d, token); };
+#include "docs/guide/timeout.md/auto_group_make_parallel_group_ask.inc"
+    BOOST_TEST(order[0] == 0U);
+    results = {first_error, second_error};
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_of_a_group_keeps_what_was_in_time, snippet_world) {
+    std::array<error_code, 2> results{asio::error::eof, asio::error::eof};
+    begin(of_a_group(ctx.get_executor(), results));
+    pass(2s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    BOOST_TEST(!results[0]);
+    BOOST_TEST((results[1] == asio_wheel::error::timed_out));
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_of_a_result_for_not_in_time, snippet_world) {
+    enum class health { good, bad };
+    asio_wheel::test::manual_operation<health> operation(ctx.get_executor());
+    operation.on_cancel = [&] { operation.complete(health::good); };
+    const auto check_health = [&](auto token) { operation.start(std::move(token)); };
+    std::optional<health> seen;
+    const auto handler = [&](health h) { seen = h; };
+#include "docs/guide/timeout.md/const_auto_assume_bad_boost.inc"
+    pass(2s - 1ms);
+    BOOST_TEST(!seen.has_value());
+    pass(1ms);
+    BOOST_TEST((seen == health::bad));
+}
+
+// Takes as many seconds as its name has letters.
+asio::awaitable<std::string> download(std::string name) {
+    const auto ex = co_await this_coro::executor;
+    co_await work_for(ex, std::chrono::seconds(name.size()), use_awaitable);
+    co_return name;
+}
+
+asio::awaitable<void> store(std::string text) {
+    const auto ex = co_await this_coro::executor;
+    co_await work_for(ex, std::chrono::seconds(text.size()), use_awaitable);
+}
+
+asio::awaitable<void> several_coroutines() {
+    using asio_wheel::async_with_timeout_at;
+    const auto ex = co_await this_coro::executor;
+#include "docs/guide/timeout.md/const_auto_end_std.inc"
+}
+
+// To load "index" takes five seconds, and so does to store it.
+BOOST_FIXTURE_TEST_CASE(timeout_of_several_coroutines_by_one_point_of_time, snippet_world) {
+    auto& wall = use_wheel<std::chrono::system_clock>(ctx);
+    wall.pause();
+    begin(several_coroutines());
+    pass(5s);
+    wall.advance(9s);
+    poll();
+    BOOST_TEST(!over);
+    wall.advance(2s);
+    poll();
+    BOOST_TEST(over);
+    BOOST_TEST((error == make_error_code(my_error::request_took_too_long)));
+}
+
+asio::experimental::coro<void()> a_coro(asio::io_context&, asio_wheel::steady_timer& timer) {
+#include "docs/guide/timeout.md/co_await_timer_async_wait_timeout.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_throws_in_a_coro, snippet_world) {
+    asio_wheel::steady_timer timer(ctx, 1h);
+    auto c = a_coro(ctx, timer);
+    std::exception_ptr thrown;
+    c.async_resume([&](std::exception_ptr e) { thrown = std::move(e); });
+    poll();
+    pass(2s);
+    BOOST_TEST_REQUIRE((thrown != nullptr));
+    BOOST_CHECK_EXCEPTION(std::rethrow_exception(thrown), boost::system::system_error,
+                          [](const auto& e) { return e.code() == asio_wheel::error::timed_out; });
+}
+
 } // namespace timeout
+
+namespace cancel_after {
+
+BOOST_FIXTURE_TEST_CASE(cancel_after_on_a_timer_that_is_postponed, snippet_world) {
+    using asio_wheel::cancel_after;
+    snippets::connection c(ctx);
+    tcp::socket& socket = c.socket;
+    std::array<char, 8> memory{};
+    const auto buffer = asio::buffer(memory);
+    asio_wheel::steady_timer limit(ctx);
+    std::optional<error_code> result;
+    const auto handler = [&](error_code ec, std::size_t) { result = ec; };
+#include "docs/guide/cancel_after.md/socket_async_read_some_buffer_cancel_after.inc"
+    BOOST_TEST(waits == 1U);
+    pass(10s - 1ms);
+    BOOST_TEST(!result.has_value());
+    pass(1ms);
+    BOOST_TEST((result == asio::error::operation_aborted));
+}
+
+} // namespace cancel_after
 
 namespace idle_timer {
 

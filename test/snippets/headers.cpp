@@ -7,9 +7,13 @@
 #include <asio_wheel.hpp>
 
 #include "snippets/support.hpp"
+#include "support/manual_operation.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
 #include <boost/asio/write.hpp>
@@ -120,6 +124,29 @@ BOOST_FIXTURE_TEST_CASE(cancel_after_round_a_token_or_alone, snippet_world) {
     begin(shown(socket, peer.local_endpoint()));
     BOOST_TEST(over);
     BOOST_TEST(!error);
+}
+
+struct unanswered_socket {
+    asio::any_io_executor ex;
+
+    [[nodiscard]] asio::any_io_executor get_executor() const { return ex; }
+
+    template <class Token>
+    void async_connect(int, Token&& token) const {
+        work_for(ex, 1h, std::forward<Token>(token));
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(cancel_after_on_a_timer_of_the_users, snippet_world) {
+    const unanswered_socket socket{ctx.get_executor()};
+    const int peer = 0;
+    std::optional<error_code> result;
+    const auto handler = [&](error_code ec) { result = ec; };
+#include "include/asio_wheel/cancel_after.hpp/asio_wheel_steady_timer_limit_socket.inc"
+    pass(2s - 1ms);
+    BOOST_TEST(!result.has_value());
+    pass(1ms);
+    BOOST_TEST((result == asio::error::operation_aborted));
 }
 
 } // namespace cancel_after
@@ -341,7 +368,10 @@ BOOST_FIXTURE_TEST_CASE(openmetrics_of_two_wheels, snippet_world) {
 
 namespace timeout {
 
+using asio::experimental::wait_for_all;
 using asio_wheel::async_with_timeout;
+using asio_wheel::async_with_timeout_at;
+using asio_wheel::each_error;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 
@@ -434,6 +464,66 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine, snippet_world) {
     pass(10s);
     BOOST_TEST(over);
     BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+asio::awaitable<void> of_a_coroutine_until(std::string url, std::size_t& length) {
+    const auto ex = co_await this_coro::executor;
+#include "include/asio_wheel/timeout.hpp/const_auto_end_std.inc"
+    length = page.size();
+}
+
+// By the wheel of the time point's clock.
+BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine_until_a_point_of_time, snippet_world) {
+    auto& wall = use_wheel<std::chrono::system_clock>(ctx);
+    wall.pause();
+    std::size_t length = 0;
+    begin(of_a_coroutine_until("fast", length));
+    pass(1s);
+    BOOST_TEST(over);
+    BOOST_TEST(length == 6U);
+    begin(of_a_coroutine_until("slow", length));
+    wall.advance(9s);
+    poll();
+    BOOST_TEST(!over);
+    wall.advance(2s);
+    poll();
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_with_a_mapping, snippet_world) {
+    asio_wheel::test::manual_operation<std::string> operation(ctx.get_executor());
+    operation.on_cancel = [&] { operation.complete("interrupted"); };
+    const auto ask = [&](int, auto t) { operation.start(std::move(t)); };
+    const int peer = 0;
+    std::string result;
+    const auto token = [&](const std::string& answer) { result = answer; };
+#include "include/asio_wheel/timeout.hpp/const_auto_no_answer_error_code.inc"
+    pass(2s - 1ms);
+    BOOST_TEST(result.empty());
+    pass(1ms);
+    BOOST_TEST(result == "none");
+}
+
+template <class Group>
+asio::awaitable<void> of_a_group(Group group, std::array<error_code, 2>& results) {
+#include "include/asio_wheel/timeout.hpp/const_auto_token_timeout.inc"
+    BOOST_TEST(order[0] == 0U);
+    results = {a, b};
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_of_a_parallel_group, snippet_world) {
+    const auto sleep = [this](auto d) {
+        return asio_wheel::async_sleep_for(ctx, d, asio::deferred);
+    };
+    std::array<error_code, 2> results{asio::error::eof, asio::error::eof};
+    begin(of_a_group(asio::experimental::make_parallel_group(sleep(1s), sleep(1h)), results));
+    pass(2s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    BOOST_TEST(!results[0]);
+    BOOST_TEST((results[1] == asio_wheel::error::timed_out));
 }
 
 } // namespace timeout

@@ -5,11 +5,9 @@
 // differ in two parameters: how the time is given, and how an expired deadline changes the
 // operation's result.
 //
-// Each may be called with
-//
-//     [timer, ] time [, option]... [, token]
-//
-// An option is a type of cancellation; and for timeout() and timeout_at(), an error or a mapping.
+// The arguments of each are: a timer of the user's, which may be left out; the time; options; and a
+// token, which may be left out. An option is a type of cancellation; and for timeout() and
+// timeout_at(), an error or a mapping.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_FUNCTION_HPP
