@@ -145,9 +145,10 @@ inline constexpr detail::timed_token_function<detail::absolute_time, detail::tim
 /// Completes when the coroutine has ended: with its result or its exception, at once; no timer is
 /// waited for. If it was cancelled by the deadline and ended with that, with
 /// system_error(error::timed_out), or with the error that is among the options. A coroutine is
-/// cancelled where it waits for an operation that can be; it goes on until then. It may do something
-/// about it (it sees operation_aborted), and its result stands if it does. (A coroutine that Asio
-/// spawns is only cancelled by the type terminal, unless it resets its cancellation state.)
+/// cancelled where it waits for an operation that can be; it goes on until then. It may do
+/// something about it (it sees operation_aborted), and its result stands if it does. (A coroutine
+/// that Asio spawns is only cancelled by the type terminal, unless it resets its cancellation
+/// state.)
 ///
 /// Per-operation cancellation: the coroutine's, as with co_spawn.
 ///

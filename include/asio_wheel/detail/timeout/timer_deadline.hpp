@@ -5,9 +5,9 @@
 //
 // deadline.hpp has the ground rules. Three things are different here.
 //
-//  - The user may cancel, re-arm, move or destroy the timer, and may start other waits on it. So the
-//    deadline does not keep the timer. It withdraws its wait through the wait's own cancellation
-//    slot, which reaches this wait alone, wherever the timer is.
+//  - The user may cancel, re-arm, move or destroy the timer, and may start other waits on it. So
+//    the deadline does not keep the timer. It withdraws its wait through the wait's own
+//    cancellation slot, which reaches this wait alone, wherever the timer is.
 //  - When the operation's handler is called, the timer is the user's again, on any thread. So arm()
 //    and the end of the operation exclude each other: arm() has the bit `emitting` meanwhile.
 //  - If the wait was aborted, the user has done something to the timer. This cancels the operation,
