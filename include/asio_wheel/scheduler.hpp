@@ -13,22 +13,27 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/scheduler/idle_op.hpp>
+#include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/impl.hpp>
+#include <asio_wheel/detail/scheduler/initiations.hpp>
+#include <asio_wheel/detail/scheduler/missed_call.hpp>
+#include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
-#include <asio_wheel/detail/threads/sync.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/system/error_code.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <list>
-#include <mutex>
-#include <string>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -57,6 +62,13 @@ struct basic_scheduler_options {
 /// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
 /// that is destroyed cancels its tasks. It may outlive the context, if its executor may (a strand
 /// may not).
+///
+/// Keys. A key is a value of any type with std::hash and ==. It is stored in its task. Keys of
+/// several types may be in use at once: 1 and 1L are different keys. But what converts to
+/// std::string_view is a std::string, so find("a") finds what was scheduled under
+/// std::string("a"); it needs no memory. The scheduler is locked while == is called, so == must not
+/// use it. If a hash or == throws, nothing has changed. Groups share the keys of their scheduler.
+/// An orphan keeps its key.
 ///
 /// Memory. The function that schedules a task allocates all that the task needs until it is over,
 /// also if it is repeated. If that throws, nothing was scheduled. Nothing else allocates: close(),
@@ -116,10 +128,19 @@ public:
         return impl_.get_executor();
     }
 
+    // Each function that schedules exists twice: without a key, and with a key as the first
+    // argument. With a key, the task is scheduled instead of what was scheduled under this key and
+    // was not called yet, and in its place if there are max_pending tasks. (So a task may schedule
+    // itself again under its key, although it is being called and has a place.)
+
     /// Calls f after `d`.
     template <class Rep, class Period, class F>
     handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
         return impl_.schedule_after(d, std::forward<F>(f));
+    }
+    template <class Key, class Rep, class Period, class F>
+    handle schedule_after(Key&& key, const std::chrono::duration<Rep, Period>& d, F&& f) {
+        return impl_.schedule_after(std::forward<Key>(key), d, std::forward<F>(f));
     }
 
     /// Calls f at `t`; if that has passed, on the context's next turn.
@@ -127,23 +148,33 @@ public:
     handle schedule_at(const time_point& t, F&& f) {
         return impl_.schedule_at(t, std::forward<F>(f));
     }
-
-    /// As schedule_after(), instead of what was scheduled under this key and was not called yet,
-    /// and in its place if there are max_pending tasks. (So a task may schedule itself again under
-    /// its key, although it is being called and has a place.)
-    template <class Rep, class Period, class F>
-    handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return impl_.schedule_after(std::move(key), d, std::forward<F>(f));
+    template <class Key, class F>
+    handle schedule_at(Key&& key, const time_point& t, F&& f) {
+        return impl_.schedule_at(std::forward<Key>(key), t, std::forward<F>(f));
     }
 
-    /// Calls f after `initial`, and then each `period` later than before: at a fixed rate, so that
-    /// a late call is followed by those that were missed, one after the other. A negative `initial`
-    /// is a first call that was missed. (The JDK's Timer treats a first time that has passed so,
-    /// too.)
+    /// Calls f after `initial`, and then at a fixed rate: each call is scheduled for `period` after
+    /// the time for which the one before was scheduled. A negative `initial` is a first call that
+    /// is late.
+    ///
+    /// `rule` says what happens when a call begins that is late by a period or more, because the
+    /// process was suspended, or because a call took long. With missed_call::coalesce, one call
+    /// counts for all times that have passed; handle::expiry() is the last of them. With
+    /// missed_call::skip there is no call before the next time that is to come; so with a period
+    /// below the wheel's tick there may be none at all. With missed_call::catch_up, all calls are
+    /// made, one after the other. The next call after that is at a time of the rate again.
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
-                                  const std::chrono::duration<Rep2, Period2>& period, F&& f) {
-        return impl_.schedule_at_fixed_rate(initial, period, std::forward<F>(f));
+                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
+                                  missed_call rule = missed_call::coalesce) {
+        return impl_.schedule_at_fixed_rate(initial, period, std::forward<F>(f), rule);
+    }
+    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
+                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
+                                  missed_call rule = missed_call::coalesce) {
+        return impl_.schedule_at_fixed_rate(std::forward<Key>(key), initial, period,
+                                            std::forward<F>(f), rule);
     }
 
     /// Calls f after `initial`, and then `delay` after it has returned.
@@ -152,24 +183,45 @@ public:
                                      const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
         return impl_.schedule_with_fixed_delay(initial, delay, std::forward<F>(f));
     }
+    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_with_fixed_delay(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
+                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
+        return impl_.schedule_with_fixed_delay(std::forward<Key>(key), initial, delay,
+                                               std::forward<F>(f));
+    }
 
-    /// Calls f at next(now), and then at next(previous), as long as that gives a time. Returns a
-    /// handle to nothing if it gives none to begin with.
+    /// Calls f at the times that `next` gives, as long as it gives one. It is called as
+    /// next(previous, now), if that compiles, otherwise as next(previous), and returns a
+    /// std::optional<time_point>. `previous` is the time for which the last call was scheduled, and
+    /// `now` the time at which that call has returned. In the first call, both are the current
+    /// time. Returns a handle to nothing if `next` gives no time to begin with.
     template <class Next, class F>
-        requires std::invocable<Next&, time_point>
-    handle schedule(Next next, F&& f) {
-        return impl_.schedule(std::move(next), std::forward<F>(f));
+        requires detail::next_function<Next, time_point>
+    handle schedule(Next&& next, F&& f) {
+        return impl_.schedule(std::forward<Next>(next), std::forward<F>(f));
+    }
+    template <class Key, class Next, class F>
+        requires detail::next_function<Next, time_point>
+    handle schedule(Key&& key, Next&& next, F&& f) {
+        return impl_.schedule(std::forward<Key>(key), std::forward<Next>(next), std::forward<F>(f));
     }
 
     /// The task that was scheduled under a key last, if it is not over; otherwise a handle to no
     /// task.
-    [[nodiscard]] handle find(const std::string& key) const { return impl_.find(key); }
+    template <class Key>
+    [[nodiscard]] handle find(const Key& key) const {
+        return impl_.find(key);
+    }
 
     /// As handle::cancel() of the task under a key.
-    auto cancel(const std::string& key) { return find(key).cancel(); }
+    template <class Key>
+    auto cancel(const Key& key) {
+        return find(key).cancel();
+    }
 
     /// Whether the task under a key will be called, or called again.
-    [[nodiscard]] bool is_pending(const std::string& key) const {
+    template <class Key>
+    [[nodiscard]] bool is_pending(const Key& key) const {
         const handle h = find(key);
         return h != handle() && !h.is_expired() && !h.is_cancelled();
     }
@@ -203,94 +255,176 @@ public:
     /// called again.
     void adopt(const orphans& tasks) { impl_.adopt(tasks); }
 
+    /// Waits until the scheduler is idle: until pending() is 0. So no task is scheduled, no
+    /// function is being called, and those of all tasks are destroyed. (Orphans are no tasks of the
+    /// scheduler any more.) After close(), or stop(), that stays so: what the functions use may be
+    /// destroyed then. This is awaitTermination() of the JDK.
+    ///
+    /// Completion signature: void(boost::system::error_code)
+    ///
+    /// Completes never from inside this function: as if by post().
+    ///
+    /// Errors: boost::asio::error::operation_aborted after a signal to the handler's cancellation
+    /// slot (terminal, partial or total; from any thread). The end of the scheduler cancels its
+    /// tasks, so the operation completes as usual.
+    ///
+    /// Executor: the handler's associated executor, by default this object's. It has outstanding
+    /// work until the handler is called. Its context must not end before, unless it is the one that
+    /// runs the tasks: then the handler is destroyed with them.
+    ///
+    /// Allocation: one, by the handler's associated allocator, freed before the handler is called;
+    /// and, for a handler on a strand or an executor unknown, what posting will need. If any of
+    /// them throws, there is no operation. The completion needs no memory.
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+                  Token = typename boost::asio::default_completion_token<executor_type>::type>
+        requires detail::wait_token<Token>
+    auto async_wait_idle(
+        Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            initiate_async_wait_idle(get_executor(), impl_.registry()), token);
+    }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::wait_token<Handler>)
+    detail::the_handler_must_be_callable_with_one_error_code async_wait_idle(Handler&&)
+        ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
+
+    /// Blocks until the scheduler is idle. Other threads must run its context meanwhile, or cancel
+    /// its tasks.
+    ///
+    /// Throws boost::system::system_error with errc::resource_deadlock_would_occur if a task of the
+    /// scheduler calls this, because it would wait for itself.
+    void wait_idle() { detail::block_until_idle(impl_.registry()); }
+    /// The same, but not for longer than `d`: in real time, also while the wheel's time is paused.
+    /// Returns whether the scheduler is idle.
+    template <class Rep, class Period>
+    [[nodiscard("false: the scheduler is not idle")]] bool
+    wait_idle(const std::chrono::duration<Rep, Period>& d) {
+        return detail::block_until_idle(impl_.registry(), d);
+    }
+
     /// What is scheduled through a group is cancelled with it, also if another scheduler has
-    /// adopted it meanwhile.
+    /// adopted it meanwhile. Keys are those of the scheduler.
+    ///
+    /// The destructor cancels, but does not wait. A call that is under way on another thread
+    /// continues after it. So if the functions use what is destroyed with the group, first wait
+    /// until none of them is being called: by async_stop(), or by cancel() and wait_idle().
     ///
     /// A group goes on working when its scheduler is moved. It may outlive its scheduler. When that
     /// has ended, or was assigned to, the group's functions throw as those of a scheduler that was
     /// stopped. As a scheduler, it may outlive the context, if its executor may (a strand may not).
     class group {
     public:
-        explicit group(basic_scheduler& s) noexcept : impl_(s.impl_) {}
+        explicit group(basic_scheduler& s) : impl_(s.impl_.for_group()) {}
         group(const group&) = delete;
         group& operator=(const group&) = delete;
         ~group() { static_cast<void>(cancel()); }
 
+        [[nodiscard]] const executor_type& get_executor() const noexcept {
+            return impl_.get_executor();
+        }
+
         template <class... Args>
         handle schedule_after(Args&&... args) {
-            return add([&] { return impl_.schedule_after(std::forward<Args>(args)...); });
+            return impl_.schedule_after(std::forward<Args>(args)...);
         }
         template <class... Args>
         handle schedule_at(Args&&... args) {
-            return add([&] { return impl_.schedule_at(std::forward<Args>(args)...); });
+            return impl_.schedule_at(std::forward<Args>(args)...);
         }
         template <class... Args>
         handle schedule_at_fixed_rate(Args&&... args) {
-            return add([&] { return impl_.schedule_at_fixed_rate(std::forward<Args>(args)...); });
+            return impl_.schedule_at_fixed_rate(std::forward<Args>(args)...);
         }
         template <class... Args>
         handle schedule_with_fixed_delay(Args&&... args) {
-            return add(
-                [&] { return impl_.schedule_with_fixed_delay(std::forward<Args>(args)...); });
+            return impl_.schedule_with_fixed_delay(std::forward<Args>(args)...);
         }
         template <class... Args>
         handle schedule(Args&&... args) {
-            return add([&] { return impl_.schedule(std::forward<Args>(args)...); });
+            return impl_.schedule(std::forward<Args>(args)...);
         }
 
         /// Cancels all. Returns how many it has cancelled. Needs no memory, and never fails.
-        std::size_t cancel() noexcept {
-            std::list<handle> all;
-            {
-                const std::lock_guard<detail::mutex> guard(mutex_);
-                all.swap(handles_);
-            }
-            return static_cast<std::size_t>(
-                std::count_if(all.begin(), all.end(), [](const handle& h) {
-                    return h.cancel().result == cancel_result::cancelled;
-                }));
+        std::size_t cancel() noexcept { return impl_.cancel_group(); }
+
+        /// Waits until no task of the group is scheduled or being called, and their functions are
+        /// destroyed. An orphan counts while it is adopted. As basic_scheduler::async_wait_idle().
+        template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+                      Token = typename boost::asio::default_completion_token<executor_type>::type>
+            requires detail::wait_token<Token>
+        auto async_wait_idle(
+            Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
+            return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+                initiate_async_wait_idle(get_executor(), impl_.group()), token);
+        }
+
+        /// Takes no more tasks: functions that schedule throw error::scheduler_stopped from now on.
+        /// Cancels all, and then waits as async_wait_idle(). If memory for the wait is lacking,
+        /// throws and does nothing. If the wait is aborted, the group is stopped all the same.
+        template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
+                      Token = typename boost::asio::default_completion_token<executor_type>::type>
+            requires detail::wait_token<Token>
+        auto async_stop(
+            Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
+            return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+                initiate_async_stop(get_executor(), impl_.group()), token);
+        }
+
+        // For any other handler. The name of the return type is a part of the compiler's message.
+        template <class Handler>
+            requires(!detail::wait_token<Handler>)
+        detail::the_handler_must_be_callable_with_one_error_code async_wait_idle(Handler&&)
+            ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
+        template <class Handler>
+            requires(!detail::wait_token<Handler>)
+        detail::the_handler_must_be_callable_with_one_error_code async_stop(Handler&&)
+            ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
+
+        /// Blocks until the group is idle, as basic_scheduler::wait_idle().
+        void wait_idle() { detail::block_until_idle(impl_.group()); }
+        /// The same, but not for longer than `d`. Returns whether the group is idle.
+        template <class Rep, class Period>
+        [[nodiscard("false: the group is not idle")]] bool
+        wait_idle(const std::chrono::duration<Rep, Period>& d) {
+            return detail::block_until_idle(impl_.group(), d);
         }
 
     private:
-        // The node of the list is allocated first. So either the task is scheduled and in the
-        // group, or nothing is scheduled.
-        template <class Schedule>
-        handle add(Schedule schedule) {
-            std::list<handle> node(1);
-            const handle h = node.front() = schedule();
-            if (h.task_) {
-                const std::lock_guard<detail::mutex> guard(mutex_);
-                prune();
-                handles_.splice(handles_.end(), node);
-            }
-            return h;
-        }
-
-        // Checks the two tasks that were not checked for longest, and removes those that have
-        // ended. One task is added each time, so at most about half of the tasks in the list have
-        // ended.
-        void prune() noexcept {
-            for (int i = 0; i < 2 && !handles_.empty(); ++i) {
-                if (handles_.front().task_->is_over()) {
-                    handles_.pop_front();
-                } else {
-                    handles_.splice(handles_.end(), handles_, handles_.begin());
-                }
-            }
-        }
-
         detail::scheduler_impl<Clock> impl_; // A copy, so that the scheduler may be moved.
-        detail::mutex mutex_;                // Guards:
-        std::list<handle> handles_;
     };
 
 private:
+    using initiate_async_wait_idle = detail::initiate_async_wait_idle<executor_type>;
+    using initiate_async_stop = detail::initiate_async_stop<executor_type, detail::task<Clock>>;
+
     [[nodiscard]] detail::task_registry<Clock>& registry() const noexcept {
         return *impl_.registry();
     }
 
     detail::scheduler_impl<Clock> impl_;
 };
+
+/// A function of a task that is told when the task is cancelled: the task calls f, as usual, and
+/// g(handle), or g(), if it is cancelled before its last call.
+///
+///     tasks.schedule_after(30s, on_cancel([&] { deliver(); }, [&] { return_to_sender(); }));
+///
+/// That is: by cancel() of its handle, its key or its group; by the end of its scheduler or of its
+/// group; by stop(), unless it becomes an orphan; or because another task is scheduled under its
+/// key. g is called once, by the thread that cancels, before that call returns; but if a repeated
+/// task is cancelled while it is being called, when that call has returned. The function, with all
+/// that f and g own, is destroyed after that. What g throws goes to on_error.
+///
+/// g is not called when the context ends. There, functions are only destroyed, as handlers are.
+///
+/// Any function object with a member on_cancel(), or on_cancel(handle), is told in the same way.
+template <class F, class G>
+[[nodiscard]] auto on_cancel(F&& f, G&& g) {
+    return detail::cancellable_function<std::decay_t<F>, std::decay_t<G>>(std::forward<F>(f),
+                                                                          std::forward<G>(g));
+}
 
 /// A scheduler on the steady clock, its options and its handles.
 using scheduler = basic_scheduler<std::chrono::steady_clock>;

@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(groups) {
         std::array<outcome*, 6> all{};
         {
             const std::string key = w.prepare([] { return std::string(100, 'k'); });
-            scheduler::group g(s);
+            scheduler::group g = w.call([&] { return scheduler::group(s); });
             all[0] = &begin(w, 1, [&](auto f) { g.schedule_after(30ms, std::move(f)); });
             all[1] = &begin(
                 w, 1, [&](auto f) { g.schedule_at(world_clock::now() + 30ms, std::move(f)); });

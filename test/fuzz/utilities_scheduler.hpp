@@ -80,7 +80,8 @@ private:
         std::size_t key = 0;        // 0 is none.
         time_point due;
         duration period{};
-        std::size_t left = 0; // Calls of a plan.
+        missed_call rule = missed_call::catch_up; // Of a fixed rate.
+        std::size_t left = 0;                     // Calls of a plan.
         bool was_called = false;
         bool found = false; // An orphan that stop() has returned.
         int instances = 0;  // Existing copies of its function.
@@ -238,7 +239,7 @@ private:
         t.group = once_in(4) ? i : nobody;
         const std::size_t what = pick(6);
         // A fixed rate with a start long ago or a very short period has very many calls to make up
-        // for.
+        // for, if it does that.
         const duration d = what == 3 ? std::max<duration>(any_duration(), -std::chrono::seconds(2))
                                      : any_duration();
         t.due = sum(now(), d);
@@ -249,7 +250,9 @@ private:
                 : what == 3 ? kind::rate
                 : what == 4 ? kind::delay
                             : kind::plan;
-        note("task %, of kind %, at %, period %, key %", id, what, ns(t.due), ns(t.period), t.key);
+        t.rule = static_cast<missed_call>(t.left % 3);
+        note("task %, of kind %, at %, period %, key %, rule %", id, what, ns(t.due), ns(t.period),
+             t.key, static_cast<int>(t.rule));
         error_code refused;
         try {
             t.handle = t.group == i ? schedule_by(*s.group, id, what, d)
@@ -272,7 +275,7 @@ private:
         case 2:
             return s.schedule_after(std::string(t.key, 'k'), d, f);
         case 3:
-            return s.schedule_at_fixed_rate(d, t.period, f);
+            return s.schedule_at_fixed_rate(d, t.period, f, t.rule);
         case 4:
             return s.schedule_with_fixed_delay(d, t.period, f);
         default:
@@ -320,6 +323,8 @@ private:
         task& t = tasks_[id];
         require(t.now == stand::waiting, "a task is called if it waits, and serially");
         require(t.due <= now(), "no task is called early");
+        see_skipped(t);
+        coalesce(t);
         require(self == t.handle, "a task is given its handle");
         t.now = stand::called;
         t.was_called = true;
@@ -337,6 +342,28 @@ private:
             thrown_ = id;
             throw boom();
         }
+    }
+
+    // A call of a fixed rate counts for the last time that has passed; or it is not late.
+    void coalesce(task& t) const {
+        if (t.how == kind::rate && t.rule != missed_call::catch_up && t.due <= now()) {
+            const auto missed = (now() - t.due) / t.period;
+            require(t.rule != missed_call::skip || missed == 0, "missed calls are skipped");
+            t.due += missed * t.period;
+        }
+    }
+
+    // The context may have skipped calls of a fixed rate that are late.
+    void see_skipped(task& t) const {
+        if (t.how != kind::rate || t.rule != missed_call::skip || t.now != stand::waiting ||
+            t.due > now() || t.handle.expiry() == t.due) {
+            return;
+        }
+        const duration later = t.handle.expiry() - t.due;
+        require(later > duration::zero() && later % t.period == duration::zero() &&
+                    now() - t.due >= t.period && t.handle.expiry() <= sum(now(), t.period),
+                "calls that are late are skipped, and the rate is kept");
+        t.due = t.handle.expiry();
     }
 
     void returned(std::size_t id) {
@@ -365,6 +392,7 @@ private:
 
     void cancel(std::size_t id) {
         task& t = tasks_[id];
+        see_skipped(t);
         note("cancel task %", id);
         const duration left = t.due > now() ? t.due - now() : duration::zero();
         const auto outcome = t.handle.cancel();
@@ -452,11 +480,12 @@ private:
         note("advance to %", ns(now()));
     }
 
-    // A fixed rate that is late or not awaited would then be very late.
+    // A fixed rate that is late or not awaited would then have very many calls to make up for.
     void advance_to_next() {
         if (std::none_of(tasks_.begin(), tasks_.end(), [this](const task& t) {
-                return t.how == kind::rate && (t.now == stand::called || t.now == stand::orphan ||
-                                               (t.now == stand::waiting && t.due <= now()));
+                return t.how == kind::rate && t.rule == missed_call::catch_up &&
+                       (t.now == stand::called || t.now == stand::orphan ||
+                        (t.now == stand::waiting && t.due <= now()));
             })) {
             paused_world::advance_to_next();
         }
@@ -468,7 +497,8 @@ private:
         }
         poll_all();
         bool any = false;
-        for (const task& t : tasks_) {
+        for (task& t : tasks_) {
+            see_skipped(t);
             require(t.now != stand::called && t.now != stand::revoked, "calls return");
             require(t.now != stand::waiting || t.due > now() || t.due == time_point::max(),
                     "a task that is due is called");
@@ -487,13 +517,14 @@ private:
         return t.now == stand::waiting || t.now == stand::called || t.now == stand::revoked;
     }
 
-    void check() const {
+    void check() {
         for (std::size_t i = 0; i < sides_.size(); ++i) {
             require(sides_[i].tasks->pending() == pending(i),
                     "pending() counts what waits and what is being called");
             require(sides_[i].tasks->closed() == sides_[i].closed, "closed() says so");
         }
-        for (const task& t : tasks_) {
+        for (task& t : tasks_) {
+            see_skipped(t);
             const bool waits = t.now == stand::waiting;
             const bool is_called = t.now == stand::called || t.now == stand::revoked;
             const task_handle& h = t.handle;

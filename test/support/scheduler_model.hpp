@@ -151,6 +151,7 @@ private:
         std::size_t group = nowhere; // and the scheduler of its group.
         int key = -1;
         duration period{};
+        missed_call rule = missed_call::catch_up;
         time_point due{};
         time_point was_due{};
         int calls_left = 0; // Of a plan.
@@ -269,6 +270,7 @@ private:
         r.what = up_to(8) < 5 ? kind::once : static_cast<kind>(1 + up_to(3));
         r.key = r.what == kind::once && up_to(2) == 0 ? static_cast<int>(up_to(keys)) : -1;
         r.period = ms(1 + up_to(20));
+        r.rule = static_cast<missed_call>(up_to(3));
         r.calls_left = static_cast<int>(up_to(4));
         r.due = r.was_due = world_.now() + after;
         const bool in_group = up_to(4) == 0;
@@ -298,7 +300,7 @@ private:
             return r.key >= 0 ? where.schedule_after(std::move(key), after, f)
                               : where.schedule_after(after, f);
         case kind::rate:
-            return where.schedule_at_fixed_rate(after, r.period, f);
+            return where.schedule_at_fixed_rate(after, r.period, f, r.rule);
         case kind::delay:
             return where.schedule_with_fixed_delay(after, r.period, f);
         case kind::plan:
@@ -380,6 +382,7 @@ private:
             return;
         }
         record& r = records_[i];
+        see_skipped(r);
         const duration left = r.now == stand::waiting
                                   ? std::max(r.due - world_.now(), duration::zero())
                                   : duration::zero();
@@ -442,7 +445,12 @@ private:
     void called(std::size_t i, const handle& self) {
         record& r = records_[i];
         expect(r.now == stand::waiting, "called, though it must not be");
+        for (record& other : records_) {
+            see_skipped(other);
+        }
+        coalesce(r);
         expect(r.due <= world_.now(), "called early");
+        expect(self.expiry() == r.due, "a call counts for another time");
         expect(self == r.h, "called with the handle of another");
         ++calls_;
         r.now = stand::called;
@@ -455,6 +463,29 @@ private:
             throw thrown_on_purpose(); // reported() is called next.
         }
         returned(r);
+    }
+
+    // A call of a fixed rate counts for the last time that has passed; or it is not late.
+    void coalesce(record& r) {
+        if (r.what != kind::rate || r.rule == missed_call::catch_up || world_.now() < r.due) {
+            return;
+        }
+        const auto missed = (world_.now() - r.due) / r.period;
+        expect(r.rule != missed_call::skip || missed == 0, "a missed call is not skipped");
+        r.due += missed * r.period;
+    }
+
+    // The context may have skipped calls of a fixed rate that are late.
+    void see_skipped(record& r) {
+        if (r.what != kind::rate || r.rule != missed_call::skip || r.now != stand::waiting ||
+            world_.now() - r.due < r.period || r.h.expiry() == r.due) {
+            return;
+        }
+        const duration later = r.h.expiry() - r.due;
+        expect(later > duration::zero() && later % r.period == duration::zero(),
+               "the rate has other times after a skipped call");
+        expect(r.h.expiry() <= world_.now() + r.period, "calls are skipped that are not late");
+        r.due = r.h.expiry();
     }
 
     void act(std::size_t i) {
@@ -565,7 +596,8 @@ private:
             world_.ctx.restart();
             n = world_.ctx.poll();
         }
-        for (const record& r : records_) {
+        for (record& r : records_) {
+            see_skipped(r);
             expect(r.now != stand::waiting || r.due > world_.now(), "a task is not called");
         }
     }
@@ -578,7 +610,8 @@ private:
 
     void compare() {
         const time_point now = world_.now();
-        for (const record& r : records_) {
+        for (record& r : records_) {
+            see_skipped(r);
             if (r.now == stand::refused) {
                 continue;
             }

@@ -1,12 +1,15 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A task with its function. All that depends on the type of the function is here.
+// A task with its function and its key. All that depends on their types is here.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 
+#include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
+#include <asio_wheel/detail/scheduler/task_key.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/assert.hpp>
 
@@ -18,33 +21,51 @@
 namespace asio_wheel::detail {
 
 /// Calls `Function`. Then repeat(previous, now) returns the time of the next call, or none. If
-/// `Repeat` is std::nullptr_t, there is only one call.
-template <class Clock, class Function, class Repeat>
+/// `Repeat` is std::nullptr_t, there is only one call. If it has a member begin_call, that has the
+/// last word on each call: see fixed_rate. `Key` is the type of the key, or no_key.
+template <class Clock, class Function, class Repeat, class Key>
 class function_task final : public task<Clock> {
     using time_point = typename Clock::time_point;
     using handle = basic_task_handle<Clock>;
+    using group_ptr = typename task<Clock>::group_ptr;
 
 public:
-    function_task(const time_point& first, Function&& function, Repeat repeat)
-        : task<Clock>(first),
-          functions_(std::in_place, functions{std::move(function), std::move(repeat)}) {}
+    template <class KeyArgument>
+    function_task(const group_ptr& group, KeyArgument&& key, const time_point& first,
+                  Function&& function, Repeat repeat)
+        : task<Clock>(first, group), parts_(std::in_place, std::forward<KeyArgument>(key),
+                                            std::move(function), std::move(repeat)) {
+        this->key = parts_->key.view();
+    }
 
     [[nodiscard]] bool is_repeated() const noexcept override {
         return !std::is_null_pointer_v<Repeat>;
     }
 
 private:
-    struct functions {
+    struct parts {
+        template <class KeyArgument>
+        parts(KeyArgument&& k, Function&& f, Repeat&& r)
+            : key(std::forward<KeyArgument>(k)), function(std::move(f)), repeat(std::move(r)) {}
+
+        [[no_unique_address]] key_holder<Key> key;
         Function function;
         [[no_unique_address]] Repeat repeat;
     };
 
     void call(const handle& h) override {
-        BOOST_ASSERT(functions_);
-        if constexpr (std::invocable<Function&, const handle&>) {
-            static_cast<void>(functions_->function(h));
+        BOOST_ASSERT(parts_);
+        call_with_handle(parts_->function, h);
+    }
+
+    [[nodiscard]] bool
+    begin_call([[maybe_unused]] time_point& expiry,
+               [[maybe_unused]] const wheel_service<Clock>& wheel) noexcept override {
+        const auto now = [&wheel] { return wheel.now(); };
+        if constexpr (requires { parts_->repeat.begin_call(expiry, now); }) {
+            return parts_->repeat.begin_call(expiry, now);
         } else {
-            static_cast<void>(functions_->function());
+            return true;
         }
     }
 
@@ -52,15 +73,20 @@ private:
                                                         [[maybe_unused]] time_point now) override {
         if constexpr (!std::is_null_pointer_v<Repeat>) {
             // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the task is not over.
-            return functions_->repeat(previous, now);
+            return parts_->repeat(previous, now);
         } else {
             return std::nullopt;
         }
     }
 
-    void destroy_function() noexcept override { functions_.reset(); }
+    void tell_of_cancellation(const handle& h) override {
+        BOOST_ASSERT(parts_);
+        detail::tell_of_cancellation(parts_->function, h);
+    }
 
-    std::optional<functions> functions_; // None after destroy_function().
+    void destroy_function() noexcept override { parts_.reset(); }
+
+    std::optional<parts> parts_; // None after destroy_function().
 };
 
 } // namespace asio_wheel::detail

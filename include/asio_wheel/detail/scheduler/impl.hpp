@@ -4,16 +4,20 @@
 // The implementation of a scheduler: an executor, the wheel whose time is used, and the registry of
 // the tasks.
 //
-// Each group of a scheduler has a copy of this, and shares the registry. So a group does not point
-// to its scheduler, and the scheduler can be moved.
+// Each group of a scheduler has a copy of this, which schedules tasks of the group, and shares the
+// registry. So a group does not point to its scheduler, and the scheduler can be moved.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/scheduler/function_task.hpp>
+#include <asio_wheel/detail/scheduler/missed_call.hpp>
+#include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
+#include <asio_wheel/detail/scheduler/task_group.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
+#include <asio_wheel/detail/scheduler/task_key.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -27,17 +31,25 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
+
+/// A function that gives the next time of a task: next(previous, now), or next(previous).
+template <class Next, class TimePoint>
+concept next_function = std::invocable<std::decay_t<Next>&, TimePoint, TimePoint> ||
+                        std::invocable<std::decay_t<Next>&, TimePoint>;
 
 /// scheduler.hpp documents the functions. A copy uses the same registry.
 template <class Clock>
 class scheduler_impl {
     using task_type = task<Clock>;
     using task_ptr = std::shared_ptr<task_type>;
+    using group_ptr = typename task_type::group_ptr;
+    template <class Key>
+    using key_type =
+        std::conditional_t<std::is_same_v<std::decay_t<Key>, no_key>, no_key, stored_key<Key>>;
 
 public:
     using duration = typename Clock::duration;
@@ -52,69 +64,115 @@ public:
         : executor_(ex), wheel_(&use_wheel<Clock>(context_of(ex))),
           registry_(std::make_shared<registry_type>(max_pending, std::move(on_error))) {}
 
+    /// Schedules tasks of a new group.
+    [[nodiscard]] scheduler_impl for_group() const {
+        scheduler_impl copy(*this);
+        copy.group_ = std::make_shared<task_group<task_type>>();
+        return copy;
+    }
+
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+
+    /// Cancels all tasks of the group. Returns how many it has cancelled.
+    std::size_t cancel_group() noexcept {
+        const group_ptr group = group_; // The function of a task may own the group.
+        return group->cancel_all();
+    }
 
     /// Null if *this was moved from.
     [[nodiscard]] const std::shared_ptr<registry_type>& registry() const noexcept {
         return registry_;
     }
 
+    /// Null, unless this is a part of a group.
+    [[nodiscard]] const group_ptr& group() const noexcept { return group_; }
+
+    // Without keys.
+
     template <class Rep, class Period, class F>
     handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return schedule_at(expiry_after(d), std::forward<F>(f));
+        return schedule_after(no_key(), d, std::forward<F>(f));
     }
 
     template <class F>
     handle schedule_at(const time_point& t, F&& f) {
-        return start(make(not_nan("the time of a task", t), std::forward<F>(f), nullptr));
-    }
-
-    template <class Rep, class Period, class F>
-    handle schedule_after(std::string key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        const task_ptr t = make(expiry_after(d), std::forward<F>(f), nullptr);
-        t->key = std::move(key);
-        return start(t);
+        return schedule_at(no_key(), t, std::forward<F>(f));
     }
 
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
-                                  const std::chrono::duration<Rep2, Period2>& period, F&& f) {
-        return start(make(expiry_after(initial), std::forward<F>(f),
-                          [period = positive_period(period)](time_point previous, time_point) {
-                              return std::optional(add_saturating(previous, period));
-                          }));
+                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
+                                  missed_call rule = missed_call::coalesce) {
+        return schedule_at_fixed_rate(no_key(), initial, period, std::forward<F>(f), rule);
     }
 
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
                                      const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return start(make(expiry_after(initial), std::forward<F>(f),
-                          [delay = positive_period(delay)](time_point, time_point now) {
-                              return std::optional(add_saturating(now, delay));
-                          }));
+        return schedule_with_fixed_delay(no_key(), initial, delay, std::forward<F>(f));
     }
 
     template <class Next, class F>
-        requires std::invocable<Next&, time_point>
-    handle schedule(Next next, F&& f) {
+    handle schedule(Next&& next, F&& f) {
+        return schedule(no_key(), std::forward<Next>(next), std::forward<F>(f));
+    }
+
+    // With keys.
+
+    template <class Key, class Rep, class Period, class F>
+    handle schedule_after(Key&& key, const std::chrono::duration<Rep, Period>& d, F&& f) {
+        return start_new(std::forward<Key>(key), expiry_after(d), std::forward<F>(f), nullptr);
+    }
+
+    template <class Key, class F>
+    handle schedule_at(Key&& key, const time_point& t, F&& f) {
+        return start_new(std::forward<Key>(key), not_nan("the time of a task", t),
+                         std::forward<F>(f), nullptr);
+    }
+
+    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
+                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
+                                  missed_call rule = missed_call::coalesce) {
+        return start_new(std::forward<Key>(key), expiry_after(initial), std::forward<F>(f),
+                         fixed_rate<Clock>(positive_period(period), rule));
+    }
+
+    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
+    handle schedule_with_fixed_delay(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
+                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
+        return start_new(std::forward<Key>(key), expiry_after(initial), std::forward<F>(f),
+                         [delay = positive_period(delay)](time_point, time_point now) {
+                             return std::optional(add_saturating(now, delay));
+                         });
+    }
+
+    template <class Key, class Next, class F>
+    handle schedule(Key&& key, Next&& next, F&& f) {
         throw_if_empty(next);
-        const std::optional<time_point> first = next(wheel_->now());
+        std::decay_t<Next> repeat(std::forward<Next>(next));
+        const time_point now = wheel_->now();
+        const std::optional<time_point> first = next_of(repeat, now, now);
         if (!first) {
             return handle();
         }
-        return start(make(*first, std::forward<F>(f),
-                          [next = std::move(next)](time_point previous, time_point) mutable {
-                              return std::optional<time_point>(next(previous));
-                          }));
+        return start_new(std::forward<Key>(key), *first, std::forward<F>(f),
+                         [repeat = std::move(repeat)](time_point previous, time_point t) mutable {
+                             return next_of(repeat, previous, t);
+                         });
     }
 
     /// The handle of the task that has a key; to no task if there is none.
-    [[nodiscard]] handle find(const std::string& key) const { return handle(registry_->find(key)); }
+    template <class Key>
+    [[nodiscard]] handle find(const Key& key) const {
+        expect_key<Key>();
+        return handle(with_key(key, [this](const key_view& k) { return registry_->find(k); }));
+    }
 
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
             if (h.task_) {
-                start(h.task_);
+                h.task_->schedule(registry_, executor_);
             }
         }
     }
@@ -138,28 +196,43 @@ public:
     }
 
 private:
-    template <class F, class Repeat>
-    [[nodiscard]] task_ptr make(const time_point& first, F&& f, Repeat repeat) {
+    template <class Key, class F, class Repeat>
+    handle start_new(Key&& key, const time_point& first, F&& f, Repeat repeat) {
         using function = std::decay_t<F>;
+        if constexpr (!std::is_same_v<key_type<Key>, no_key>) {
+            expect_key<Key>();
+        }
         static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
                       "a task is called as f(handle) or as f()");
         throw_if_empty(f);
-        return std::make_shared<function_task<Clock, function, Repeat>>(
-            first, function(std::forward<F>(f)), std::move(repeat));
+        using task_of = function_task<Clock, function, Repeat, key_type<Key>>;
+        const task_ptr t = std::make_shared<task_of>(
+            group_, std::forward<Key>(key), first, function(std::forward<F>(f)), std::move(repeat));
+        try {
+            t->schedule(registry_, executor_);
+        } catch (...) {
+            t->cancel(false); // Destroys the function, also if a wait of the task is queued.
+            throw;
+        }
+        return handle(t);
+    }
+
+    // Calls next(previous, now), or next(previous).
+    template <class Next>
+    [[nodiscard]] static std::optional<time_point> next_of(Next& next, const time_point& previous,
+                                                           const time_point& now) {
+        if constexpr (std::invocable<Next&, time_point, time_point>) {
+            return next(previous, now);
+        } else {
+            return next(previous);
+        }
     }
 
     template <class F>
     static void throw_if_empty(const F& f) {
-        if constexpr (requires { static_cast<bool>(f == nullptr); } && !std::is_function_v<F>) {
-            if (f == nullptr) {
-                throw std::invalid_argument("asio_wheel: the function of a task is empty");
-            }
+        if (is_empty_function(f)) {
+            throw std::invalid_argument("asio_wheel: the function of a task is empty");
         }
-    }
-
-    handle start(const task_ptr& t) {
-        t->schedule(registry_, executor_);
-        return handle(t);
     }
 
     template <class Rep, class Period>
@@ -177,6 +250,7 @@ private:
     executor_type executor_;
     wheel_service<Clock>* wheel_;
     std::shared_ptr<registry_type> registry_; // Shared with the tasks.
+    group_ptr group_;                         // Null, unless this is a part of a group.
 };
 
 } // namespace asio_wheel::detail

@@ -6,38 +6,36 @@
 //
 // Each transition is made by move_to(), under the task's mutex. The final states are entered once.
 // The thread that enters one calls finalize() after it has released the mutex. That destroys the
-// function, and then removes the task from the registry. So a task counts as pending until its
-// function is destroyed.
+// function, and then removes the task from the registry and from its group. So a task counts as
+// pending until its function is destroyed. From then on, and as an orphan, a task is at rest, which
+// is what idle_source.hpp calls idle.
 //
 // A task has a timer exactly while it is waiting, running or cancelling. The mutex guards the
 // timer, and is held while a wait is initiated. It is not held while the function is called or
-// destroyed, because users' code may use the task. The mutex of the registry may be taken while it
-// is held.
+// destroyed, because users' code may use the task. The mutexes of the registry and of the group may
+// be taken while it is held.
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
 
-#include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/asio/kept_memory.hpp>
-#include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/scheduler/task_group.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scheduler/task_state.hpp>
+#include <asio_wheel/detail/scheduler/task_wait.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/wait_traits.hpp>
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -46,22 +44,30 @@
 
 namespace asio_wheel::detail {
 
-/// A task, without its function, which is in a derived class.
+/// A task, without its function and its key, which are in a derived class.
 template <class Clock>
-class task : public registry_entry, public std::enable_shared_from_this<task<Clock>> {
+class task : public registry_entry,
+             public group_member,
+             public idle_source,
+             public std::enable_shared_from_this<task<Clock>> {
 public:
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     using handle = basic_task_handle<Clock>;
     using registry_type = task_registry<Clock>;
     using registry_ptr = std::shared_ptr<registry_type>;
+    using group_ptr = std::shared_ptr<task_group<task>>;
 
-    task(const task&) = delete;
-    task& operator=(const task&) = delete;
-    virtual ~task() { BOOST_ASSERT(!is_registered(state_)); }
+    virtual ~task() {
+        BOOST_ASSERT(!is_registered(state_));
+        if (group_) {
+            group_->forget(*this);
+        }
+    }
 
     /// If the task is unscheduled, adds it to the registry and starts to wait. If another task has
-    /// the same key there, takes its place and cancels it. If this throws, nothing has changed.
+    /// the same key there, takes its place and cancels it. If this throws, the task is unscheduled
+    /// as before, and nothing else has changed.
     void schedule(const registry_ptr& registry, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
         auto& wheel = use_wheel<Clock>(context_of(ex));
@@ -73,28 +79,18 @@ public:
             if (state_ != state::unscheduled) {
                 return;
             }
-            registry->add(*this);
-            try {
-                wheel_ = &wheel;
-                initiated = initiate_wait(timer_.emplace(ex), expiry_, w);
-            } catch (...) {
-                timer_.reset();
-                registry->remove(*this);
-                throw;
-            }
+            previous = register_and_wait(*registry, wheel, ex, w, initiated);
             registry_ = registry;
-            previous = registry->assign_key(*this);
             move_to(state::waiting);
         }
-        if (!initiated) {
-            on_wait_destroyed(w.wait_id_);
-        }
+        after_initiate({true, initiated, nullptr}, w);
         if (previous) {
             previous->cancel();
         }
     }
 
-    typename handle::outcome cancel() noexcept {
+    /// `tell`: calls the function's on_cancel.
+    typename handle::outcome cancel(bool tell = true) noexcept {
         using enum cancel_result;
         const std::shared_ptr<task> self = this->shared_from_this();
         bool waited = false;
@@ -103,9 +99,10 @@ public:
             switch (state_) {
             case state::waiting:
                 waited = true;
-                [[fallthrough]];
-            case state::unscheduled:
                 move_to_without_timer(state::cancelled);
+                break;
+            case state::unscheduled:
+                cancel_at_rest();
                 break;
             case state::running:
                 if (is_repeated()) {
@@ -124,7 +121,7 @@ public:
         const auto outcome =
             waited ? typename handle::outcome{cancelled, until_or_zero(wheel_->now(), expiry_)}
                    : typename handle::outcome{already_cancelled, {}};
-        finalize();
+        finalize(tell);
         return outcome;
     }
 
@@ -152,11 +149,15 @@ public:
             if (keep_as_orphan && !was_called_) {
                 move_to_without_timer(state::unscheduled);
                 std::exchange(registry_, nullptr)->remove(*this); // Before it can be adopted.
+                if (group_) {
+                    group_->rest();
+                }
+                finish_waits_if_idle();
                 return true;
             }
             move_to_without_timer(state::cancelled);
         }
-        finalize();
+        finalize(true);
         return false;
     }
 
@@ -168,11 +169,6 @@ public:
         const std::lock_guard<mutex> guard(mutex_);
         return state_ == state::cancelled || state_ == state::cancelling ||
                state_ == state::unscheduled;
-    }
-    /// Whether the state is final.
-    [[nodiscard]] bool is_over() const noexcept {
-        const std::lock_guard<mutex> guard(mutex_);
-        return state_ == state::expired || state_ == state::cancelled;
     }
     [[nodiscard]] duration remaining() const {
         const wheel_service<Clock>* wheel = nullptr;
@@ -194,65 +190,39 @@ public:
     [[nodiscard]] virtual bool is_repeated() const noexcept = 0;
 
 protected:
-    explicit task(const time_point& first) noexcept : expiry_(first) {}
+    task(const time_point& first, const group_ptr& group) noexcept
+        : expiry_(first), group_(group) {}
 
 private:
     using state = task_state;
-    using timer =
-        basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, boost::asio::any_io_executor>;
-    using wait_id = std::uint64_t;
-
-    // The handler of a wait. It owns the task, and keeps the memory of the wait for the next wait.
-    // If it is destroyed uncalled, the context has ended or the executor has dropped it, and the
-    // task is cancelled.
-    class wait_handler {
-        using allocator = block_allocator<void>;
-
-    public:
-        using allocator_type = kept_memory_allocator<void, allocator>;
-
-        explicit wait_handler(std::shared_ptr<task> t) noexcept
-            : task_(std::move(t)), memory_(allocator()) {}
-        wait_handler(wait_handler&&) noexcept = default;
-        wait_handler& operator=(wait_handler&&) = delete;
-        ~wait_handler() {
-            if (task_) {
-                task_->on_wait_destroyed(wait_id_);
-            }
-        }
-
-        [[nodiscard]] allocator_type get_allocator() const noexcept {
-            return allocator_type(memory_);
-        }
-
-        [[nodiscard]] allocator upstream_allocator() const noexcept { return memory_.upstream(); }
-
-        void operator()(const boost::system::error_code& ec) noexcept {
-            const std::shared_ptr<task> t = std::move(task_);
-            t->on_wait(ec, *this);
-        }
-
-    private:
-        friend class task;
-
-        std::shared_ptr<task> task_; // Null if the handler was called or moved from.
-        wait_id wait_id_ = 0;        // Which wait of the task it belongs to.
-        mutable kept_memory<allocator> memory_;
-    };
+    using wait_handler = task_wait_handler<task>;
+    friend wait_handler;
 
     virtual void call(const handle& h) = 0;
+
+    /// A call is about to begin: see fixed_rate::begin_call(). The mutex is held.
+    [[nodiscard]] virtual bool begin_call(time_point& expiry,
+                                          const wheel_service<Clock>& wheel) noexcept = 0;
 
     /// The time of the next call; none if there is none. `previous` is the time for which this call
     /// was scheduled.
     [[nodiscard]] virtual std::optional<time_point> next_expiry(time_point previous,
                                                                 time_point now) = 0;
 
-    /// Destroys the function. The destructors of what it holds may run any code.
+    /// Calls the function's on_cancel, if it has one.
+    virtual void tell_of_cancellation(const handle& h) = 0;
+
+    /// Destroys the function and the key. The destructors of what they hold may run any code.
     virtual void destroy_function() noexcept = 0;
+
+    // At rest: see idle_source.
+    [[nodiscard]] bool is_idle() const noexcept override {
+        return state_ == state::unscheduled || finalized_;
+    }
 
     void move_to(state next) noexcept {
         BOOST_ASSERT(may_follow(state_, next));
-        BOOST_ASSERT(!is_registered(next) || (timer_ && registry_));
+        BOOST_ASSERT(!is_registered(next) || (timer_.has_value() && registry_));
         state_ = next;
     }
 
@@ -262,54 +232,94 @@ private:
         timer_.reset();
     }
 
-    // Called once, without the mutex, after the transition to expired or cancelled.
-    void finalize() noexcept {
-        destroy_function();
-        if (registry_) {
-            registry_->remove(*this);
-            registry_.reset();
+    // An unscheduled task is cancelled. The mutex is held.
+    void cancel_at_rest() noexcept {
+        move_to_without_timer(state::cancelled);
+        if (group_) {
+            group_->begin_cancelling();
         }
     }
 
-    // Starts a wait. The mutex is held. If this throws, there is no wait. If it returns false, the
-    // handler of the wait was destroyed immediately: then the caller calls on_wait_destroyed(),
-    // when the task is waiting and the mutex is released.
-    //
-    // The reason for that: if the handler's destructor runs inside this function, it cannot take
-    // the mutex. wait_id_ tells it whether it does.
-    //
-    //   wait_id_       meaning
-    //   id (even)      wait `id` is being initiated, under the mutex
-    //   id + 1         wait `id` was initiated
-    //   id + 2         the handler of wait `id` was destroyed while the wait was being initiated
-    //
-    // The two compare-exchanges, here and in on_wait_destroyed(), pair with each other.
-    [[nodiscard]] bool initiate_wait(timer& t, const time_point& when, wait_handler& w) {
-        const wait_id id = (wait_id_.load(std::memory_order_relaxed) | 1U) + 1;
-        wait_id_.store(id, std::memory_order_relaxed);
-        w.wait_id_ = id;
-        t.expires_at(when);
-        t.async_wait(std::move(w));
-        wait_id found = id;
-        const bool initiated =
-            wait_id_.compare_exchange_strong(found, id + 1, std::memory_order_acq_rel);
-        wait_id_.store(id + 1, std::memory_order_relaxed);
-        return initiated;
+    // Called once, without the mutex, after the transition to expired or cancelled. `tell`: if the
+    // task was cancelled by the user, who may want to be told.
+    void finalize(bool tell) noexcept {
+        const idle_source::task_call in_call(*this, group_.get(), registry_.get());
+        if (registry_ && this->key != nullptr) {
+            registry_->release_key(*this);
+        }
+        if (tell) {
+            const handle h(this->shared_from_this());
+            guarded(h, [&] { tell_of_cancellation(h); });
+        }
+        destroy_function();
+        if (const registry_ptr registry = std::exchange(registry_, nullptr)) {
+            registry->remove(*this);
+        }
+        if (const group_ptr group = std::exchange(group_, nullptr)) {
+            group->leave(*this);
+        }
+        const std::lock_guard<mutex> guard(mutex_);
+        finalized_ = true;
+        finish_waits_if_idle();
     }
 
-    // Gives the pending wait another time. The mutex is held. False if it is too late.
+    // Calls f(), and reports what it throws.
+    template <class Function>
+    void guarded(const handle& h, Function f) noexcept {
+        try {
+            f();
+        } catch (...) {
+            report(h, std::current_exception());
+        }
+    }
+
+    void report(const handle& h, const std::exception_ptr& e) noexcept {
+        if (registry_) {
+            registry_->report(h, e);
+        } else {
+            registry_type::report_orphan(e);
+        }
+    }
+
+    // The part of schedule() that may fail. Returns the task that had the key before.
+    [[nodiscard]] std::shared_ptr<task> register_and_wait(registry_type& registry,
+                                                          wheel_service<Clock>& wheel,
+                                                          const boost::asio::any_io_executor& ex,
+                                                          wait_handler& w, bool& initiated) {
+        bool added = false;
+        if (group_) {
+            group_->begin(*this);
+        }
+        try {
+            registry.add(*this);
+            added = true;
+            wheel_ = &wheel;
+            timer_.emplace(ex);
+            initiated = timer_.initiate(expiry_, w);
+            return registry.assign_key(*this);
+        } catch (...) {
+            timer_.reset();
+            if (added) {
+                registry.remove(*this);
+            }
+            if (group_) {
+                group_->rest();
+            }
+            throw;
+        }
+    }
+
+    // Moves the pending wait. The mutex is held. False if it is too late.
     [[nodiscard]] bool move_wait(const time_point& t) {
-        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): see move_to().
-        const bool moved = timer_->postpone_until(t) != 0;
+        const bool moved = timer_.postpone_until(t);
         expiry_ = moved ? t : expiry_;
         return moved;
     }
 
-    // Called when the handler of a wait is destroyed without having been called.
+    // The handler of a wait is destroyed without having been called.
     void on_wait_destroyed(wait_id id) noexcept {
-        wait_id found = id;
-        if (wait_id_.compare_exchange_strong(found, id + 2, std::memory_order_acq_rel)) {
-            return; // The wait is being initiated. initiate_wait() returns false.
+        if (timer_.is_initiating(id)) {
+            return; // initiate() returns false.
         }
         const std::shared_ptr<task> self = this->shared_from_this();
         {
@@ -319,97 +329,119 @@ private:
             }
             move_to_without_timer(state::cancelled);
         }
-        finalize();
+        finalize(false);
     }
 
     // Whether this wait is pending. It is not if the task was cancelled, or was stopped and
     // adopted, since it started.
     [[nodiscard]] bool is_current_wait(wait_id id) const noexcept {
-        return state_ == state::waiting && wait_id_.load(std::memory_order_relaxed) == id + 1;
+        return state_ == state::waiting && timer_.is_last(id);
     }
 
     void on_wait(const boost::system::error_code& ec, wait_handler& w) noexcept {
+        const handle h(this->shared_from_this());
+        again next_wait;
         {
             const std::lock_guard<mutex> guard(mutex_);
             if (!is_current_wait(w.wait_id_)) {
                 return;
             }
-            move_to(state::running);
-            was_called_ = was_called_ || !ec;
+            const bool skipped = !ec && !begin_call(expiry_, *wheel_);
+            if (skipped) {
+                next_wait = wait_again(expiry_, h, w);
+            } else {
+                was_called_ = was_called_ || !ec;
+            }
+            if (!next_wait.waiting) {
+                move_to(state::running);
+            }
+        }
+        if (next_wait.waiting) {
+            return after_initiate(next_wait, w);
+        }
+        const idle_source::task_call in_call(*this, group_.get(), registry_.get());
+        if (next_wait.failure) {
+            registry_->report(h, next_wait.failure);
+            return continue_or_end(std::nullopt, h, w);
         }
         if (!is_repeated()) {
             w.memory_.release(); // So that what the function starts can use it.
         }
-        const handle h(this->shared_from_this());
         std::optional<time_point> next;
-        try {
+        guarded(h, [&] {
             if (ec) {
                 throw boost::system::system_error(why_refused(ec));
             }
-            call_function(h);
+            guarded(h, [&] { call(h); });
             next = next_expiry(expiry_, wheel_->now());
-        } catch (...) {
-            registry_->report(h, std::current_exception());
-        }
+        });
         continue_or_end(next, h, w);
     }
 
-    void call_function(const handle& h) noexcept {
-        try {
-            call(h);
-        } catch (...) {
-            registry_->report(h, std::current_exception());
-        }
-    }
-
-    // Called when the function has returned: starts the wait for the next call, or ends the task.
+    // The function has returned: starts the wait for the next call, or ends the task.
     void continue_or_end(const std::optional<time_point>& next, const handle& h,
                          wait_handler& w) noexcept {
-        std::exception_ptr failure;
-        bool waiting = false;
-        bool initiated = false;
+        again next_wait;
+        bool cancelled = false;
         {
             const std::lock_guard<mutex> guard(mutex_);
             if (next && state_ == state::running) {
-                try {
-                    w.task_ = h.task_;
-                    // NOLINTNEXTLINE(bugprone-unchecked-optional-access): see move_to().
-                    initiated = initiate_wait(*timer_, *next, w);
-                    waiting = true;
-                } catch (...) {
-                    failure = std::current_exception();
-                }
+                next_wait = wait_again(*next, h, w);
             }
-            if (waiting) {
+            cancelled = state_ == state::cancelling;
+            if (next_wait.waiting) {
                 expiry_ = *next;
                 move_to(state::waiting);
             } else {
-                move_to_without_timer(state_ == state::cancelling ? state::cancelled
-                                                                  : state::expired);
+                move_to_without_timer(cancelled ? state::cancelled : state::expired);
             }
         }
-        if (waiting) {
-            if (!initiated) {
-                on_wait_destroyed(w.wait_id_);
-            }
-            return;
+        if (next_wait.waiting) {
+            return after_initiate(next_wait, w);
         }
-        if (failure) {
-            registry_->report(h, failure);
+        if (next_wait.failure) {
+            registry_->report(h, next_wait.failure);
         }
-        finalize();
+        finalize(cancelled);
     }
 
-    mutable mutex mutex_; // Guards all that follows, except where it says otherwise.
+    // The result of wait_again().
+    struct again {
+        bool waiting = false;
+        bool initiated = false;
+        std::exception_ptr failure; // If it is not waiting.
+    };
+
+    // Starts the next wait by the handler of the last one. The mutex is held. If the task is
+    // waiting then, the caller releases the mutex and calls after_initiate().
+    [[nodiscard]] again wait_again(const time_point& t, const handle& h, wait_handler& w) noexcept {
+        try {
+            w.task_ = h.task_;
+            const bool initiated = timer_.initiate(t, w);
+            return {true, initiated, nullptr};
+        } catch (...) {
+            w.task_ = nullptr;
+            return {false, false, std::current_exception()};
+        }
+    }
+    void after_initiate(const again& a, const wait_handler& w) noexcept {
+        if (!a.initiated) {
+            on_wait_destroyed(w.wait_id_);
+        }
+    }
+
+    // The mutex of idle_source guards all that follows, except where it says otherwise.
     state state_ = state::unscheduled;
     bool was_called_ = false;
+    bool finalized_ = false;
     // Written under the mutex while the task is unscheduled or waiting, or by the thread that calls
     // it. So the thread that calls or ends the task may read these without the mutex.
     time_point expiry_;
     wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;
-    std::optional<timer> timer_;
-    atomic<wait_id> wait_id_{0}; // Of the last wait: see initiate_wait().
+    // Set until the task is over. Constant until then; so it may be read without the mutex.
+    group_ptr group_;
+    task_timer<Clock> timer_;
 };
 
 } // namespace asio_wheel::detail

@@ -7,12 +7,21 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/scheduler/idle_op.hpp>
+#include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/system/error_code.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -96,6 +105,33 @@ public:
     /// Whether the task is called repeatedly, until it is cancelled.
     [[nodiscard]] bool is_repeated() const noexcept { return task_ && task_->is_repeated(); }
 
+    /// Waits until the task is idle: it is neither scheduled nor being called, and its function is
+    /// destroyed. An orphan is idle until it is adopted, and so is a handle to no task.
+    ///
+    /// As basic_scheduler::async_wait_idle(), but a handle has no executor. So the handler must
+    /// have one: write bind_executor(), or use a coroutine.
+    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code)) Token>
+        requires detail::wait_token<Token>
+    auto async_wait_idle(Token&& token) const {
+        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+            initiate_async_wait_idle(task_), token);
+    }
+
+    // For any other handler. The name of the return type is a part of the compiler's message.
+    template <class Handler>
+        requires(!detail::wait_token<Handler>)
+    detail::the_handler_must_be_callable_with_one_error_code async_wait_idle(Handler&&) const
+        ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
+
+    /// Blocks until the task is idle: see basic_scheduler::wait_idle().
+    void wait_idle() const { detail::block_until_idle(task_); }
+    /// The same, but not for longer than `d`. Returns whether the task is idle.
+    template <class Rep, class Period>
+    [[nodiscard("false: the task is not idle")]] bool
+    wait_idle(const std::chrono::duration<Rep, Period>& d) const {
+        return detail::block_until_idle(task_, d);
+    }
+
     friend bool operator==(const basic_task_handle&, const basic_task_handle&) noexcept = default;
 
 private:
@@ -103,6 +139,25 @@ private:
     friend class detail::scheduler_impl<Clock>;
     friend class basic_scheduler<Clock>;
     friend struct std::hash<basic_task_handle>;
+
+    class initiate_async_wait_idle {
+    public:
+        explicit initiate_async_wait_idle(std::shared_ptr<detail::idle_source> source) noexcept
+            : source_(std::move(source)) {}
+
+        template <class Handler>
+        void operator()(Handler&& handler) const {
+            detail::expect_storable<Handler>();
+            static_assert(detail::has_own_executor<std::decay_t<Handler>>,
+                          "asio_wheel: a handle has no executor. Write "
+                          "bind_executor(executor, handler)");
+            detail::start_idle_op(source_, std::decay_t<Handler>(std::forward<Handler>(handler)),
+                                  boost::asio::system_executor(), [] {});
+        }
+
+    private:
+        std::shared_ptr<detail::idle_source> source_;
+    };
 
     explicit basic_task_handle(std::shared_ptr<detail::task<Clock>> t) noexcept
         : task_(std::move(t)) {}

@@ -17,28 +17,23 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 
+#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/scheduler/key_table.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
-#include <boost/intrusive/unordered_set.hpp>
-#include <boost/intrusive/unordered_set_hook.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <iostream>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,80 +47,8 @@ namespace detail {
 template <class Clock>
 class task;
 
-struct task_list_tag;
-struct key_table_tag;
-
-/// The base class of a task. The registry's mutex guards the hooks. The key does not change after
-/// the task was scheduled.
-struct registry_entry
-    : boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>,
-      boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<key_table_tag>> {
-    using list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>;
-    using table_hook =
-        boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<key_table_tag>>;
-
-    std::optional<std::string> key;
-};
-
-/// A hash table of the tasks that have keys. insert() never fails: if there is no memory for more
-/// buckets, the table becomes slower.
-class key_table {
-public:
-    key_table() noexcept : table_(traits(single_bucket_.data(), single_bucket_.size())) {}
-    key_table(const key_table&) = delete;
-    key_table& operator=(const key_table&) = delete;
-    ~key_table() { table_.clear(); }
-
-    /// Returns the task with this key, or null.
-    [[nodiscard]] registry_entry* find(const std::string& key) noexcept {
-        const auto it = table_.find(key);
-        return it != table_.end() ? &*it : nullptr;
-    }
-
-    /// No task in the table may have the same key.
-    void insert(registry_entry& entry) noexcept {
-        if (table_.size() >= table_.bucket_count()) {
-            grow();
-        }
-        table_.insert(entry);
-    }
-
-    void erase(registry_entry& entry) noexcept { table_.erase(table_.iterator_to(entry)); }
-
-    [[nodiscard]] static bool contains(const registry_entry& entry) noexcept {
-        return entry.registry_entry::table_hook::is_linked();
-    }
-
-private:
-    struct key_of {
-        using type = std::string;
-        const type& operator()(const registry_entry& entry) const noexcept {
-            return *entry.key; // NOLINT(bugprone-unchecked-optional-access): it has one.
-        }
-    };
-    using table = boost::intrusive::unordered_set<
-        registry_entry, boost::intrusive::base_hook<registry_entry::table_hook>,
-        boost::intrusive::key_of_value<key_of>, boost::intrusive::hash<std::hash<std::string>>,
-        boost::intrusive::power_2_buckets<true>>;
-    using traits = table::bucket_traits;
-    using bucket = table::bucket_type;
-
-    void grow() noexcept {
-        try {
-            std::vector<bucket> buckets(std::max<std::size_t>(2 * table_.bucket_count(), 16));
-            table_.rehash(traits(buckets.data(), buckets.size()));
-            buckets_.swap(buckets);
-        } catch (const std::bad_alloc&) {
-        }
-    }
-
-    std::array<bucket, 1> single_bucket_; // Most schedulers have no keys.
-    std::vector<bucket> buckets_;
-    table table_;
-};
-
 template <class Clock>
-class task_registry {
+class task_registry final : public idle_source {
 public:
     using handle = basic_task_handle<Clock>;
     using error_handler = std::function<void(const handle&, std::exception_ptr)>;
@@ -139,13 +62,14 @@ public:
     ~task_registry() { BOOST_ASSERT(tasks_.empty()); }
 
     /// Adds a task. Throws if the registry is closed, or if max_pending tasks are registered. A
-    /// task that will replace another one with the same key is not counted.
+    /// task that will replace another one with the same key is not counted. Throws what == of keys
+    /// throws.
     void add(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {
             throw boost::system::system_error(error::scheduler_stopped);
         }
-        const bool replaces = t.key && by_key_.find(*t.key) != nullptr;
+        const bool replaces = t.key != nullptr && by_key_.find(*t.key) != nullptr;
         if (max_pending_ != 0 && size_ - (replaces ? 1 : 0) >= max_pending_) {
             throw boost::system::system_error(error::too_many_pending);
         }
@@ -157,9 +81,9 @@ public:
     }
 
     /// Enters the key of `t`, if it has one, into the table. Returns the task that had the key
-    /// before, or null. The caller cancels that task.
-    [[nodiscard]] task_ptr assign_key(task<Clock>& t) noexcept {
-        if (!t.key) {
+    /// before, or null. The caller cancels that task. If == of keys throws, nothing has changed.
+    [[nodiscard]] task_ptr assign_key(task<Clock>& t) {
+        if (t.key == nullptr) {
             return nullptr;
         }
         const std::lock_guard<mutex> guard(mutex_);
@@ -172,10 +96,18 @@ public:
     }
 
     /// The task that has a key; null if there is none.
-    [[nodiscard]] task_ptr find(const std::string& key) noexcept {
+    [[nodiscard]] task_ptr find(const key_view& key) {
         const std::lock_guard<mutex> guard(mutex_);
         registry_entry* const entry = by_key_.find(key);
         return entry != nullptr ? shared_from(*entry) : nullptr;
+    }
+
+    /// The key of `t` does not lead to it any more.
+    void release_key(task<Clock>& t) noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        if (key_table::contains(t)) {
+            by_key_.erase(t);
+        }
     }
 
     void remove(task<Clock>& t) noexcept {
@@ -189,6 +121,7 @@ public:
         if (key_table::contains(t)) {
             by_key_.erase(t);
         }
+        finish_waits_if_idle();
     }
 
     [[nodiscard]] std::size_t size() const noexcept {
@@ -240,6 +173,14 @@ public:
         }
     }
 
+    /// The same for an orphan, which has no registry.
+    static void report_orphan(const std::exception_ptr& e) noexcept {
+        try {
+            log("a task", e);
+        } catch (...) { // NOLINT(bugprone-empty-catch)
+        }
+    }
+
 private:
     using list = boost::intrusive::list<registry_entry,
                                         boost::intrusive::base_hook<registry_entry::list_hook>,
@@ -260,9 +201,11 @@ private:
         return static_cast<task<Clock>&>(entry).shared_from_this();
     }
 
+    [[nodiscard]] bool is_idle() const noexcept override { return size_ == 0; }
+
     const std::size_t max_pending_;
     const error_handler on_error_; // Several threads may call it at once.
-    mutable mutex mutex_;          // Guards all that follows.
+    // The mutex of the base class guards all that follows.
     list tasks_;
     std::size_t size_ = 0;
     key_table by_key_;       // The tasks that have keys.

@@ -1,0 +1,164 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// An operation that waits until a task, a group or a scheduler is idle.
+//
+// All memory that it will need is allocated when it starts. It goes to its handler through the
+// queue of the context of the handler's executor; and, if that is not native, from there to the
+// executor, as the pops of a delay queue (pop_dispatch.hpp).
+//
+//   state       meaning                                              location (pop_dispatch.hpp)
+//   waiting     in the list of its idle source                       owner
+//   finished    has its result. Freed where it arrives               queue or executor
+//
+//   from        to           when
+//   waiting     finished     finish(): the source is idle, or the operation was aborted
+//   finished    delivered    it arrives: its handler is called
+//   finished    destroyed    the context of its handler's executor ends
+//
+// A source becomes idle at the latest when the contexts of its tasks end. So an operation never
+// waits for ever.
+//
+// A cancellation slot leads to the operation by the source and a number, not by its address. So a
+// signal can come at any time, from any thread, also when the operation and the source are gone.
+
+#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_OP_HPP
+#define ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_OP_HPP
+
+#include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
+#include <asio_wheel/detail/scheduler/idle_source.hpp>
+
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/assert.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// The handler in the cancellation slot.
+class idle_cancellation {
+public:
+    idle_cancellation(const std::shared_ptr<idle_source>& source, std::uint64_t id) noexcept
+        : source_(source), id_(id) {}
+
+    void operator()(boost::asio::cancellation_type type) const noexcept {
+        if (type == boost::asio::cancellation_type::none) {
+            return;
+        }
+        if (const std::shared_ptr<idle_source> source = source_.lock()) {
+            source->abort(id_);
+        }
+    }
+
+private:
+    std::weak_ptr<idle_source> source_;
+    std::uint64_t id_;
+};
+
+/// A context whose queue leads to `ex`.
+template <class Executor>
+[[nodiscard]] boost::asio::execution_context& queue_context_of(const Executor& ex) {
+    if constexpr (has_context<Executor>) {
+        return context_of(ex);
+    } else {
+        boost::asio::execution_context* const native = native_context(ex);
+        return native != nullptr ? *native : context_of(boost::asio::system_executor());
+    }
+}
+
+template <class Executor, class Handler>
+class idle_op final : public executor_op, public idle_wait {
+    using memory = op_memory<idle_op, Handler>;
+
+public:
+    idle_op(Handler&& handler, const Executor& ex)
+        : executor_op(&idle_op::run), queue_(queue_context_of(ex)), native_(is_native(ex)),
+          work_(track_work(ex)), reserve_(native_ ? nullptr : dispatch_reserve::make()),
+          handler_(std::move(handler)) {}
+
+    [[nodiscard]] Handler& handler() noexcept { return handler_; }
+
+    void finish(const boost::system::error_code& ec) noexcept override {
+        BOOST_ASSERT(this->where() == executor_op::location::owner);
+        result_ = ec;
+        post_to(queue_, *this);
+    }
+
+private:
+    // Called by the queue; or, with null, when the context ends.
+    static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
+        auto& op = *static_cast<idle_op*>(self);
+        if (queue == nullptr) {
+            memory::destroy(op);
+        } else if (op.native_) {
+            op.on_executor();
+        } else {
+            // Copies: the operation may be freed before dispatch_to() returns.
+            const auto ex = executor_of<Executor>(op.work_);
+            dispatch_to(op, *op.reserve_, ex, context_queue(op.queue_));
+        }
+    }
+
+    void on_executor() override {
+        BOOST_ASIO_HANDLER_COMPLETION((*this));
+        const boost::system::error_code result = result_;
+        // The memory is freed, and the work on the executor ends, before the handler is called.
+        Handler handler(memory::take_handler(*this));
+        BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
+        std::move(handler)(result);
+        BOOST_ASIO_HANDLER_INVOCATION_END;
+    }
+
+    context_queue queue_;
+    const bool native_;
+    work_on<Executor> work_;
+    const dispatch_reserve::owner reserve_; // Null for a native executor, which needs none.
+    boost::system::error_code result_;
+    Handler handler_;
+};
+
+/// Makes the operation for `handler`, which is called on its executor, by default `ex`; calls
+/// prepare(), and waits for `source`. If this throws, prepare() was not called. A source that is
+/// null is idle.
+template <class Handler, class Executor, class Prepare>
+void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler,
+                   const Executor& ex, Prepare prepare) {
+    const auto bound = boost::asio::get_associated_executor(handler, ex);
+    using op_type = idle_op<std::decay_t<decltype(bound)>, Handler>;
+    op_type* const op = op_memory<op_type, Handler>::create(std::forward<Handler>(handler), bound);
+    BOOST_ASIO_HANDLER_CREATION(
+        (queue_context_of(bound), *op, "scheduler", source.get(), 0, "async_wait_idle"));
+    const std::uint64_t id = source ? source->new_id() : 0;
+    try {
+        auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
+        if (source && slot.is_connected()) {
+            slot.template emplace<idle_cancellation>(source, id);
+        }
+    } catch (...) {
+        op->destroy();
+        throw;
+    }
+    prepare();
+    if (source) {
+        source->start(*op, id);
+    } else {
+        op->finish({});
+    }
+}
+
+} // namespace asio_wheel::detail
+
+#endif

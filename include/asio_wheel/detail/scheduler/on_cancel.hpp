@@ -1,0 +1,92 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Functions of tasks that are told of a cancellation.
+
+#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_ON_CANCEL_HPP
+#define ASIO_WHEEL_DETAIL_SCHEDULER_ON_CANCEL_HPP
+
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel {
+
+namespace detail {
+
+template <class F>
+concept may_be_empty = requires(const F& f) { static_cast<bool>(f == nullptr); };
+
+/// Whether `f` is null, as an empty std::function is.
+template <class F>
+[[nodiscard]] bool is_empty_function(const F& f) {
+    if constexpr (may_be_empty<F> && !std::is_function_v<F>) {
+        return static_cast<bool>(f == nullptr);
+    } else {
+        return false;
+    }
+}
+
+/// Calls f(h) if that compiles, otherwise f().
+template <class F, class Handle>
+void call_with_handle(F& f, const Handle& h) {
+    if constexpr (std::invocable<F&, const Handle&>) {
+        static_cast<void>(std::invoke(f, h));
+    } else {
+        static_cast<void>(std::invoke(f));
+    }
+}
+
+/// Whether `F` has a member on_cancel that can be called so.
+template <class F, class Handle>
+concept told_of_cancellation_of = requires(F& f, const Handle& h) { f.on_cancel(h); };
+template <class F>
+concept told_of_cancellation = requires(F& f) { f.on_cancel(); };
+
+/// Calls f.on_cancel(h) or f.on_cancel(), if there is one.
+template <class F, class Handle>
+void tell_of_cancellation(F& f, const Handle& h) {
+    if constexpr (told_of_cancellation_of<F, Handle>) {
+        static_cast<void>(f.on_cancel(h));
+    } else if constexpr (told_of_cancellation<F>) {
+        static_cast<void>(f.on_cancel());
+    }
+}
+
+/// What on_cancel() makes of two functions.
+template <class Function, class OnCancel>
+class cancellable_function {
+public:
+    template <class F, class G>
+    cancellable_function(F&& f, G&& g)
+        : function_(std::forward<F>(f)), on_cancel_(std::forward<G>(g)) {}
+
+    template <class... Args>
+        requires std::invocable<Function&, Args...>
+    decltype(auto) operator()(Args&&... args) {
+        return std::invoke(function_, std::forward<Args>(args)...);
+    }
+
+    template <class... Args>
+        requires std::invocable<OnCancel&, Args...>
+    decltype(auto) on_cancel(Args&&... args) {
+        return std::invoke(on_cancel_, std::forward<Args>(args)...);
+    }
+
+    /// Whether one of both is empty.
+    friend bool operator==(const cancellable_function& f, std::nullptr_t) {
+        return is_empty_function(f.function_) || is_empty_function(f.on_cancel_);
+    }
+
+private:
+    Function function_;
+    OnCancel on_cancel_;
+};
+
+} // namespace detail
+
+} // namespace asio_wheel
+
+#endif
