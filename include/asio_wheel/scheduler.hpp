@@ -269,8 +269,9 @@ public:
     /// tasks, so the operation completes as usual.
     ///
     /// Executor: the handler's associated executor, by default this object's. It has outstanding
-    /// work until the handler is called. Its context must not end before, unless it is the one that
-    /// runs the tasks: then the handler is destroyed with them.
+    /// work until the handler is called. If its context runs the tasks and ends, the handler is
+    /// destroyed with them. If it is another context, it must exist until the threads that run or
+    /// cancel the tasks have returned from that: one of them posts the handler.
     ///
     /// Allocation: one, by the handler's associated allocator, freed before the handler is called;
     /// and, for a handler on a strand or an executor unknown, what posting will need. If any of

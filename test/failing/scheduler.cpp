@@ -11,6 +11,13 @@
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/scheduler.hpp>
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
@@ -81,7 +88,18 @@ void is_over(outcome& o) {
     o.times = o.calls;
 }
 
+// A key whose copies allocate.
+struct heavy_key {
+    std::string text;
+    friend bool operator==(const heavy_key&, const heavy_key&) = default;
+};
+
 } // namespace
+
+template <>
+struct std::hash<heavy_key> {
+    std::size_t operator()(const heavy_key& k) const { return std::hash<std::string>()(k.text); }
+};
 
 BOOST_AUTO_TEST_SUITE(failing_scheduler)
 
@@ -209,6 +227,141 @@ BOOST_AUTO_TEST_CASE(groups) {
         }
         w.run();
         w.check(s.pending() == 0, "a task is counted that is over");
+    });
+}
+
+// ---- Keys of any type, and on_cancel
+
+BOOST_AUTO_TEST_CASE(keys_of_several_types) {
+    each_failure([](world& w) {
+        const heavy_key key = w.prepare([] { return heavy_key{std::string(100, 'k')}; });
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        std::array<outcome*, 4> all{};
+        all[0] =
+            &begin(w, 9, [&](auto f) { s.schedule_at_fixed_rate(key, 1ms, 2ms, std::move(f)); });
+        all[1] =
+            &begin(w, 9, [&](auto f) { s.schedule_with_fixed_delay(7, 1ms, 2ms, std::move(f)); });
+        all[2] = &begin(w, 9, [&](auto f) {
+            const auto next = [](world_clock::time_point t) { return std::optional(t + 2ms); };
+            s.schedule(7L, next, std::move(f));
+        });
+        all[3] = &begin(
+            w, 1, [&](auto f) { s.schedule_at(key.text, world_clock::now() + 9ms, std::move(f)); });
+        w.pass(3);
+        w.check(s.is_pending(key) == all[0]->accepted, "a key leads to its task");
+        w.check(s.is_pending(7) == all[1]->accepted, "a key leads to its task");
+        s.cancel(key);
+        s.cancel(7);
+        s.cancel(7L);
+        s.cancel(key.text);
+        for (outcome* const o : all) {
+            is_over(*o);
+            w.check(o->live == 0, "what is cancelled is kept");
+        }
+        w.run();
+        w.check(s.pending() == 0, "a task is counted that is over");
+    });
+}
+
+// The handler is called when the task is cancelled.
+BOOST_AUTO_TEST_CASE(tasks_that_are_told_of_their_cancellation) {
+    each_failure([](world& w) {
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        task t;
+        outcome& o = w.expect();
+        w.start(o, [&](auto h) {
+            t = s.schedule_after(1h, asio_wheel::on_cancel([] {}, std::move(h)));
+        });
+        w.pass(1);
+        t.cancel();
+        w.check(o.calls == (o.accepted ? 1 : 0), "a cancelled task is told");
+        w.check(o.live == 0, "what is cancelled is kept");
+        w.run();
+    });
+}
+
+// ---- Waiting until idle
+
+BOOST_AUTO_TEST_CASE(waits_for_schedulers_groups_and_tasks) {
+    each_failure([](world& w) {
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        scheduler::group g = w.call([&] { return scheduler::group(s); });
+        task t;
+        begin(w, 1, [&](auto f) { t = g.schedule_after(3ms, std::move(f)); });
+        w.start(w.expect(), [&](auto h) { s.async_wait_idle(std::move(h)); });
+        w.start(w.expect(), [&](auto h) { g.async_wait_idle(std::move(h)); });
+        w.start(w.expect(),
+                [&](auto h) { t.async_wait_idle(asio::bind_executor(w.ctx(), std::move(h))); });
+        w.run();
+        w.start(w.expect(), [&](auto h) { s.async_wait_idle(std::move(h)); });
+        w.run();
+        w.check(s.pending() == 0, "a task is counted that is over");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(waits_on_strands_and_other_contexts) {
+    each_failure([](world& w) {
+        const auto strand = w.strand();
+        const auto hidden =
+            w.prepare([&] { return asio::any_io_executor(asio::make_strand(w.ctx())); });
+        asio::io_context& other = w.other();
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        begin(w, 1, [&](auto f) { s.schedule_after(3ms, std::move(f)); });
+        w.start(w.expect(),
+                [&](auto h) { s.async_wait_idle(asio::bind_executor(strand, std::move(h))); });
+        w.start(w.expect(),
+                [&](auto h) { s.async_wait_idle(asio::bind_executor(hidden, std::move(h))); });
+        outcome& o = w.expect();
+        o.is_work = false; // Of ctx().
+        w.start(o, [&](auto h) { s.async_wait_idle(asio::bind_executor(other, std::move(h))); });
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(stopping_a_group) {
+    each_failure([](world& w) {
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        scheduler::group g = w.call([&] { return scheduler::group(s); });
+        outcome& o = begin(w, 9, [&](auto f) { g.schedule_at_fixed_rate(1ms, 2ms, std::move(f)); });
+        w.pass(2);
+        if (w.start(w.expect(), [&](auto h) { g.async_stop(std::move(h)); })) {
+            is_over(o);
+            w.check(o.live == 0, "what is cancelled is kept");
+        } else {
+            w.check(s.pending() == (o.accepted ? 1U : 0U), "nothing is cancelled without memory");
+            g.cancel();
+            is_over(o);
+        }
+        w.run();
+        w.check(s.pending() == 0, "a task is counted that is over");
+    });
+}
+
+BOOST_AUTO_TEST_CASE(aborting_waits) {
+    each_failure([](world& w) {
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        asio::cancellation_signal cancel;
+        task t;
+        outcome& o = once(w, s, 1h, &t);
+        w.start(w.expect(asio::error::operation_aborted), [&](auto h) {
+            s.async_wait_idle(asio::bind_cancellation_slot(cancel.slot(), std::move(h)));
+        });
+        w.pass(1);
+        cancel.emit(asio::cancellation_type::terminal);
+        w.pass(1);
+        t.cancel();
+        is_over(o);
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(waits_when_the_context_ends) {
+    each_failure([](world& w) {
+        scheduler s = w.call([&] { return scheduler(w.ctx()); });
+        once(w, s, 1h);
+        w.start(w.expect(), [&](auto h) { s.async_wait_idle(std::move(h)); });
+        w.pass(1);
+        w.end_context();
     });
 }
 

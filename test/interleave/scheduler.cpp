@@ -14,6 +14,9 @@
 #include "interleave/support/explorer.hpp"
 #include "interleave/support/world.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
@@ -393,6 +396,115 @@ BOOST_AUTO_TEST_CASE(a_group_is_cancelled_while_its_tasks_become_due) {
                                            static_cast<std::size_t>(h2.is_cancelled()),
                           "what is counted is cancelled");
                     outcome(std::to_string(cancelled));
+                });
+}
+
+BOOST_AUTO_TEST_CASE(two_threads_cancel_a_group_together) {
+    explore_all("group_group", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"0 2", "1 1", "2 0"}}, [] {
+                    scene w;
+                    story second;
+                    scheduler::group g(*w.s);
+                    g.schedule_after(1s, w.first.tell());
+                    g.schedule_after(1s, second.tell());
+                    std::size_t a = 0;
+                    std::size_t b = 0;
+                    together([&] { a = g.cancel(); }, [&] { b = g.cancel(); });
+                    check(a + b == 2, "each task is cancelled and counted once");
+                    w.finish();
+                    w.first.check_end(0);
+                    second.check_end(0);
+                    outcome(std::to_string(a) + " " + std::to_string(b));
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_waits_until_a_task_is_over) {
+    const auto due_or_cancelled = [](auto end, auto wait) {
+        return [=] {
+            scene w;
+            scheduler::group g(*w.s);
+            const handle h = g.schedule_after(1s, w.first.tell());
+            bool destroyed = false;
+            together([&] { end(w, h); },
+                     [&] {
+                         wait(w, g, h);
+                         destroyed = w.first.destroyed.count() == 1;
+                     });
+            check(destroyed, "when the wait ends, the function is destroyed");
+            w.finish();
+            w.first.check_end(w.first.calls.count());
+            outcome("over");
+        };
+    };
+    const auto due = [](scene& w, const handle&) { w.become_due(); };
+    const auto cancel = [](scene&, const handle& h) { h.cancel(); };
+    const auto for_task = [](scene&, scheduler::group&, const handle& h) { h.wait_idle(); };
+    const auto for_group = [](scene&, scheduler::group& g, const handle&) { g.wait_idle(); };
+    const auto for_all = [](scene& w, scheduler::group&, const handle&) { w.s->wait_idle(); };
+    const expected all{.schedules = 20, .outcomes = {"over"}};
+    explore_all("due_wait_task", {.preemptions = 2}, all, due_or_cancelled(due, for_task));
+    explore_all("due_wait_group", {.preemptions = 2}, all, due_or_cancelled(due, for_group));
+    explore_all("due_wait_all", {.preemptions = 2}, all, due_or_cancelled(due, for_all));
+    explore_all("cancel_wait_task", {.preemptions = 3}, all, due_or_cancelled(cancel, for_task));
+    explore_all("cancel_wait_group", {.preemptions = 3}, all, due_or_cancelled(cancel, for_group));
+    explore_all("cancel_wait_all", {.preemptions = 3}, all, due_or_cancelled(cancel, for_all));
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_ends_or_is_aborted) {
+    explore_all(
+        "cancel_abort", {.preemptions = 3}, {.schedules = 50, .outcomes = {"idle", "aborted"}}, [] {
+            scene w;
+            asio::cancellation_signal signal;
+            fate result;
+            const handle h = w.s->schedule_after(1s, w.first.tell());
+            w.s->async_wait_idle(asio::bind_cancellation_slot(signal.slot(), result.watch()));
+            together([&] { h.cancel(); }, [&] { signal.emit(asio::cancellation_type::terminal); });
+            w.finish();
+            result.check_once();
+            outcome(result.aborted.count() != 0 ? "aborted" : "idle");
+        });
+}
+
+BOOST_AUTO_TEST_CASE(a_stopped_group_has_no_task_however_they_race) {
+    explore_all("group_stop_begin", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"refused", "cancelled"}}, [] {
+                    scene w;
+                    scheduler::group g(*w.s);
+                    fate stopped;
+                    bool refused = false;
+                    together(
+                        [&] {
+                            try {
+                                g.schedule_after(1s, w.first.tell());
+                            } catch (const boost::system::system_error& e) {
+                                check(e.code() == asio_wheel::error::scheduler_stopped,
+                                      "it says why");
+                                refused = true;
+                            }
+                        },
+                        [&] { g.async_stop(stopped.watch()); });
+                    check(w.s->pending() == 0, "no task is left");
+                    w.finish();
+                    stopped.check_once();
+                    check(stopped.expired.count() == 1, "the group is idle");
+                    w.first.check_end(0);
+                    outcome(refused ? "refused" : "cancelled");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(a_task_is_called_or_told_of_its_cancellation) {
+    explore_all("due_tell", {.preemptions = 2}, {.schedules = 100, .outcomes = {"told", "called"}},
+                [] {
+                    scene w;
+                    observed told;
+                    const handle h = w.s->schedule_after(
+                        1s, asio_wheel::on_cancel(w.first.tell(), [&told] { told.set(); }));
+                    together([&] { w.become_due(); }, [&] { h.cancel(); });
+                    w.finish();
+                    const bool called = w.first.calls.count() != 0;
+                    w.first.check_end(called ? 1 : 0);
+                    check(told.count() == (called ? 0 : 1), "it is either");
+                    outcome(called ? "called" : "told");
                 });
 }
 

@@ -560,6 +560,7 @@ BOOST_FIXTURE_TEST_CASE(a_group_is_stopped_when_its_calls_have_returned, in_a_ca
     ctx.restart();
     ctx.run(); // There is work until the handler is called.
     BOOST_TEST(stopped);
+    pool.join(); // Its thread has posted to the other context.
 }
 
 // So a session may be destroyed that its functions use.

@@ -14,7 +14,13 @@
 #include "support/scheduler_model.hpp"
 #include "support/seed.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
@@ -184,6 +190,61 @@ BOOST_FIXTURE_TEST_CASE(close_and_cancel_need_no_memory, busy) {
     BOOST_TEST(cancelled == 500U);
     BOOST_TEST(tasks->pending() == 0U);
     nothing_more();
+}
+
+BOOST_FIXTURE_TEST_CASE(waits_that_have_begun_need_no_memory_to_end, busy) {
+    int ended = 0, aborted = 0;
+    const auto strand = boost::asio::make_strand(ctx);
+    boost::asio::cancellation_signal cancel;
+    const auto end = [&](const boost::system::error_code& ec) { ++(ec ? aborted : ended); };
+    tasks->async_wait_idle(end);
+    group->async_wait_idle(boost::asio::bind_executor(strand, end));
+    handles.front().async_wait_idle(boost::asio::bind_executor(ctx, end));
+    tasks->async_wait_idle(boost::asio::bind_cancellation_slot(cancel.slot(), end));
+    std::size_t allocated = 0;
+    {
+        const fail_after none(0);
+        allocated = allocations_of([&] {
+            cancel.emit(boost::asio::cancellation_type::terminal);
+            group->cancel();
+            for (const task_handle& h : handles) {
+                h.cancel();
+            }
+            poll();
+        });
+    }
+    BOOST_TEST(allocated == 0U);
+    BOOST_TEST(ended == 3);
+    BOOST_TEST(aborted == 1);
+    BOOST_TEST(tasks->pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(on_cancel_and_missed_calls_need_no_memory, virtual_world) {
+    scheduler tasks(ctx);
+    int told = 0, calls = 0;
+    const auto call = [&] { ++calls; };
+    const auto tell = [&] { ++told; };
+    std::vector<task_handle> handles;
+    for (const auto rule : {asio_wheel::missed_call::coalesce, asio_wheel::missed_call::skip}) {
+        for (int i = 0; i != 50; ++i) {
+            handles.push_back(
+                tasks.schedule_at_fixed_rate(1s, 1s, asio_wheel::on_cancel(call, tell), rule));
+        }
+    }
+    std::size_t allocated = 0;
+    for (int i = 0; i != 10; ++i) {
+        elapse(1h);
+        allocated += allocations_of([&] { poll(); });
+    }
+    BOOST_TEST(allocated == 0U);
+    BOOST_TEST(calls == 500);
+    allocated = allocations_of([&] {
+        for (const task_handle& h : handles) {
+            h.cancel();
+        }
+    });
+    BOOST_TEST(allocated == 0U);
+    BOOST_TEST(told == 100);
 }
 
 // A repeated task has the memory that it needs, even if its function takes all other memory: its
