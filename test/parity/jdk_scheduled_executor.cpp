@@ -371,6 +371,22 @@ BOOST_AUTO_TEST_CASE(joining_a_pool_awaits_termination) { // real time
     BOOST_TEST(tasks.pending() == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(await_termination_waits_for_a_limited_time) { // real time
+    asio::thread_pool pool(1);
+    scheduler tasks(pool);
+    std::latch go_on(1);
+    tasks.schedule_after(0s, [&go_on] { go_on.wait(); });
+    tasks.schedule_at_fixed_rate(0s, 1h, [] {});
+    tasks.schedule_after(1h, [] {});
+    BOOST_TEST(!tasks.wait_idle(1ms));
+    tasks.close();
+    static_cast<void>(tasks.stop()); // shutdownNow()
+    go_on.count_down();
+    BOOST_TEST(tasks.wait_idle(20s));
+    BOOST_TEST(tasks.pending() == 0U);
+    pool.join();
+}
+
 // isTerminated(): not before the last call has returned, even after a shutdown or a cancellation.
 
 struct in_a_call { // real time

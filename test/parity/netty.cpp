@@ -222,6 +222,24 @@ BOOST_FIXTURE_TEST_CASE(tasks_run_on_the_executor_that_is_given, hashed_wheel) {
 
 // Timeout
 
+// TimerTask.cancelled(timeout)
+
+BOOST_FIXTURE_TEST_CASE(a_task_is_told_that_its_timeout_was_cancelled, hashed_wheel) {
+    struct timer_task {
+        std::string* log;
+        void operator()() const { *log += "run "; }
+        void on_cancel(const task_handle& timeout) const {
+            *log += timeout.is_cancelled() ? "cancelled " : "?";
+        }
+    };
+    const task_handle a = tasks.schedule_after(1s, timer_task{&log_text});
+    tasks.schedule_after(2s, timer_task{&log_text});
+    a.cancel();
+    BOOST_TEST(take_log() == "cancelled "); // By the thread that cancels.
+    pass(2s);
+    BOOST_TEST(take_log() == "run ");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_timeout_tells_whether_it_is_expired_or_cancelled, hashed_wheel) {
     const task_handle a = tasks.schedule_after(10ms, [](const task_handle& self) {
         BOOST_TEST(self.is_expired()); // run(Timeout)

@@ -6,6 +6,7 @@
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -27,10 +28,29 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+
+namespace snippets {
+
+/// A key of a task.
+struct user {
+    int id;
+    friend bool operator==(const user&, const user&) = default;
+};
+
+} // namespace snippets
+
+template <>
+struct std::hash<snippets::user> {
+    std::size_t operator()(const snippets::user& u) const noexcept {
+        return static_cast<std::size_t>(u.id);
+    }
+};
 
 namespace snippets {
 
@@ -257,6 +277,98 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_shorter_periods_under_overload_close_what_was
 }
 
 } // namespace idle_timer
+
+namespace scheduler {
+
+using asio_wheel::missed_call;
+
+int refreshed = 0, billed = 0, rung = 0, backups = 0, delivered = 0, returned = 0;
+void refresh() {
+    ++refreshed;
+}
+void send_bill() {
+    ++billed;
+}
+void ring() {
+    ++rung;
+}
+void backup() {
+    ++backups;
+}
+void deliver() {
+    ++delivered;
+}
+void return_to_sender() {
+    ++returned;
+}
+
+BOOST_FIXTURE_TEST_CASE(scheduler_missed_calls_follow_their_rules, snippet_world) {
+    asio_wheel::scheduler tasks(ctx);
+#include "docs/guide/scheduler.md/tasks_schedule_at_fixed_rate_1min_1min.inc"
+    elapse(10h + 30s); // The process was suspended.
+    for (int i = 0; i < 20; ++i) {
+        poll();
+    }
+    BOOST_TEST(refreshed == 1);
+    BOOST_TEST(billed == 10);
+    BOOST_TEST(rung == 1); // Late, but not by a day.
+    elapse(48h);
+    for (int i = 0; i < 60; ++i) {
+        poll();
+    }
+    BOOST_TEST(refreshed == 2);
+    BOOST_TEST(billed == 58);
+    BOOST_TEST(rung == 1); // Those of 33 and 57 h are skipped.
+    tasks.stop().clear();
+}
+
+BOOST_FIXTURE_TEST_CASE(scheduler_keys_lead_to_their_tasks, snippet_world) {
+    asio_wheel::scheduler tasks(ctx);
+    std::optional<user> out;
+    const auto log_out = [&](user u) { out = u; };
+#include "docs/guide/scheduler.md/tasks_schedule_after_user_7.inc"
+    BOOST_TEST(!tasks.is_pending("backup"));
+    BOOST_TEST(tasks.is_pending(user{7}));
+    pass(30min);
+    BOOST_TEST((out == user{7}));
+    BOOST_TEST(backups == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(scheduler_letters_are_delivered_or_returned, snippet_world) {
+    asio_wheel::scheduler tasks(ctx);
+    {
+#include "docs/guide/scheduler.md/struct_letter.inc"
+        pass(1h);
+        BOOST_TEST(delivered == 2);
+    }
+    {
+#include "docs/guide/scheduler.md/struct_letter.inc"
+    }
+    for (const auto& orphan : tasks.stop()) {
+        orphan.cancel();
+    }
+    BOOST_TEST(delivered == 2);
+    BOOST_TEST(returned == 2);
+}
+
+BOOST_FIXTURE_TEST_CASE(scheduler_a_group_is_stopped_before_its_owner_ends, snippet_world) {
+    asio_wheel::scheduler tasks(ctx);
+    struct owning {
+        explicit owning(asio_wheel::scheduler& s) : session(s) {}
+        asio_wheel::scheduler::group session;
+        int calls = 0;
+    };
+    auto owner = std::make_unique<owning>(tasks);
+    asio_wheel::scheduler::group& session = owner->session;
+    session.schedule_at_fixed_rate(1s, 1s, [&calls = owner->calls] { ++calls; });
+    pass(1s);
+    BOOST_TEST(owner->calls == 1);
+#include "docs/guide/scheduler.md/session_async_stop_s_std.inc"
+    BOOST_TEST(tasks.pending() == 0U);
+    poll();
+}
+
+} // namespace scheduler
 
 BOOST_AUTO_TEST_SUITE_END()
 

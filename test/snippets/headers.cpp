@@ -296,6 +296,20 @@ BOOST_FIXTURE_TEST_CASE(scheduler_forgets_what_was_cancelled, snippet_world) {
     BOOST_TEST(reminders == 0);
 }
 
+BOOST_FIXTURE_TEST_CASE(scheduler_tells_a_letter_that_it_was_cancelled, snippet_world) {
+    using asio_wheel::on_cancel;
+    std::string log;
+    const auto deliver = [&log] { log += "delivered "; };
+    const auto return_to_sender = [&log] { log += "returned "; };
+    asio_wheel::scheduler tasks(ctx);
+#include "include/asio_wheel/scheduler.hpp/tasks_schedule_after_30s_on_cancel.inc"
+    pass(30s);
+    BOOST_TEST(log == "delivered ");
+#include "include/asio_wheel/scheduler.hpp/tasks_schedule_after_30s_on_cancel.inc"
+    static_cast<void>(tasks.stop().front().cancel());
+    BOOST_TEST(log == "delivered returned ");
+}
+
 } // namespace scheduler
 
 namespace sleep {

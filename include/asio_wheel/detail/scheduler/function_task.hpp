@@ -31,11 +31,11 @@ class function_task final : public task<Clock> {
 
 public:
     template <class KeyArgument>
-    function_task(const group_ptr& group, KeyArgument&& key, const time_point& first,
+    function_task(const group_ptr& group, KeyArgument&& k, const time_point& first,
                   Function&& function, Repeat repeat)
-        : task<Clock>(first, group), parts_(std::in_place, std::forward<KeyArgument>(key),
+        : task<Clock>(first, group), parts_(std::in_place, std::forward<KeyArgument>(k),
                                             std::move(function), std::move(repeat)) {
-        this->key = parts_->key.view();
+        this->key = parts_->holder.view();
     }
 
     [[nodiscard]] bool is_repeated() const noexcept override {
@@ -46,9 +46,9 @@ private:
     struct parts {
         template <class KeyArgument>
         parts(KeyArgument&& k, Function&& f, Repeat&& r)
-            : key(std::forward<KeyArgument>(k)), function(std::move(f)), repeat(std::move(r)) {}
+            : holder(std::forward<KeyArgument>(k)), function(std::move(f)), repeat(std::move(r)) {}
 
-        [[no_unique_address]] key_holder<Key> key;
+        [[no_unique_address]] key_holder<Key> holder;
         Function function;
         [[no_unique_address]] Repeat repeat;
     };
