@@ -85,6 +85,7 @@ private:
         bool was_called = false;
         bool found = false; // An orphan that stop() has returned.
         int instances = 0;  // Existing copies of its function.
+        int told = 0;       // How often it was told of its cancellation.
     };
 
     struct side {
@@ -105,6 +106,11 @@ private:
         function& operator=(const function&) = delete;
         ~function() { --count(); }
         void operator()(const task_handle& self) const { world_->called(id_, self); }
+        void on_cancel() const {
+            const task& t = world_->tasks_[id_];
+            world_->require(t.instances == 1, "a task is told before its function is destroyed");
+            ++world_->tasks_[id_].told;
+        }
 
     private:
         [[nodiscard]] int& count() const { return world_->tasks_[id_].instances; }
@@ -245,14 +251,14 @@ private:
         t.due = sum(now(), d);
         t.period = std::max<duration>(any_duration(), std::chrono::milliseconds(10));
         t.left = 1 + pick(4);
-        t.key = what == 2 ? 1 + pick(3) : 0;
+        t.key = what == 2 || once_in(4) ? 1 + pick(3) : 0;
         t.how = what < 3    ? kind::once
                 : what == 3 ? kind::rate
                 : what == 4 ? kind::delay
                             : kind::plan;
         t.rule = static_cast<missed_call>(t.left % 3);
-        note("task %, of kind %, at %, period %, key %, rule %", id, what, ns(t.due), ns(t.period),
-             t.key, static_cast<int>(t.rule));
+        note("task %, of kind %, at %, period %, key %", id, what, ns(t.due), ns(t.period), t.key);
+        note("if calls are missed: %", static_cast<int>(t.rule));
         error_code refused;
         try {
             t.handle = t.group == i ? schedule_by(*s.group, id, what, d)
@@ -263,25 +269,42 @@ private:
         require(refused == enter(i, id), "tasks are taken up to the limit, until it is closed");
     }
 
+    // Keys are strings, or numbers of two types.
     template <class Scheduler>
     task_handle schedule_by(Scheduler& s, std::size_t id, std::size_t what, duration d) {
+        switch (tasks_[id].key) {
+        case 0:
+            return schedule_with(s, id, what, d);
+        case 1:
+            return schedule_with(s, id, what, d, "key");
+        case 2:
+            return schedule_with(s, id, what, d, 2);
+        default:
+            return schedule_with(s, id, what, d, 2L);
+        }
+    }
+
+    template <class Scheduler, class... Key>
+    task_handle schedule_with(Scheduler& s, std::size_t id, std::size_t what, duration d,
+                              const Key&... key) {
         const task& t = tasks_[id];
         const function f(*this, id);
         switch (what) {
         case 0:
-            return s.schedule_after(d, f);
-        case 1:
-            return s.schedule_at(t.due, f);
         case 2:
-            return s.schedule_after(std::string(t.key, 'k'), d, f);
+            return s.schedule_after(key..., d, f);
+        case 1:
+            return s.schedule_at(key..., t.due, f);
         case 3:
-            return s.schedule_at_fixed_rate(d, t.period, f, t.rule);
+            return s.schedule_at_fixed_rate(key..., d, t.period, f, t.rule);
         case 4:
-            return s.schedule_with_fixed_delay(d, t.period, f);
+            return s.schedule_with_fixed_delay(key..., d, t.period, f);
         default:
             return s.schedule(
-                [first = t.due, period = t.period, calls = t.left,
-                 begun = false](time_point previous) mutable -> std::optional<time_point> {
+                key...,
+                [this, first = t.due, period = t.period, calls = t.left, begun = false](
+                    time_point previous, time_point current) mutable -> std::optional<time_point> {
+                    require(current == now(), "a plan is told the time");
                     if (!std::exchange(begun, true)) {
                         return first;
                     }
@@ -289,6 +312,10 @@ private:
                 },
                 f);
         }
+    }
+
+    [[nodiscard]] static task_handle find(const scheduler& s, std::size_t key) {
+        return key == 1 ? s.find("key") : key == 2 ? s.find(2) : s.find(2L);
     }
 
     // The task that has a key in a registry, until it ends or another one takes the key.
@@ -311,6 +338,9 @@ private:
         }
         if (former != nobody && tasks_[former].now == stand::waiting) {
             tasks_[former].now = stand::cancelled;
+        } else if (former != nobody && tasks_[former].now == stand::called &&
+                   tasks_[former].how != kind::once) {
+            tasks_[former].now = stand::revoked;
         }
         s.holders[t.key] = id;
         t.side = i;
@@ -522,6 +552,16 @@ private:
             require(sides_[i].tasks->pending() == pending(i),
                     "pending() counts what waits and what is being called");
             require(sides_[i].tasks->closed() == sides_[i].closed, "closed() says so");
+            if (!running_) { // Otherwise a task may wait for itself.
+                require(sides_[i].tasks->wait_idle(duration::zero()) == (pending(i) == 0),
+                        "a scheduler is idle if it has no tasks");
+            }
+            for (std::size_t key = 1; key <= 3; ++key) {
+                const std::size_t id = holder(i, key);
+                require(find(*sides_[i].tasks, key) ==
+                            (id != nobody ? tasks_[id].handle : task_handle()),
+                        "a key leads to its task");
+            }
         }
         for (task& t : tasks_) {
             see_skipped(t);
@@ -542,6 +582,8 @@ private:
             require(waits || is_called || t.now == stand::orphan || t.instances == 0,
                     "what a function holds is let go when its task is over");
             require((!waits && !is_called) || t.instances == 1, "there is one function");
+            require(t.told == (t.now == stand::cancelled ? 1 : 0),
+                    "a task is told once if it is cancelled, and not otherwise");
         }
     }
 

@@ -98,11 +98,14 @@ public:
             close(s);
         } else if (what < 62) {
             stop(s);
+        } else if (what < 63) {
+            wait(s);
         } else {
             end(s);
             begin(s);
         }
         compare();
+        compare_idle();
         return difference();
     }
 
@@ -127,6 +130,7 @@ public:
             expect(r.instances == 0, "a function is not destroyed at the end");
         }
         world_.poll();
+        expect(waits_ == 0, "a wait does not end, though all is idle");
         expect(world_.ctx.stopped(), "run() does not end");
         return difference();
     }
@@ -139,6 +143,8 @@ private:
     static constexpr std::size_t limit = 4; // Of the first scheduler.
     static constexpr std::size_t keys = 4;
     static constexpr std::size_t nowhere = 2;
+    static constexpr std::size_t nothing = most_tasks; // The number of no task.
+    static constexpr std::array<const char*, keys> names{"a", "", "c", ""};
 
     enum class stand { refused, waiting, called, revoked, expired, cancelled, orphan };
     enum class kind { once, rate, delay, plan };
@@ -157,6 +163,7 @@ private:
         int calls_left = 0; // Of a plan.
         bool was_called = false;
         int instances = 0; // Existing copies of its function.
+        int told = 0;      // How often it was told of its cancellation.
 
         [[nodiscard]] bool repeats() const { return what != kind::once; }
         [[nodiscard]] bool is_pending() const {
@@ -179,6 +186,7 @@ private:
                            "a function is destroyed while it is called");
         }
         void operator()(const handle& self) const { model_->called(i_, self); }
+        void on_cancel(const handle& self) const { model_->told(i_, self); }
 
     private:
         [[nodiscard]] int& count() const { return model_->records_[i_].instances; }
@@ -202,6 +210,7 @@ private:
         }
         groups_[s].emplace(*schedulers_[s]);
         closed_[s] = false;
+        holders_[s].fill(nothing);
     }
 
     void end(std::size_t s) {
@@ -268,22 +277,22 @@ private:
         record& r = records_.emplace_back(); // The capacity is reserved, so references stay valid.
         const duration after = some_time();
         r.what = up_to(8) < 5 ? kind::once : static_cast<kind>(1 + up_to(3));
-        r.key = r.what == kind::once && up_to(2) == 0 ? static_cast<int>(up_to(keys)) : -1;
+        r.key = up_to(r.what == kind::once ? 2 : 4) == 0 ? static_cast<int>(up_to(keys)) : -1;
         r.period = ms(1 + up_to(20));
         r.rule = static_cast<missed_call>(up_to(3));
         r.calls_left = static_cast<int>(up_to(4));
         r.due = r.was_due = world_.now() + after;
         const bool in_group = up_to(4) == 0;
         const error_code refusal = expected_refusal(s, r.key);
-        std::string key = std::to_string(r.key); // It is short enough to need no memory.
         handle h;
         const error_code found = result_of([&] {
-            h = in_group ? schedule_on(*groups_[s], i, after, std::move(key))
-                         : schedule_on(*schedulers_[s], i, after, std::move(key));
+            h = in_group ? schedule_on(*groups_[s], i, after)
+                         : schedule_on(*schedulers_[s], i, after);
         });
         expect_result(found, refusal);
         if (found) {
             expect(r.instances == 0, "what was not scheduled is not destroyed");
+            expect(r.told == 0, "what was not scheduled is told");
             return;
         }
         r.h = h;
@@ -291,23 +300,44 @@ private:
         joins(r, s);
     }
 
+    // Keys with an even number are strings, the others are numbers.
     template <class Where>
-    handle schedule_on(Where& where, std::size_t i, duration after, std::string key) {
+    handle schedule_on(Where& where, std::size_t i, duration after) {
+        const int key = records_[i].key;
+        if (key < 0) {
+            return schedule_with(where, i, after);
+        }
+        return key % 2 == 0 ? schedule_with(where, i, after, names[static_cast<std::size_t>(key)])
+                            : schedule_with(where, i, after, key);
+    }
+
+    template <class Where, class... Key>
+    handle schedule_with(Where& where, std::size_t i, duration after, const Key&... key) {
         const record& r = records_[i];
         const function f(*this, i);
         switch (r.what) {
         case kind::once:
-            return r.key >= 0 ? where.schedule_after(std::move(key), after, f)
-                              : where.schedule_after(after, f);
+            return where.schedule_after(key..., after, f);
         case kind::rate:
-            return where.schedule_at_fixed_rate(after, r.period, f, r.rule);
+            return where.schedule_at_fixed_rate(key..., after, r.period, f, r.rule);
         case kind::delay:
-            return where.schedule_with_fixed_delay(after, r.period, f);
+            return where.schedule_with_fixed_delay(key..., after, r.period, f);
         case kind::plan:
             break;
         }
+        if (i % 2 == 0) {
+            return where.schedule(
+                key...,
+                [this, i, begun = false](time_point t) mutable -> std::optional<time_point> {
+                    return std::exchange(begun, true) ? next(i, t) : records_[i].due;
+                },
+                f);
+        }
         return where.schedule(
-            [this, i, begun = false](time_point t) mutable -> std::optional<time_point> {
+            key...,
+            [this, i, begun = false](time_point t,
+                                     time_point now) mutable -> std::optional<time_point> {
+                expect(now == world_.now(), "a plan is told another time than now");
                 return std::exchange(begun, true) ? next(i, t) : records_[i].due;
             },
             f);
@@ -334,24 +364,29 @@ private:
     }
 
     void joins(record& r, std::size_t s) {
-        for (record& former : records_) {
-            if (r.key >= 0 && former.where == s && former.key == r.key &&
-                former.now == stand::waiting) {
-                former.now = stand::cancelled;
+        if (r.key >= 0) {
+            const std::size_t former = holder(s, r.key);
+            if (former != nothing) {
+                static_cast<void>(result_of_cancelling(records_[former]));
             }
+            holders_[s][static_cast<std::size_t>(r.key)] =
+                static_cast<std::size_t>(&r - records_.data());
         }
         r.now = stand::waiting;
         r.where = s;
+    }
+
+    // The task that has a key, until it is over or another one takes the key.
+    [[nodiscard]] std::size_t holder(std::size_t s, int key) const {
+        const std::size_t i = holders_[s][static_cast<std::size_t>(key)];
+        return i != nothing && records_[i].where == s && records_[i].is_pending() ? i : nothing;
     }
 
     [[nodiscard]] error_code expected_refusal(std::size_t s, int key) const {
         if (closed_[s]) {
             return error::scheduler_stopped;
         }
-        const bool in_place =
-            key >= 0 && std::any_of(records_.begin(), records_.end(), [&](const record& x) {
-                return x.where == s && x.key == key && x.is_pending();
-            });
+        const bool in_place = key >= 0 && holder(s, key) != nothing;
         const bool full = s == 0 && pending(s) - (in_place ? 1 : 0) >= limit;
         return full ? error_code(error::too_many_pending) : error_code();
     }
@@ -419,6 +454,48 @@ private:
         return cancel_result::already_cancelled;
     }
 
+    // Waiting until idle.
+
+    void wait(std::size_t s) {
+        const error_code found = result_of([&] {
+            ++waits_;
+            try {
+                schedulers_[s]->async_wait_idle([this](const error_code& ec) {
+                    expect(!ec, "a wait until idle ends with an error");
+                    --waits_;
+                });
+            } catch (...) {
+                --waits_;
+                throw;
+            }
+        });
+        expect_result(found, error_code());
+    }
+
+    // What is idle, and where keys lead to. Not in a task.
+    void compare_idle() {
+        using std::chrono_literals::operator""s;
+        for (std::size_t s = 0; s != schedulers_.size(); ++s) {
+            expect(schedulers_[s]->wait_idle(0s) == (pending(s) == 0), "a scheduler is idle");
+            const bool in_group =
+                std::any_of(records_.begin(), records_.end(),
+                            [s](const record& r) { return r.group == s && r.is_pending(); });
+            expect(groups_[s]->wait_idle(0s) == !in_group, "a group is idle");
+            for (int key = 0; key != static_cast<int>(keys); ++key) {
+                const std::size_t i = holder(s, key);
+                const handle h = key % 2 == 0
+                                     ? schedulers_[s]->find(names[static_cast<std::size_t>(key)])
+                                     : schedulers_[s]->find(key);
+                expect(h == (i != nothing ? records_[i].h : handle()),
+                       "a key leads to another task");
+            }
+        }
+        if (!records_.empty()) {
+            const record& r = records_[random_() % records_.size()];
+            expect(r.h.wait_idle(0s) == !r.is_pending(), "a task is idle");
+        }
+    }
+
     void cancel_group(std::size_t s) {
         const std::size_t expected = cancelled_in_group(s);
         std::size_t found = 0;
@@ -463,6 +540,14 @@ private:
             throw thrown_on_purpose(); // reported() is called next.
         }
         returned(r);
+    }
+
+    void told(std::size_t i, const handle& self) {
+        record& r = records_[i];
+        ++r.told;
+        expect(self == r.h, "told with the handle of another");
+        expect(r.instances == 1, "told when the function is destroyed");
+        expect(r.now != stand::called && r.now != stand::expired, "told, though it was called");
     }
 
     // A call of a fixed rate counts for the last time that has passed; or it is not late.
@@ -624,6 +709,7 @@ private:
             expect(r.h.remaining() ==
                        (waits ? std::max(r.due - now, duration::zero()) : duration::zero()),
                    "remaining()");
+            expect(r.told == (r.now == stand::cancelled ? 1 : 0), "told too often, or not at all");
             expect(r.instances == (waits || r.now == stand::orphan ? 1 : 0),
                    "a function lives too long, or not long enough");
         }
@@ -666,6 +752,8 @@ private:
     std::array<std::optional<scheduler>, 2> schedulers_;
     std::array<std::optional<scheduler::group>, 2> groups_;
     std::array<bool, 2> closed_{};
+    std::array<std::array<std::size_t, keys>, 2> holders_{}; // The last task of each key.
+    int waits_ = 0;                                          // For an idle scheduler.
     std::size_t calls_ = 0;
     bool plan_throws_ = false;
     const char* difference_ = nullptr;
