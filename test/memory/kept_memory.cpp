@@ -5,7 +5,7 @@
 // an executor while an operation is queued there.
 
 #include <asio_wheel/detail/asio/kept_memory.hpp>
-#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
+#include <asio_wheel/detail/service/executor_op.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/executor_hop.hpp>
 

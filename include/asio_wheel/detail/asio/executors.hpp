@@ -175,6 +175,19 @@ template <class Executor>
     }
 }
 
+/// Whether both executors are the same, or one is a type-erased executor with the other one inside.
+template <class Executor, class Other>
+[[nodiscard]] bool is_same_executor(const Executor& ex, const Other& other) noexcept {
+    if constexpr (std::is_same_v<Executor, Other>) {
+        return ex == other;
+    } else if constexpr (requires { ex.template target<Other>(); }) {
+        const Other* const target = ex.template target<Other>();
+        return target != nullptr && *target == other;
+    } else {
+        return false;
+    }
+}
+
 /// Whether an executor may call a function before execute() returns.
 template <class Executor>
 [[nodiscard]] bool may_block(const Executor& ex) noexcept {

@@ -8,7 +8,7 @@
 // value is in the operation by then, and the operation itself goes into the context's queue or to
 // its handler's executor.
 //
-//   state       meaning                                        location (pop_dispatch.hpp)
+//   state       meaning                                        location (executor_op.hpp)
 //   waiting     in its delay queue's list. The delay queue     owner
 //               owns it. Its cancellation slot leads to it
 //   finished    has a value or an error, which is final. No    queue or executor
@@ -32,7 +32,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
-#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
+#include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -335,19 +335,6 @@ template <class Op, class Handler, class Executor, class Abort, class... Argumen
         throw;
     }
     return *op;
-}
-
-/// Whether both executors are the same, or one is a type-erased executor with the other one inside.
-template <class Executor, class Other>
-[[nodiscard]] bool is_same_executor(const Executor& ex, const Other& other) noexcept {
-    if constexpr (std::is_same_v<Executor, Other>) {
-        return ex == other;
-    } else if constexpr (requires { ex.template target<Other>(); }) {
-        const Other* const target = ex.template target<Other>();
-        return target != nullptr && *target == other;
-    } else {
-        return false;
-    }
 }
 
 /// Makes a pop of the type that `handler` needs. The delay queue is used on `ex`. `queue` is the

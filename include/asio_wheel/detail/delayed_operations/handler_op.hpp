@@ -13,8 +13,8 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
-#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
+#include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/system/error_code.hpp>
 

@@ -15,7 +15,6 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/delayed_operations/handler_op.hpp>
 #include <asio_wheel/detail/delayed_operations/key_list.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>

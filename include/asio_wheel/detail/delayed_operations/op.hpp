@@ -34,10 +34,10 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
+#include <asio_wheel/detail/service/executor_op.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 
 #include <boost/asio/cancellation_type.hpp>

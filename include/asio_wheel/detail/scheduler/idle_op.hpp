@@ -5,9 +5,9 @@
 //
 // All memory that it will need is allocated when it starts. It goes to its handler through the
 // queue of the context of the handler's executor; and, if that is not native, from there to the
-// executor, as the pops of a delay queue (pop_dispatch.hpp).
+// executor, as the pops of a delay queue (executor_op.hpp).
 //
-//   state       meaning                                              location (pop_dispatch.hpp)
+//   state       meaning                                              location (executor_op.hpp)
 //   waiting     in the list of its idle source                       owner
 //   finished    has its result. Freed where it arrives               queue or executor
 //
@@ -29,8 +29,8 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
-#include <asio_wheel/detail/delay_queue/pop_dispatch.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>

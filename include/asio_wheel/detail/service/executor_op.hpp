@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How an operation gets from its context's queue to another executor, in memory that was allocated
-// when the operation was made.
+// How an operation of a utility gets from its context's queue to another executor, in memory that
+// was allocated when the operation was made. (Waits are smaller, and many more. They share a
+// reserve: see executor_hop.hpp.)
 //
 // An executor allocates memory for each function that it is given. An operation that was accepted
 // must not fail because there is none. So the memory is in a reserve, which is made together with
