@@ -606,6 +606,7 @@ BOOST_AUTO_TEST_CASE(threads_wait_until_idle_while_others_schedule_cancel_and_ru
     {
         scheduler tasks(pool);
         std::vector<std::jthread> threads;
+        threads.reserve(3);
         for (int t = 0; t < 2; ++t) {
             threads.emplace_back([&, t] {
                 scheduler::group session(tasks);

@@ -255,6 +255,7 @@ BOOST_FIXTURE_TEST_CASE(a_key_ends_with_its_task_whoever_has_a_handle, logged_sc
 
 BOOST_FIXTURE_TEST_CASE(keys_with_the_same_hash_are_told_apart, logged_scheduler) {
     std::vector<task_handle> handles;
+    handles.reserve(100);
     for (int i = 0; i < 100; ++i) {
         handles.push_back(tasks.schedule_after(clumsy{i}, 1h, [] {}));
     }

@@ -275,12 +275,14 @@ BOOST_AUTO_TEST_CASE(a_task_that_threads_race_for_is_called_or_told) {
     {
         scheduler tasks(pool);
         std::vector<task_handle> handles;
+        handles.reserve(all);
         for (int i = 0; i < all; ++i) {
             handles.push_back(
                 tasks.schedule_after(std::chrono::microseconds(i),
                                      on_cancel([&called] { ++called; }, [&told] { ++told; })));
         }
         std::vector<std::jthread> threads;
+        threads.reserve(2);
         for (int t = 0; t < 2; ++t) {
             threads.emplace_back([&] {
                 for (const task_handle& h : handles) {

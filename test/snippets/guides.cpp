@@ -336,14 +336,13 @@ BOOST_FIXTURE_TEST_CASE(scheduler_keys_lead_to_their_tasks, snippet_world) {
 
 BOOST_FIXTURE_TEST_CASE(scheduler_letters_are_delivered_or_returned, snippet_world) {
     asio_wheel::scheduler tasks(ctx);
-    {
+    const auto send_two = [&tasks] {
 #include "docs/guide/scheduler.md/struct_letter.inc"
-        pass(1h);
-        BOOST_TEST(delivered == 2);
-    }
-    {
-#include "docs/guide/scheduler.md/struct_letter.inc"
-    }
+    };
+    send_two();
+    pass(1h);
+    BOOST_TEST(delivered == 2);
+    send_two();
     for (const auto& orphan : tasks.stop()) {
         orphan.cancel();
     }

@@ -302,10 +302,13 @@ BOOST_FIXTURE_TEST_CASE(scheduler_tells_a_letter_that_it_was_cancelled, snippet_
     const auto deliver = [&log] { log += "delivered "; };
     const auto return_to_sender = [&log] { log += "returned "; };
     asio_wheel::scheduler tasks(ctx);
+    const auto send = [&] {
 #include "include/asio_wheel/scheduler.hpp/tasks_schedule_after_30s_on_cancel.inc"
+    };
+    send();
     pass(30s);
     BOOST_TEST(log == "delivered ");
-#include "include/asio_wheel/scheduler.hpp/tasks_schedule_after_30s_on_cancel.inc"
+    send();
     static_cast<void>(tasks.stop().front().cancel());
     BOOST_TEST(log == "delivered returned ");
 }

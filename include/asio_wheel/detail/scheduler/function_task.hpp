@@ -63,6 +63,7 @@ private:
                [[maybe_unused]] const wheel_service<Clock>& wheel) noexcept override {
         const auto now = [&wheel] { return wheel.now(); };
         if constexpr (requires { parts_->repeat.begin_call(expiry, now); }) {
+            // NOLINTNEXTLINE(bugprone-unchecked-optional-access): the task is not over.
             return parts_->repeat.begin_call(expiry, now);
         } else {
             return true;

@@ -390,7 +390,7 @@ private:
             }
             cancelled = state_ == state::cancelling;
             if (next_wait.waiting) {
-                expiry_ = *next;
+                expiry_ = next.value_or(expiry_);
                 move_to(state::waiting);
             } else {
                 move_to_without_timer(cancelled ? state::cancelled : state::expired);

@@ -71,8 +71,8 @@ public:
     /// hash function throws.
     template <class Stored, class Value>
     [[nodiscard]] static key_view of(const Value& value) {
-        return {mixed(std::hash<Value>()(value)), &key_type_tag<Stored>, &value,
-                &are_equal<Value, Stored>};
+        return {mixed(std::hash<Value>()(value)), &key_type_tag<Stored>,
+                static_cast<const void*>(&value), &are_equal<Value, Stored>};
     }
 
     [[nodiscard]] std::size_t hash() const noexcept { return hash_; }
@@ -123,6 +123,7 @@ template <class Stored>
 class key_holder {
 public:
     template <class Key>
+        requires(!std::same_as<std::remove_cvref_t<Key>, key_holder>)
     explicit key_holder(Key&& key)
         : value_(std::forward<Key>(key)), view_(key_view::of<Stored>(value_)) {}
     key_holder(const key_holder&) = delete;

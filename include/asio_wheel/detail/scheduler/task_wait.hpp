@@ -92,8 +92,9 @@ public:
         const wait_id id = (id_.load(std::memory_order_relaxed) | 1U) + 1;
         id_.store(id, std::memory_order_relaxed);
         h.wait_id_ = id;
-        timer_->expires_at(when); // NOLINT(bugprone-unchecked-optional-access)
-        timer_->async_wait(std::move(h));
+        timer& t = *timer_; // NOLINT(bugprone-unchecked-optional-access)
+        t.expires_at(when);
+        t.async_wait(std::move(h));
         wait_id found = id;
         const bool initiated =
             id_.compare_exchange_strong(found, id + 1, std::memory_order_acq_rel);
