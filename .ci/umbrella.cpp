@@ -59,5 +59,8 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     tasks.schedule_after(std::chrono::seconds(1), [] {});
     tasks.schedule_after("key", std::chrono::seconds(1), [] {});
     tasks.schedule_at_fixed_rate(std::chrono::seconds(1), std::chrono::seconds(1), [] {});
-    asio_wheel::scheduler::group(tasks).schedule_after(std::chrono::seconds(1), [] {});
+    asio_wheel::scheduler::group session(tasks);
+    session.schedule_after(7, std::chrono::seconds(1), asio_wheel::on_cancel([] {}, [] {}));
+    session.async_stop([](const boost::system::error_code&) {});
+    static_cast<void>(tasks.wait_idle(std::chrono::seconds(1)));
 }

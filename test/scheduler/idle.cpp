@@ -154,6 +154,21 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_scheduler_makes_it_idle, waiting) {
     BOOST_TEST(take_log() == "a");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_wait_goes_on_when_its_scheduler_is_moved, waiting) {
+    scheduler one(ctx);
+    scheduler::group session(one);
+    const task_handle h = session.schedule_after(1s, note("x"));
+    one.async_wait_idle(done("a"));
+    session.async_wait_idle(done("b"));
+    scheduler other(std::move(one));
+    BOOST_TEST(!other.wait_idle(0s));
+    other.async_wait_idle(done("c"));
+    poll();
+    BOOST_TEST(take_log() == "");
+    pass(1s);
+    BOOST_TEST(take_log() == "xacb"); // The scheduler is told before its groups.
+}
+
 BOOST_FIXTURE_TEST_CASE(a_handle_waits_for_its_task, waiting) {
     const task_handle once = tasks.schedule_after(1s, note("x"));
     const task_handle often = tasks.schedule_at_fixed_rate(1s, 1s, [] {});
