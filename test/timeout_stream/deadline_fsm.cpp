@@ -790,7 +790,8 @@ BOOST_FIXTURE_TEST_CASE(a_grace_begins_an_idle_period_only_for_a_stream_without_
     idle_after(5);
     begin(read); // This period comes into force with an operation that has a wait.
     BOOST_TEST(wait() == "ends at 110");
-    BOOST_TEST(begin(write) == "move 106");
+    now = 102;
+    BOOST_TEST(begin(write) == "move 107");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_whose_grace_does_not_start_is_taken_back, machine) {
@@ -843,6 +844,13 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, m
     block_ended(read, false);
     now = 113;
     BOOST_TEST(wait_ended() == "arm 115"); // and the write has it with the next operation.
+    end(write, false);
+    settle();
+    now = 200;
+    begin(read);
+    end(read, false);
+    now = 300;
+    BOOST_TEST(block(read) == "until 320"); // Nothing else is pending.
     fsm.idle_never();
     BOOST_TEST(block(read) == "until never");
 }
