@@ -240,8 +240,8 @@ template <class Endpoint, class Impl, class Endpoints, class Condition>
                 }
                 if (condition(result, entry)) {
                     boost::system::error_code ignored;
-                    layer.close(ignored); // The last attempt, as Asio does.
-                    const Endpoint peer = entry;
+                    layer.close(ignored);         // The last attempt, as Asio does.
+                    const Endpoint& peer = entry; // Perhaps converted.
                     connect_within(time, layer, peer, result);
                     if (!result) {
                         connected = peer;
