@@ -57,12 +57,13 @@ public:
     void begin(direction what, duration d) {
         what == direction::read ? deadlines_.read_expires(start_ + d)
                                 : deadlines_.write_expires(start_ + d);
-        switch (deadlines_.begin(what)) {
+        switch (deadlines_.begin(what, false)) {
         case deadlines::start::at_once:
             break;
         case deadlines::start::with_wait:
             deadlines_.wait(watch(*this));
             break;
+        case deadlines::start::with_grace:
         case deadlines::start::too_late:
             check(false, "it is not too late");
         }

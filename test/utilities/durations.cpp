@@ -171,6 +171,7 @@ BOOST_AUTO_TEST_CASE(a_streams_deadline_that_is_not_a_number_is_refused) {
     BOOST_TEST(message_of([&] { stream.expires_after(no_number); }) == refusal);
     BOOST_TEST(message_of([&] { stream.read_expires_after(no_number); }) == refusal);
     BOOST_TEST(message_of([&] { stream.write_expires_after(no_number); }) == refusal);
+    BOOST_TEST(message_of([&] { stream.message_expires_after(no_number); }) == refusal);
     BOOST_TEST(message_of([&] { stream.idle_after(no_number); }) ==
                "asio_wheel: the idle period of a timeout_stream is not a number (NaN)");
 }
