@@ -86,6 +86,13 @@ BOOST_AUTO_TEST_SUITE(service_openmetrics)
 BOOST_AUTO_TEST_CASE(all_numbers_are_there) {
     const std::string text = openmetrics(sample());
     for (const char* const line : {
+             "# TYPE asio_wheel_pending gauge",
+             "# HELP asio_wheel_pending Waits that have neither expired nor been cancelled.",
+             "# TYPE asio_wheel_waits_scheduled counter",
+             "# TYPE asio_wheel_stalled_seconds counter",
+             "# UNIT asio_wheel_stalled_seconds seconds",
+             "# TYPE asio_wheel_lateness_seconds histogram",
+             "# UNIT asio_wheel_lateness_seconds seconds",
              "asio_wheel_pending 1000001",
              "asio_wheel_peak_pending 1000002",
              "asio_wheel_waits_scheduled_total 1000003",
@@ -141,6 +148,9 @@ BOOST_AUTO_TEST_CASE(the_document_has_the_shape_that_the_format_asks_for) {
         }
     }
     BOOST_TEST(begun.size() == 15U);
+    BOOST_TEST(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+                   return line.starts_with("# UNIT ");
+               }) == 4);
 }
 
 BOOST_AUTO_TEST_CASE(a_document_may_have_further_metrics) {
@@ -168,6 +178,28 @@ BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
     BOOST_TEST(refusal({{{{"a", "1"}, {"b", "2"}}, {}}, {{{"b", "2"}, {"a", "1"}}, {}}}) ==
                "asio_wheel: two wheels have the same labels");
     BOOST_TEST(refusal({{{{"a", "1"}}, {}}, {{{"a", "2"}}, {}}}) == "none");
+    BOOST_TEST(refusal({{{{"_azAZ09", "1"}, {"zone", "2"}, {"ABBA", "3"}, {"Z", "4"}}, {}}}) ==
+               "none");
+}
+
+BOOST_AUTO_TEST_CASE(seconds_are_written_exactly) {
+    const auto sum = [](std::chrono::nanoseconds d) {
+        wheel_stats stats;
+        stats.lateness.add(d);
+        for (const std::string& line : lines_of(openmetrics(stats))) {
+            if (line.starts_with("asio_wheel_lateness_seconds_sum ")) {
+                return line.substr(line.find(' ') + 1);
+            }
+        }
+        return std::string();
+    };
+    BOOST_TEST(sum(0ns) == "0.0");
+    BOOST_TEST(sum(1ns) == "0.000000001");
+    BOOST_TEST(sum(999'999'999ns) == "0.999999999");
+    BOOST_TEST(sum(100ms) == "0.1");
+    BOOST_TEST(sum(1s) == "1.0");
+    BOOST_TEST(sum(10s) == "10.0");
+    BOOST_TEST(sum(std::chrono::nanoseconds::max()) == "9223372036.854775807");
 }
 
 BOOST_AUTO_TEST_CASE(a_locale_changes_nothing) {
