@@ -5,9 +5,9 @@
 // an executor while an operation is queued there.
 
 #include <asio_wheel/detail/asio/kept_memory.hpp>
-#include <asio_wheel/detail/service/executor_op.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/executor_hop.hpp>
+#include <asio_wheel/detail/service/executor_op.hpp>
 
 #include "support/counting_allocator.hpp"
 
