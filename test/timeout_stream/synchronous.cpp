@@ -392,6 +392,17 @@ BOOST_FIXTURE_TEST_CASE(while_others_are_pending_the_sockets_mode_stays, connect
     }
 }
 
+BOOST_FIXTURE_TEST_CASE(an_empty_read_does_not_wait, connected) {
+    stream.expires_after(1h);
+    BOOST_TEST(stream.read_some(asio::buffer(memory, 0), ec) == 0U);
+    BOOST_TEST(!ec);
+    stream.async_read_some(buffer(), [](error_code, std::size_t) {}); // As a TLS stream may do.
+    BOOST_TEST(stream.read_some(asio::buffer(memory, 0), ec) == 0U);
+    BOOST_TEST(!ec);
+    stream.close();
+    poll();
+}
+
 BOOST_FIXTURE_TEST_CASE(reading_twice_has_one_deadline, connected) {
     error_code reading;
     stream.read_expires_after(soon);

@@ -184,9 +184,9 @@ void block(Impl& impl, direction what, AtOnce at_once, Within within,
     impl.deadlines.block_ended(what, progress);
 }
 
-/// read_some() or write_some(), which is `transfer(ec)`.
+/// read_some() or write_some(), which is `transfer(ec)`. `empty`: it will read or write nothing.
 template <class Impl, class Transfer>
-std::size_t block_transfer(Impl& impl, direction what, Transfer transfer,
+std::size_t block_transfer(Impl& impl, direction what, bool empty, Transfer transfer,
                            boost::system::error_code& ec) {
     std::size_t n = 0;
     const auto at_once = [&](boost::system::error_code& result) {
@@ -194,7 +194,7 @@ std::size_t block_transfer(Impl& impl, direction what, Transfer transfer,
         return n != 0;
     };
     const auto within = [&](const auto& time, auto& layer, boost::system::error_code& result) {
-        if (!layer.is_open() || layer.non_blocking()) {
+        if (empty || !layer.is_open() || layer.non_blocking()) {
             return at_once(result); // It does not block.
         }
         n = transfer_within(time, layer, impl.deadlines.any_pending(),

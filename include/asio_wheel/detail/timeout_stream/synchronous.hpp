@@ -11,6 +11,7 @@
 #include <asio_wheel/detail/timeout_stream/direction.hpp>
 #include <asio_wheel/detail/timeout_stream/op.hpp>
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
@@ -58,7 +59,7 @@ public:
     template <class MutableBufferSequence>
     std::size_t read_some(const MutableBufferSequence& buffers, error_code& ec) {
         return block_transfer(
-            stream().impl(), direction::read,
+            stream().impl(), direction::read, boost::asio::buffer_size(buffers) == 0,
             [&](error_code& result) { return stream().socket().read_some(buffers, result); }, ec);
     }
     template <class MutableBufferSequence>
@@ -73,7 +74,7 @@ public:
     template <class ConstBufferSequence>
     std::size_t write_some(const ConstBufferSequence& buffers, error_code& ec) {
         return block_transfer(
-            stream().impl(), direction::write,
+            stream().impl(), direction::write, boost::asio::buffer_size(buffers) == 0,
             [&](error_code& result) { return stream().socket().write_some(buffers, result); }, ec);
     }
     template <class ConstBufferSequence>
