@@ -14,9 +14,10 @@
 //
 //   then                meaning
 //   make(type)          makes a deadline
-//   arm(d, wait, ex, bound)
-//                       starts the wait of the deadline `*d`, whose handler gets the owner `wait`.
-//                       The operation is cancelled on `*bound`; on `ex` if `bound` is null
+//   start([timer, ] wait, ex, bound)
+//                       starts the deadline's wait, whose handler gets the owner `wait`: on the
+//                       deadline's own timer, if it has one. The operation is cancelled on
+//                       `*bound`; on `ex` if `bound` is null
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIME_LIMIT_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIME_LIMIT_HPP
@@ -84,20 +85,17 @@ class time_limit {
         }
 
         template <class Executor, class Bound>
-        void arm(deadline_ptr<core_type>& d, deadline_ptr<core_type>&& wait, const Executor& ex,
-                 const Bound& bound) const noexcept {
-            d->arm([&](typename core_type::state& state) {
-                set_idle_timer(core_, state, expiry_, native_context(ex) != nullptr);
-                const held_timer<core_type> timer(state);
-                if constexpr (std::is_null_pointer_v<Bound>) {
-                    start_wait(core_, timer, ex, expire_deadline<core_type>(std::move(wait)));
-                } else {
-                    using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                    start_wait(
-                        core_, timer, ex,
-                        expire_deadline_on<core_type, bound_executor>(std::move(wait), *bound));
-                }
-            });
+        void start(typename core_type::state& state, deadline_ptr<core_type>&& wait,
+                   const Executor& ex, const Bound& bound) const {
+            set_idle_timer(core_, state, expiry_, native_context(ex) != nullptr);
+            const held_timer<core_type> timer(state);
+            if constexpr (std::is_null_pointer_v<Bound>) {
+                start_wait(core_, timer, ex, expire_deadline<core_type>(std::move(wait)));
+            } else {
+                using bound_executor = std::remove_cvref_t<decltype(*bound)>;
+                start_wait(core_, timer, ex,
+                           expire_deadline_on<core_type, bound_executor>(std::move(wait), *bound));
+            }
         }
 
     private:
@@ -138,16 +136,14 @@ class timer_limit {
         }
 
         template <class Executor, class Bound>
-        void arm(deadline_owner<timer_deadline>& d, deadline_owner<timer_deadline>&& wait,
-                 const Executor& ex, const Bound& bound) const noexcept {
-            d->arm([&] {
-                if constexpr (std::is_null_pointer_v<Bound>) {
-                    timer_.async_wait(end_of_timer_wait<Executor>(std::move(wait), ex));
-                } else {
-                    using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                    timer_.async_wait(end_of_timer_wait<bound_executor>(std::move(wait), *bound));
-                }
-            });
+        void start(deadline_owner<timer_deadline>&& wait, const Executor& ex,
+                   const Bound& bound) const {
+            if constexpr (std::is_null_pointer_v<Bound>) {
+                timer_.async_wait(end_of_timer_wait<Executor>(std::move(wait), ex));
+            } else {
+                using bound_executor = std::remove_cvref_t<decltype(*bound)>;
+                timer_.async_wait(end_of_timer_wait<bound_executor>(std::move(wait), *bound));
+            }
         }
 
     private:

@@ -192,7 +192,8 @@ private:
                                   std::forward<Handler>(handler), std::move(owners.handler),
                                   std::move(options.result)),
                               std::forward<Args>(args)...);
-        beginning.arm(owners.starter, std::move(owners.wait), ex, bound);
+        owners.starter->arm(
+            [&](auto&... timer) { beginning.start(timer..., std::move(owners.wait), ex, bound); });
     }
 
     Initiation initiation_;
