@@ -225,9 +225,10 @@ BOOST_FIXTURE_TEST_CASE(options_come_in_any_order_and_a_partial_token_needs_map_
 }
 
 BOOST_FIXTURE_TEST_CASE(one_that_can_only_be_moved, fixture) {
-    const auto only_moved = [this] {
-        return [this, text = std::make_unique<std::string>(" moved")](
-                   error_code, int&, std::string& t) { t = *text; };
+    const auto only_moved = [] {
+        return [text = std::make_unique<std::string>(" moved")](error_code, int&, std::string& t) {
+            t = *text;
+        };
     };
     const auto expect = [this] {
         pass(1s);
