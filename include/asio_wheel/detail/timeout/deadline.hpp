@@ -99,10 +99,11 @@ struct deadline_owners {
 /// wait, and release() frees the deadline.
 template <class Derived>
 class deadline_base {
-public:
-    deadline_base(const deadline_base&) = delete;
-    deadline_base& operator=(const deadline_base&) = delete;
+    friend Derived;
 
+    deadline_base() = default;
+
+public:
     /// The slot through which the operation is cancelled.
     [[nodiscard]] boost::asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
@@ -184,7 +185,6 @@ protected:
         armed = 4     ///< A wait was started.
     };
 
-    deadline_base() = default;
     ~deadline_base() = default;
 
     // Sets the bit `emitting` while it lives. Converts to false if the operation has ended.
