@@ -77,7 +77,7 @@ BOOST_FIXTURE_TEST_CASE(who_is_called_is_not_told, told) {
     h.cancel();
     BOOST_TEST(take_log() == "");
     const task_handle self = tasks.schedule_after(
-        1s, on_cancel([this](const task_handle& t) { t.cancel(); }, note("told")));
+        1s, on_cancel([](const task_handle& t) { t.cancel(); }, note("told")));
     pass(1s);
     BOOST_TEST(take_log() == ""); // It was called for the last time.
 }
