@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
-// unity: without_caches
+// unity: off
 
 // Schedulers while each allocation and each move of a function fails once.
 

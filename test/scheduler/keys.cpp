@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // pch: off
-// unity: operator_new
+// unity: off
 
 // Keys of tasks, of any type.
 

@@ -76,8 +76,8 @@ BOOST_FIXTURE_TEST_CASE(who_is_called_is_not_told, told) {
     BOOST_TEST(take_log() == "a~a");
     h.cancel();
     BOOST_TEST(take_log() == "");
-    const task_handle self = tasks.schedule_after(
-        1s, on_cancel([](const task_handle& t) { t.cancel(); }, note("told")));
+    const task_handle self =
+        tasks.schedule_after(1s, on_cancel([](const task_handle& t) { t.cancel(); }, note("told")));
     pass(1s);
     BOOST_TEST(take_log() == ""); // It was called for the last time.
 }
