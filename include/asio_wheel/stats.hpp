@@ -124,8 +124,9 @@ struct wheel_stats {
     std::chrono::nanoseconds stalled{0}; ///< How late it was, all these times together.
     lateness_histogram lateness;         ///< From a wait's deadline to the tick that found it due.
     /// How late the context called the wheel when the one Asio timer had expired: how long its
-    /// handlers keep everything waiting, sockets and timers alike. One value for each wake-up. (If
-    /// the wheel needs no wake-ups, an interval of a second makes it measure.)
+    /// handlers keep everything waiting, sockets and timers alike. One value for each wake-up,
+    /// unless the rest of a tick is in the queue then. (If the wheel needs no wake-ups, an interval
+    /// of a second makes it measure.)
     lateness_histogram loop_lag;
     /// From that tick to the call of the handler: how long other handlers have kept it waiting, of
     /// its context and of its executor. Counts with wheel_options::measure_handlers only.

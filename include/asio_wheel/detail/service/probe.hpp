@@ -11,7 +11,7 @@
 //   cancel(timer, waits)       waits are aborted
 //   expire(timer, late)        a tick has found that a timer is due
 //   deliver(timer, late)       the handler of a wait is called next
-//   wake_up(lag)               the one Asio timer has expired
+//   wake_up(lag)               the one Asio timer has expired, as wheel_stats::loop_lag counts it
 //   stall(late)                the wheel gives way to data that has arrived
 //
 // `timer` is an address. An expiry is the count of its clock; 0 if that counts in fractions. Times

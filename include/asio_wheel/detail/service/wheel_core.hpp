@@ -359,7 +359,8 @@ private:
     [[nodiscard]] bool take_over(state& s) noexcept;
     [[nodiscard]] bool becomes_due(state& s, time_point now) noexcept;
     bool file_again(state& s) noexcept;
-    [[nodiscard]] std::optional<time_point> time_to_tick(time_point expected) noexcept;
+    [[nodiscard]] std::optional<time_point> time_to_tick(time_point expected,
+                                                         bool woken_up) noexcept;
     std::size_t tick(time_point now) noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;

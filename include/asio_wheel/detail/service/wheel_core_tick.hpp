@@ -20,15 +20,11 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     locked guard(*this, "its wake-up");
     const time_point expected = driver_due_;
     if (driver_.fired(turn)) {
-        if (!stall_.giving_way()) {
-            ++totals_.wake_ups;
-            const auto lag = to_nanoseconds(until_saturating(expected, clock_.now()));
-            loop_lag_.add(lag);
-            ASIO_WHEEL_PROBE1(wake_up, lag.count());
-        }
+        const bool counts = !stall_.giving_way();
+        totals_.wake_ups += counts ? 1 : 0;
         // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_) {
-            const std::optional<time_point> now = time_to_tick(expected);
+            const std::optional<time_point> now = time_to_tick(expected, counts);
             if (!now) {
                 keep_armed();
             } else if (tick(*now) == 0 && !ticking_) {
@@ -47,7 +43,7 @@ void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
     const bool counts = std::exchange(rest_counts_, false);
     const time_point queued = clock_.begin_of(seen_);
     const std::optional<time_point> now =
-        time_to_tick(driver_.armed() ? std::min(queued, driver_due_) : queued);
+        time_to_tick(driver_.armed() ? std::min(queued, driver_due_) : queued, false);
     if (now) {
         tick(*now);
     } else {
@@ -57,10 +53,10 @@ void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
 }
 
 // A slice should have come at `expected`. Returns the time of now; nothing if the slice is so late
-// that the context has to look at its sockets first.
+// that the context has to look at its sockets first. `woken_up`: the driver has called.
 template <class Clock, class WaitTraits>
 std::optional<typename Clock::time_point>
-wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected) noexcept {
+wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected, bool woken_up) noexcept {
     if (stall_.giving_way()) {
         if (clock_.paused() || stopped_ || closing_) {
             stall_.end();
@@ -71,6 +67,10 @@ wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected) noexcept {
     }
     const time_point now = clock_.now();
     const auto late = to_nanoseconds(until_saturating(expected, now));
+    if (woken_up) {
+        loop_lag_.add(late);
+        ASIO_WHEEL_PROBE1(wake_up, late.count());
+    }
     if (stall_.is_stall(late) && !clock_.paused() && !stopped_ && !closing_) {
         stall_.begin(late, stall_guard::clock::now());
         ASIO_WHEEL_PROBE1(stall, late.count());
