@@ -37,6 +37,7 @@
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/driver.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
+#include <asio_wheel/detail/service/measured.hpp>
 #include <asio_wheel/detail/service/op_list.hpp>
 #include <asio_wheel/detail/service/probe.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
@@ -431,8 +432,7 @@ private:
     std::size_t unseen_ = 0; // Waits that started since the peak was compared.
     stall_guard stall_;
     totals totals_;
-    lateness_histogram lateness_;
-    lateness_histogram loop_lag_;
+    measured measured_;
     std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
     driver<Clock, WaitTraits> driver_;
     time_point driver_due_; // When it comes, if the context is not late.

@@ -166,7 +166,7 @@ void wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noe
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::note_lateness(const state& s) noexcept {
     const std::chrono::nanoseconds of_tick(s.note()); // As expire() has noted it.
-    lateness_.add(of_tick);
+    measured_.get().lateness.add(of_tick);
     if (handler_delay_) {
         const auto late = to_nanoseconds(until_saturating(s.expiry.get(), clock_.now()));
         handler_delay_->add(late - of_tick);

@@ -24,8 +24,10 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.spurious_wake_ups = totals_.spurious_wake_ups;
     result.stalls = stall_.stalls();
     result.stalled = stall_.stalled();
-    result.lateness = lateness_;
-    result.loop_lag = loop_lag_;
+    if (const auto& histograms = measured_.histograms()) {
+        result.lateness = histograms->lateness;
+        result.loop_lag = histograms->loop_lag;
+    }
     result.pending = counts.pending();
     result.peak_pending = std::max(totals_.peak_pending, result.pending);
     result.scheduled = counts.scheduled;

@@ -68,7 +68,7 @@ wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected, bool woken_up) 
     const time_point now = clock_.now();
     const auto late = to_nanoseconds(until_saturating(expected, now));
     if (woken_up) {
-        loop_lag_.add(late);
+        measured_.get().loop_lag.add(late);
         ASIO_WHEEL_PROBE1(wake_up, late.count());
     }
     if (stall_.is_stall(late) && !clock_.paused() && !stopped_ && !closing_) {
