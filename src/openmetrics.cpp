@@ -52,8 +52,12 @@ void check_labels(const std::vector<labelled_stats>& wheels) {
     }
 }
 
-// 1'500'000 ns are 0.0015. Digits only, so that no locale can change them.
-std::string in_seconds(nanoseconds d) {
+std::string written(std::uint64_t n) {
+    return std::to_string(n);
+}
+
+// In seconds: 1'500'000 ns are 0.0015. Digits only, so that no locale can change them.
+std::string written(nanoseconds d) {
     constexpr std::size_t decimals = 9;
     std::string text = std::to_string(d.count());
     if (text.size() <= decimals) {
@@ -105,23 +109,17 @@ public:
 
     void gauge(std::string_view name, std::string_view help, std::uint64_t wheel_stats::* value) {
         begin(name, "gauge", help, "");
-        each([&](const wheel_stats& stats, const std::string& label_text) {
-            sample(name, "", label_text, std::to_string(stats.*value));
-        });
+        samples(name, "", value);
     }
 
     void counter(std::string_view name, std::string_view help, std::uint64_t wheel_stats::* value) {
         begin(name, "counter", help, "");
-        each([&](const wheel_stats& stats, const std::string& label_text) {
-            sample(name, "_total", label_text, std::to_string(stats.*value));
-        });
+        samples(name, "_total", value);
     }
 
     void counter(std::string_view name, std::string_view help, nanoseconds wheel_stats::* value) {
         begin(name, "counter", help, "seconds");
-        each([&](const wheel_stats& stats, const std::string& label_text) {
-            sample(name, "_total", label_text, in_seconds(stats.*value));
-        });
+        samples(name, "_total", value);
     }
 
     void histogram(std::string_view name, std::string_view help,
@@ -132,12 +130,12 @@ public:
             const std::string before = label_text + (label_text.empty() ? "" : ",") + "le=\"";
             for (unsigned power = first_power; power <= last_power; ++power) {
                 const nanoseconds limit((std::int64_t{1} << power) - 1);
-                sample(name, "_bucket", before + in_seconds(limit) + '"',
-                       std::to_string(h.count_up_to(limit)));
+                sample(name, "_bucket", before + written(limit) + '"',
+                       written(h.count_up_to(limit)));
             }
-            sample(name, "_bucket", before + "+Inf\"", std::to_string(h.count()));
-            sample(name, "_count", label_text, std::to_string(h.count()));
-            sample(name, "_sum", label_text, in_seconds(h.sum()));
+            sample(name, "_bucket", before + "+Inf\"", written(h.count()));
+            sample(name, "_count", label_text, written(h.count()));
+            sample(name, "_sum", label_text, written(h.sum()));
         });
     }
 
@@ -167,6 +165,14 @@ private:
             text_.append("{").append(label_text).append("}");
         }
         text_.append(" ").append(value).append("\n");
+    }
+
+    // One for each wheel.
+    template <class Value>
+    void samples(std::string_view name, std::string_view suffix, Value wheel_stats::* value) {
+        each([&](const wheel_stats& stats, const std::string& label_text) {
+            sample(name, suffix, label_text, written(stats.*value));
+        });
     }
 
     template <class Function>

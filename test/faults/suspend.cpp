@@ -82,6 +82,32 @@ private:
     std::jthread thread_;
 };
 
+// A wait whose context is forked. `expired` is 1 when it has expired, and 100 when it was aborted.
+struct forked_wait {
+    explicit forked_wait(boottime_clock::duration d) : t(world.ctx, d) {
+        t.async_wait([this](const error_code& ec) { expired += ec ? 100 : 1; });
+        world.poll();
+    }
+
+    // Forks, and waits until f() has returned 0 in the child.
+    template <class Function>
+    void fork(Function f) {
+        world.ctx.notify_fork(asio::execution_context::fork_prepare);
+        child_process child(
+            [&] {
+                world.ctx.notify_fork(asio::execution_context::fork_child);
+                return f();
+            },
+            30);
+        world.ctx.notify_fork(asio::execution_context::fork_parent);
+        BOOST_TEST(child.wait() == exited_well);
+    }
+
+    drained_context world;
+    boottime_timer t;
+    int expired = 0;
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(fault_suspend)
@@ -223,49 +249,29 @@ BOOST_AUTO_TEST_CASE(idle_timers_may_have_the_boot_time) {
 
 // Parent and child would otherwise share one timerfd: the child would disarm its parent's.
 BOOST_AUTO_TEST_CASE(a_child_leaves_the_waits_of_its_parent_alone) {
-    drained_context world;
-    boottime_timer t(world.ctx, 300ms);
-    int expired = 0;
-    t.async_wait([&](const error_code& ec) { expired += ec ? 100 : 1; });
-    world.poll();
-    world.ctx.notify_fork(asio::execution_context::fork_prepare);
-    child_process child(
-        [&] {
-            world.ctx.notify_fork(asio::execution_context::fork_child);
-            t.cancel();
-            world.run();
-            return expired == 100 ? 0 : 1;
-        },
-        30);
-    world.ctx.notify_fork(asio::execution_context::fork_parent);
-    BOOST_TEST(child.wait() == exited_well);
-    world.run();
-    BOOST_TEST(expired == 1);
+    forked_wait w(300ms);
+    w.fork([&] {
+        w.t.cancel();
+        w.world.run();
+        return w.expired == 100 ? 0 : 1;
+    });
+    w.world.run();
+    BOOST_TEST(w.expired == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_goes_on_in_the_child) {
-    drained_context world;
-    boottime_timer t(world.ctx, 1h);
-    int expired = 0;
-    t.async_wait([&](const error_code& ec) { expired += ec ? 100 : 1; });
-    world.poll();
-    world.ctx.notify_fork(asio::execution_context::fork_prepare);
-    child_process child(
-        [&] {
-            world.ctx.notify_fork(asio::execution_context::fork_child);
-            std::jthread sleeper([] {
-                std::this_thread::sleep_for(5ms);
-                sleeping_machine::suspend(2h);
-            });
-            world.run();
-            return expired == 1 ? 0 : 1;
-        },
-        30);
-    world.ctx.notify_fork(asio::execution_context::fork_parent);
-    BOOST_TEST(child.wait() == exited_well);
-    t.cancel();
-    world.run();
-    BOOST_TEST(expired == 100);
+    forked_wait w(1h);
+    w.fork([&] {
+        std::jthread sleeper([] {
+            std::this_thread::sleep_for(5ms);
+            sleeping_machine::suspend(2h);
+        });
+        w.world.run();
+        return w.expired == 1 ? 0 : 1;
+    });
+    w.t.cancel();
+    w.world.run();
+    BOOST_TEST(w.expired == 100);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
