@@ -157,49 +157,16 @@ public:
     std::vector<time_point> drain();
     void destroy_all() noexcept;
 
-    // Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver
-    // if no wait is pending any more. If the handler has cancelled waits, these are in the queue,
-    // and the turn of the last one does it.
-    class handler_scope {
-    public:
-        explicit handler_scope(wheel_core& core) noexcept
-            : core_(core), counts_(core.counts_.here()), cancelled_(counts_.cancelled_so_far()) {
-            core.lifetime_->mutex.enter("running handlers");
-        }
-        handler_scope(const handler_scope&) = delete;
-        handler_scope& operator=(const handler_scope&) = delete;
-        ~handler_scope() {
-            if (!core_.idle_.load(std::memory_order_relaxed) && counts_.balance() == 0 &&
-                counts_.cancelled_so_far() == cancelled_) {
-                const locked guard(core_, "running handlers");
-                static_cast<void>(core_.become_idle());
-            }
-            core_.lifetime_->mutex.leave();
-        }
-
-        [[nodiscard]] thread_block& counts() const noexcept { return counts_; }
-
-    private:
-        wheel_core& core_;
-        thread_block& counts_;
-        const std::uint64_t cancelled_;
-    };
-
-    // A wait's turn in the context's queue. If it is claimed(), the caller completes it. Else the
-    // caller must not touch it.
-    class delivery {
-    public:
-        delivery(wheel_core& core, wait_op& op) noexcept
-            : scope_(core), claimed_(op.where() == wait_op::location::queue_final ||
-                                     core.claim_in_queue(op, scope_.counts())) {}
-        [[nodiscard]] bool claimed() const noexcept { return claimed_; }
-
-    private:
-        const handler_scope scope_;
-        const bool claimed_;
-    };
+    // See wheel_core_scopes.hpp.
+    class handler_scope;
+    class delivery;
 
 private:
+    class locked;
+    class visit;
+    class no_visit;
+    class sole_use;
+
     // What is counted under the lock.
     struct totals {
         std::uint64_t peak_pending = 0;
@@ -221,95 +188,6 @@ private:
     struct due_timer {
         time_point expiry;
         state* timer;
-    };
-
-    // Holds the lock. After releasing it, puts into the context's queue what became ready
-    // meanwhile.
-    class locked {
-    public:
-        // `purpose` is for the message if a wheel without a lock is used by two threads at a time.
-        locked(wheel_core& core, const char* purpose)
-            : core_(core), lock_(core.lifetime_->mutex, std::defer_lock) {
-            core.lifetime_->mutex.lock(purpose);
-            lock_ = std::unique_lock(core.lifetime_->mutex, std::adopt_lock);
-        }
-        locked(const locked&) = delete;
-        locked& operator=(const locked&) = delete;
-        ~locked() {
-            if (lock_.owns_lock()) {
-                release();
-            }
-        }
-        void release() noexcept {
-            if (core_.ready_.empty()) {
-                lock_.unlock();
-                return;
-            }
-            operation_batch ready(std::move(core_.ready_));
-            lock_.unlock();
-            core_.queue_.post(ready);
-        }
-
-    private:
-        wheel_core& core_;
-        std::unique_lock<optional_mutex> lock_;
-    };
-
-    // Lives, under the lock, while the core changes timers that belong to other threads: see
-    // timer_entry.hpp.
-    class visit {
-    public:
-        explicit visit(wheel_core& core) noexcept : core_(core) {
-            count(std::memory_order_seq_cst);
-        }
-        visit(const visit&) = delete;
-        visit& operator=(const visit&) = delete;
-        ~visit() { count(std::memory_order_release); }
-
-    private:
-        void count(std::memory_order order) noexcept {
-            core_.visits_.store(core_.visits_.load(std::memory_order_relaxed) + 1, order);
-        }
-
-        wheel_core& core_;
-    };
-
-    // Made by a timer's owner before it uses the timer without the lock.
-    class no_visit {
-    public:
-        explicit no_visit(const wheel_core& core) noexcept
-            : core_(core), before_(core.visits_.load(std::memory_order_acquire)) {}
-
-        // Asked after the change. True if no visit was under way: then the next one sees the
-        // change.
-        [[nodiscard]] bool since() const noexcept {
-            return before_ % 2 == 0 && core_.visits_.load(std::memory_order_seq_cst) == before_;
-        }
-
-    private:
-        const wheel_core& core_;
-        const std::uint32_t before_;
-    };
-
-    // Lives while a timer is used without the lock. On a wheel for one thread it asserts that there
-    // is one.
-    class sole_use {
-    public:
-        sole_use(wheel_core& core, const char* purpose) noexcept : core_(core) {
-            if (!core.options_.locking) {
-                core.lifetime_->mutex.enter(purpose);
-            }
-        }
-        sole_use(const sole_use&) = delete;
-        sole_use& operator=(const sole_use&) = delete;
-        ~sole_use() {
-            if (!core_.options_.locking) {
-                core_.lifetime_->mutex.leave();
-            }
-        }
-
-    private:
-        wheel_core& core_;
     };
 
     // The turn in the context's queue for the next slice of a tick.
@@ -440,6 +318,8 @@ private:
 };
 
 } // namespace asio_wheel::detail
+
+#include <asio_wheel/detail/service/wheel_core_scopes.hpp>
 
 #include <asio_wheel/detail/service/wheel_core_delivery.hpp>
 #include <asio_wheel/detail/service/wheel_core_service.hpp>
