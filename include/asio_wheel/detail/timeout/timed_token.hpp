@@ -24,6 +24,7 @@
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
+#include <asio_wheel/detail/asio/wrapped_token.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 #include <asio_wheel/detail/timeout/time_limit.hpp>
 
@@ -32,7 +33,6 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/deferred.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <concepts>
@@ -100,17 +100,6 @@ private:
     Handler handler_;
     deadline_owner<Deadline> deadline_;
     [[no_unique_address]] Result result_;
-};
-
-/// A base class that has the executor_type of an initiation, if that has one. Asio's adaptors need
-/// it.
-template <class Initiation>
-struct executor_of_initiation {};
-
-template <class Initiation>
-    requires requires { typename Initiation::executor_type; }
-struct executor_of_initiation<Initiation> {
-    using executor_type = typename Initiation::executor_type;
 };
 
 /// Starts an operation together with its deadline.
@@ -249,32 +238,6 @@ template <class RawToken>
         return std::move(token.options_);
     }
 }
-
-/// A base class that has the return_type of an async_result, if that has one. Before Boost 1.83,
-/// some of Asio's adaptors need it.
-template <class AsyncResult>
-struct return_type_of {};
-
-template <class AsyncResult>
-    requires requires { typename AsyncResult::return_type; }
-struct return_type_of<AsyncResult> {
-    using return_type = typename AsyncResult::return_type;
-};
-
-/// The default token of the executor of an initiation; boost::asio::deferred_t if there is none.
-template <class Initiation>
-struct default_token_of {
-    using type = boost::asio::deferred_t;
-};
-
-template <class Initiation>
-    requires requires { typename Initiation::executor_type; } &&
-             (!std::is_void_v<typename boost::asio::default_completion_token<
-                  typename Initiation::executor_type>::type>)
-struct default_token_of<Initiation> {
-    using type =
-        typename boost::asio::default_completion_token<typename Initiation::executor_type>::type;
-};
 
 } // namespace asio_wheel::detail
 
