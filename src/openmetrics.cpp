@@ -24,7 +24,7 @@ bool is_label_name(std::string_view name) {
     const auto is_letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
-    return !name.empty() && is_letter(name.front()) && name != "le" &&
+    return !name.empty() && is_letter(name.front()) && name != "le" && name != "kind" &&
            std::all_of(name.begin(), name.end(),
                        [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
@@ -117,6 +117,18 @@ public:
         samples(name, "_total", value);
     }
 
+    void counter(std::string_view name, std::string_view help,
+                 counts_by_kind wheel_stats::* value) {
+        begin(name, "counter", help, "");
+        each([&](const wheel_stats& stats, const std::string& label_text) {
+            const std::string before = label_text + (label_text.empty() ? "" : ",") + "kind=\"";
+            for (const wait_kind kind : all_wait_kinds) {
+                sample(name, "_total", before + std::string(to_string(kind)) + '"',
+                       written((stats.*value)[kind]));
+            }
+        });
+    }
+
     void counter(std::string_view name, std::string_view help, nanoseconds wheel_stats::* value) {
         begin(name, "counter", help, "seconds");
         samples(name, "_total", value);
@@ -204,6 +216,8 @@ std::string text_of(format f, const std::vector<labelled_stats>& wheels) {
     d.counter("waits_scheduled", "Waits accepted.", &wheel_stats::scheduled);
     d.counter("waits_fired", "Waits delivered because their deadline had passed.",
               &wheel_stats::fired);
+    d.counter("expired", "What has expired for users of the wheel, by kind.",
+              &wheel_stats::expired);
     d.counter("waits_cancelled", "Waits delivered with operation_aborted.",
               &wheel_stats::cancelled);
     d.counter("waits_postponed", "Waits moved to another deadline without completing.",

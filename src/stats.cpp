@@ -69,6 +69,7 @@ lateness_histogram& lateness_histogram::operator-=(const lateness_histogram& ear
 wheel_stats& wheel_stats::operator-=(const wheel_stats& earlier) noexcept {
     scheduled -= earlier.scheduled;
     fired -= earlier.fired;
+    expired -= earlier.expired;
     cancelled -= earlier.cancelled;
     postponed -= earlier.postponed;
     rejected -= earlier.rejected;

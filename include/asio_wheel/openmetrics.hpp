@@ -31,7 +31,8 @@ struct labelled_stats {
 /// `application/openmetrics-text; version=1.0.0; charset=utf-8`.
 ///
 /// The numbers are those of wheel_stats. `asio_wheel_pending` and `asio_wheel_peak_pending` are
-/// gauges; the other counts are counters, `asio_wheel_waits_scheduled_total` and the like. The
+/// gauges; the other counts are counters, `asio_wheel_waits_scheduled_total` and the like, and
+/// `asio_wheel_expired_total{kind="idle"}` for each kind. The
 /// histograms are `asio_wheel_lateness_seconds`, `asio_wheel_loop_lag_seconds` and
 /// `asio_wheel_handler_delay_seconds`, with a bucket for each power of two from 8 µs to 34 s. The
 /// counts in the buckets are exact.
@@ -40,8 +41,8 @@ struct labelled_stats {
 void to_openmetrics(std::ostream& out, const wheel_stats& stats);
 
 /// As above, for several wheels. Throws std::invalid_argument, and writes nothing, if two wheels
-/// have the same labels, or if the name of a label is there twice, is `le`, or is none: a letter or
-/// `_`, and then letters, digits and `_`. The values are any UTF-8.
+/// have the same labels, or if the name of a label is there twice, is `le` or `kind`, or is none: a
+/// letter or `_`, and then letters, digits and `_`. The values are any UTF-8.
 ///
 ///     asio_wheel::to_openmetrics(out, {{{{"context", "front"}}, use_wheel(front).stats()},
 ///                                      {{{"context", "back"}}, use_wheel(back).stats()}});

@@ -6,6 +6,8 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/wait_kind.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -114,6 +116,7 @@ struct wheel_stats {
     std::uint64_t peak_pending = 0;
     std::uint64_t scheduled = 0;         ///< Waits accepted.
     std::uint64_t fired = 0;             ///< Waits delivered because their deadline had passed.
+    counts_by_kind expired;              ///< What has expired for users, by kind.
     std::uint64_t cancelled = 0;         ///< Waits delivered with operation_aborted.
     std::uint64_t postponed = 0;         ///< Waits moved to another deadline without completing.
     std::uint64_t rejected = 0;          ///< Waits refused because of max_pending or after drain().

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_document_has_the_shape_that_the_format_asks_for) {
             BOOST_TEST(samples.insert(first).second, first << " is there twice");
         }
     }
-    BOOST_TEST(begun.size() == 15U);
+    BOOST_TEST(begun.size() == 16U);
     BOOST_TEST(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
                    return line.starts_with("# UNIT ");
                }) == 4);

@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
 #include <boost/system/errc.hpp>
@@ -23,7 +24,7 @@
 namespace asio_wheel::detail {
 
 /// Has the operation's handler inside. When a wait ends, calls step(*this, error code), which
-/// either moves *this into the next wait or calls complete().
+/// either moves *this into the next wait or calls complete(). Step names the kind of the waits.
 ///
 /// It has the executor, the cancellation slot and so on of the operation's handler. It also has the
 /// handler's allocator, but asks it for memory only once, for however many waits.
@@ -33,6 +34,7 @@ class intermediate_handler {
 
 public:
     using wrapped_handler = Handler;
+    static constexpr wait_kind kind_of_wait = Step::kind_of_wait;
     using allocator_type = kept_memory_allocator<void, upstream>;
 
     intermediate_handler(Handler&& handler, Step step)

@@ -246,6 +246,8 @@ private:
         }
         if (failure) {
             elements_.defer(e); // So that the next pop gets the next element.
+        } else {
+            core_access::of(wheel_).expired(wait_kind::queue);
         }
         first.finish(failure);
     }

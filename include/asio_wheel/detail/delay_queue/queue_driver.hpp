@@ -132,6 +132,7 @@ private:
     class wait_handler {
     public:
         using allocator_type = resource_allocator<void, reused_block>;
+        static constexpr wait_kind kind_of_wait = wait_kind::queue;
 
         wait_handler(std::shared_ptr<queue_driver> driver, std::uint64_t number) noexcept
             : driver_(std::move(driver)), number_(number) {}

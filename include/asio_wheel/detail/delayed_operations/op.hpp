@@ -69,6 +69,8 @@ class op_wait_handler {
 public:
     using allocator_type = resource_allocator<void, Op>;
 
+    static constexpr wait_kind kind_of_wait = wait_kind::timeout;
+
     explicit op_wait_handler(Op& op) noexcept : op_(&op) {}
     op_wait_handler(op_wait_handler&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
     op_wait_handler& operator=(op_wait_handler&&) = delete;

@@ -78,6 +78,7 @@ public:
 private:
     // Called when the wait for the earlier deadline has ended.
     struct on_wait {
+        static constexpr wait_kind kind_of_wait = wait_kind::heartbeat;
         heartbeat_impl* self;
 
         template <class Operation>
@@ -87,10 +88,12 @@ private:
             }
             const time_point now = self->wheel_.now();
             if (now >= self->peer_expiry()) {
+                core_access::of(self->wheel_).expired(kind_of_wait);
                 op.complete(ec, heartbeat_event::dead);
             } else if (now >= self->send_expiry()) {
                 self->activity_->sent.touch();
                 self->on_touch();
+                core_access::of(self->wheel_).expired(kind_of_wait);
                 op.complete(ec, heartbeat_event::send);
             } else {
                 start_next_wait(

@@ -120,6 +120,7 @@ private:
 
     // Called when the wait for the end of a period has ended.
     struct on_wait {
+        static constexpr wait_kind kind_of_wait = wait_kind::idle;
         idle_timer_impl* self;
 
         template <class Operation>
@@ -127,6 +128,9 @@ private:
             if (!ec && self->wheel_.now() < self->expiry()) { // It was touched meanwhile.
                 start_next_wait(op, [this, &op] { self->wait_for_end(std::move(op)); });
             } else {
+                if (!ec) {
+                    core_access::of(self->wheel_).expired(kind_of_wait);
+                }
                 op.complete(ec);
             }
         }
@@ -134,12 +138,16 @@ private:
 
     // The same for an operation that is told of each period.
     struct on_wait_for_next {
+        static constexpr wait_kind kind_of_wait = wait_kind::idle;
         idle_timer_impl* self;
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
             const std::size_t periods = ec ? 0 : self->new_periods();
             if (ec || periods != 0) {
+                if (!ec) {
+                    core_access::of(self->wheel_).expired(kind_of_wait);
+                }
                 op.complete(ec, periods);
             } else {
                 start_next_wait(

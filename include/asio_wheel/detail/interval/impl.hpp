@@ -102,6 +102,7 @@ public:
 private:
     // Called when the wait for a tick has ended.
     struct on_wait {
+        static constexpr wait_kind kind_of_wait = wait_kind::interval;
         interval_impl* self;
 
         template <class Operation>

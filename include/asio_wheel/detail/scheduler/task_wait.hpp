@@ -33,6 +33,7 @@ class task_wait_handler {
 
 public:
     using allocator_type = kept_memory_allocator<void, allocator>;
+    static constexpr wait_kind kind_of_wait = wait_kind::scheduler;
 
     explicit task_wait_handler(std::shared_ptr<Task> t) noexcept
         : task_(std::move(t)), memory_(allocator()) {}

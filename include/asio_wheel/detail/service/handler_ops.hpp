@@ -34,15 +34,21 @@ inline constexpr bool has_own_slot =
     !std::is_same_v<boost::asio::associated_cancellation_slot_t<Handler, unassociated>,
                     unassociated>;
 
+/// The wait_op that has room for what is associated with a handler. `Place`: see wait_description.
+template <class Handler, class Place,
+          class Op = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>>
+using op_base = std::conditional_t<is_described<Handler, Place>, described_op<Op>, Op>;
+
 /// `Timer` is the state of a timer that belongs to this operation alone, if there is one.
-template <class Core, class Handler, class Timer = unassociated>
-class direct_op final : public std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op> {
-    using base = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>;
+template <class Core, class Handler, class Timer = unassociated, class Place = no_place>
+class direct_op final : public op_base<Handler, Place> {
+    using base = op_base<Handler, Place>;
     using memory = op_memory<direct_op, Handler>;
 
 public:
     direct_op(Handler&& handler, Core& core)
-        : base(&direct_op::run), core_(core), handler_(std::move(handler)) {}
+        : base(&direct_op::run, {.kind = kind_of_wait<Handler, Timer>()}), core_(core),
+          handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
     [[nodiscard]] Timer& timer() noexcept { return timer_; }
@@ -88,9 +94,10 @@ class hopping_op : public Base {
 protected:
     using arrival = typename Core::arrival;
 
-    hopping_op(wait_op::func_type function, Core& core, const Executor& ex, Work work)
-        : Base(function), lifetime_(core.lifetime()), executor_(track_work(ex)),
-          work_(std::move(work)) {}
+    hopping_op(wait_op::func_type function, wait_kind kind, Core& core, const Executor& ex,
+               Work work)
+        : Base(function, {.kind = kind, .is_dispatched = true}), lifetime_(core.lifetime()),
+          executor_(track_work(ex)), work_(std::move(work)) {}
     ~hopping_op() = default;
 
     // Called by a queue. Says whether the caller must complete or destroy the operation now.
@@ -150,17 +157,16 @@ private:
     [[no_unique_address]] Work work_;
 };
 
-template <class Core, class Handler, class Executor, class Work, class Timer = unassociated>
-class dispatched_op final
-    : public hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
-                        Executor, Work> {
-    using base = hopping_op<std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>, Core,
-                            Executor, Work>;
+template <class Core, class Handler, class Executor, class Work, class Timer = unassociated,
+          class Place = no_place>
+class dispatched_op final : public hopping_op<op_base<Handler, Place>, Core, Executor, Work> {
+    using base = hopping_op<op_base<Handler, Place>, Core, Executor, Work>;
     using memory = op_memory<dispatched_op, Handler>;
 
 public:
     dispatched_op(Handler&& handler, Core& core, const Executor& ex, Work work)
-        : base(&dispatched_op::run, core, ex, std::move(work)), handler_(std::move(handler)) {}
+        : base(&dispatched_op::run, kind_of_wait<Handler, Timer>(), core, ex, std::move(work)),
+          handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
     [[nodiscard]] Timer& timer() noexcept { return timer_; }

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <concepts>
 #include <memory>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -53,11 +54,13 @@ template <class Core>
 class held_timer {
 public:
     using part = unassociated; ///< What the operation carries of it.
+    using place_type = no_place;
 
     explicit held_timer(typename Core::state& s) noexcept : state_(s) {}
 
     [[nodiscard]] bool native() const noexcept { return state_.native; }
     [[nodiscard]] typename Core::state& state_in(unassociated&) const noexcept { return state_; }
+    [[nodiscard]] no_place place() const noexcept { return {}; }
     void accepted() const noexcept {} ///< Nothing fails from now on.
 
 private:
@@ -83,6 +86,7 @@ template <class Core>
 class own_timer {
 public:
     using part = typename Core::state;
+    using place_type = no_place;
 
     own_timer(typename Core::time_point expiry, bool native) noexcept
         : expiry_(expiry), native_(native) {}
@@ -93,11 +97,27 @@ public:
         state.native = native_;
         return state;
     }
+    [[nodiscard]] no_place place() const noexcept { return {}; }
     void accepted() const noexcept {}
 
 private:
     typename Core::time_point expiry_;
     bool native_;
+};
+
+/// For a wait whose place in the source is known: see ASIO_WHEEL_TRACK_SOURCE.
+template <class Timer>
+class placed_timer : public Timer {
+public:
+    using place_type = std::source_location;
+
+    placed_timer(const Timer& timer, const std::source_location& place) noexcept
+        : Timer(timer), place_(place) {}
+
+    [[nodiscard]] const std::source_location& place() const noexcept { return place_; }
+
+private:
+    std::source_location place_;
 };
 
 template <class Op, class Core, class Timer, class Executor, class Handler, class... Arguments>
@@ -108,6 +128,9 @@ void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor
     std::unique_ptr<wait_op, unscheduled> guard(op);
     typename Core::state& s = timer.state_in(op->timer());
     BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "deadline_timer", &s, 0, "async_wait"));
+    if constexpr (is_described<Handler, typename Timer::place_type>) {
+        op->what = describe(op->handler(), timer.place());
+    }
     if constexpr (std::is_base_of_v<slotted_op, Op>) {
         if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
             slot.is_connected()) {
@@ -127,7 +150,8 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
                   "the handler of a wait must be callable with a boost::system::error_code");
     constexpr bool unbound = !has_own_executor<Handler>;
     using part = typename Timer::part;
-    using direct = direct_op<Core, Handler, part>;
+    using place = typename Timer::place_type;
+    using direct = direct_op<Core, Handler, part, place>;
 
     // Branches that never run are not instantiated: they are larger than those that do.
     constexpr bool always_native = is_native_type<Executor>;
@@ -137,7 +161,7 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
         if (timer.native()) {
             schedule_op<direct>(core, timer, ex, std::move(handler));
         } else {
-            schedule_op<dispatched_op<Core, Handler, Executor, no_work, part>>(
+            schedule_op<dispatched_op<Core, Handler, Executor, no_work, part, place>>(
                 core, timer, ex, std::move(handler), ex, no_work());
         }
     } else {
@@ -146,10 +170,11 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
         if (timer.native() && native_context(bound) == native_context(ex)) {
             schedule_op<direct>(core, timer, ex, std::move(handler));
         } else if (always_native || timer.native()) {
-            schedule_op<dispatched_op<Core, Handler, bound_executor, no_work, part>>(
+            schedule_op<dispatched_op<Core, Handler, bound_executor, no_work, part, place>>(
                 core, timer, ex, std::move(handler), bound, no_work());
         } else if constexpr (!always_native) {
-            schedule_op<dispatched_op<Core, Handler, bound_executor, work_on<Executor>, part>>(
+            schedule_op<
+                dispatched_op<Core, Handler, bound_executor, work_on<Executor>, part, place>>(
                 core, timer, ex, std::move(handler), bound, track_work(ex));
         }
     }

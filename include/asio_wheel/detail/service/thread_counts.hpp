@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <array>
 #include <atomic>
@@ -72,6 +73,7 @@ struct wait_counts {
     std::uint64_t fired = 0;     ///< Waits delivered because their time had come.
     std::uint64_t forgotten = 0; ///< Waits destroyed with their context or executor.
     std::uint64_t postponed = 0; ///< Waits that got another deadline.
+    counts_by_kind expired;      ///< What users mean by that: see wait_kind.
 
     [[nodiscard]] std::uint64_t pending() const noexcept {
         return scheduled - cancelled - fired - forgotten;
@@ -87,6 +89,7 @@ public:
     void fired() noexcept { count(fired_, 1); }
     void forgotten() noexcept { count(forgotten_, 1); }
     void postponed(std::uint64_t n) noexcept { count(postponed_, n); }
+    void expired(wait_kind kind) noexcept { count(expired_[static_cast<std::size_t>(kind)], 1); }
 
     [[nodiscard]] std::uint64_t cancelled_so_far() const noexcept { return cancelled_.value(); }
 
@@ -111,6 +114,7 @@ private:
     thread_count fired_;
     thread_count forgotten_;
     thread_count postponed_;
+    std::array<thread_count, all_wait_kinds.size()> expired_;
     bool shared_ = false;
     spare_timers spares_;
     std::thread::id owner_;
@@ -153,6 +157,9 @@ public:
             total.fired += b.fired_.value();
             total.forgotten += b.forgotten_.value();
             total.postponed += b.postponed_.value();
+            for (const wait_kind kind : all_wait_kinds) {
+                total.expired[kind] += b.expired_[static_cast<std::size_t>(kind)].value();
+            }
         });
         return total;
     }

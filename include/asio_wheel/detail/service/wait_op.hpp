@@ -32,8 +32,10 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
+#include <asio_wheel/detail/service/wait_description.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
@@ -114,6 +116,9 @@ public:
     /// The cancellation slot that leads here, if any.
     [[nodiscard]] inline cancel_link* link() const noexcept;
 
+    /// Its tag and its place, if it has them.
+    [[nodiscard]] inline wait_description description() const noexcept;
+
     /// Makes it one that ends as aborted in the context's queue.
     void finish_as_aborted() noexcept {
         result = result_state::aborted;
@@ -128,13 +133,29 @@ private:
 public:
     result_state result = result_state::waiting;
     std::uint8_t queue_refs = 0; ///< How often it is in the context's queue. The last time counts.
-    const bool has_slot;
+
+    // What the operation is. Constant.
+    const bool has_slot : 1;
+    const bool is_described : 1;
+    const bool is_dispatched : 1; ///< Its handler has another executor than the context's own.
+    const wait_kind kind : 5;
+
     timer_entry* owner = nullptr; ///< The timer that it is attached to.
     wait_op* next = nullptr;      ///< In the timer's list.
 
 protected:
-    explicit wait_op(func_type function, bool slotted = false) noexcept
-        : operation(function), has_slot(slotted) {}
+    /// What the operation is: see above.
+    struct form {
+        wait_kind kind = wait_kind::timer;
+        bool is_dispatched = false;
+        bool has_slot = false;
+        bool is_described = false;
+    };
+
+    explicit wait_op(func_type function) noexcept : wait_op(function, form()) {}
+    wait_op(func_type function, const form& f) noexcept
+        : operation(function), has_slot(f.has_slot), is_described(f.is_described),
+          is_dispatched(f.is_dispatched), kind(f.kind) {}
     ~wait_op() = default;
 };
 
@@ -178,12 +199,32 @@ public:
     cancel_link* cancel = nullptr;
 
 protected:
-    explicit slotted_op(func_type function) noexcept : wait_op(function, true) {}
+    slotted_op(func_type function, form f) noexcept : wait_op(function, (f.has_slot = true, f)) {}
     ~slotted_op() = default;
+};
+
+/// An operation that stores its description.
+template <class Base>
+class described_op : public Base {
+public:
+    wait_description what; ///< Set before the wait starts, and then constant.
+
+protected:
+    described_op(wait_op::func_type function, wait_op::form f) noexcept
+        : Base(function, (f.is_described = true, f)) {}
+    ~described_op() = default;
 };
 
 inline cancel_link* wait_op::link() const noexcept {
     return has_slot ? static_cast<const slotted_op*>(this)->cancel : nullptr;
+}
+
+inline wait_description wait_op::description() const noexcept {
+    if (!is_described) {
+        return {};
+    }
+    return has_slot ? static_cast<const described_op<slotted_op>*>(this)->what
+                    : static_cast<const described_op<wait_op>*>(this)->what;
 }
 
 } // namespace asio_wheel::detail

@@ -141,6 +141,13 @@ public:
     static void abandon(const lifetime_ptr<wheel_core>& lifetime, wait_op& op) noexcept;
     [[nodiscard]] const lifetime_ptr<wheel_core>& lifetime() const noexcept { return lifetime_; }
 
+    // Something has expired for the user, on a thread that may use timers. For the kinds where the
+    // delivery of a wait does not mean that.
+    void expired(wait_kind kind) noexcept {
+        BOOST_ASSERT(!expires_when_delivered(kind));
+        counts_.here().expired(kind);
+    }
+
     // For the service.
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;

@@ -156,6 +156,9 @@ void wheel_core<Clock, WaitTraits>::claim(wait_op& op, thread_block& counts) noe
     if (op.owner != nullptr) {
         timer_entry& entry = *op.owner;
         counts.fired();
+        if (expires_when_delivered(op.kind)) {
+            counts.expired(op.kind);
+        }
         note_lateness(static_cast<const state&>(entry));
         ASIO_WHEEL_PROBE2(deliver, &entry, entry.note());
         detach(op);

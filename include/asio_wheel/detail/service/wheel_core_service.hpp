@@ -32,6 +32,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.peak_pending = std::max(totals_.peak_pending, result.pending);
     result.scheduled = counts.scheduled;
     result.fired = counts.fired;
+    result.expired = counts.expired;
     result.cancelled = counts.cancelled;
     result.postponed = counts.postponed;
     result.cascaded = totals_.cascaded + wheel_.cascaded();

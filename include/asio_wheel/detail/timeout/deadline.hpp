@@ -347,6 +347,8 @@ using deadline_ptr = deadline_owner<deadline<Core>>;
 template <class Core>
 class expire_deadline {
 public:
+    static constexpr wait_kind kind_of_wait = wait_kind::timeout;
+
     explicit expire_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
 
     void operator()(const boost::system::error_code& ec) {

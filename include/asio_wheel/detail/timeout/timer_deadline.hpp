@@ -97,6 +97,7 @@ class end_of_timer_wait {
 public:
     using executor_type = Executor;
     using cancellation_slot_type = in_place_signal::slot_type;
+    static constexpr wait_kind kind_of_wait = wait_kind::timeout;
 
     end_of_timer_wait(deadline_owner<timer_deadline> d, const Executor& ex)
         : deadline_(std::move(d)), executor_(ex) {}

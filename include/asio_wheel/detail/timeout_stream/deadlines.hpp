@@ -151,7 +151,7 @@ public:
             // If the wait has ended already, on_time() comes, and finds what has passed.
             static_cast<void>(timer_.postpone_until(answer.at));
         }
-        return answer.what == next::close   ? start::too_late
+        return passed(answer)               ? start::too_late
                : answer.what == next::arm   ? start::with_wait
                : answer.what == next::grace ? start::with_grace
                                             : start::at_once;
@@ -183,7 +183,7 @@ public:
     /// A grace has ended. True if the stream must be closed.
     [[nodiscard]] bool on_grace(direction what, std::uint64_t grace) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        return fsm_.grace_ended(what, grace, wheel_.now()).what == next::close;
+        return passed(fsm_.grace_ended(what, grace, wheel_.now()));
     }
 
     /// wait() has thrown in on_time(). True if the stream must be closed.
@@ -204,7 +204,11 @@ public:
     [[nodiscard]] std::optional<time_point> block(direction what) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         const auto now = fsm_.begin_needs_now(what) ? wheel_.now() : time_point();
-        return fsm_.block(what, now);
+        const std::optional<time_point> end = fsm_.block(what, now);
+        if (!end) {
+            note_passed();
+        }
+        return end;
     }
 
     /// It has ended.
@@ -218,6 +222,7 @@ public:
     void block_failed() noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         fsm_.block_failed(wheel_.now());
+        note_passed();
     }
 
     /// Whether asynchronous operations are pending.
@@ -247,14 +252,28 @@ public:
     /// The wait of a turn has ended.
     [[nodiscard]] action on_time(std::uint64_t turn, const boost::system::error_code& ec) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const auto answer =
-            ec ? fsm_.wait_failed(turn, why_refused(ec)) : fsm_.wait_ended(turn, wheel_.now());
-        return answer.what == next::close ? action::close
+        if (ec) {
+            const auto answer = fsm_.wait_failed(turn, why_refused(ec));
+            return answer.what == next::close ? action::close : action::none;
+        }
+        const auto answer = fsm_.wait_ended(turn, wheel_.now());
+        return passed(answer)             ? action::close
                : answer.what == next::arm ? action::wait
                                           : action::none;
     }
 
 private:
+    // Whether a deadline has passed, so that the stream is to be closed.
+    [[nodiscard]] bool passed(const deadline_fsm::action& answer) noexcept {
+        const bool close = answer.what == next::close;
+        if (close) {
+            note_passed();
+        }
+        return close;
+    }
+
+    void note_passed() noexcept { core_access::of(wheel_).expired(wait_kind::stream); }
+
     [[noreturn]] static void reject(const char* why) {
         throw std::logic_error("asio_wheel: the deadline of a timeout_stream is set while " +
                                std::string(why));

@@ -90,6 +90,7 @@ class stream_watch : public bound_to<Executor> {
 
 public:
     using allocator_type = kept_memory_allocator<void, upstream>;
+    static constexpr wait_kind kind_of_wait = wait_kind::stream;
 
     stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex)
         : bound_to<Executor>(std::move(ex)), impl_(impl), memory_(upstream()) {}

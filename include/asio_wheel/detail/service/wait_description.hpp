@@ -1,0 +1,74 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What is known of a wait: its kind, the user's tag, and the place in the source that has started
+// it. The kind is known when the wait is compiled. Only a wait with a tag or a place stores them.
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_WAIT_DESCRIPTION_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_WAIT_DESCRIPTION_HPP
+
+#include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/tag.hpp>
+#include <asio_wheel/wait_kind.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <source_location>
+#include <type_traits>
+
+namespace asio_wheel::detail {
+
+/// The tag and the place of a wait. Neither needs to be there: then it is null, or its line is 0.
+struct wait_description {
+    const char* tag = nullptr;
+    std::source_location place;
+};
+
+/// The place of a wait if places are not tracked.
+struct no_place {};
+
+/// Handlers of the library name the kind of their waits as kind_of_wait. The waits of other
+/// handlers are those of timers; or of sleeps, if the operation has the timer as a part.
+template <class Handler, class Part>
+[[nodiscard]] constexpr wait_kind kind_of_wait() noexcept {
+    if constexpr (requires {
+                      { Handler::kind_of_wait } -> std::same_as<const wait_kind&>;
+                  }) {
+        return Handler::kind_of_wait;
+    } else {
+        return std::is_same_v<Part, unassociated> ? wait_kind::timer : wait_kind::sleep;
+    }
+}
+
+template <class Handler>
+inline constexpr bool has_tag = std::is_same_v<typename associated_tag<Handler>::type, wait_tag>;
+
+/// Whether a delivered wait of this kind has expired for the user. Otherwise its handler looks
+/// whether that is so, and tells the core.
+[[nodiscard]] constexpr bool expires_when_delivered(wait_kind kind) noexcept {
+    return kind <= wait_kind::scheduler;
+}
+static_assert(wait_kind::scheduler < std::min({wait_kind::idle, wait_kind::heartbeat,
+                                               wait_kind::queue, wait_kind::stream}));
+
+/// Whether a wait stores a description.
+template <class Handler, class Place>
+inline constexpr bool is_described =
+    has_tag<Handler> || std::is_same_v<Place, std::source_location>;
+
+/// The place is that of the tag, if there is one: it is nearer to the user.
+template <class Handler, class Place>
+[[nodiscard]] wait_description describe(const Handler& handler, const Place& place) noexcept {
+    wait_description d;
+    if constexpr (has_tag<Handler>) {
+        const wait_tag tag = associated_tag<Handler>::get(handler);
+        d = {tag.name(), tag.place()};
+    } else if constexpr (std::is_same_v<Place, std::source_location>) {
+        d.place = place;
+    }
+    return d;
+}
+
+} // namespace asio_wheel::detail
+
+#endif

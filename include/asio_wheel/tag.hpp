@@ -1,0 +1,260 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Tags: names for waits, for those who ask a wheel what waits on it.
+//
+//     co_await timer.async_wait(asio_wheel::tag("session idle", asio::use_awaitable));
+//     asio_wheel::use_wheel(ctx).report(std::cout); // 200000 timer  session idle
+
+#ifndef ASIO_WHEEL_TAG_HPP
+#define ASIO_WHEEL_TAG_HPP
+
+#include <asio_wheel/detail/requirements.hpp>
+
+#include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/handler_wrapper.hpp>
+#include <asio_wheel/detail/asio/wrapped_token.hpp>
+
+#include <boost/asio/associator.hpp>
+#include <boost/asio/async_result.hpp>
+
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel {
+
+/// A name for waits, and the place in the source where it is given.
+///
+/// A string literal converts to it; the compiler rejects what is not a constant. So a tag needs no
+/// memory, lives for ever, and the number of different tags is small. It names a purpose, such as
+/// "session idle", not a connection.
+class wait_tag {
+public:
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    consteval wait_tag(const char* name,
+                       std::source_location place = std::source_location::current())
+        : name_(name), place_(place) {}
+
+    [[nodiscard]] constexpr const char* name() const noexcept { return name_; }
+    [[nodiscard]] constexpr const std::source_location& place() const noexcept { return place_; }
+
+private:
+    const char* name_;
+    std::source_location place_;
+};
+
+/// In place of a tag, where there is none.
+struct no_tag {};
+
+template <class T, class Candidate = no_tag>
+struct associated_tag;
+
+namespace detail {
+
+template <class T>
+concept has_tag_itself = requires { typename T::wait_tag_type; };
+
+template <class T, class Candidate>
+concept has_tag_inside = !has_tag_itself<T> && requires {
+    typename boost::asio::associator<associated_tag, T, Candidate>::type;
+};
+
+template <class T, class Candidate>
+struct associated_tag_of {
+    using type = Candidate;
+    [[nodiscard]] static type get(const T&) noexcept { return Candidate(); }
+    [[nodiscard]] static type get(const T&, const Candidate& c) noexcept { return c; }
+};
+
+template <class T, class Candidate>
+    requires has_tag_inside<T, Candidate>
+struct associated_tag_of<T, Candidate> : boost::asio::associator<associated_tag, T, Candidate> {};
+
+template <has_tag_itself T, class Candidate>
+struct associated_tag_of<T, Candidate> {
+    using type = typename T::wait_tag_type;
+    [[nodiscard]] static type get(const T& t) noexcept { return t.get_wait_tag(); }
+    [[nodiscard]] static type get(const T& t, const Candidate&) noexcept {
+        return t.get_wait_tag();
+    }
+};
+
+} // namespace detail
+
+/// The tag of a handler, as associated_allocator is its allocator: `get_wait_tag()`, if the handler
+/// names a `wait_tag_type`; otherwise that of the handler inside, for all wrappers that forward
+/// what is associated, such as Asio's; otherwise the candidate.
+template <class T, class Candidate>
+struct associated_tag : detail::associated_tag_of<T, Candidate> {};
+
+namespace detail {
+
+template <class Handler>
+class tagged_handler {
+public:
+    using wrapped_handler = Handler;
+    using wait_tag_type = wait_tag;
+
+    tagged_handler(Handler&& handler, const wait_tag& tag)
+        : handler_(std::move(handler)), tag_(tag) {}
+
+    [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
+    [[nodiscard]] const wait_tag& get_wait_tag() const noexcept { return tag_; }
+
+    template <class... Args>
+    void operator()(Args&&... args) {
+        std::move(handler_)(std::forward<Args>(args)...);
+    }
+
+private:
+    Handler handler_;
+    wait_tag tag_;
+};
+
+template <class Initiation>
+class tagged_initiation : public executor_of_initiation<Initiation> {
+public:
+    template <class I>
+    tagged_initiation(I&& initiation, const wait_tag& tag)
+        : initiation_(std::forward<I>(initiation)), tag_(tag) {}
+
+    [[nodiscard]] auto get_executor() const noexcept
+        requires requires(const Initiation& i) { i.get_executor(); }
+    {
+        return initiation_.get_executor();
+    }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) && {
+        std::move(initiation_)(wrap(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+    }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) const& {
+        initiation_(wrap(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+    }
+
+    Initiation initiation_; // Public: see innermost_initiation().
+
+private:
+    template <class Handler>
+    [[nodiscard]] auto wrap(Handler&& handler) const {
+        using decayed = std::decay_t<Handler>;
+        return tagged_handler<decayed>(decayed(std::forward<Handler>(handler)), tag_);
+    }
+
+    wait_tag tag_;
+};
+
+/// A completion token that gives the wait a tag, and otherwise behaves as `Token`.
+template <class Token>
+class tagged_token {
+public:
+    template <class T>
+    constexpr tagged_token(T&& token, const wait_tag& tag)
+        : token_(std::forward<T>(token)), tag_(tag) {}
+
+    // For boost::asio::async_result.
+    Token token_;
+    wait_tag tag_;
+};
+
+/// The same, but it does not wrap a token yet. Used as a token, it wraps the default token of the
+/// operation's executor; or boost::asio::deferred, if the executor has none.
+class partial_tagged_token {
+public:
+    constexpr explicit partial_tagged_token(const wait_tag& tag) noexcept : tag_(tag) {}
+
+    template <class Token>
+    [[nodiscard]] constexpr tagged_token<std::decay_t<Token>> operator()(Token&& token) const {
+        return {std::forward<Token>(token), tag_};
+    }
+
+    // For boost::asio::async_result.
+    wait_tag tag_;
+};
+
+} // namespace detail
+
+/// Returns a completion token that behaves as `token`, and gives the wait a tag. It costs a wait 16
+/// bytes of memory. A wait without a tag costs nothing.
+///
+/// The tag is a property of the handler, as its allocator is. So adaptors can be round it, and a
+/// deadline of an operation has the tag of its handler: `timeout(5s, tag("login", token))`. Round
+/// the deadline, `tag("login", timeout(5s, token))`, it is the tag of what the operation itself
+/// waits for. `bind_executor(strand, tag("login", handler))` has the tag, too; a handler in an
+/// `any_completion_handler` has none.
+///
+/// Operations of several waits have it in each: those of intervals, heartbeats and idle timers.
+/// Elements of a delay_queue, tasks of a scheduler and the deadlines of streams have kinds, but no
+/// tags.
+///
+///     timer.async_wait(asio_wheel::tag("session idle", [](auto ec) { … }));
+template <class Token>
+[[nodiscard]] constexpr detail::tagged_token<std::decay_t<Token>> tag(const wait_tag& name,
+                                                                      Token&& token) {
+    return {std::forward<Token>(token), name};
+}
+
+/// The same for the default completion token.
+///
+///     co_await timer.async_wait(asio_wheel::tag("session idle"));
+[[nodiscard]] constexpr detail::partial_tagged_token tag(const wait_tag& name) {
+    return detail::partial_tagged_token(name);
+}
+
+} // namespace asio_wheel
+
+template <class Token, class... Signatures>
+class boost::asio::async_result<asio_wheel::detail::tagged_token<Token>, Signatures...>
+    : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
+    template <class Initiation>
+    using tagged =
+        std::conditional_t<asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>,
+                           std::decay_t<Initiation>,
+                           asio_wheel::detail::tagged_initiation<std::decay_t<Initiation>>>;
+
+    // The wrapped token may be moved from if the token that wraps it may be.
+    template <class RawToken>
+    using wrapped =
+        std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;
+
+public:
+    template <class Initiation, class RawToken, class... Args>
+    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
+        -> decltype(async_initiate<wrapped<RawToken>, Signatures...>(
+            std::declval<tagged<Initiation>>(), token.token_, std::forward<Args>(args)...)) {
+        if constexpr (asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>) {
+            return async_initiate<wrapped<RawToken>, Signatures...>(
+                std::forward<Initiation>(initiation), token.token_, std::forward<Args>(args)...);
+        } else {
+            return async_initiate<wrapped<RawToken>, Signatures...>(
+                tagged<Initiation>(std::forward<Initiation>(initiation), token.tag_), token.token_,
+                std::forward<Args>(args)...);
+        }
+    }
+};
+
+template <class... Signatures>
+class boost::asio::async_result<asio_wheel::detail::partial_tagged_token, Signatures...> {
+    template <class Initiation>
+    using default_token =
+        typename asio_wheel::detail::default_token_of<std::decay_t<Initiation>>::type;
+
+    template <class Initiation>
+    using full = asio_wheel::detail::tagged_token<default_token<Initiation>>;
+
+public:
+    template <class Initiation, class RawToken, class... Args>
+    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
+        -> decltype(async_initiate<full<Initiation>, Signatures...>(
+            std::forward<Initiation>(initiation), std::declval<full<Initiation>&>(),
+            std::forward<Args>(args)...)) {
+        full<Initiation> with_default(default_token<Initiation>(), token.tag_);
+        return async_initiate<full<Initiation>, Signatures...>(
+            std::forward<Initiation>(initiation), with_default, std::forward<Args>(args)...);
+    }
+};
+
+#endif
