@@ -9,12 +9,15 @@
 // The wheel: ticks, slots and levels. Knows neither Asio nor any clock.
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/openmetrics.hpp>
+#include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/tick.hpp>
+#include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
 // The service: one wheel, and one Asio timer, for each context and clock.
+#include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 // The timers.

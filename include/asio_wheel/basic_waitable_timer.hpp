@@ -263,11 +263,12 @@ public:
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   WaitToken = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_wait(
-        WaitToken&& token = typename boost::asio::default_completion_token<executor_type>::type())
+        WaitToken&& token = typename boost::asio::default_completion_token<executor_type>::type(),
+        const detail::call_place& place = detail::call_place::current())
         -> decltype(boost::asio::async_initiate<WaitToken, void(boost::system::error_code)>(
             std::declval<initiate_async_wait>(), token)) {
         return boost::asio::async_initiate<WaitToken, void(boost::system::error_code)>(
-            initiate_async_wait(this), token);
+            initiate_async_wait(this, place), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.
@@ -302,7 +303,8 @@ private:
     public:
         using executor_type = Executor;
 
-        explicit initiate_async_wait(basic_waitable_timer* self) noexcept : self_(self) {}
+        initiate_async_wait(basic_waitable_timer* self, const detail::call_place& place) noexcept
+            : self_(self), place_(place) {}
 
         [[nodiscard]] const executor_type& get_executor() const noexcept {
             return self_->executor_;
@@ -312,12 +314,14 @@ private:
         void operator()(Handler&& handler) const {
             detail::expect_storable<Handler>();
             auto& core = self_->core();
-            detail::start_wait(core, detail::held_timer<core_type>(self_->state_), self_->executor_,
-                               std::forward<Handler>(handler));
+            detail::start_wait(
+                core, detail::with_place(detail::held_timer<core_type>(self_->state_), place_),
+                self_->executor_, std::forward<Handler>(handler));
         }
 
     private:
         basic_waitable_timer* self_;
+        [[no_unique_address]] detail::call_place place_;
     };
 
     [[nodiscard]] core_type& core() const noexcept { return detail::core_access::of(*service_); }

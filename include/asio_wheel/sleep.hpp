@@ -35,7 +35,8 @@ class initiate_async_sleep {
 public:
     using executor_type = Executor;
 
-    initiate_async_sleep(const Executor& ex, When when) : executor_(ex), when_(when) {}
+    initiate_async_sleep(const Executor& ex, When when, const call_place& place)
+        : executor_(ex), when_(when), place_(place) {}
 
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
@@ -45,7 +46,8 @@ public:
         using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
         auto& wheel = use_wheel<Clock>(context_of(executor_));
         const own_timer<core> timer(expiry(wheel), native_context(executor_) != nullptr);
-        start_wait(core_access::of(wheel), timer, executor_, std::forward<Handler>(handler));
+        start_wait(core_access::of(wheel), with_place(timer, place_), executor_,
+                   std::forward<Handler>(handler));
     }
 
 private:
@@ -59,6 +61,7 @@ private:
 
     Executor executor_;
     When when_;
+    [[no_unique_address]] call_place place_;
 };
 
 } // namespace detail
@@ -102,13 +105,16 @@ template <class Executor, class Clock, class Duration,
     requires detail::is_executor<Executor>
 auto async_sleep_until(
     const Executor& where, const std::chrono::time_point<Clock, Duration>& t,
-    Token&& token = typename boost::asio::default_completion_token<Executor>::type()) {
+    Token&& token = typename boost::asio::default_completion_token<Executor>::type(),
+    const detail::call_place& place = detail::call_place::current()) {
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
         detail::initiate_async_sleep<Clock, time_point, Executor>(
-            where, time_point(detail::ceil_saturating<duration>(
-                       detail::not_nan("the end of a sleep", t).time_since_epoch()))),
+            where,
+            time_point(detail::ceil_saturating<duration>(
+                detail::not_nan("the end of a sleep", t).time_since_epoch())),
+            place),
         token);
 }
 
@@ -116,9 +122,10 @@ template <class Context, class Clock, class Duration,
           class Token = detail::default_token_of_context<Context>>
     requires detail::is_context<Context>
 auto async_sleep_until(Context& where, const std::chrono::time_point<Clock, Duration>& t,
-                       Token&& token = detail::default_token_of_context<Context>()) {
+                       Token&& token = detail::default_token_of_context<Context>(),
+                       const detail::call_place& place = detail::call_place::current()) {
     detail::expect_wait_token<Token>();
-    return async_sleep_until(where.get_executor(), t, std::forward<Token>(token));
+    return async_sleep_until(where.get_executor(), t, std::forward<Token>(token), place);
 }
 
 /// Waits for `d`, from when the operation is started, by the steady clock. (With a token such as
@@ -132,12 +139,14 @@ template <class Executor, class Rep, class Period,
     requires detail::is_executor<Executor>
 auto async_sleep_for(
     const Executor& where, const std::chrono::duration<Rep, Period>& d,
-    Token&& token = typename boost::asio::default_completion_token<Executor>::type()) {
+    Token&& token = typename boost::asio::default_completion_token<Executor>::type(),
+    const detail::call_place& place = detail::call_place::current()) {
     using clock = std::chrono::steady_clock;
     using duration = clock::duration;
     return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
         detail::initiate_async_sleep<clock, duration, Executor>(
-            where, detail::ceil_saturating<duration>(detail::not_nan("the length of a sleep", d))),
+            where, detail::ceil_saturating<duration>(detail::not_nan("the length of a sleep", d)),
+            place),
         token);
 }
 
@@ -145,9 +154,10 @@ template <class Context, class Rep, class Period,
           class Token = detail::default_token_of_context<Context>>
     requires detail::is_context<Context>
 auto async_sleep_for(Context& where, const std::chrono::duration<Rep, Period>& d,
-                     Token&& token = detail::default_token_of_context<Context>()) {
+                     Token&& token = detail::default_token_of_context<Context>(),
+                     const detail::call_place& place = detail::call_place::current()) {
     detail::expect_wait_token<Token>();
-    return async_sleep_for(where.get_executor(), d, std::forward<Token>(token));
+    return async_sleep_for(where.get_executor(), d, std::forward<Token>(token), place);
 }
 
 // What does not fit above: detail/misuse.hpp.

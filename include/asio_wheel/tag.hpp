@@ -112,6 +112,16 @@ private:
     wait_tag tag_;
 };
 
+/// For the library's own handlers.
+template <class Handler>
+[[nodiscard]] tagged_handler<Handler> with_tag(Handler&& handler, const wait_tag& tag) {
+    return tagged_handler<Handler>(std::move(handler), tag);
+}
+template <class Handler>
+[[nodiscard]] Handler with_tag(Handler&& handler, const no_tag&) {
+    return std::move(handler);
+}
+
 template <class Initiation>
 class tagged_initiation : public executor_of_initiation<Initiation> {
 public:

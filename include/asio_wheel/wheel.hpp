@@ -54,6 +54,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -62,6 +63,10 @@
 #include <type_traits>
 
 namespace asio_wheel {
+
+namespace detail {
+class wheel_walk;
+}
 
 /// What a wheel holds: derive from it. An entry must not move or end while it is filed, other than
 /// by wheel::replace() or wheel::erase().
@@ -88,6 +93,7 @@ protected:
 
 private:
     friend class wheel;
+    friend class detail::wheel_walk;
     friend struct wheel_inspector; // Defined by the tests, to check the invariants.
 
     static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
@@ -237,7 +243,19 @@ public:
     [[nodiscard]] std::size_t slots() const noexcept { return mask_ + 1; }
     [[nodiscard]] unsigned levels() const noexcept { return levels_; }
 
+    /// How many ticks a slot of this level is wide.
+    [[nodiscard]] tick_t width(unsigned level) const noexcept {
+        return tick_t{1} << std::min(shift(level), 63U);
+    }
+
+    /// How full a slot is: 0 if it is empty; at most 16, which is how many lists it has. One list
+    /// after the other gets a new entry, so below 16 it is about the number of entries.
+    [[nodiscard]] unsigned fill(unsigned level, std::size_t index) const noexcept {
+        return static_cast<unsigned>(std::popcount(filled_[level * slots() + index]));
+    }
+
 private:
+    friend class detail::wheel_walk;
     friend struct wheel_inspector;
 
     using entry_list =

@@ -9,6 +9,7 @@
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/service/wheel_list.hpp>
+#include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
@@ -17,6 +18,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <ostream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -94,6 +96,50 @@ public:
 
     /// What the wheel has done so far.
     [[nodiscard]] wheel_stats stats() const { return core_.stats(); }
+
+    /// Calls `f(wait)`, with a `const pending_wait&`, for each wait whose time has not come. Waits
+    /// that are due, and need only a turn of the context, are not among them; pending() counts them,
+    /// too.
+    ///
+    /// The wheel's lock is taken for wheel_options::budget timers at a time, and not held while `f`
+    /// is called. So timers may be used meanwhile, also by `f`. A wait that waits from the beginning
+    /// of this call to its end is visited once, also if it is postponed meanwhile. A wait that
+    /// starts or ends meanwhile is visited once, or not at all. (A timer with very many waits is
+    /// visited in one slice.)
+    ///
+    /// `f` may throw: that ends the call. It must not call for_each_pending() or report() for the
+    /// same wheel, which throw std::logic_error there. Other threads that call them wait until this
+    /// call has ended. Time: O(1) for each timer, about 0.1 µs, and for each slot.
+    ///
+    ///     wheel.for_each_pending([&](const asio_wheel::pending_wait& wait) {
+    ///         overdue += wait.remaining < 0s ? 1 : 0;
+    ///     });
+    template <class Function>
+    void for_each_pending(Function f) {
+        typename core_type::pending_walk walk(core_);
+        std::vector<pending_wait> waits;
+        while (walk.next(waits)) {
+            for (const pending_wait& wait : waits) {
+                f(wait);
+            }
+        }
+    }
+
+    /// What waits, in numbers: how many waits of each kind with each tag, the next ten, how long
+    /// the waits have to wait still; and how often the wheel has woken the context up in the last
+    /// ten seconds. Visits all waits, as for_each_pending() does.
+    [[nodiscard]] wheel_report report() {
+        wheel_report result;
+        for_each_pending([&result](const pending_wait& wait) { result.add(wait); });
+        result.wake_ups(core_.recent_wake_ups());
+        return result;
+    }
+
+    /// The same, printed for people.
+    void report(std::ostream& out) { out << report(); }
+
+    /// How full the slots are. Does not visit waits: takes some nanoseconds for each slot.
+    [[nodiscard]] wheel_occupancy occupancy() const { return core_.occupancy(); }
 
     /// The time of the wheel's timers: Clock::now(), unless it was paused. Never blocks.
     [[nodiscard]] time_point now() const { return core_.now(); }

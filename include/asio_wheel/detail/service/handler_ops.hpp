@@ -94,9 +94,8 @@ class hopping_op : public Base {
 protected:
     using arrival = typename Core::arrival;
 
-    hopping_op(wait_op::func_type function, wait_kind kind, Core& core, const Executor& ex,
-               Work work)
-        : Base(function, {.kind = kind, .is_dispatched = true}), lifetime_(core.lifetime()),
+    hopping_op(wait_op::func_type function, wait_kind k, Core& core, const Executor& ex, Work work)
+        : Base(function, {.kind = k, .is_dispatched = true}), lifetime_(core.lifetime()),
           executor_(track_work(ex)), work_(std::move(work)) {}
     ~hopping_op() = default;
 

@@ -4,28 +4,30 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_MEASURED_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_MEASURED_HPP
 
+#include <asio_wheel/detail/service/wake_up_history.hpp>
 #include <asio_wheel/stats.hpp>
 
 #include <optional>
 
 namespace asio_wheel::detail {
 
-/// The histograms that a wheel always has. Their two pages of memory are not touched before the
-/// first wake-up, so a new wheel costs less. Guarded by the wheel's lock.
+/// What a wheel always measures. These two pages of memory are not touched before the first wake-up,
+/// so a new wheel costs less. Guarded by the wheel's lock.
 class measured {
 public:
-    struct both {
+    struct everything {
         lateness_histogram lateness;
         lateness_histogram loop_lag;
+        wake_up_history wake_ups;
     };
 
-    [[nodiscard]] both& get() noexcept { return both_ ? *both_ : both_.emplace(); }
+    [[nodiscard]] everything& get() noexcept { return all_ ? *all_ : all_.emplace(); }
 
     /// None before get() was called.
-    [[nodiscard]] const std::optional<both>& histograms() const noexcept { return both_; }
+    [[nodiscard]] const std::optional<everything>& if_any() const noexcept { return all_; }
 
 private:
-    std::optional<both> both_;
+    std::optional<everything> all_;
 };
 
 } // namespace asio_wheel::detail

@@ -120,6 +120,16 @@ private:
     std::source_location place_;
 };
 
+template <class Timer>
+[[nodiscard]] Timer with_place(const Timer& timer, const no_place&) noexcept {
+    return timer;
+}
+template <class Timer>
+[[nodiscard]] placed_timer<Timer> with_place(const Timer& timer,
+                                             const std::source_location& place) noexcept {
+    return {timer, place};
+}
+
 template <class Op, class Core, class Timer, class Executor, class Handler, class... Arguments>
 void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor& ex,
                  Handler&& handler, Arguments&&... arguments) {

@@ -15,6 +15,7 @@
 //   from       to         when
 //   unknown    waiting    a wait starts, and the timer is filed
 //              guarded    the same, for a wait with a cancellation slot
+//              tombstone  it is filed as the bookmark of a walk
 //   tombstone  waiting    a wait starts, for the last expiry or a later one: without the lock
 //              guarded    a wait with a slot starts
 //              unknown    its tick comes; or the timer ends, is moved, or expires earlier
@@ -66,7 +67,7 @@ enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due
     using enum timer_life;
     switch (from) {
     case unknown:
-        return to == waiting || to == guarded;
+        return to == waiting || to == guarded || to == tombstone;
     case tombstone:
         return to == waiting || to == guarded || to == unknown;
     case waiting:
@@ -89,6 +90,7 @@ public:
     /// It is in the core's list of timers whose operations are on their way to other executors. It
     /// is not filed then: the list uses the wheel's links.
     bool listed = false;
+    std::uint8_t seen_by_walk = 0; ///< The last walk that has seen it: see wheel_core_pending.hpp.
     op_list ops;
 
     /// Acquires what the thread has released that was the last to change it.

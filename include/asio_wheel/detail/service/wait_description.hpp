@@ -8,6 +8,7 @@
 #define ASIO_WHEEL_DETAIL_SERVICE_WAIT_DESCRIPTION_HPP
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
@@ -24,17 +25,33 @@ struct wait_description {
     std::source_location place;
 };
 
-/// The place of a wait if places are not tracked.
-struct no_place {};
+/// The place of a call if places are not tracked.
+struct no_place {
+    [[nodiscard]] static constexpr no_place current() noexcept { return {}; }
+};
 
-/// Handlers of the library name the kind of their waits as kind_of_wait. The waits of other
-/// handlers are those of timers; or of sleeps, if the operation has the timer as a part.
+/// The type of the last parameter of functions that start waits, which is call_place::current() by
+/// default.
+#ifdef ASIO_WHEEL_TRACK_SOURCE
+using call_place = std::source_location;
+#else
+using call_place = no_place;
+#endif
+
+/// A handler of the library. It names the kind of its waits as kind_of_wait.
+template <class Handler>
+concept knows_kind = requires {
+    { Handler::kind_of_wait } -> std::same_as<const wait_kind&>;
+};
+
+/// The waits of other handlers are those of timers; or of sleeps, if the operation has the timer as
+/// a part.
 template <class Handler, class Part>
 [[nodiscard]] constexpr wait_kind kind_of_wait() noexcept {
-    if constexpr (requires {
-                      { Handler::kind_of_wait } -> std::same_as<const wait_kind&>;
-                  }) {
+    if constexpr (knows_kind<Handler>) {
         return Handler::kind_of_wait;
+    } else if constexpr (handler_wrapper<Handler>) {
+        return kind_of_wait<typename Handler::wrapped_handler, Part>();
     } else {
         return std::is_same_v<Part, unassociated> ? wait_kind::timer : wait_kind::sleep;
     }
@@ -51,10 +68,14 @@ inline constexpr bool has_tag = std::is_same_v<typename associated_tag<Handler>:
 static_assert(wait_kind::scheduler < std::min({wait_kind::idle, wait_kind::heartbeat,
                                                wait_kind::queue, wait_kind::stream}));
 
+/// Whether a wait stores its place. Where the library starts a wait does not tell users anything.
+template <class Handler, class Place>
+inline constexpr bool has_place =
+    std::is_same_v<Place, std::source_location> && !knows_kind<Handler>;
+
 /// Whether a wait stores a description.
 template <class Handler, class Place>
-inline constexpr bool is_described =
-    has_tag<Handler> || std::is_same_v<Place, std::source_location>;
+inline constexpr bool is_described = has_tag<Handler> || has_place<Handler, Place>;
 
 /// The place is that of the tag, if there is one: it is nearer to the user.
 template <class Handler, class Place>
@@ -63,7 +84,7 @@ template <class Handler, class Place>
     if constexpr (has_tag<Handler>) {
         const wait_tag tag = associated_tag<Handler>::get(handler);
         d = {tag.name(), tag.place()};
-    } else if constexpr (std::is_same_v<Place, std::source_location>) {
+    } else if constexpr (has_place<Handler, Place>) {
         d.place = place;
     }
     return d;

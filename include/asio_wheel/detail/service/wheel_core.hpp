@@ -48,6 +48,7 @@
 #include <asio_wheel/detail/service/wheel_clock.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -64,6 +65,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -149,6 +151,9 @@ public:
     }
 
     // For the service.
+    class pending_walk; // See wheel_core_pending.hpp.
+    [[nodiscard]] wheel_occupancy occupancy() const;
+    [[nodiscard]] wake_up_history::counts recent_wake_ups() const;
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
@@ -173,6 +178,11 @@ private:
     class visit;
     class no_visit;
     class sole_use;
+
+    struct walk_turns {
+        mutex one; // Taken before the lock, and held while code of the user runs.
+        std::atomic<std::thread::id> walker{}; // The thread that holds it.
+    };
 
     // What is counted under the lock.
     struct totals {
@@ -229,6 +239,8 @@ private:
 
     // With the lock. run_first() releases it.
     void file(state& s) noexcept;
+    void note_moved(const state& s) noexcept;
+    [[nodiscard]] static std::int64_t second_of(time_point t) noexcept;
     void add_dispatched(timer_entry& entry) noexcept;
     void remove_dispatched(timer_entry& entry) noexcept;
     void settle_life(timer_entry& entry) noexcept;
@@ -314,7 +326,10 @@ private:
     timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
     std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
-    std::size_t unseen_ = 0; // Waits that started since the peak was compared.
+    std::uint8_t walk_ = 0;      // The number of the walk that is under way, or 0.
+    std::uint8_t last_walk_ = 0; // The number of the last walk.
+    bool missed_ = false;        // This walk may have missed a timer that was moved.
+    std::size_t unseen_ = 0;     // Waits that started since the peak was compared.
     stall_guard stall_;
     totals totals_;
     measured measured_;
@@ -322,6 +337,8 @@ private:
     driver<Clock, WaitTraits> driver_;
     time_point driver_due_; // When it comes, if the context is not late.
     rest_of_tick rest_of_tick_;
+
+    walk_turns walks_;
 };
 
 } // namespace asio_wheel::detail
@@ -329,6 +346,7 @@ private:
 #include <asio_wheel/detail/service/wheel_core_scopes.hpp>
 
 #include <asio_wheel/detail/service/wheel_core_delivery.hpp>
+#include <asio_wheel/detail/service/wheel_core_pending.hpp>
 #include <asio_wheel/detail/service/wheel_core_service.hpp>
 #include <asio_wheel/detail/service/wheel_core_tick.hpp>
 #include <asio_wheel/detail/service/wheel_core_timers.hpp>

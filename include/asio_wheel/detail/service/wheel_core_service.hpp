@@ -24,9 +24,9 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.spurious_wake_ups = totals_.spurious_wake_ups;
     result.stalls = stall_.stalls();
     result.stalled = stall_.stalled();
-    if (const auto& histograms = measured_.histograms()) {
-        result.lateness = histograms->lateness;
-        result.loop_lag = histograms->loop_lag;
+    if (const auto& measured = measured_.if_any()) {
+        result.lateness = measured->lateness;
+        result.loop_lag = measured->loop_lag;
     }
     result.pending = counts.pending();
     result.peak_pending = std::max(totals_.peak_pending, result.pending);

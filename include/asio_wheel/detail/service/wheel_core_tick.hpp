@@ -22,6 +22,7 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     if (driver_.fired(turn)) {
         const bool counts = !stall_.giving_way();
         totals_.wake_ups += counts ? 1 : 0;
+        bool found_due = true;
         // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_) {
             const std::optional<time_point> now = time_to_tick(expected, counts);
@@ -29,8 +30,15 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
                 keep_armed();
             } else if (tick(*now) == 0 && !ticking_) {
                 ++totals_.spurious_wake_ups;
+                found_due = false;
             }
         }
+        if (counts) {
+            wake_ups_in_second& second = measured_.get().wake_ups.at(second_of(expected));
+            ++(found_due ? second.due : second.nothing_due);
+        }
+    } else {
+        ++measured_.get().wake_ups.at(second_of(clock_.now())).moved;
     }
     run_first(guard, false);
 }
@@ -157,11 +165,12 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
 // wheel.
 template <class Clock, class WaitTraits>
 tick_t wheel_core<Clock, WaitTraits>::query_deadline(void* core, wheel_entry& entry) noexcept {
-    const auto& self = *static_cast<const wheel_core*>(core);
+    auto& self = *static_cast<wheel_core*>(core);
     auto& s = static_cast<state&>(entry);
     if (s.visit_life() == timer_life::unknown) {
         return no_tick;
     }
+    self.note_moved(s);
     const time_point expiry = s.expiry.get_in_visit();
     const tick_t deadline = s.deadline(); // The expiry is in this tick or a later one.
     // Most often nothing has changed, and no division is needed.
@@ -197,6 +206,7 @@ bool wheel_core<Clock, WaitTraits>::becomes_due(state& s, time_point now) noexce
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::file_again(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
+    note_moved(s);
     if (deadline > wheel_.now()) {
         wheel_.insert(s, deadline);
         ++totals_.cascaded;

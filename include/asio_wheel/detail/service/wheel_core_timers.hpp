@@ -117,8 +117,10 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         wheel_.erase(s);
     }
     if (s.filed()) {
+        note_moved(s);
         wheel_.reschedule(s, deadline);
     } else {
+        s.seen_by_walk = walk_;
         wheel_.insert(s, deadline);
         note_crowd();
     }
@@ -361,6 +363,7 @@ void wheel_core<Clock, WaitTraits>::move(state& from, state& to) noexcept {
     const locked guard(*this, "moving a timer");
     to.expiry.set(from.expiry.get());
     to.note(from.note());
+    to.seen_by_walk = from.seen_by_walk;
     wheel_.replace(from, to);
     to.ops.swap(from.ops);
     to.ops.for_each([&to](wait_op& op) { op.owner = &to; });

@@ -27,6 +27,7 @@
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 #include <asio_wheel/detail/timeout/timer_deadline.hpp>
+#include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
@@ -84,17 +85,20 @@ class time_limit {
             return deadline<core_type>::make(core_, type);
         }
 
-        template <class Executor, class Bound>
+        template <class Executor, class Bound, class Tag>
         void start(typename core_type::state& state, deadline_ptr<core_type>&& wait,
-                   const Executor& ex, const Bound& bound) const {
+                   const Executor& ex, const Bound& bound, const Tag& tag) const {
             set_idle_timer(core_, state, expiry_, native_context(ex) != nullptr);
             const held_timer<core_type> timer(state);
             if constexpr (std::is_null_pointer_v<Bound>) {
-                start_wait(core_, timer, ex, expire_deadline<core_type>(std::move(wait)));
+                start_wait(core_, timer, ex,
+                           with_tag(expire_deadline<core_type>(std::move(wait)), tag));
             } else {
                 using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                start_wait(core_, timer, ex,
-                           expire_deadline_on<core_type, bound_executor>(std::move(wait), *bound));
+                start_wait(
+                    core_, timer, ex,
+                    with_tag(expire_deadline_on<core_type, bound_executor>(std::move(wait), *bound),
+                             tag));
             }
         }
 
@@ -135,14 +139,15 @@ class timer_limit {
             return owners;
         }
 
-        template <class Executor, class Bound>
-        void start(deadline_owner<timer_deadline>&& wait, const Executor& ex,
-                   const Bound& bound) const {
+        template <class Executor, class Bound, class Tag>
+        void start(deadline_owner<timer_deadline>&& wait, const Executor& ex, const Bound& bound,
+                   const Tag& tag) const {
             if constexpr (std::is_null_pointer_v<Bound>) {
-                timer_.async_wait(end_of_timer_wait<Executor>(std::move(wait), ex));
+                timer_.async_wait(with_tag(end_of_timer_wait<Executor>(std::move(wait), ex), tag));
             } else {
                 using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                timer_.async_wait(end_of_timer_wait<bound_executor>(std::move(wait), *bound));
+                timer_.async_wait(
+                    with_tag(end_of_timer_wait<bound_executor>(std::move(wait), *bound), tag));
             }
         }
 

@@ -172,6 +172,7 @@ private:
                          options_type&& options, Handler&& handler, Args&&... args) {
         using deadline_type = typename Limit::deadline_type;
         const auto beginning = options.limit.begin(ex);
+        const auto tag = associated_tag<Handler>::get(handler);
         auto owners = beginning.make(options.type);
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
@@ -181,8 +182,9 @@ private:
                                   std::forward<Handler>(handler), std::move(owners.handler),
                                   std::move(options.result)),
                               std::forward<Args>(args)...);
-        owners.starter->arm(
-            [&](auto&... timer) { beginning.start(timer..., std::move(owners.wait), ex, bound); });
+        owners.starter->arm([&](auto&... timer) {
+            beginning.start(timer..., std::move(owners.wait), ex, bound, tag);
+        });
     }
 
     Initiation initiation_;

@@ -1,0 +1,124 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What waits on a wheel: wheel_service::for_each_pending() and report() say so in these types.
+
+#ifndef ASIO_WHEEL_PENDING_HPP
+#define ASIO_WHEEL_PENDING_HPP
+
+#include <asio_wheel/detail/requirements.hpp>
+
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wait_kind.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <source_location>
+#include <string_view>
+#include <vector>
+
+namespace asio_wheel {
+
+/// A wait whose time has not come.
+struct pending_wait {
+    wait_kind kind = wait_kind::timer;
+    std::string_view tag; ///< As given by tag(). Empty if there is none. It lives for ever.
+    /// Where the tag was written; or, with ASIO_WHEEL_TRACK_SOURCE, where the wait was started. Its
+    /// line() is 0 if neither is known.
+    std::source_location place;
+    std::chrono::nanoseconds remaining{0}; ///< Until it is due. Negative if it is late.
+    /// Whether the handler has another executor than the context's own, such as a strand.
+    bool on_other_executor = false;
+};
+
+/// How often a wheel has woken its context up in one second, and what for.
+struct wake_ups_in_second {
+    std::uint64_t due = 0;         ///< Waits had become due.
+    std::uint64_t nothing_due = 0; ///< What was due had been cancelled or postponed.
+    std::uint64_t moved = 0;       ///< The wake-up was moved to an earlier time, or was not needed.
+
+    friend bool operator==(const wake_ups_in_second&, const wake_ups_in_second&) = default;
+};
+
+/// What waits on a wheel, in numbers: wheel_service::report() makes it.
+///
+///     std::cout << asio_wheel::use_wheel(ctx).report();
+///
+/// prints
+///
+///     250000 waits are pending.
+///     by kind and tag
+///       200000  timer    session idle
+///        50000  timeout  login
+///     the next
+///          250 ms  timeout  login  (server.cpp:12)
+///     …
+class wheel_report {
+public:
+    /// Waits of one kind with one tag.
+    struct group {
+        wait_kind kind;
+        std::string_view tag;
+        std::uint64_t count;
+        friend bool operator==(const group&, const group&) = default;
+    };
+
+    static constexpr std::size_t most_next = 10; ///< How many waits next() lists at most.
+    static constexpr std::size_t seconds = 10;   ///< As far back as wake_ups() reaches.
+
+    /// Adds a wait.
+    void add(const pending_wait& wait);
+
+    /// Sets what wake_ups() returns.
+    void wake_ups(const std::array<wake_ups_in_second, seconds>& recent) noexcept {
+        wake_ups_ = recent;
+    }
+
+    /// How many waits are pending.
+    [[nodiscard]] std::uint64_t waits() const noexcept { return remaining_.count(); }
+
+    /// How many there are of each kind and tag; the most first.
+    [[nodiscard]] std::vector<group> groups() const;
+
+    /// The waits that expire next, in order.
+    [[nodiscard]] const std::vector<pending_wait>& next() const noexcept { return next_; }
+
+    /// For how long the waits have to wait still. A wait that is late counts as zero.
+    [[nodiscard]] const lateness_histogram& remaining() const noexcept { return remaining_; }
+
+    /// The wake-ups of the last seconds. The first element is the present second, which is not
+    /// over.
+    [[nodiscard]] const std::array<wake_ups_in_second, seconds>& wake_ups() const noexcept {
+        return wake_ups_;
+    }
+
+    /// Prints all of it, as text for people.
+    friend std::ostream& operator<<(std::ostream& out, const wheel_report& report);
+
+private:
+    std::vector<group> groups_;
+    std::size_t last_group_ = 0; // Most often the next wait belongs there, too.
+    std::vector<pending_wait> next_;
+    lateness_histogram remaining_;
+    std::array<wake_ups_in_second, seconds> wake_ups_{};
+};
+
+/// How full the slots of a wheel are: wheel_service::occupancy() tells.
+struct wheel_occupancy {
+    struct level {
+        std::chrono::nanoseconds slot_width{0};
+        std::size_t current = 0; ///< The slot in which the present time is.
+        /// For each slot 0 if it is empty; at most 16. Below, it is about the number of timers in
+        /// it: those that wait, and those that did when they were filed.
+        std::vector<std::uint8_t> fill;
+    };
+
+    std::vector<level> levels; ///< The first one has the narrowest slots.
+};
+
+} // namespace asio_wheel
+
+#endif

@@ -1,0 +1,157 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#include <asio_wheel/pending.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace asio_wheel {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// In the largest unit of which there is at least one, rounded down: 1500 ms are 1 s.
+std::string written(nanoseconds d) {
+    struct unit {
+        std::int64_t ns;
+        const char* name;
+    };
+    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::array units{unit{86'400 * second, " d"}, unit{3'600 * second, " h"},
+                               unit{60 * second, " min"},   unit{second, " s"},
+                               unit{1'000'000, " ms"},      unit{1'000, " us"}};
+    for (const unit& u : units) {
+        if (d.count() >= u.ns || d.count() <= -u.ns) {
+            return std::to_string(d.count() / u.ns) + u.name;
+        }
+    }
+    return std::to_string(d.count()) + " ns";
+}
+
+std::string right(const std::string& text, std::size_t width) {
+    return std::string(width - std::min(width, text.size()), ' ') + text;
+}
+
+std::string left(std::string_view text, std::size_t width) {
+    std::string padded(text);
+    padded.resize(std::max(width, text.size()), ' ');
+    return padded;
+}
+
+std::string name_of(wait_kind kind, std::string_view tag) {
+    constexpr std::size_t longest_kind = 9;
+    return tag.empty() ? std::string(to_string(kind))
+                       : left(to_string(kind), longest_kind) + "  " + std::string(tag);
+}
+
+std::string_view file_name(std::string_view path) {
+    const std::size_t slash = path.find_last_of("/\\");
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+void print_next(std::string& text, const pending_wait& wait) {
+    text += "  " + right(written(wait.remaining), 8) + "  " + name_of(wait.kind, wait.tag);
+    if (wait.place.line() != 0) {
+        text += "  (";
+        text += file_name(wait.place.file_name());
+        text += ':' + std::to_string(wait.place.line()) + ')';
+    }
+    text += '\n';
+}
+
+// One line for each power of ten, from the first one that has waits to the last one.
+void print_remaining(std::string& text, const lateness_histogram& remaining) {
+    constexpr std::array limits{
+        std::pair{nanoseconds(1'000'000), "1 ms"},
+        std::pair{nanoseconds(10'000'000), "10 ms"},
+        std::pair{nanoseconds(100'000'000), "100 ms"},
+        std::pair{nanoseconds(1'000'000'000), "1 s"},
+        std::pair{nanoseconds(10'000'000'000), "10 s"},
+        std::pair{nanoseconds(60'000'000'000), "1 min"},
+        std::pair{nanoseconds(600'000'000'000), "10 min"},
+        std::pair{nanoseconds(3'600'000'000'000), "1 h"},
+        std::pair{nanoseconds(86'400'000'000'000), "1 d"},
+    };
+    std::uint64_t before = 0;
+    for (const auto& [limit, name] : limits) {
+        const std::uint64_t up_to = remaining.count_up_to(limit);
+        if (up_to != before) {
+            text += "  " + right(std::to_string(up_to - before), 9) + "  up to about " + name;
+            text += '\n';
+        }
+        before = up_to;
+    }
+    if (remaining.count() != before) {
+        text += "  " + right(std::to_string(remaining.count() - before), 9) + "  longer\n";
+    }
+}
+
+} // namespace
+
+void wheel_report::add(const pending_wait& wait) {
+    const auto belongs = [&](const group& g) { return g.kind == wait.kind && g.tag == wait.tag; };
+    if (last_group_ >= groups_.size() || !belongs(groups_[last_group_])) {
+        const auto found = std::find_if(groups_.begin(), groups_.end(), belongs);
+        last_group_ = static_cast<std::size_t>(found - groups_.begin());
+        if (found == groups_.end()) {
+            groups_.push_back({wait.kind, wait.tag, 0});
+        }
+    }
+    ++groups_[last_group_].count;
+    remaining_.add(wait.remaining);
+
+    const auto sooner = [](const pending_wait& a, const pending_wait& b) {
+        return a.remaining < b.remaining;
+    };
+    if (next_.size() == most_next) {
+        if (!sooner(wait, next_.back())) {
+            return;
+        }
+        next_.pop_back();
+    }
+    next_.insert(std::upper_bound(next_.begin(), next_.end(), wait, sooner), wait);
+}
+
+std::vector<wheel_report::group> wheel_report::groups() const {
+    std::vector<group> sorted = groups_;
+    std::sort(sorted.begin(), sorted.end(), [](const group& a, const group& b) {
+        return a.count != b.count ? a.count > b.count
+               : a.kind != b.kind ? a.kind < b.kind
+                                  : a.tag < b.tag;
+    });
+    return sorted;
+}
+
+std::ostream& operator<<(std::ostream& out, const wheel_report& report) {
+    std::string text = std::to_string(report.waits()) + " waits are pending.\n";
+    if (report.waits() != 0) {
+        text += "by kind and tag\n";
+        for (const auto& [kind, tag, count] : report.groups()) {
+            text += "  " + right(std::to_string(count), 9) + "  " + name_of(kind, tag) + '\n';
+        }
+        text += "the next\n";
+        for (const pending_wait& wait : report.next()) {
+            print_next(text, wait);
+        }
+        text += "time that remains\n";
+        print_remaining(text, report.remaining());
+    }
+    text += "wake-ups in the last seconds: what was due, nothing due, moved\n";
+    std::size_t ago = 0;
+    for (const auto& [due, nothing_due, moved] : report.wake_ups()) {
+        text += "  " + right(std::to_string(ago++), 2) + " s ago" + right(std::to_string(due), 8) +
+                right(std::to_string(nothing_due), 8) + right(std::to_string(moved), 8) + '\n';
+    }
+    return out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+
+} // namespace asio_wheel
