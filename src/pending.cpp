@@ -95,6 +95,29 @@ void print_remaining(std::string& text, const lateness_histogram& remaining) {
     }
 }
 
+// One line for each second that had any.
+void print_wake_ups(std::string& text,
+                    const std::array<wake_ups_in_second, wheel_report::seconds>& wake_ups) {
+    const bool none =
+        std::all_of(wake_ups.begin(), wake_ups.end(),
+                    [](const wake_ups_in_second& w) { return w == wake_ups_in_second(); });
+    if (none) {
+        text += "no wake-ups in the last " + std::to_string(wheel_report::seconds) + " s\n";
+        return;
+    }
+    text += "wake-ups             what was due   nothing due   moved\n";
+    for (std::size_t ago = 0; ago < wake_ups.size(); ++ago) {
+        const wake_ups_in_second& w = wake_ups[ago];
+        if (w != wake_ups_in_second()) {
+            const std::string when =
+                ago == 0 ? std::string("this second") : std::to_string(ago) + " s ago";
+            text += "  " + left(when, 17) + right(std::to_string(w.due), 14) +
+                    right(std::to_string(w.nothing_due), 14) + right(std::to_string(w.moved), 8) +
+                    '\n';
+        }
+    }
+}
+
 } // namespace
 
 void wheel_report::add(const pending_wait& wait) {
@@ -145,12 +168,7 @@ std::ostream& operator<<(std::ostream& out, const wheel_report& report) {
         text += "time that remains\n";
         print_remaining(text, report.remaining());
     }
-    text += "wake-ups in the last seconds: what was due, nothing due, moved\n";
-    std::size_t ago = 0;
-    for (const auto& [due, nothing_due, moved] : report.wake_ups()) {
-        text += "  " + right(std::to_string(ago++), 2) + " s ago" + right(std::to_string(due), 8) +
-                right(std::to_string(nothing_due), 8) + right(std::to_string(moved), 8) + '\n';
-    }
+    print_wake_ups(text, report.wake_ups());
     return out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 

@@ -18,6 +18,7 @@
 #include <iosfwd>
 #include <source_location>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace asio_wheel {
@@ -43,7 +44,8 @@ struct wake_ups_in_second {
     friend bool operator==(const wake_ups_in_second&, const wake_ups_in_second&) = default;
 };
 
-/// What waits on a wheel, in numbers: wheel_service::report() makes it.
+/// What waits on a wheel, in numbers: wheel_service::report() makes it. Its parts may be used after
+/// a temporary report has ended.
 ///
 ///     std::cout << asio_wheel::use_wheel(ctx).report();
 ///
@@ -84,14 +86,19 @@ public:
     [[nodiscard]] std::vector<group> groups() const;
 
     /// The waits that expire next, in order.
-    [[nodiscard]] const std::vector<pending_wait>& next() const noexcept { return next_; }
+    [[nodiscard]] const std::vector<pending_wait>& next() const& noexcept { return next_; }
+    [[nodiscard]] std::vector<pending_wait> next() && noexcept { return std::move(next_); }
 
     /// For how long the waits have to wait still. A wait that is late counts as zero.
-    [[nodiscard]] const lateness_histogram& remaining() const noexcept { return remaining_; }
+    [[nodiscard]] const lateness_histogram& remaining() const& noexcept { return remaining_; }
+    [[nodiscard]] lateness_histogram remaining() && noexcept { return remaining_; }
 
     /// The wake-ups of the last seconds. The first element is the present second, which is not
     /// over.
-    [[nodiscard]] const std::array<wake_ups_in_second, seconds>& wake_ups() const noexcept {
+    [[nodiscard]] const std::array<wake_ups_in_second, seconds>& wake_ups() const& noexcept {
+        return wake_ups_;
+    }
+    [[nodiscard]] std::array<wake_ups_in_second, seconds> wake_ups() && noexcept {
         return wake_ups_;
     }
 

@@ -187,7 +187,7 @@ public:
 
 } // namespace detail
 
-/// Returns a completion token that behaves as `token`, and gives the wait a tag. It costs a wait 16
+/// Returns a completion token that behaves as `token`, and gives the wait a tag. It costs a wait 32
 /// bytes of memory. A wait without a tag costs nothing.
 ///
 /// The tag is a property of the handler, as its allocator is. So adaptors can be round it, and a
