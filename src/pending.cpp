@@ -19,22 +19,32 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// In the largest unit of which there is at least one, rounded down: 1500 ms are 1 s.
+// In the largest unit of which there is at least one, with three digits, rounded down: 1.50 s.
 std::string written(nanoseconds d) {
     struct unit {
-        std::int64_t ns;
+        std::uint64_t ns;
         const char* name;
     };
-    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::uint64_t second = 1'000'000'000;
     constexpr std::array units{unit{86'400 * second, " d"}, unit{3'600 * second, " h"},
                                unit{60 * second, " min"},   unit{second, " s"},
                                unit{1'000'000, " ms"},      unit{1'000, " us"}};
+    const bool negative = d.count() < 0;
+    const auto count = static_cast<std::uint64_t>(d.count());
+    const std::uint64_t ns = negative ? std::uint64_t{0} - count : count;
+    std::string text = negative ? "-" : "";
     for (const unit& u : units) {
-        if (d.count() >= u.ns || d.count() <= -u.ns) {
-            return std::to_string(d.count() / u.ns) + u.name;
+        if (ns >= u.ns) {
+            const std::uint64_t whole = ns / u.ns;
+            text += std::to_string(whole);
+            if (whole < 100) {
+                const std::string hundredths = std::to_string(ns % u.ns / (u.ns / 100) + 100);
+                text += '.' + hundredths.substr(1, whole < 10 ? 2 : 1);
+            }
+            return text + u.name;
         }
     }
-    return std::to_string(d.count()) + " ns";
+    return text + std::to_string(ns) + " ns";
 }
 
 std::string right(const std::string& text, std::size_t width) {

@@ -132,10 +132,10 @@ BOOST_AUTO_TEST_CASE(it_prints_what_a_reader_asks_for) {
                                   "          1  sleep\n"
                                   "          1  timeout    login\n"
                                   "the next\n"
-                                  "     -4 ms  sleep\n"
+                                  "  -4.50 ms  sleep\n"
                                   "    250 ms  timeout    login\n"
-                                  "     1 min  timer      session idle\n"
-                                  "       2 d  timer      session idle\n"
+                                  "  1.50 min  timer      session idle\n"
+                                  "    2.04 d  timer      session idle\n"
                                   "time that remains\n"
                                   "          1  up to about 1 ms\n"
                                   "          1  up to about 1 s\n"
@@ -161,9 +161,12 @@ BOOST_AUTO_TEST_CASE(times_are_printed_in_their_unit) {
     };
     BOOST_TEST(line(0ns) == "      0 ns  timer");
     BOOST_TEST(line(999ns) == "    999 ns  timer");
-    BOOST_TEST(line(1us) == "      1 us  timer");
-    BOOST_TEST(line(59'999ms) == "      59 s  timer");
-    BOOST_TEST(line(-25h) == "      -1 d  timer");
+    BOOST_TEST(line(1us) == "   1.00 us  timer");
+    BOOST_TEST(line(59'999ms) == "    59.9 s  timer");
+    BOOST_TEST(line(100s) == "  1.66 min  timer");
+    BOOST_TEST(line(99'999us) == "   99.9 ms  timer");
+    BOOST_TEST(line(100ms) == "    100 ms  timer");
+    BOOST_TEST(line(-25h) == "   -1.04 d  timer");
     BOOST_TEST(line(nanoseconds::max()) == "  106751 d  timer");
     BOOST_TEST(line(nanoseconds::min()) == "  -106751 d  timer");
 }

@@ -578,6 +578,36 @@ BOOST_AUTO_TEST_CASE(wheel_service_made_and_asked_for_its_statistics) {
     BOOST_TEST(stats.pending == 0U);
 }
 
+BOOST_FIXTURE_TEST_CASE(wheel_service_visits_the_waits, snippet_world) {
+    asio_wheel::steady_timer timer(ctx, 1s);
+    timer.async_wait([](error_code) {});
+    int overdue = 0;
+#include "include/asio_wheel/wheel_service.hpp/wheel_for_each_pending_const_asio_wheel.inc"
+    BOOST_TEST(overdue == 0);
+    timer.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(wheel_service_prints_a_report, snippet_world) {
+#include "include/asio_wheel/pending.hpp/std_cout_asio_wheel_use_wheel.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(counts_by_kind_of_idle_timers, snippet_world) {
+#include "include/asio_wheel/wait_kind.hpp/const_auto_closed_asio_wheel.inc"
+    BOOST_TEST(closed == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(tag_names_waits, snippet_world) {
+    asio_wheel::steady_timer timer(ctx, 1ms);
+#include "include/asio_wheel/tag.hpp/timer_async_wait_asio_wheel_tag.inc"
+    const auto wait = [&]() -> asio::awaitable<void> {
+#include "include/asio_wheel/tag.hpp/co_await_timer_async_wait_asio_wheel.inc"
+#include "include/asio_wheel/tag.hpp/co_await_timer_async_wait_asio_wheel_2.inc"
+    };
+    begin(wait());
+    pass(1ms);
+    BOOST_TEST(over);
+}
+
 // At any position within a tick.
 BOOST_AUTO_TEST_CASE(wheel_service_advances_by_a_month_and_calls_the_handler) {
     int called = 0;
