@@ -170,6 +170,11 @@ public:
     wait_tag tag_;
 };
 
+template <class T>
+inline constexpr bool is_tagged_token = false;
+template <class Token>
+inline constexpr bool is_tagged_token<tagged_token<Token>> = true;
+
 /// The same, but it does not wrap a token yet. Used as a token, it wraps the default token of the
 /// operation's executor; or boost::asio::deferred, if the executor has none.
 class partial_tagged_token {
@@ -196,9 +201,10 @@ public:
 /// waits for. `bind_executor(strand, tag("login", handler))` has the tag, too; a handler in an
 /// `any_completion_handler` has none.
 ///
-/// Operations of several waits have it in each: those of intervals, heartbeats and idle timers.
-/// Elements of a delay_queue, tasks of a scheduler and the deadlines of streams have kinds, but no
-/// tags.
+/// Operations of several waits have it in each: those of intervals, heartbeats and idle timers. A
+/// scheduler takes `tag(name, f)` in place of a function. The deadline of a stream has the tag of
+/// the operation that made the stream wait. All elements of a delay_queue share one wait, without a
+/// tag.
 ///
 ///     timer.async_wait(asio_wheel::tag("session idle", [](auto ec) { … }));
 template <class Token>

@@ -8,13 +8,16 @@
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/pending.hpp>
+#include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/timeout.hpp>
+#include <asio_wheel/timeout_stream.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_layer.hpp"
 #include "support/manual_operation.hpp"
 #include "support/names.hpp"
 
@@ -24,6 +27,7 @@
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
@@ -34,6 +38,7 @@
 #include <boost/asio/use_future.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <future>
@@ -226,6 +231,49 @@ BOOST_FIXTURE_TEST_CASE(each_wait_of_an_operation_has_the_tag, world) {
     idle.cancel();
     pulse.cancel();
     ticks.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(the_function_of_a_task_may_have_a_tag, world) {
+    asio_wheel::scheduler tasks(ctx);
+    int calls = 0;
+    const auto f = [&] { ++calls; };
+    auto once = tasks.schedule_after(1s, tag("once", f));
+    auto rate = tasks.schedule_at_fixed_rate("key", 1s, 1s, tag("rate", f));
+    auto plain = tasks.schedule_after(1s, f);
+    auto told = tasks.schedule_after(1h, tag("told", asio_wheel::on_cancel(f, f)));
+    asio_wheel::scheduler::group group(tasks);
+    auto grouped = group.schedule_after(1s, tag("grouped", f));
+    BOOST_TEST(tags() == "- grouped once rate told");
+    pass(1s);
+    BOOST_TEST(calls == 4);
+    BOOST_TEST(tags() == "rate told"); // The next wait has it, too.
+    pass(1s);
+    BOOST_TEST(calls == 5);
+    told.cancel();
+    BOOST_TEST(calls == 6);
+    static_cast<void>(tasks.cancel("key"));
+    BOOST_TEST(tags() == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stream_waits_with_the_tag_of_its_operation, world) {
+    asio_wheel::timeout_stream<manual_layer> stream(ctx);
+    const auto wire = stream.socket().wire;
+    std::array<char, 8> memory{};
+    stream.expires_after(5s);
+    stream.async_read_some(asio::buffer(memory), tag("request", ignore_all));
+    BOOST_TEST(tags() == "request");
+    stream.async_write_some(asio::buffer(memory), tag("answer", ignore_all));
+    BOOST_TEST(tags() == "request"); // One wait serves both.
+    wire->read.complete({}, 1);
+    wire->write.complete({}, 1);
+    poll();
+    stream.expires_after(5s);
+    stream.async_read_some(asio::buffer(memory),
+                           asio::bind_executor(asio::make_strand(ctx), tag("next", ignore_all)));
+    BOOST_TEST(tags() == "next");
+    wire->read.complete({}, 1);
+    poll();
+    BOOST_TEST(tags() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_token_with_a_tag_can_be_used_again, world) {

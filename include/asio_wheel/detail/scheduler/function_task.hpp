@@ -9,6 +9,7 @@
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
+#include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/assert.hpp>
@@ -22,8 +23,9 @@ namespace asio_wheel::detail {
 
 /// Calls `Function`. Then repeat(previous, now) returns the time of the next call, or none. If
 /// `Repeat` is std::nullptr_t, there is only one call. If it has a member begin_call, that has the
-/// last word on each call: see fixed_rate. `Key` is the type of the key, or no_key.
-template <class Clock, class Function, class Repeat, class Key>
+/// last word on each call: see fixed_rate. `Key` is the type of the key, or no_key. `Tag` is
+/// wait_tag or no_tag.
+template <class Clock, class Function, class Repeat, class Key, class Tag>
 class function_task final : public task<Clock> {
     using time_point = typename Clock::time_point;
     using handle = basic_task_handle<Clock>;
@@ -32,9 +34,9 @@ class function_task final : public task<Clock> {
 public:
     template <class KeyArgument>
     function_task(const group_ptr& group, KeyArgument&& k, const time_point& first,
-                  Function&& function, Repeat repeat)
-        : task<Clock>(first, group), parts_(std::in_place, std::forward<KeyArgument>(k),
-                                            std::move(function), std::move(repeat)) {
+                  Function&& function, Repeat repeat, const Tag& tag)
+        : task<Clock>(first, group), tag_(tag), parts_(std::in_place, std::forward<KeyArgument>(k),
+                                                       std::move(function), std::move(repeat)) {
         this->key = parts_->holder.view();
     }
 
@@ -85,8 +87,17 @@ private:
         detail::tell_of_cancellation(parts_->function, h);
     }
 
+    [[nodiscard]] const wait_tag* tag() const noexcept override {
+        if constexpr (std::is_same_v<Tag, wait_tag>) {
+            return &tag_;
+        } else {
+            return nullptr;
+        }
+    }
+
     void destroy_function() noexcept override { parts_.reset(); }
 
+    [[no_unique_address]] const Tag tag_;
     std::optional<parts> parts_; // None after destroy_function().
 };
 

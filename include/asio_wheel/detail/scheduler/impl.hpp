@@ -21,6 +21,7 @@
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -198,6 +199,17 @@ public:
 private:
     template <class Key, class F, class Repeat>
     handle start_new(Key&& key, const time_point& first, F&& f, Repeat repeat) {
+        if constexpr (is_tagged_token<std::decay_t<F>>) {
+            return start_tagged(std::forward<Key>(key), first, std::forward<F>(f).token_,
+                                std::move(repeat), f.tag_);
+        } else {
+            return start_tagged(std::forward<Key>(key), first, std::forward<F>(f),
+                                std::move(repeat), no_tag());
+        }
+    }
+
+    template <class Key, class F, class Repeat, class Tag>
+    handle start_tagged(Key&& key, const time_point& first, F&& f, Repeat repeat, const Tag& tag) {
         using function = std::decay_t<F>;
         if constexpr (!std::is_same_v<key_type<Key>, no_key>) {
             expect_key<Key>();
@@ -205,9 +217,10 @@ private:
         static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
                       "a task is called as f(handle) or as f()");
         throw_if_empty(f);
-        using task_of = function_task<Clock, function, Repeat, key_type<Key>>;
-        const task_ptr t = std::make_shared<task_of>(
-            group_, std::forward<Key>(key), first, function(std::forward<F>(f)), std::move(repeat));
+        using task_of = function_task<Clock, function, Repeat, key_type<Key>, Tag>;
+        const task_ptr t =
+            std::make_shared<task_of>(group_, std::forward<Key>(key), first,
+                                      function(std::forward<F>(f)), std::move(repeat), tag);
         try {
             t->schedule(registry_, executor_);
         } catch (...) {

@@ -212,6 +212,9 @@ private:
     /// Calls the function's on_cancel, if it has one.
     virtual void tell_of_cancellation(const handle& h) = 0;
 
+    /// The tag of its waits, or null.
+    [[nodiscard]] virtual const wait_tag* tag() const noexcept = 0;
+
     /// Destroys the function and the key. The destructors of what they hold may run any code.
     virtual void destroy_function() noexcept = 0;
 
@@ -226,14 +229,12 @@ private:
         state_ = next;
     }
 
-    // A transition to a state without a timer.
     void move_to_without_timer(state next) noexcept {
         move_to(next);
         timer_.reset();
     }
 
-    // An unscheduled task is cancelled. The mutex is held.
-    void cancel_at_rest() noexcept {
+    void cancel_at_rest() noexcept { // An unscheduled task. The mutex is held.
         move_to_without_timer(state::cancelled);
         if (group_) {
             group_->begin_cancelling();
@@ -295,7 +296,7 @@ private:
             added = true;
             wheel_ = &wheel;
             timer_.emplace(ex);
-            initiated = timer_.initiate(expiry_, w);
+            initiated = timer_.initiate(expiry_, w, tag());
             return registry.assign_key(*this);
         } catch (...) {
             timer_.reset();
@@ -417,7 +418,7 @@ private:
     [[nodiscard]] again wait_again(const time_point& t, const handle& h, wait_handler& w) noexcept {
         try {
             w.task_ = h.task_;
-            const bool initiated = timer_.initiate(t, w);
+            const bool initiated = timer_.initiate(t, w, tag());
             return {true, initiated, nullptr};
         } catch (...) {
             w.task_ = nullptr;

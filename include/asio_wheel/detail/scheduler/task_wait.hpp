@@ -10,6 +10,7 @@
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/tag.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/wait_traits.hpp>
@@ -89,13 +90,18 @@ public:
     ///
     /// The two compare-exchanges, here and in is_initiating(), pair with each other.
     template <class Handler>
-    [[nodiscard]] bool initiate(const typename Clock::time_point& when, Handler& h) {
+    [[nodiscard]] bool initiate(const typename Clock::time_point& when, Handler& h,
+                                const wait_tag* tag) {
         const wait_id id = (id_.load(std::memory_order_relaxed) | 1U) + 1;
         id_.store(id, std::memory_order_relaxed);
         h.wait_id_ = id;
         timer& t = *timer_; // NOLINT(bugprone-unchecked-optional-access)
         t.expires_at(when);
-        t.async_wait(std::move(h));
+        if (tag == nullptr) {
+            t.async_wait(std::move(h));
+        } else {
+            t.async_wait(with_tag(std::move(h), *tag));
+        }
         wait_id found = id;
         const bool initiated =
             id_.compare_exchange_strong(found, id + 1, std::memory_order_acq_rel);

@@ -21,6 +21,7 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
+#include <asio_wheel/tag.hpp>
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -82,18 +83,39 @@ struct bound_to<unassociated> {
     using bound = unassociated;
 };
 
+/// A base with the associated tag `Tag`, or with none if that is no_tag.
+template <class Tag>
+class tagged_with {
+public:
+    using wait_tag_type = Tag;
+
+    explicit tagged_with(const Tag& tag) noexcept : tag_(tag) {}
+
+    [[nodiscard]] const Tag& get_wait_tag() const noexcept { return tag_; }
+
+private:
+    Tag tag_;
+};
+
+template <>
+class tagged_with<no_tag> {
+public:
+    explicit tagged_with(no_tag) noexcept {}
+};
+
 /// The handler of the wait for a stream's deadlines. It keeps the memory of the wait: if the
 /// deadline has become later, the next wait begins here, and then needs no memory.
-template <class Impl, class Executor>
-class stream_watch : public bound_to<Executor> {
+template <class Impl, class Executor, class Tag>
+class stream_watch : public bound_to<Executor>, public tagged_with<Tag> {
     using upstream = block_allocator<void>;
 
 public:
     using allocator_type = kept_memory_allocator<void, upstream>;
     static constexpr wait_kind kind_of_wait = wait_kind::stream;
 
-    stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex)
-        : bound_to<Executor>(std::move(ex)), impl_(impl), memory_(upstream()) {}
+    stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex, const Tag& tag)
+        : bound_to<Executor>(std::move(ex)), tagged_with<Tag>(tag), impl_(impl),
+          memory_(upstream()) {}
 
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
     [[nodiscard]] upstream upstream_allocator() const noexcept { return memory_.upstream(); }
@@ -233,7 +255,9 @@ private:
     [[nodiscard]] auto watch_for(const Handler& handler) {
         auto ex = executor_of(handler);
         using executor = typename decltype(ex)::bound;
-        return stream_watch<stream_impl, executor>(this->shared_from_this(), std::move(ex));
+        const auto tag = associated_tag<Handler>::get(handler);
+        return stream_watch<stream_impl, executor, std::decay_t<decltype(tag)>>(
+            this->shared_from_this(), std::move(ex), tag);
     }
 
     template <class Handler>
