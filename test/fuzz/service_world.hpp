@@ -7,7 +7,9 @@
 #define ASIO_WHEEL_TEST_FUZZ_SERVICE_WORLD_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/pending.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_options.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -35,6 +37,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -185,6 +188,7 @@ private:
         bool ended = false;   // Its context is being or has been destroyed.
         bool stopped = false; // By stop(), and not restarted since.
         bool drained = false;
+        bool visited = false; // Its waits are being visited.
         time_point time_of_end;
         unsigned running = 0; // Calls of run() and the like that have not returned.
         std::size_t posted = 0;
@@ -313,7 +317,7 @@ private:
         case 17:
             return advance_to_next(pick(2));
         case 18:
-            return stop_or_restart(pick(2));
+            return coin() ? visit(pick(2)) : stop_or_restart(pick(2));
         case 19:
             return post(pick(2));
         case 20:
@@ -659,6 +663,64 @@ private:
         } else {
             require(due > 0, "advance_to_next() finds what is due");
             require(now == next, "advance_to_next() goes to the next expiry");
+        }
+    }
+
+    // Asks a wheel what waits on it. Now and then, other things happen meanwhile.
+    void visit(std::size_t which) {
+        side& s = sides_[which];
+        if (s.ended) {
+            return;
+        }
+        if (s.visited) {
+            bool refused = false;
+            try {
+                s.wheel->for_each_pending([](const pending_wait&) {});
+            } catch (const std::logic_error&) {
+                refused = true;
+            }
+            return require(refused, "a walk inside a walk is an error");
+        }
+        const bool alone = coin() || depth_ >= max_depth;
+        const std::uint64_t postponed = s.postponed;
+        const std::size_t first_new = waits_.size();
+        std::map<std::size_t, time_point> before; // The waits that are pending, and their expiries.
+        for (std::size_t id = 0; id < waits_.size(); ++id) {
+            if (waits_[id].state == phase::pending && waits_[id].wheel == which) {
+                before.emplace(id, waits_[id].expiry);
+            }
+        }
+        std::vector<std::chrono::nanoseconds> found;
+        s.visited = true;
+        ++depth_;
+        s.wheel->for_each_pending([&](const pending_wait& w) {
+            found.push_back(w.remaining);
+            if (!alone && pick(4) == 0) {
+                act();
+            }
+        });
+        --depth_;
+        s.visited = false;
+        note("visit side %: % of %", which, found.size(), before.size());
+        const time_point now = s.wheel->now();
+        std::size_t stayed = 0; // Those that must have been found.
+        std::vector<std::chrono::nanoseconds> expected;
+        for (const auto& [id, expiry] : before) {
+            const wait& w = waits_[id];
+            if (w.state == phase::pending && w.expiry > now && s.postponed == postponed) {
+                ++stayed;
+                expected.push_back(asio_wheel::detail::until_saturating(now, w.expiry));
+            }
+        }
+        require(found.size() >= (s.wheel->paused() ? stayed : 0),
+                "what waits all the time is visited");
+        require(found.size() <= before.size() + (waits_.size() - first_new),
+                "no wait is visited twice");
+        if (alone && s.wheel->paused()) {
+            std::erase_if(found, [](std::chrono::nanoseconds d) { return d.count() <= 0; });
+            std::sort(found.begin(), found.end());
+            std::sort(expected.begin(), expected.end());
+            require(found == expected, "it is visited for as long as it has to wait");
         }
     }
 
