@@ -198,6 +198,30 @@ void touch(benchmark::State& state, std::size_t n) {
     context.stop(); // The context destroys the pending waits.
 }
 
+// Visits n waits by for_each_pending().
+void visit(benchmark::State& state, std::size_t n) {
+    asio::io_context context;
+    auto& wheel = asio_wheel::use_wheel(context);
+    std::vector<asio_wheel::steady_timer> timers;
+    timers.reserve(n);
+    bench::varied_timeouts timeout(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        timers.emplace_back(context, timeout());
+        timers.back().async_wait([](const bench::error_code&) {});
+    }
+    const std::size_t rounds = bench::rounds_of(n);
+    for (auto _ : state) {
+        std::size_t visited = 0;
+        const auto start = process_clock::now();
+        for (std::size_t round = 0; round < rounds; ++round) {
+            wheel.for_each_pending([&](const asio_wheel::pending_wait&) { ++visited; });
+        }
+        state.SetIterationTime(seconds(process_clock::now() - start));
+        bench::require(visited == n * rounds, "each wait is visited");
+    }
+    state.counters["op"] = bench::per_operation(n * rounds);
+}
+
 void add_operations(std::size_t n) {
     const auto pair = [n](const char* workload, auto run) {
         bench::add_pair(workload, n, iterations::automatic, run);
@@ -226,6 +250,7 @@ void add_operations(std::size_t n) {
     bench::add("api/touch", "asio", n,
                [n](auto& state) { re_arm<asio::steady_timer>(state, n, bench::in_flight); });
     bench::add("api/touch", bench::ours, n, [n](auto& state) { touch(state, n); });
+    bench::add("api/visit", bench::ours, n, [n](auto& state) { visit(state, n); });
 }
 
 // The same with varied timeouts, for which a heap has to move entries.

@@ -98,18 +98,19 @@ public:
     [[nodiscard]] wheel_stats stats() const { return core_.stats(); }
 
     /// Calls `f(wait)`, with a `const pending_wait&`, for each wait whose time has not come. Waits
-    /// that are due, and need only a turn of the context, are not among them; pending() counts them,
-    /// too.
+    /// that are due, and need only a turn of the context, are not among them; pending() counts
+    /// them, too.
     ///
     /// The wheel's lock is taken for wheel_options::budget timers at a time, and not held while `f`
-    /// is called. So timers may be used meanwhile, also by `f`. A wait that waits from the beginning
-    /// of this call to its end is visited once, also if it is postponed meanwhile. A wait that
-    /// starts or ends meanwhile is visited once, or not at all. (A timer with very many waits is
-    /// visited in one slice.)
+    /// is called. So timers may be used meanwhile, also by `f`. A wait that waits from the
+    /// beginning of this call to its end is visited once, also if it is postponed meanwhile. A wait
+    /// that starts or ends meanwhile is visited once, or not at all. (A timer with very many waits
+    /// is visited in one slice.)
     ///
     /// `f` may throw: that ends the call. It must not call for_each_pending() or report() for the
     /// same wheel, which throw std::logic_error there. Other threads that call them wait until this
-    /// call has ended. Time: O(1) for each timer, about 0.1 µs, and for each slot.
+    /// call has ended. Time: O(1) for each slot and for each timer: 10 ns, or 0.2 µs among a
+    /// million.
     ///
     ///     wheel.for_each_pending([&](const asio_wheel::pending_wait& wait) {
     ///         overdue += wait.remaining < 0s ? 1 : 0;
