@@ -114,12 +114,12 @@ private:
 
 /// For the library's own handlers.
 template <class Handler>
-[[nodiscard]] tagged_handler<Handler> with_tag(Handler&& handler, const wait_tag& tag) {
+[[nodiscard]] tagged_handler<Handler> with_tag(Handler handler, const wait_tag& tag) {
     return tagged_handler<Handler>(std::move(handler), tag);
 }
 template <class Handler>
-[[nodiscard]] Handler with_tag(Handler&& handler, const no_tag&) {
-    return std::move(handler);
+[[nodiscard]] Handler with_tag(Handler handler, const no_tag&) {
+    return handler;
 }
 
 template <class Initiation>

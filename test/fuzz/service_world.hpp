@@ -37,7 +37,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -138,6 +137,7 @@ private:
         std::size_t wheel = 0; // The side of its wheel.
         std::size_t place = 0; // The slot of its timer, while it is pending.
         time_point expiry;
+        time_point earliest; // Of the expiries since its wheel was last visited.
         route runs;
         bool at_the_end = false; // Started while a context was being destroyed.
         std::unique_ptr<boost::asio::cancellation_signal> signal;
@@ -487,6 +487,7 @@ private:
             require(moved == p.waiting.size(), "postpone() counts what it moves");
             for (const std::size_t id : p.waiting) {
                 waits_[id].expiry = timer.expiry();
+                waits_[id].earliest = std::min(waits_[id].earliest, timer.expiry());
                 waits_[id].postponed = true;
             }
         });
@@ -682,12 +683,12 @@ private:
             return require(refused, "a walk inside a walk is an error");
         }
         const bool alone = coin() || depth_ >= max_depth;
-        const std::uint64_t postponed = s.postponed;
         const std::size_t first_new = waits_.size();
-        std::map<std::size_t, time_point> before; // The waits that are pending, and their expiries.
+        std::vector<std::size_t> before; // The waits that are pending.
         for (std::size_t id = 0; id < waits_.size(); ++id) {
             if (waits_[id].state == phase::pending && waits_[id].wheel == which) {
-                before.emplace(id, waits_[id].expiry);
+                before.push_back(id);
+                waits_[id].earliest = waits_[id].expiry;
             }
         }
         std::vector<std::chrono::nanoseconds> found;
@@ -695,7 +696,7 @@ private:
         ++depth_;
         s.wheel->for_each_pending([&](const pending_wait& w) {
             found.push_back(w.remaining);
-            if (!alone && pick(4) == 0) {
+            if (!alone && coin()) {
                 act();
             }
         });
@@ -705,9 +706,9 @@ private:
         const time_point now = s.wheel->now();
         std::size_t stayed = 0; // Those that must have been found.
         std::vector<std::chrono::nanoseconds> expected;
-        for (const auto& [id, expiry] : before) {
+        for (const std::size_t id : before) {
             const wait& w = waits_[id];
-            if (w.state == phase::pending && w.expiry > now && s.postponed == postponed) {
+            if (w.state == phase::pending && w.earliest > now) { // It was never due.
                 ++stayed;
                 expected.push_back(asio_wheel::detail::until_saturating(now, w.expiry));
             }

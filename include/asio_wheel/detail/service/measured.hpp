@@ -11,8 +11,8 @@
 
 namespace asio_wheel::detail {
 
-/// What a wheel always measures. These two pages of memory are not touched before the first wake-up,
-/// so a new wheel costs less. Guarded by the wheel's lock.
+/// What a wheel always measures. These two pages of memory are not touched before the first
+/// wake-up, so a new wheel costs less. Guarded by the wheel's lock.
 class measured {
 public:
     struct everything {

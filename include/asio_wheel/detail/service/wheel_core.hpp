@@ -181,7 +181,7 @@ private:
 
     struct walk_turns {
         mutex one; // Taken before the lock, and held while code of the user runs.
-        std::atomic<std::thread::id> walker{}; // The thread that holds it.
+        std::atomic<std::thread::id> walker; // The thread that holds it.
     };
 
     // What is counted under the lock.
