@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// Boost.MySQL (any_connection: from 1.85), Boost.Charconv, OpenSSL.
+// Boost.MySQL (1.88 is tested), Boost.Charconv, OpenSSL.
 
 // Timeouts of queries with Boost.MySQL. Its argument is the port of a server on this machine.
 //
