@@ -49,12 +49,13 @@ BOOST_AUTO_TEST_SUITE(snippets_adapters, *boost::unit_test::timeout(60))
 #include "docs/guide/operations.md/std_vector_prometheus_metricfamily.inc"
 
 // Every sample, with the limit of its bucket, or 0 if it is not a bucket; and the types of metrics.
+// The name of a sample has its label `kind`.
 struct parsed_metrics {
     std::map<std::pair<std::string, double>, double> samples;
     std::map<std::string, std::string> types;
 };
 
-// Reads the text format of Prometheus, with no label but `le`.
+// Reads the text format of Prometheus, with one label at most.
 parsed_metrics parse(const std::string& text) {
     parsed_metrics result;
     std::istringstream lines(text);
@@ -81,6 +82,9 @@ parsed_metrics parse(const std::string& text) {
 asio_wheel::wheel_stats some_stats() {
     asio_wheel::wheel_stats stats;
     std::uint64_t n = 1;
+    for (const asio_wheel::wait_kind kind : asio_wheel::all_wait_kinds) {
+        stats.expired[kind] = n += 2;
+    }
     for (std::uint64_t* number :
          {&stats.pending, &stats.peak_pending, &stats.scheduled, &stats.fired, &stats.cancelled,
           &stats.postponed, &stats.rejected, &stats.cascaded, &stats.wake_ups,
