@@ -4,8 +4,8 @@
 
 // Timers, sleeps and timeouts in coroutines of Boost.Cobalt, by its token use_op.
 //
-// An operation with a timeout can be awaited in race() and gather() like any other. If race() cancels
-// it, it completes with operation_aborted, not with timed_out.
+// An operation with a timeout can be awaited in race() and gather() like any other. If race()
+// cancels it, it completes with operation_aborted, not with timed_out.
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/sleep.hpp>

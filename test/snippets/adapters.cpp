@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The code for prometheus-cpp and OpenTelemetry in the guide on operations. Each is compiled and run
-// if the library is installed.
+// The code for prometheus-cpp and OpenTelemetry in the guide on operations. Each is compiled and
+// run if the library is installed.
 
 #include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/stats.hpp>

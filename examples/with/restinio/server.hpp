@@ -15,7 +15,8 @@
 template <class TimerManager>
 class server {
 public:
-    // Connections without a request are closed after `read_limit`, exceeded by `check_period` at most.
+    // Connections without a request are closed after `read_limit`, exceeded by `check_period` at
+    // most.
     server(boost::asio::io_context& ctx, std::chrono::milliseconds read_limit,
            std::chrono::milliseconds check_period)
         : server_(restinio::external_io_context(ctx), [&](auto& settings) {
