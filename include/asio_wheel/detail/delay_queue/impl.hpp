@@ -30,6 +30,7 @@
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/error.hpp>

@@ -35,6 +35,7 @@
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>

@@ -39,6 +39,7 @@
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/wait_traits.hpp>

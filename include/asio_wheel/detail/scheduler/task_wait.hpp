@@ -11,6 +11,7 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/tag.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/wait_traits.hpp>

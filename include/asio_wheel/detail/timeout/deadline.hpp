@@ -49,6 +49,7 @@
 #include <asio_wheel/detail/service/timer_entry.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>

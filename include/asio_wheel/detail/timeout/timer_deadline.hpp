@@ -19,6 +19,7 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 #include <asio_wheel/detail/timeout/in_place_signal.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>

@@ -29,6 +29,7 @@
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/wait_traits.hpp>

@@ -22,6 +22,7 @@
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 #include <asio_wheel/tag.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
