@@ -28,7 +28,7 @@ public:
         : set_(set), executor_(ex), connection_(connect(ex, set)) {}
     client(const client&) = delete;
     client& operator=(const client&) = delete;
-    ~client() { connection_->redis.cancel(); }
+    ~client() { fail(*connection_); }
 
     /// Sends one command, and repeats it until there is an answer. An answer that is lost leaves
     /// open whether the command was carried out, so this is for commands that may be carried out
@@ -37,6 +37,9 @@ public:
     asio::awaitable<T> call(redis::request command) {
         asio_wheel::backoff pauses({.initial = 50ms, .max = 2s});
         for (;;) {
+            if (connection_->failed) {
+                connection_ = connect(executor_, set_);
+            }
             const auto used = connection_;
             redis::response<T> response;
             const auto [ec, size] = co_await used->redis.async_exec(
@@ -45,24 +48,17 @@ public:
             if (!ec && answer.has_value()) {
                 co_return std::move(answer).value();
             }
-            std::cerr << "redis: " << (ec ? ec.message() : answer.error().diagnostic) << '\n';
-            if (ec) {
-                replace(used);
+            if (!used->failed) {
+                std::cerr << "redis: " << (ec ? ec.message() : answer.error().diagnostic) << '\n';
+            }
+            if (ec) { // After a timeout, later commands would wait for the answer to this one.
+                fail(*used);
             }
             co_await asio_wheel::async_sleep_for(executor_, pauses.next(), asio::use_awaitable);
         }
     }
 
 private:
-    /// After a timeout, later commands would wait for the answer to this one. So the connection is
-    /// of no use any more. Other commands on it fail too, and find that it has been replaced.
-    void replace(const std::shared_ptr<connection>& failed) {
-        if (failed == connection_) {
-            failed->redis.cancel();
-            connection_ = connect(executor_, set_);
-        }
-    }
-
     settings set_;
     asio::any_io_executor executor_;
     std::shared_ptr<connection> connection_;

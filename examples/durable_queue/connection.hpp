@@ -15,6 +15,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <exception>
+#include <iostream>
 #include <memory>
 
 namespace durable {
@@ -39,20 +40,34 @@ struct connection {
 
     redis::generic_response pushes{}; // What the server has sent without being asked.
     redis::connection redis;
+    bool failed = false; // It is to be replaced.
 };
 
-/// Connects. When the connection fails, all of its operations are aborted.
+/// Aborts all operations. Later ones would wait for ever.
+inline void fail(connection& c) {
+    c.failed = true;
+    c.redis.cancel();
+}
+
+/// Connects once. When the connection fails, all of its operations are aborted, and its user must
+/// connect again.
 inline std::shared_ptr<connection> connect(const asio::any_io_executor& ex, const settings& set) {
     redis::config where;
     where.addr.host = "127.0.0.1";
     where.addr.port = set.port;
     where.connect_timeout = set.timeout;
+    where.reconnect_wait_interval = 0s;
     where.health_check_interval = set.resync; // A PING, also if there is nothing to do.
 
     auto c = std::make_shared<connection>(ex);
-    const auto end = [c](error_code) { c->redis.cancel(); };
+    const auto end = [c](error_code why) {
+        if (!c->failed) {
+            std::cerr << "redis: " << why.message() << '\n';
+        }
+        fail(*c);
+    };
     c->redis.async_run(where, redis::logger(redis::logger::level::emerg), end);
-    return {c.get(), [c](connection*) { c->redis.cancel(); }};
+    return {c.get(), [c](connection*) { fail(*c); }};
 }
 
 } // namespace durable
