@@ -60,8 +60,8 @@ asio::awaitable<void> rules(settings set) {
     const job second = co_await claim_one(lasting);
     check(second.id == "a", "a job is claimed again when its lease has ended");
     check(std::stoll(second.token) > std::stoll(first.token), "tokens grow");
-    check(!co_await store.renew(first), "who has lost a job cannot renew its lease");
-    check(!co_await store.done(first), "who has lost a job cannot acknowledge it");
+    check(!co_await store.renew(first), "a worker that has lost a job cannot renew it");
+    check(!co_await store.done(first), "nor acknowledge it");
     const claimed none = co_await store.claim(1);
     check(none.jobs.empty(), "a job has one worker");
     check(none.next && *none.next > 0s, "the next time is the end of its lease");
@@ -71,8 +71,8 @@ asio::awaitable<void> rules(settings set) {
 
     check(co_await store.put("a", 0ms, "three") > 0, "its id can be used again");
     const job third = co_await claim_one(lasting);
-    check(!co_await store.done(second), "it is another job");
-    check(co_await store.done(third), "which can be acknowledged");
+    check(!co_await store.done(second), "it is another job then");
+    check(co_await store.done(third), "which can be acknowledged, too");
 
     co_await store.put("b", 0ms, "");
     co_await store.put("c", 0ms, "");

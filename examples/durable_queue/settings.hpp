@@ -21,12 +21,11 @@ struct settings {
     std::string port = "6379";    // Of Redis, on this machine.
     std::string queue = "{jobs}"; // Braces: in a cluster, all keys of a queue are on one node.
 
-    // A job belongs to its worker for so long, unless the worker renews the lease. So this is how
-    // long a job waits for another worker when its worker dies. It must be much longer than a
-    // worker can be delayed without being dead.
+    // How long a job belongs to its worker, unless the worker renews the lease. If the worker dies,
+    // the job waits so long for another one. Much longer than a worker can be delayed.
     milliseconds lease = 30s;
 
-    // A worker asks Redis at least once in this time, in case that a notice was lost.
+    // A worker asks Redis at least once in this time, in case a notice was lost.
     milliseconds resync = 30s;
 
     // A command that takes longer has failed.
