@@ -8,6 +8,8 @@ include(CMakePackageConfigHelpers)
 set(asio_wheel_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/asio_wheel")
 
 install(TARGETS asio_wheel EXPORT asio_wheelTargets FILE_SET HEADERS)
+install(FILES "${PROJECT_SOURCE_DIR}/include/asio_wheel.cppm"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT asio_wheelTargets
     NAMESPACE asio_wheel::
     DESTINATION "${asio_wheel_config_dir}")
