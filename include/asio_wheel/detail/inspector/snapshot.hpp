@@ -1,0 +1,159 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What an inspector shows of a wheel: how it is read, and how it is written as JSON. Reading takes
+// the wheel's lock for some microseconds. Writing takes no lock.
+
+#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_SNAPSHOT_HPP
+#define ASIO_WHEEL_DETAIL_INSPECTOR_SNAPSHOT_HPP
+
+#include <asio_wheel/detail/inspector/json.hpp>
+#include <asio_wheel/pending.hpp>
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wait_kind.hpp>
+#include <asio_wheel/wheel_options.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace asio_wheel::detail {
+
+/// What was read from a wheel at once.
+struct wheel_reading {
+    wheel_options options;
+    wheel_stats stats;
+    wheel_occupancy occupancy;
+    bool paused = false;
+};
+
+template <class Wheel>
+[[nodiscard]] wheel_reading read_wheel(const Wheel& wheel) {
+    return {wheel.options(), wheel.stats(), wheel.occupancy(), wheel.paused()};
+}
+
+inline void write_histogram(json_writer& json, std::string_view name,
+                            const lateness_histogram& histogram) {
+    json.key(name).open('{');
+    json.member("count", histogram.count());
+    json.member("sum_ns", histogram.sum());
+    json.member("max_ns", histogram.max());
+    json.member("p50_ns", histogram.quantile(.5));
+    json.member("p99_ns", histogram.quantile(.99));
+    json.key("buckets").open('[');
+    for (const auto& bucket : histogram.buckets()) {
+        json.open('[').value(bucket.up_to).value(bucket.count).close(']');
+    }
+    json.close(']').close('}');
+}
+
+inline void write_counts(json_writer& json, const wheel_stats& stats) {
+    json.key("counts").open('{');
+    json.member("pending", stats.pending);
+    json.member("peak_pending", stats.peak_pending);
+    json.member("scheduled", stats.scheduled);
+    json.member("fired", stats.fired);
+    json.member("cancelled", stats.cancelled);
+    json.member("postponed", stats.postponed);
+    json.member("rejected", stats.rejected);
+    json.member("cascaded", stats.cascaded);
+    json.member("wake_ups", stats.wake_ups);
+    json.member("spurious_wake_ups", stats.spurious_wake_ups);
+    json.member("stalls", stats.stalls);
+    json.member("stalled_ns", stats.stalled);
+    json.close('}');
+}
+
+/// The slots of a level in at most `most_cells` cells, of which each stands for the same number of
+/// neighbouring slots, and shows the fullest of them.
+inline void write_level(json_writer& json, const wheel_occupancy::level& level) {
+    constexpr std::size_t most_cells = 256;
+    const std::size_t slots = level.fill.size();
+    const std::size_t size = std::max<std::size_t>(1, slots / most_cells);
+    json.open('{');
+    json.member("slot_ns", level.slot_width);
+    json.member("slots", slots);
+    json.member("used", slots - static_cast<std::size_t>(
+                                    std::count(level.fill.begin(), level.fill.end(), 0)));
+    json.member("current", level.current);
+    json.key("cells").open('[');
+    for (std::size_t i = 0; i < slots; i += size) {
+        const auto first = level.fill.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto last = level.fill.begin() + static_cast<std::ptrdiff_t>(i + size);
+        json.value(int{*std::max_element(first, last)}); // The number of slots is a power of two.
+    }
+    json.close(']').close('}');
+}
+
+/// Writes the members of a wheel, except for the waits.
+inline void write_wheel(json_writer& json, const wheel_reading& reading) {
+    const wheel_stats& stats = reading.stats;
+    json.member("paused", reading.paused);
+    json.member("tick_ns", reading.options.tick);
+    write_counts(json, stats);
+    json.key("expired").open('{');
+    for (const wait_kind kind : all_wait_kinds) {
+        json.member(to_string(kind), stats.expired[kind]);
+    }
+    json.close('}');
+    json.key("wake_ups").open('{');
+    json.member("waits were due", stats.wake_ups - stats.spurious_wake_ups);
+    json.member("nothing was due any more", stats.spurious_wake_ups);
+    json.close('}');
+    write_histogram(json, "lateness", stats.lateness);
+    write_histogram(json, "loop_lag", stats.loop_lag);
+    write_histogram(json, "handler_delay", stats.handler_delay);
+    json.key("levels").open('[');
+    for (const auto& level : reading.occupancy.levels) {
+        write_level(json, level);
+    }
+    json.close(']');
+}
+
+inline void write_next(json_writer& json, const pending_wait& wait) {
+    json.open('{');
+    json.member("kind", to_string(wait.kind));
+    json.member("tag", wait.tag);
+    if (wait.place.line() != 0) {
+        std::string place = wait.place.file_name();
+        place.erase(0, place.find_last_of("/\\") + 1);
+        json.member("place", std::string_view(place += ':' + std::to_string(wait.place.line())));
+    }
+    json.member("remaining_ns", wait.remaining);
+    json.close('}');
+}
+
+/// Writes what waits, as the member `waits`. `age` is how long ago that was read.
+inline void write_waits(json_writer& json, const wheel_report& report,
+                        std::chrono::milliseconds age) {
+    constexpr std::size_t most_groups = 40;
+    const auto groups = report.groups();
+    json.key("waits").open('{');
+    json.member("age_ms", age.count());
+    json.member("total", report.waits());
+    json.key("rows").open('[');
+    for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+        json.open('{');
+        json.member("kind", to_string(groups[i].kind));
+        json.member("tag", groups[i].tag);
+        json.member("count", groups[i].count);
+        json.close('}');
+    }
+    json.close(']').member("more_rows", groups.size() - std::min(groups.size(), most_groups));
+    json.key("next").open('[');
+    for (const pending_wait& wait : report.next()) {
+        write_next(json, wait);
+    }
+    json.close(']').key("remaining").open('[');
+    for (const auto& bucket : report.remaining().buckets()) {
+        json.open('[').value(bucket.up_to).value(bucket.count).close(']');
+    }
+    json.close(']').close('}');
+}
+
+} // namespace asio_wheel::detail
+
+#endif
