@@ -8,10 +8,15 @@
 
 #include <asio_wheel/inspector.hpp>
 
+#include <boost/asio.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <string>
 
 namespace {
 
@@ -41,7 +46,7 @@ int main(int argc, char** argv) {
                                         {.port = static_cast<std::uint16_t>(port)});
         std::cout << "Open " << inspector.url() << " in a browser." << std::endl;
 
-        load::load server(ctx);
+        inspected::load server(ctx);
         if (port != 0) {
             boost::asio::signal_set stop(ctx, SIGINT, SIGTERM);
             stop.async_wait([&](boost::system::error_code, int) { ctx.stop(); });

@@ -64,7 +64,8 @@ inline constexpr on_own_thread_t on_own_thread{};
 /// Where it runs. By default on the context that it shows: then it shares the thread, and is late
 /// when the context is late. With `on_own_thread` it has a thread and a context of its own, and
 /// still answers when a handler blocks. Then it reads the wheel from another thread, so the wheel
-/// must have a lock (see wheel_options::locking).
+/// must have a lock (see wheel_options::locking). It also answers when the wheel refuses waits:
+/// without its own thread, a wheel that is full or was drained closes its connections.
 ///
 /// Cost. While nobody is connected, there is no timer, no wake-up and no other cost. While a page
 /// is open, the wheels are read once in each period. While a connection is open, its deadline is

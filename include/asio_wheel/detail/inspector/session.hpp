@@ -139,39 +139,43 @@ private:
     }
 
     void on_request(const error_code& ec, std::size_t) {
-        if (ec) {
+        using boost::beast::http::error;
+        const bool has_body = ec == error::body_limit || ec == error::unexpected_body;
+        if (ec && !has_body) {
             refuse_request(ec);
             return;
         }
         const auto& request = parser_->get();
         keep_alive_ = request.keep_alive();
         if (const auto refusal = refusal_of(request, here_, site_->allowed_hosts())) {
-            keep_alive_ = false;
-            respond({refusal->status, "text/plain; charset=utf-8",
-                     std::string(refusal->reason) + "\n"});
-            return;
+            refuse(refusal->status, refusal->reason);
+        } else if (has_body) {
+            refuse(status::payload_too_large, "A request has no body here.");
+        } else {
+            const std::string_view target(request.target().data(), request.target().size());
+            respond(site_->answer(target.substr(0, target.find('?')),
+                                  field_of(request, boost::beast::http::field::accept)));
         }
-        const std::string_view target(request.target().data(), request.target().size());
-        respond(site_->answer(target.substr(0, target.find('?')),
-                              field_of(request, boost::beast::http::field::accept)));
     }
 
     void refuse_request(const error_code& ec) {
         using boost::beast::http::error;
-        keep_alive_ = false;
         if (ec == error::header_limit || ec == error::buffer_overflow) {
-            respond({status::request_header_fields_too_large, "text/plain; charset=utf-8",
-                     "The header is too long.\n"});
-        } else if (ec == error::body_limit || ec == error::unexpected_body) {
-            respond({status::payload_too_large, "text/plain; charset=utf-8",
-                     "A request has no body here.\n"});
+            refuse(status::request_header_fields_too_large, "The header is too long.");
         } else if (ec != error::end_of_stream && ec != error::partial_message &&
                    ec.category() == make_error_code(error::bad_method).category()) {
-            respond({status::bad_request, "text/plain; charset=utf-8",
-                     "This is not a request of HTTP.\n"});
+            refuse(status::bad_request, "This is not a request of HTTP.");
         } else {
             close(); // The client has gone, or was silent for too long.
         }
+    }
+
+    void refuse(status why, std::string_view reason) {
+        inspector_answer answer;
+        answer.status = why;
+        answer.body = std::string(reason) + '\n';
+        keep_alive_ = false;
+        respond(std::move(answer));
     }
 
     void respond(inspector_answer answer) {

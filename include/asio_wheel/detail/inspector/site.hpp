@@ -73,8 +73,7 @@ public:
         }
         if (report_) {
             const auto age = std::max(clock::duration::zero(), now - read_);
-            write_waits(json, *report_,
-                        std::chrono::duration_cast<std::chrono::milliseconds>(age));
+            write_waits(json, *report_, std::chrono::duration_cast<std::chrono::milliseconds>(age));
         }
     }
 

@@ -1,0 +1,354 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// unity: off
+
+// What an inspector serves: the page, metrics, JSON and events. The inspector runs on the context
+// of the test, whose time is virtual, so the test decides when the next event is due.
+
+#include <asio_wheel/inspector.hpp>
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/tag.hpp>
+
+#include "inspector/client.hpp"
+#include "support/context.hpp"
+#include "support/names.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::inspector;
+
+struct inspected : virtual_time {
+    std::unique_ptr<inspector> it = std::make_unique<inspector>(ctx);
+
+    ~inspected() { it.reset(); }
+
+    [[nodiscard]] auto run() {
+        return [this] { poll(); };
+    }
+    [[nodiscard]] http_answer get(const std::string& target, const std::string& more = "") {
+        return asio_wheel::test::get(*it, target, more, run());
+    }
+    [[nodiscard]] std::unique_ptr<http_client> client() {
+        return std::make_unique<http_client>(it->local_endpoint(), run());
+    }
+    [[nodiscard]] std::string request(const std::string& target) const {
+        return request_for(target, it->local_endpoint().port());
+    }
+};
+
+[[nodiscard]] std::size_t count(const std::string& text, std::string_view part) {
+    std::size_t n = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+        ++n;
+    }
+    return n;
+}
+
+BOOST_AUTO_TEST_SUITE(inspector_pages, *boost::unit_test::timeout(120))
+
+BOOST_FIXTURE_TEST_CASE(the_page_is_one_document_that_needs_nothing_else, inspected) {
+    const http_answer page = get("/");
+    BOOST_TEST(page.status == 200);
+    BOOST_TEST(page.field("Content-Type") == "text/html; charset=utf-8");
+    BOOST_TEST(page.body.starts_with("<!DOCTYPE html>"));
+    BOOST_TEST(page.body.ends_with("</html>\n"));
+    // The only address is a name: that of the namespace of SVG.
+    BOOST_TEST(count(page.body, "//www.w3.org/2000/svg") == 1U);
+    BOOST_TEST(count(page.body, "http://") == 1U);
+    BOOST_TEST(count(page.body, "https://") == 0U);
+    BOOST_TEST(count(page.body, " src=") == 0U);
+    BOOST_TEST(count(page.body, "@import") == 0U);
+    BOOST_TEST(count(page.body, "url(") == 0U);
+    BOOST_TEST(count(page.body, " style=") == 0U); // The policy would not allow it.
+    BOOST_TEST(get("/?from=a-link").status == 200);
+}
+
+BOOST_FIXTURE_TEST_CASE(only_the_pages_own_script_and_style_may_run, inspected) {
+    const http_answer first = get("/");
+    const std::string policy = first.field("Content-Security-Policy");
+    BOOST_TEST(policy.starts_with("default-src 'none'; connect-src 'self'; "));
+    const auto at = first.body.find("nonce=\"");
+    BOOST_TEST_REQUIRE(at != std::string::npos);
+    const std::string nonce = first.body.substr(at + 7, first.body.find('"', at + 7) - at - 7);
+    BOOST_TEST(nonce.size() >= 20U);
+    BOOST_TEST(count(first.body, "<script nonce=\"" + nonce + '"') == 1U);
+    BOOST_TEST(count(first.body, "<style nonce=\"" + nonce + '"') == 1U);
+    BOOST_TEST(count(first.body, "<script") == 1U);
+    BOOST_TEST(count(first.body, "<style") == 1U);
+    BOOST_TEST(count(policy, "'nonce-" + nonce + "'") == 2U);
+    BOOST_TEST(count(policy, "unsafe") == 0U);
+    BOOST_TEST(get("/").body.find(nonce) == std::string::npos, "it was used twice");
+}
+
+BOOST_FIXTURE_TEST_CASE(json_tells_what_the_wheel_does, inspected) {
+    timer first(ctx, 2s);
+    first.async_wait(asio_wheel::tag("first", ignore));
+    asio_wheel::async_sleep_for(ctx, 100ms, ignore);
+    timer cancelled(ctx, 1h);
+    cancelled.async_wait(ignore);
+    cancelled.cancel();
+    pass(1s);
+    asio_wheel::async_sleep_for(ctx, 1h, asio_wheel::tag("later", ignore));
+
+    const http_answer answer = get("/wheel.json");
+    BOOST_TEST(answer.status == 200);
+    BOOST_TEST(answer.field("Content-Type") == "application/json");
+    BOOST_TEST(parsed(answer.body).get<int>("period_ms") == 500);
+    const auto wheel = wheel_of(answer.body, "main");
+    BOOST_TEST(wheel.get<bool>("ended") == false);
+    BOOST_TEST(wheel.get<bool>("paused") == true);
+    BOOST_TEST(wheel.get<long>("tick_ns") == 1'000'000);
+    const auto stats = this->wheel.stats();
+    BOOST_TEST(wheel.get<int>("counts.pending") == 3); // With the deadline of this request.
+    BOOST_TEST(wheel.get<unsigned>("counts.fired") == 1U);
+    BOOST_TEST(wheel.get<unsigned>("counts.scheduled") == stats.scheduled);
+    BOOST_TEST(wheel.get<unsigned>("expired.sleep") == 1U);
+    BOOST_TEST(wheel.get<unsigned>("lateness.count") == 1U);
+
+    const auto& levels = wheel.get_child("levels");
+    BOOST_TEST_REQUIRE(levels.size() == 4U);
+    unsigned used = 0;
+    for (const auto& [key, level] : levels) {
+        BOOST_TEST(level.get<int>("slots") == 256);
+        BOOST_TEST(level.get_child("cells").size() == 256U);
+        BOOST_TEST(level.get<int>("current") < 256);
+        used += level.get<unsigned>("used");
+    }
+    BOOST_TEST(levels.front().second.get<long>("slot_ns") == 1'000'000);
+    BOOST_TEST(used >= 2U);
+
+    BOOST_TEST(wheel.get<int>("waits.total") == 3);
+    std::string rows;
+    for (const auto& [key, row] : wheel.get_child("waits.rows")) {
+        rows += row.get<std::string>("kind") + ' ' + row.get<std::string>("tag") + ' ' +
+                row.get<std::string>("count") + ", ";
+    }
+    BOOST_TEST(count(rows, "timer first 1, ") == 1U, rows);
+    BOOST_TEST(count(rows, "sleep later 1, ") == 1U, rows);
+    BOOST_TEST(count(rows, "stream  1, ") == 1U, rows);
+    const auto next = wheel.get_child("waits.next").front().second;
+    BOOST_TEST(next.get<std::string>("kind") == "timer");
+    BOOST_TEST(next.get<std::string>("tag") == "first");
+    BOOST_TEST(next.get<std::string>("place").starts_with("inspector.cpp:"));
+    BOOST_TEST(next.get<long>("remaining_ns") == 1'000'000'000);
+    first.cancel();
+    BOOST_TEST(this->wheel.drain().size() >= 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(metrics_come_as_the_client_prefers_them, inspected) {
+    const std::string older = "text/plain; version=0.0.4; charset=utf-8";
+    const std::string open = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    for (const auto& [accept, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"", older},
+             {"Accept: */*\r\n", older},
+             {"Accept: text/plain\r\n", older},
+             {"Accept: application/openmetrics-text\r\n", open},
+             {"Accept: APPLICATION/openmetrics-text ; q=0.5, text/plain;q=0.4\r\n", open},
+             {"Accept: application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.75\r\n",
+              older},
+             {"Accept: application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,"
+              "*/*;q=0.1\r\n",
+              open},
+             {"Accept: application/openmetrics-text;q=0\r\n", older},
+             {"Accept: ,;q,;;q=,application/openmetrics-text;q=0.x\r\n", older}}) {
+        const http_answer answer = get("/metrics", accept);
+        BOOST_TEST(answer.status == 200);
+        BOOST_TEST(answer.field("Content-Type") == expected, accept);
+        BOOST_TEST(answer.body.ends_with("# EOF\n") == (expected == open));
+        BOOST_TEST(count(answer.body, "asio_wheel_pending{context=\"main\"} 1\n") == 1U);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(events_send_a_snapshot_in_each_period, inspected) {
+    const auto c = client();
+    c->send(request("/events"));
+    const http_answer header(c->read_until("\r\n\r\n"));
+    BOOST_TEST(header.status == 200);
+    BOOST_TEST(header.field("Content-Type") == "text/event-stream");
+    for (int i = 1; i <= 5; ++i) {
+        const std::string event = c->read_until("\n\n");
+        BOOST_TEST_REQUIRE(event.starts_with("data: {"));
+        BOOST_TEST(parsed(event.substr(6)).get<int>("sequence") == i);
+        pass(499ms);
+        BOOST_TEST(!c->is_closed());
+        BOOST_TEST(wheel.pending() == 1U, "the next event");
+        elapse(1ms);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(no_timer_runs_while_nobody_listens, inspected) {
+    BOOST_TEST(wheel.pending() == 0U);
+    {
+        const auto c = client();
+        c->send(request("/events"));
+        static_cast<void>(c->read_until("\n\n"));
+        pass(500ms);
+        BOOST_TEST(wheel.pending() > 0U);
+    }
+    for (int i = 0; i < 1000 && wheel.pending() > 0; ++i) { // Until the server sees the end.
+        std::this_thread::sleep_for(1ms);
+        pass(500ms);
+    }
+    BOOST_TEST(wheel.pending() == 0U);
+    const auto wake_ups = wheel.stats().wake_ups;
+    pass(1h);
+    BOOST_TEST(wheel.stats().wake_ups == wake_ups);
+}
+
+BOOST_FIXTURE_TEST_CASE(several_clients_listen_to_the_same_events, inspected) {
+    std::vector<std::unique_ptr<http_client>> clients;
+    for (int i = 0; i < 5; ++i) {
+        clients.push_back(client());
+        clients.back()->send(request("/events"));
+        static_cast<void>(clients.back()->read_until("\n\n"));
+    }
+    clients[1].reset();
+    pass(500ms);
+    const std::string event = clients[0]->read_until("\n\n");
+    for (const int i : {2, 3, 4}) {
+        BOOST_TEST(clients[static_cast<std::size_t>(i)]->read_until("\n\n") == event);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_client_that_does_not_read_misses_events_and_is_closed, inspected) {
+    http_client c(it->local_endpoint(), run());
+    c.socket().set_option(asio::socket_base::receive_buffer_size(4096));
+    c.send(request("/events"));
+    static_cast<void>(c.read_until("\n\n"));
+    int periods = 0;
+    while (wheel.pending() > 0 && periods < 20000) {
+        pass(500ms);
+        ++periods;
+    }
+    BOOST_TEST(wheel.pending() == 0U, "it is still connected");
+    BOOST_TEST(periods >= 20, "it had less than 10 s");
+    // No snapshot was made for it while it did not take the one before.
+    const int made = parsed(get("/wheel.json").body).get<int>("sequence") - 1;
+    BOOST_TEST(made < periods - 15);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connection_serves_several_requests, inspected) {
+    const auto c = client();
+    const std::string keep =
+        "GET /nothing HTTP/1.1\r\nHost: localhost:" + std::to_string(it->local_endpoint().port()) +
+        "\r\n\r\n";
+    c->send(keep);
+    const http_answer first(c->read_until("/events.\n"));
+    BOOST_TEST(first.status == 404);
+    c->send(keep + keep + request("/wheel.json")); // Pipelined.
+    BOOST_TEST(http_answer(c->read_until("/events.\n")).status == 404);
+    BOOST_TEST(http_answer(c->read_until("/events.\n")).status == 404);
+    BOOST_TEST(http_answer(c->read_all()).status == 200);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_head_request_gets_the_header_only, inspected) {
+    for (const std::string target : {"/", "/metrics", "/wheel.json", "/events", "/nothing"}) {
+        const auto c = client();
+        c->send(request_for(target, it->local_endpoint().port(), "", "HEAD"));
+        const http_answer answer(c->read_all());
+        BOOST_TEST(answer.status == (target == "/nothing" ? 404 : 200));
+        BOOST_TEST(answer.body.empty());
+        BOOST_TEST(answer.field("Content-Length").empty() == (target == "/events"));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(wheels_are_told_apart_by_their_names, inspected) {
+    drained_context other;
+    it->watch("other", other.ctx);
+    it->watch<std::chrono::system_clock>("wall clock", ctx);
+    timer t(other.ctx, 1h);
+    t.async_wait(ignore);
+    const std::string json = get("/wheel.json").body;
+    BOOST_TEST(wheel_of(json, "other").get<int>("counts.pending") == 1);
+    BOOST_TEST(wheel_of(json, "wall clock").get<int>("counts.pending") == 0);
+    const std::string metrics = get("/metrics").body;
+    BOOST_TEST(count(metrics, "asio_wheel_pending{context=\"other\"} 1\n") == 1U);
+    BOOST_TEST(count(metrics, "asio_wheel_pending{context=\"wall clock\"} 0\n") == 1U);
+    for (const std::string name : {"", "main", "other", "\xff", "half \xc3"}) {
+        BOOST_CHECK_THROW(it->watch(name, other.ctx), std::invalid_argument);
+    }
+    t.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(names_are_escaped, inspected) {
+    const std::string name = "a \"name\"\\ with\n\t\x01 </script> and \xc3\xa4\xe2\x82\xac";
+    drained_context other;
+    it->watch(name, other.ctx);
+    BOOST_TEST(wheel_of(get("/wheel.json").body, name).get<std::string>("name") == name);
+    const auto c = client();
+    c->send(request("/events"));
+    static_cast<void>(c->read_until("\r\n\r\n"));
+    const std::string event = c->read_until("\n\n");
+    BOOST_TEST(count(event, "\n") == 2U, "an event is one line");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_replaced) {
+    const auto written = [](std::string_view text) {
+        std::string json;
+        asio_wheel::detail::json_writer(json).value(text);
+        return json;
+    };
+    BOOST_TEST(written("\x7f\xc2\x80\xf4\x8f\xbf\xbf") == "\"\x7f\xc2\x80\xf4\x8f\xbf\xbf\"");
+    const std::string replaced = "\xEF\xBF\xBD";
+    for (const std::string_view bad : {"\x80", "\xc0", "\xc1", "\xf5", "\xff", "\xc3", "\xe2"}) {
+        BOOST_TEST(written(bad) == '"' + replaced + '"');
+    }
+    BOOST_TEST(written("\xc0\x80") == '"' + replaced + replaced + '"');        // A long form.
+    BOOST_TEST(written("\xe0\x9f\xbf").size() == 2 + 3 * replaced.size());     // The same.
+    BOOST_TEST(written("\xed\xa0\x80").size() == 2 + 3 * replaced.size());     // A surrogate.
+    BOOST_TEST(written("\xf4\x90\x80\x80").size() == 2 + 4 * replaced.size()); // Above all.
+    BOOST_TEST(written("a\xe2\x82z") == "\"a" + replaced + replaced + "z\"");
+}
+
+BOOST_FIXTURE_TEST_CASE(waits_are_not_visited_if_that_would_hold_up_the_program, inspected) {
+    const auto waits_shown = [this] {
+        return wheel_of(get("/wheel.json").body, "main").count("waits") == 1;
+    };
+    std::vector<timer> timers;
+    for (int i = 0; i < 50'000; ++i) {
+        timers.emplace_back(ctx, 1h).async_wait(ignore);
+    }
+    BOOST_TEST(!waits_shown()); // The deadline of the request is one more.
+    inspector alone(asio_wheel::on_own_thread, ctx);
+    const std::string json = asio_wheel::test::get(alone, "/wheel.json").body;
+    BOOST_TEST(wheel_of(json, "main").get<int>("waits.total") >= 50'000);
+    timers.clear();
+    poll();
+    BOOST_TEST(waits_shown());
+}
+
+BOOST_AUTO_TEST_CASE(a_wheel_of_many_slots_has_256_cells_on_a_level) {
+    drained_context world;
+    asio_wheel::make_wheel(world.ctx, {.slots = 4096, .levels = 2});
+    timer t(world.ctx, 100ms);
+    t.async_wait(ignore);
+    inspector it(asio_wheel::on_own_thread, world.ctx);
+    const auto wheel = wheel_of(asio_wheel::test::get(it, "/wheel.json").body, "main");
+    int filled = 0;
+    for (const auto& [key, level] : wheel.get_child("levels")) {
+        BOOST_TEST(level.get<int>("slots") == 4096);
+        BOOST_TEST(level.get_child("cells").size() == 256U);
+        for (const auto& [none, cell] : level.get_child("cells")) {
+            filled += cell.get_value<int>() > 0 ? 1 : 0;
+        }
+    }
+    BOOST_TEST(filled == 1);
+    t.cancel();
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace

@@ -1,0 +1,291 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// labels: threads
+// unity: off
+
+// Inspectors, contexts and connections that end in any order, and inspectors on their own threads.
+// Real time: the clients are connected by TCP, and nothing here waits for a deadline.
+
+#include <asio_wheel/inspector.hpp>
+#include <asio_wheel/sleep.hpp>
+#include <asio_wheel/steady_timer.hpp>
+
+#include "inspector/client.hpp"
+#include "support/context.hpp"
+#include "support/names.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#ifdef __linux__
+#include <filesystem>
+#include <fstream>
+#endif
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::inspector;
+using asio_wheel::on_own_thread;
+
+// A client to which events are being sent.
+[[nodiscard]] std::unique_ptr<http_client> listener(const inspector& it,
+                                                    std::function<void()> meanwhile = {}) {
+    auto c = std::make_unique<http_client>(it.local_endpoint(), std::move(meanwhile));
+    c->send(request_for("/events", it.local_endpoint().port()));
+    static_cast<void>(c->read_until("\n\n"));
+    return c;
+}
+
+BOOST_AUTO_TEST_SUITE(inspector_lifetimes, *boost::unit_test::timeout(120))
+
+BOOST_AUTO_TEST_CASE(events_end_between_two_of_them_when_the_inspector_ends) {
+    asio::io_context watched;
+    std::optional<inspector> it(std::in_place, on_own_thread, watched,
+                                asio_wheel::inspector_options{.period = 10ms});
+    const auto c = listener(*it);
+    static_cast<void>(c->read_until("\n\n"));
+    it.reset();
+    const std::string rest = c->read_all();
+    BOOST_TEST((rest.empty() || rest.ends_with("\n\n")));
+}
+
+BOOST_AUTO_TEST_CASE(an_inspector_ends_while_a_client_listens_and_the_context_goes_on) {
+    drained_context world; // Checks at its end that nothing is left.
+    std::optional<inspector> it(std::in_place, world.ctx);
+    const auto poll = [&] { world.poll(); };
+    const auto c = listener(*it, poll);
+    http_client silent(it->local_endpoint(), poll);
+    const auto where = it->local_endpoint();
+    it.reset();
+    // The port is free at once.
+    const inspector next(world.ctx, {.port = where.port()});
+    BOOST_TEST((next.local_endpoint() == where));
+    static_cast<void>(c->read_all());
+    static_cast<void>(silent.read_all(true));
+    BOOST_TEST(get(next, "/metrics", "", poll).status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_context_may_end_before_its_inspector) {
+    auto ctx = std::make_unique<asio::io_context>();
+    inspector it(*ctx);
+    const auto poll = [&] {
+        ctx->restart();
+        ctx->poll();
+    };
+    const auto c = listener(it, poll);
+    http_client silent(it.local_endpoint(), poll);
+    ctx->restart();
+    ctx->poll();
+    const auto where = it.local_endpoint();
+    ctx.reset();
+    static_cast<void>(c->read_all());
+    BOOST_TEST((it.local_endpoint() == where));
+    asio::io_context other;
+    it.watch("other", other); // Nobody will see it.
+    const inspector next(other, {.port = where.port()});
+    it.close();
+}
+
+BOOST_AUTO_TEST_CASE(a_context_that_never_runs_may_end_before_or_after_its_inspector) {
+    for (const bool context_first : {true, false}) {
+        auto ctx = std::make_unique<asio::io_context>();
+        auto it = std::make_unique<inspector>(*ctx);
+        const http_client c(it->local_endpoint());
+        if (context_first) {
+            ctx.reset();
+            it.reset();
+        } else {
+            it.reset();
+            ctx.reset();
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_watched_context_may_end_while_a_client_listens) {
+    asio::io_context stays;
+    auto ends = std::make_unique<asio::io_context>();
+    inspector it(on_own_thread, stays, {.period = 10ms});
+    it.watch("ends", *ends);
+    const auto c = listener(it);
+    BOOST_TEST(!wheel_of(get(it, "/wheel.json").body, "ends").get<bool>("ended"));
+    ends.reset();
+    const auto ended = wheel_of(get(it, "/wheel.json").body, "ends");
+    BOOST_TEST(ended.get<bool>("ended"));
+    BOOST_TEST(ended.count("counts") == 0U);
+    BOOST_TEST(get(it, "/metrics").body.find("context=\"ends\"") == std::string::npos);
+    for (bool told = false; !told;) {
+        told = wheel_of(c->read_until("\n\n").substr(6), "ends").get<bool>("ended");
+    }
+    asio::io_context again;
+    it.watch("ends", again); // The name is free again.
+    BOOST_TEST(!wheel_of(get(it, "/wheel.json").body, "ends").get<bool>("ended"));
+}
+
+BOOST_AUTO_TEST_CASE(contexts_end_on_other_threads_while_they_are_read) {
+    asio::io_context stays;
+    inspector it(on_own_thread, stays, {.period = 10ms});
+    const auto c = listener(it);
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 2; ++thread) {
+        threads.emplace_back([&it, thread] {
+            for (int i = 0; i < 30; ++i) {
+                asio::io_context ctx;
+                it.watch("context " + std::to_string(thread), ctx);
+                asio_wheel::steady_timer timer(ctx, 1h);
+                timer.async_wait(ignore);
+                ctx.run_for(2ms);
+            }
+        });
+    }
+    for (int i = 0; i < 10; ++i) {
+        BOOST_TEST(get(it, "/wheel.json").status == 200);
+        BOOST_TEST(get(it, "/metrics").status == 200);
+        static_cast<void>(c->read_until("\n\n"));
+    }
+    for (std::thread& t : threads) {
+        t.join();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(timers_are_used_on_several_threads_while_they_are_read) {
+    asio::thread_pool pool(3);
+    std::atomic<bool> ended = false;
+    const auto load = [&] {
+        for (int i = 0; i < 100 && !ended; ++i) {
+            asio_wheel::async_sleep_for(pool, 1ms * i, ignore);
+            asio_wheel::steady_timer timer(pool, 1h);
+            timer.async_wait(ignore);
+        }
+    };
+    inspector it(on_own_thread, pool, {.period = 10ms});
+    const auto c = listener(it);
+    for (int i = 0; i < 10; ++i) {
+        asio::post(pool, load);
+        static_cast<void>(c->read_until("\n\n"));
+        BOOST_TEST(get(it, "/wheel.json").status == 200);
+    }
+    ended = true;
+    pool.join();
+}
+
+BOOST_AUTO_TEST_CASE(an_inspector_on_a_pool_of_threads_serves_several_clients) {
+    asio::thread_pool pool(3);
+    std::optional<inspector> it(std::in_place, pool, asio_wheel::inspector_options{.period = 10ms});
+    std::vector<std::thread> threads;
+    std::atomic<int> answered = 0;
+    for (int thread = 0; thread < 3; ++thread) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < 10; ++i) {
+                answered += get(*it, i % 2 == 0 ? "/wheel.json" : "/").status == 200 ? 1 : 0;
+            }
+        });
+    }
+    const auto c = listener(*it);
+    for (std::thread& t : threads) {
+        t.join();
+    }
+    BOOST_TEST(answered == 30);
+    static_cast<void>(c->read_until("\n\n"));
+    it.reset(); // On this thread, while the pool sends events.
+    static_cast<void>(c->read_all());
+    pool.join();
+}
+
+BOOST_AUTO_TEST_CASE(two_inspectors_show_the_same_context) {
+    drained_context world;
+    const inspector first(world.ctx);
+    const inspector second(world.ctx, {.name = "second"});
+    const inspector alone(on_own_thread, world.ctx);
+    const auto poll = [&] { world.poll(); };
+    BOOST_TEST((first.local_endpoint() != second.local_endpoint()));
+    static_cast<void>(wheel_of(get(first, "/wheel.json", "", poll).body, "main"));
+    static_cast<void>(wheel_of(get(second, "/wheel.json", "", poll).body, "second"));
+    static_cast<void>(wheel_of(get(alone, "/wheel.json").body, "main"));
+}
+
+BOOST_AUTO_TEST_CASE(it_answers_on_its_own_thread_while_a_handler_blocks) {
+    asio::io_context ctx;
+    const inspector it(on_own_thread, ctx);
+    int status = 0;
+    asio::post(ctx, [&] { status = get(it, "/wheel.json").status; });
+    ctx.run(); // Returns, although the inspector is there.
+    BOOST_TEST(status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_wheel_without_a_lock_is_shown_on_its_own_context_only) {
+    drained_context world;
+    asio_wheel::make_wheel(world.ctx, {.locking = false});
+    BOOST_CHECK_THROW(inspector(on_own_thread, world.ctx), std::invalid_argument);
+    drained_context other;
+    inspector elsewhere(other.ctx);
+    BOOST_CHECK_THROW(elsewhere.watch("it", world.ctx), std::invalid_argument);
+    const inspector it(world.ctx);
+    const auto poll = [&] { world.poll(); };
+    BOOST_TEST(get(it, "/wheel.json", "", poll).status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(an_inspector_can_be_moved) {
+    asio::io_context ctx;
+    inspector a(on_own_thread, ctx);
+    const auto where = a.local_endpoint();
+    inspector b(std::move(a));
+    BOOST_TEST((b.local_endpoint() == where));
+    BOOST_TEST(get(b, "/").status == 200);
+    inspector c(on_own_thread, ctx);
+    const auto other = c.local_endpoint();
+    c = std::move(b); // Closes what was there.
+    BOOST_TEST((c.local_endpoint() == where));
+    BOOST_TEST(get(c, "/").status == 200);
+    const inspector free_again(on_own_thread, ctx, {.port = other.port()});
+    static_assert(!std::is_copy_constructible_v<inspector>);
+}
+
+BOOST_AUTO_TEST_CASE(a_closed_inspector_listens_no_more) {
+    asio::io_context ctx;
+    inspector it(on_own_thread, ctx);
+    const auto c = listener(it);
+    it.close();
+    it.close();
+    static_cast<void>(c->read_all());
+    BOOST_CHECK_THROW(http_client(it.local_endpoint()), boost::system::system_error);
+}
+
+#ifdef __linux__
+BOOST_AUTO_TEST_CASE(its_own_thread_takes_no_signals) {
+    const auto threads_that_block = [] { // How many threads block all that can be blocked.
+        int n = 0;
+        for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+            std::ifstream status(task.path() / "status");
+            for (std::string line; std::getline(status, line);) {
+                // All but SIGKILL, SIGSTOP, and two that the C library uses.
+                n += line.starts_with("SigBlk:") && line.ends_with("7ffbfeff") ? 1 : 0;
+            }
+        }
+        return n;
+    };
+    asio::io_context ctx;
+    const int before = threads_that_block();
+    const inspector it(on_own_thread, ctx);
+    BOOST_TEST(get(it, "/").status == 200); // So the thread has begun.
+    BOOST_TEST(threads_that_block() == before + 1);
+}
+#endif
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace

@@ -1,0 +1,274 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+// unity: off
+
+// What an inspector refuses: other hosts and sites, other methods, requests that are too long or
+// too slow, too many connections; and options that cannot be used.
+
+#include <asio_wheel/inspector.hpp>
+
+#include "inspector/client.hpp"
+#include "support/context.hpp"
+#include "support/names.hpp"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/system/system_error.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio::ip::tcp;
+using asio_wheel::inspector;
+using asio_wheel::inspector_options;
+
+struct inspected : virtual_time {
+    std::unique_ptr<inspector> it;
+
+    explicit inspected(inspector_options options = {})
+        : it(std::make_unique<inspector>(ctx, std::move(options))) {}
+    ~inspected() { it.reset(); }
+
+    [[nodiscard]] std::string port() const { return std::to_string(it->local_endpoint().port()); }
+    [[nodiscard]] auto client() {
+        return std::make_unique<http_client>(it->local_endpoint(), [this] { poll(); });
+    }
+    [[nodiscard]] http_answer ask(const std::string& text) {
+        const auto c = client();
+        c->send(text);
+        return http_answer(c->read_all());
+    }
+    [[nodiscard]] int with_host(const std::string& host, const std::string& more = "") {
+        return ask("GET /wheel.json HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" +
+                   more + "\r\n")
+            .status;
+    }
+    [[nodiscard]] http_answer with(const std::string& more, const std::string& method = "GET",
+                                   const std::string& target = "/wheel.json") {
+        return ask(request_for(target, it->local_endpoint().port(), more, method));
+    }
+    // Runs the context until `n` waits are pending, which are the deadlines of the connections.
+    void wait_for_pending(std::size_t n) {
+        for (int i = 0; i < 10000 && wheel.pending() != n; ++i) {
+            poll();
+            std::this_thread::sleep_for(1ms);
+        }
+        BOOST_TEST_REQUIRE(wheel.pending() == n);
+    }
+};
+
+BOOST_AUTO_TEST_SUITE(inspector_refusals, *boost::unit_test::timeout(120))
+
+BOOST_FIXTURE_TEST_CASE(a_host_that_is_not_this_machine_is_refused, inspected) {
+    for (const std::string host : {"localhost", "LOCALHOST", "127.0.0.1", "[::1]"}) {
+        BOOST_TEST(with_host(host + ":" + port()) == 200, host);
+        BOOST_TEST(with_host(host) == 421, host);
+        BOOST_TEST(with_host(host + ":1") == 421, host);
+    }
+    for (const std::string host : {"example.org", "localhost.example.org", "example.org:localhost",
+                                   "127.0.0.1.example.org", "127.0.0.2", "2130706433", "0.0.0.0",
+                                   "::1", "[::2]", "[::1", "", "localhost:", "a@localhost"}) {
+        BOOST_TEST(with_host(host + ":" + port()) == 421, host);
+    }
+    BOOST_TEST(ask("GET / HTTP/1.0\r\n\r\n").status == 421);
+    BOOST_TEST(ask("GET / HTTP/1.1\r\nConnection: close\r\n\r\n").status == 421);
+    BOOST_TEST(with_host("localhost:" + port(), "Host: example.org\r\n") == 400);
+    BOOST_TEST(with_host("example.org", "Host: localhost:" + port() + "\r\n") == 400);
+}
+
+BOOST_AUTO_TEST_CASE(further_hosts_can_be_allowed) {
+    inspected world({.allowed_hosts = {"inspector.example.org", "localhost:8080"}});
+    BOOST_TEST(world.with_host("inspector.example.org") == 200);
+    BOOST_TEST(world.with_host("Inspector.Example.org:443") == 200);
+    BOOST_TEST(world.with_host("localhost:8080") == 200);
+    BOOST_TEST(world.with_host("localhost:8081") == 421);
+    BOOST_TEST(world.with_host("localhost:" + world.port()) == 200);
+    BOOST_TEST(world.with_host("example.org") == 421);
+    BOOST_TEST(world.with_host("") == 421);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_of_another_site_is_refused, inspected) {
+    const std::string own = "http://localhost:" + port();
+    BOOST_TEST(with("Origin: " + own + "\r\n").status == 200);
+    for (const std::string& origin :
+         {std::string("http://example.org"), std::string("null"), std::string(),
+          std::string("http://localhost"), std::string("http://localhost:1"),
+          "https://localhost:" + port(), "http://127.0.0.1:" + port(), own + "/", own + " " + own,
+          own + ".example.org"}) {
+        for (const std::string target : {"/", "/wheel.json", "/events", "/metrics", "/nothing"}) {
+            BOOST_TEST(with("Origin: " + origin + "\r\n", "GET", target).status == 403, origin);
+        }
+    }
+    BOOST_TEST(with("Origin: " + own + "\r\nOrigin: http://example.org\r\n").status == 403);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_part_of_another_sites_page_is_refused_but_not_a_link, inspected) {
+    for (const std::string site : {"same-origin", "none"}) {
+        BOOST_TEST(with("Sec-Fetch-Site: " + site + "\r\n").status == 200);
+    }
+    for (const std::string site : {"cross-site", "same-site"}) {
+        const std::string field = "Sec-Fetch-Site: " + site + "\r\n";
+        BOOST_TEST(with(field).status == 403);
+        BOOST_TEST(with(field + "Sec-Fetch-Mode: no-cors\r\n", "GET", "/events").status == 403);
+        BOOST_TEST(with(field + "Sec-Fetch-Mode: navigate\r\n", "GET", "/").status == 200);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(only_get_and_head_are_allowed, inspected) {
+    for (const std::string method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"}) {
+        const http_answer answer = with("", method);
+        BOOST_TEST(answer.status == 405, method);
+        BOOST_TEST(answer.field("Allow") == "GET, HEAD");
+    }
+    BOOST_TEST(with("", "CONNECT", "localhost:1").status == 405);
+    BOOST_TEST(with("Content-Length: 3\r\n", "POST").status == 405);
+}
+
+BOOST_FIXTURE_TEST_CASE(every_answer_is_protected, inspected) {
+    for (const std::string target : {"/", "/metrics", "/wheel.json", "/events", "/nothing"}) {
+        for (const std::string method : {"HEAD", "POST"}) {
+            const http_answer answer = with("", method, target);
+            BOOST_TEST(answer.field("X-Content-Type-Options") == "nosniff");
+            BOOST_TEST(answer.field("Cache-Control") == "no-store");
+            BOOST_TEST(answer.field("Cross-Origin-Resource-Policy") == "same-origin");
+            BOOST_TEST(answer.field("Referrer-Policy") == "no-referrer");
+            const std::string policy = answer.field("Content-Security-Policy");
+            BOOST_TEST(policy.starts_with("default-src 'none'; "));
+            BOOST_TEST(policy.ends_with("frame-ancestors 'none'"));
+            BOOST_TEST(answer.field("Access-Control-Allow-Origin").empty());
+        }
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_too_long_is_refused, inspected) {
+    BOOST_TEST(with("X: " + std::string(7000, 'x') + "\r\n").status == 200);
+    BOOST_TEST(with("X: " + std::string(8192, 'x') + "\r\n").status == 431);
+    BOOST_TEST(with("X: " + std::string(100'000, 'x') + "\r\n").status == 431);
+    BOOST_TEST(with("", "GET", "/" + std::string(8192, 'x')).status == 431);
+    BOOST_TEST(with("Content-Length: 3\r\n").status == 413);
+    BOOST_TEST(with("Content-Length: 3000000000\r\n").status == 413);
+    BOOST_TEST(with("Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n").status == 413);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_not_http_is_refused, inspected) {
+    for (const std::string text :
+         {"hello\r\n\r\n", "GET / HTTP/7\r\n\r\n", "GET /\r\n\r\n", "\x16\x03\x01\x02\r\n\r\n",
+          "GET / HTTP/1.1\r\nHost localhost\r\n\r\n"}) {
+        BOOST_TEST(ask(text).status == 400, text);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_too_many_is_closed) {
+    inspected world({.max_connections = 3});
+    std::vector<std::unique_ptr<http_client>> clients;
+    for (int i = 0; i < 3; ++i) {
+        clients.push_back(world.client());
+    }
+    world.wait_for_pending(3);
+    BOOST_TEST(world.client()->read_all(true).empty());
+    BOOST_TEST(world.client()->read_all(true).empty());
+    for (const auto& c : clients) {
+        BOOST_TEST(!c->is_closed());
+    }
+    clients.pop_back(); // One ends, so there is room again.
+    world.wait_for_pending(2);
+    BOOST_TEST(world.with("").status == 200);
+    clients[0]->send(request_for("/nothing", world.it->local_endpoint().port()));
+    BOOST_TEST(http_answer(clients[0]->read_all()).status == 404);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connection_may_be_silent_for_a_minute, inspected) {
+    const auto c = client();
+    wait_for_pending(1);
+    pass(60s - 1ms);
+    BOOST_TEST(!c->is_closed());
+    pass(1ms);
+    BOOST_TEST(c->read_all().empty());
+
+    const auto d = client(); // The same after an answer.
+    d->send("GET /nothing HTTP/1.1\r\nHost: localhost:" + port() + "\r\n\r\n");
+    BOOST_TEST(http_answer(d->read_until("/events.\n")).status == 404);
+    poll();
+    pass(60s - 1ms);
+    BOOST_TEST(!d->is_closed());
+    pass(1ms);
+    BOOST_TEST(d->read_all().empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_request_in_drops_is_closed_after_five_seconds, inspected) {
+    const auto c = client();
+    wait_for_pending(1);
+    pass(30s);
+    c->send("GET / HTTP/1.1\r\nX: ");
+    const auto read = [&] { // Until the inspector has read what was sent.
+        for (int i = 0; i < 100; ++i) {
+            poll();
+            std::this_thread::sleep_for(1ms);
+        }
+    };
+    read();
+    for (int i = 0; i < 49; ++i) {
+        pass(100ms);
+        c->send("x");
+    }
+    read();
+    BOOST_TEST(!c->is_closed());
+    pass(100ms);
+    BOOST_TEST(c->read_all(true).empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(it_listens_on_loopback_unless_told_otherwise, inspected) {
+    BOOST_TEST(it->local_endpoint().address() == asio::ip::make_address("127.0.0.1"));
+    BOOST_TEST(it->local_endpoint().port() != 0);
+    BOOST_TEST(it->url() == "http://127.0.0.1:" + port() + "/");
+}
+
+#ifdef __linux__ // There, all of 127.0.0.0/8 is this machine.
+BOOST_AUTO_TEST_CASE(another_address_can_be_given) {
+    inspected world({.address = asio::ip::make_address("127.0.0.2")});
+    BOOST_TEST(world.it->local_endpoint().address() == asio::ip::make_address("127.0.0.2"));
+    BOOST_TEST(world.with_host("127.0.0.2:" + world.port()) == 200);
+    BOOST_TEST(world.with_host("127.0.0.3:" + world.port()) == 421);
+    BOOST_TEST(world.with_host("example.org:" + world.port()) == 421);
+}
+#endif
+
+BOOST_FIXTURE_TEST_CASE(a_port_that_is_taken_is_named, inspected) {
+    const auto says_so = [&](const boost::system::system_error& e) {
+        const std::string text = e.what();
+        BOOST_TEST(text.find("cannot listen on 127.0.0.1:" + port()) != std::string::npos, text);
+        return e.code() == asio::error::address_in_use;
+    };
+    const inspector_options same{.port = it->local_endpoint().port()};
+    BOOST_CHECK_EXCEPTION(inspector(ctx, same), boost::system::system_error, says_so);
+    BOOST_CHECK_EXCEPTION(inspector(asio_wheel::on_own_thread, ctx, same),
+                          boost::system::system_error, says_so);
+    BOOST_TEST(with("").status == 200, "the first one is not disturbed");
+}
+
+BOOST_FIXTURE_TEST_CASE(options_that_cannot_be_used_are_named, inspected) {
+    const auto check = [&](inspector_options options, const std::string& name) {
+        BOOST_CHECK_EXCEPTION(inspector(ctx, std::move(options)), std::invalid_argument,
+                              [&](const std::invalid_argument& e) {
+                                  return std::string(e.what()).find(name) != std::string::npos;
+                              });
+    };
+    check({.period = 9ms}, "inspector_options::period is 9");
+    check({.period = -1ms}, "inspector_options::period is -1");
+    check({.max_connections = 0}, "inspector_options::max_connections is 0");
+    check({.name = ""}, "the name of an inspected wheel");
+    BOOST_TEST(with("").status == 200, "the first one is not disturbed");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+} // namespace
