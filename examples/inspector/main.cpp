@@ -1,8 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A program with some thousand timers, and a page that shows them. With the number of a port, runs
-// until it is stopped. Without, runs for a second, and prints what the page would show.
+// A program with some thousand timers, and a page that shows them. With the number of a port, it
+// runs until it is stopped. Otherwise it runs for a second, and prints /wheel.json, or what is at
+// the path in its argument, such as /metrics.
 
 #include "load.hpp"
 
@@ -12,6 +13,8 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -23,7 +26,7 @@ namespace {
 namespace http = boost::beast::http;
 
 // Asks the inspector as a browser does.
-std::string get(const boost::asio::ip::tcp::endpoint& where, const char* path) {
+std::string get(const boost::asio::ip::tcp::endpoint& where, const std::string& path) {
     boost::asio::io_context ctx;
     boost::asio::ip::tcp::socket socket(ctx);
     socket.connect(where);
@@ -40,23 +43,25 @@ std::string get(const boost::asio::ip::tcp::endpoint& where, const char* path) {
 
 int main(int argc, char** argv) {
     try {
-        const int port = argc > 1 ? std::atoi(argv[1]) : 0;
+        const std::string argument = argc > 1 ? argv[1] : "/wheel.json";
+        const auto port = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
         boost::asio::io_context ctx;
-        asio_wheel::inspector inspector(asio_wheel::on_own_thread, ctx,
-                                        {.port = static_cast<std::uint16_t>(port)});
-        std::cout << "Open " << inspector.url() << " in a browser." << std::endl;
-
+        asio_wheel::inspector inspector(asio_wheel::on_own_thread, ctx, {.port = port});
         inspected::load server(ctx);
         if (port != 0) {
+            std::cout << "Open " << inspector.url() << " in a browser." << std::endl;
             boost::asio::signal_set stop(ctx, SIGINT, SIGTERM);
             stop.async_wait([&](boost::system::error_code, int) { ctx.stop(); });
             ctx.run();
             return 0;
         }
         ctx.run_for(std::chrono::seconds(1));
-        const std::string json = get(inspector.local_endpoint(), "/wheel.json");
-        std::cout << json;
-        return json.find("database query") != std::string::npos ? 0 : 1;
+        const std::string text = get(inspector.local_endpoint(), argument);
+        std::cout << text;
+        return text.find("\"tag\":\"database query\"") != std::string::npos ||
+                       text.find("asio_wheel_pending{context=\"main\"}") != std::string::npos
+                   ? 0
+                   : 1;
     } catch (const std::exception& e) {
         std::cerr << e.what() << '\n';
         return 1;

@@ -20,10 +20,8 @@
 #include <asio_wheel/detail/inspector/watched.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/wait_traits.hpp>
 
 #include <chrono>
@@ -67,9 +65,12 @@ inline constexpr on_own_thread_t on_own_thread{};
 /// must have a lock (see wheel_options::locking). It also answers when the wheel refuses waits:
 /// without its own thread, a wheel that is full or was drained closes its connections.
 ///
-/// Cost. While nobody is connected, there is no timer, no wake-up and no other cost. While a page
-/// is open, the wheels are read once in each period. While a connection is open, its deadline is
-/// one wait on the wheel of the context that the inspector runs on, and the page shows that, too.
+/// Cost. Without a connection, there is no timer, no wake-up and no other cost. While a page is
+/// open, the wheels are read once in each period, which takes about 20 µs for each wheel; at most
+/// every two seconds, all waits are visited, which takes about 0.1 µs for each. (On a context of
+/// the program not if there are more than 50,000; on an own thread not if there are more than two
+/// million.) While a connection is open, its deadline is one wait on the wheel of the context that
+/// the inspector runs on, and the page shows that, too.
 ///
 /// Work. An inspector on a context is work of that context: run() does not return before the
 /// inspector is closed. With `on_own_thread` it is not.
@@ -77,16 +78,17 @@ inline constexpr on_own_thread_t on_own_thread{};
 /// Thread safety. watch(), close() and the destructor may be called from any thread, if no two
 /// calls are made at the same time, except for two calls of watch(). All else is constant.
 ///
-/// Lifetimes. The inspector and the contexts may end in any order. A context that has ended is shown
-/// as ended. If the context ends that the inspector runs on, the inspector is closed. The inspector
-/// does not survive fork(): in the child, neither use nor destroy one that has its own thread.
+/// Lifetimes. The inspector and the contexts may end in any order. A context that has ended is
+/// shown as ended. If the context ends that the inspector runs on, the inspector is closed. The
+/// inspector does not survive fork(): in the child, neither use nor destroy one that has its own
+/// thread.
 class inspector {
 public:
     /// Listens on `context`, and shows its wheel for the steady_clock; makes the wheel if there is
     /// none.
     ///
-    /// Throws boost::system::system_error, which names the address and the port, if it cannot listen
-    /// there, and std::invalid_argument if an option is unusable.
+    /// Throws boost::system::system_error, which names the address and the port, if it cannot
+    /// listen there, and std::invalid_argument if an option is unusable.
     template <class Context>
         requires detail::is_context<Context>
     explicit inspector(Context& context, inspector_options options = {})
@@ -153,9 +155,9 @@ public:
         return text.str();
     }
 
-    /// Stops listening at once, and closes all connections. On a context of the program, the context
-    /// closes them when it next runs, or when it ends. Only with a thread of its own, this waits for
-    /// that thread, which takes no longer than one answer. Can be called again.
+    /// Stops listening at once, and closes all connections. On a context of the program, the
+    /// context closes them when it next runs, or when it ends. Only with a thread of its own, this
+    /// waits for that thread, which takes no longer than one answer. Can be called again.
     void close() noexcept {
         if (server_ != nullptr) {
             server_->close();
@@ -167,11 +169,12 @@ private:
     struct closed {};
 
     // Listens, but is not started.
-    inspector(closed, boost::asio::execution_context& context,
-              const boost::asio::any_io_executor& ex, inspector_options options, bool alone)
+    template <class Executor>
+    inspector(closed, boost::asio::execution_context& context, const Executor& executor,
+              inspector_options options, bool alone)
         : context_(&context), name_(options.name),
-          server_(std::make_shared<detail::inspector_server>(boost::asio::make_strand(ex),
-                                                             std::move(options), alone)) {
+          server_(std::make_shared<detail::inspector_server_on<Executor>>(
+              executor, std::move(options), alone)) {
         // After the services that the server uses, so that the context ends this one before them.
         boost::asio::use_service<detail::inspector_servers>(context).add(server_);
     }

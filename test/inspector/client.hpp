@@ -30,8 +30,8 @@
 
 namespace asio_wheel::test {
 
-/// Throws if something is not so that a test cannot go on without. (Clients also run on threads where
-/// the checks of Boost.Test must not be used.)
+/// Throws if something is not so that a test cannot go on without. (Clients also run on threads
+/// where the checks of Boost.Test must not be used.)
 inline void require(bool fact, const std::string& otherwise) {
     if (!fact) {
         throw std::runtime_error(otherwise);

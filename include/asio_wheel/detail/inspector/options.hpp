@@ -20,8 +20,8 @@ namespace asio_wheel {
 ///     asio_wheel::inspector inspector(ctx, {.port = 9464});
 struct inspector_options {
     /// The address. By default, only programs on this machine can connect. The inspector has no
-    /// passwords and no encryption: if you give another address, whoever reaches it reads all of
-    /// the page.
+    /// passwords and no encryption: with another address, each program that can connect to it sees
+    /// all of the page.
     boost::asio::ip::address address = boost::asio::ip::address_v4::loopback();
 
     /// The port; with 0, the system chooses one, which inspector::local_endpoint() returns.
@@ -41,6 +41,7 @@ struct inspector_options {
     /// Names by which clients reach the server, such as `host` or `host:port`, besides localhost
     /// and the address itself. Needed for a proxy, or for `ssh -L 8080:localhost:9464`:
     /// `{"localhost:8080"}`. A name without a port allows any port.
+    // NOLINTNEXTLINE(readability-redundant-member-init): so that it can be left out.
     std::vector<std::string> allowed_hosts{};
 };
 

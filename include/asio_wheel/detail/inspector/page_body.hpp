@@ -71,6 +71,11 @@ inline constexpr std::string_view page_body = R"html(
       <h3>Loop lag: how late the context calls the wheel</h3>
       <svg id="lag" role="img" aria-label="Loop lag"></svg>
       <p id="lag-text" class="key"></p>
+      <div id="delay-part" hidden>
+        <h3>Handler delay: from that tick to the handler</h3>
+        <svg id="delay" role="img" aria-label="Handler delay"></svg>
+        <p id="delay-text" class="key"></p>
+      </div>
     </section>
     <section aria-labelledby="h-left">
       <h2 id="h-left">Time that remains</h2>

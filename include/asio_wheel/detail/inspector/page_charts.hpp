@@ -43,9 +43,10 @@ function shortNumber(x) {
 const wholeNumber = x => Math.round(x).toLocaleString("en");
 
 function shortTime(ns, digits = 3) {
-  const units = [["d", 864e11], ["h", 36e11], ["min", 6e10], ["s", 1e9], ["ms", 1e6], ["µs", 1e3]];
-  for (const [unit, size] of units) {
-    if (ns >= size) return Number((ns / size).toPrecision(digits)) + " " + unit;
+  const units = [["d", 864e11, 2], ["h", 36e11, 2], ["min", 6e10, 2], ["s", 1e9, 1], ["ms", 1e6, 1],
+                 ["µs", 1e3, 1]];
+  for (const [unit, size, least] of units) {
+    if (ns >= least * size) return Number((ns / size).toPrecision(digits)) + " " + unit;
   }
   return Math.max(0, Math.round(ns)) + " ns";
 }

@@ -48,7 +48,7 @@ function disconnect() {
 
 const held = () => byId("hold").getAttribute("aria-pressed") === "true";
 
-// A page that nobody sees costs the program nothing.
+// A page that is not visible costs the program nothing.
 function follow() {
   const wanted = !document.hidden && !held();
   if (wanted && source === null) {
@@ -136,7 +136,9 @@ function drawRates(history) {
   drawKey(byId("rates-key"), series, true);
 
   const causes = Object.keys(history[history.length - 1].wheel.wake_ups);
-  const wakes = causes.map(cause => of(cause, wheel => wheel.wake_ups[cause] ?? 0));
+  const names = {due: "waits were due", nothing_due: "nothing was due any more"};
+  const wakes = causes.map(cause => of(names[cause] ?? cause,
+                                       wheel => wheel.wake_ups[cause] ?? 0));
   columnChart(byId("wakes"), wakes, minute);
   drawKey(byId("wakes-key"), wakes, false);
 
@@ -149,8 +151,11 @@ function drawRates(history) {
 
 function drawHistograms(history, wheel) {
   const first = history[0].wheel;
+  byId("delay-part").hidden = wheel.handler_delay.count === 0; // It is measured on request only.
   for (const [name, key, tile, what] of [["late", "lateness", "t-late", "waits"],
-                                         ["lag", "loop_lag", "t-lag", "wake-ups"]]) {
+                                         ["lag", "loop_lag", "t-lag", "wake-ups"],
+                                         ["delay", "handler_delay", "", "handlers"]]) {
+    if (wheel[key].count === 0 && !tile) continue;
     const cells = difference(wheel[key].buckets, history.length > 1 ? first[key].buckets : []);
     const count = sum(cells), largest = cells.length ? cells[cells.length - 1][0] : 0;
     histogramChart(byId(name), cells, 8192, 2);
@@ -158,7 +163,7 @@ function drawHistograms(history, wheel) {
                    ["p99", shortTime(quantile(cells, .99))], ["most", shortTime(largest)]];
     byId(name + "-text").replaceChildren(...parts.map(([a, b], i) =>
         i === 0 ? make("span", {}, make("b", {}, a), b) : make("span", {}, a, make("b", {}, b))));
-    setText(byId(tile), count ? shortTime(quantile(cells, .99)) : "–");
+    if (tile) setText(byId(tile), count ? shortTime(quantile(cells, .99)) : "–");
     byId(name).setAttribute("aria-label", parts.map(part => part.join(" ")).join(", "));
   }
 }

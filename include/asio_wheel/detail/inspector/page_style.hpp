@@ -22,7 +22,7 @@ inline constexpr std::string_view page_style = R"css(
     --back: #0e131a; --card: #171e28; --line: #2b3543; --text: #e7ecf3; --muted: #9dabbd;
     --empty: #242e3b; --good: #4bd09a; --bad: #ff8a80; --wait: #f0bf5e;
     --c0: #62b2f5; --c1: #f5974e; --c2: #43cfa6; --c3: #e08cc4; --c4: #d3c65a; --c5: #a3a7f7;
-    --h1: #1f4a72; --h2: #2c72ad; --h3: #4a9fe2; --h4: #a8d8ff;
+    --h1: #2a659c; --h2: #3b86c9; --h3: #62aeea; --h4: #b5ddff;
   }
 }
 * { box-sizing: border-box; }

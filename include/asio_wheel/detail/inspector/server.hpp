@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The server behind an inspector: accepts connections, reads the wheels, and sends events while
-// somebody listens.
+// The server behind an inspector: accepts connections, reads the wheels, and sends events while a
+// client wants them.
 //
 // The inspector, the handlers of the context, and a service of the context all refer to the server.
 // When the inspector ends, it closes the server, and the handlers that are left keep it. When the
@@ -18,7 +18,7 @@
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/steady_timer.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -41,54 +41,81 @@
 
 namespace asio_wheel::detail {
 
-class inspector_server final : public inspector_site,
-                               public std::enable_shared_from_this<inspector_server> {
+/// A server on a context of any type.
+class inspector_server : public inspector_site {
+public:
+    inspector_server() = default;
+    inspector_server(const inspector_server&) = delete;
+    inspector_server& operator=(const inspector_server&) = delete;
+
+    virtual void start() = 0;
+    virtual void watch(std::string name, std::shared_ptr<watched_wheel> wheel) = 0;
+    [[nodiscard]] virtual const boost::asio::ip::tcp::endpoint& endpoint() const noexcept = 0;
+
+    /// Stops listening now. The strand closes the connections. From any thread.
+    virtual void close() noexcept = 0;
+
+    /// The context ends: nothing here may refer to it any more.
+    virtual void context_ended() noexcept = 0;
+
+protected:
+    ~inspector_server() = default;
+};
+
+template <class Executor>
+class inspector_server_on final
+    : public inspector_server,
+      public std::enable_shared_from_this<inspector_server_on<Executor>> {
     using tcp = boost::asio::ip::tcp;
     using error_code = boost::system::error_code;
+    using strand_type = boost::asio::strand<Executor>;
+    using session_type = inspector_session<strand_type>;
+    using socket_type = typename session_type::socket_type;
+    using acceptor_type = typename tcp::acceptor::rebind_executor<Executor>::other;
+    using timer_type = typename steady_timer::rebind_executor<Executor>::other;
+
+    using inspector_server_on::enable_shared_from_this::shared_from_this;
 
 public:
     static constexpr std::chrono::milliseconds pause_after_failure{100};
 
     /// Listens, but accepts nothing before start(). Throws system_error if that is impossible.
     /// `alone`: on a thread of its own.
-    inspector_server(const boost::asio::any_io_executor& strand, inspector_options options,
-                     bool alone)
+    inspector_server_on(const Executor& executor, inspector_options options, bool alone)
         : options_(checked(std::move(options))), wheels_(alone),
-          parts_(std::make_unique<parts>(strand)) {
+          parts_(std::make_unique<parts>(executor)) {
         listen(parts_->acceptor, {options_.address, options_.port});
         endpoint_ = parts_->acceptor.local_endpoint();
     }
 
-    void start() {
+    void start() override {
         const std::lock_guard lock(mutex_);
         accept();
     }
 
-    void watch(std::string name, std::shared_ptr<watched_wheel> wheel) {
+    void watch(std::string name, std::shared_ptr<watched_wheel> wheel) override {
         wheels_.add(std::move(name), std::move(wheel));
     }
 
-    [[nodiscard]] const tcp::endpoint& endpoint() const noexcept { return endpoint_; }
+    [[nodiscard]] const tcp::endpoint& endpoint() const noexcept override { return endpoint_; }
 
-    /// Stops listening now. The strand closes the connections. From any thread.
-    void close() noexcept {
+    void close() noexcept override {
         const std::lock_guard lock(mutex_);
         if (parts_ == nullptr || std::exchange(closed_, true)) {
             return;
         }
         error_code ignored; // It is closed anyway.
-        parts_->acceptor.close(ignored);
+        static_cast<void>(parts_->acceptor.close(ignored));
         try {
             // Under the lock, because without it the context could end before post() is done.
             boost::asio::post(parts_->strand,
-                              [self = shared_from_this()] { self->close_sessions(); });
+                              [self = shared_from_this()] { self->close_clients(); });
         } catch (const std::exception&) {
             // Without memory, each connection ends with its deadline or its client.
         }
     }
 
-    /// The context ends: nothing here may refer to it any more.
-    void context_ended() noexcept {
+    void context_ended() noexcept override {
         std::unique_ptr<parts> ended;
         const std::lock_guard lock(mutex_);
         closed_ = true;
@@ -103,29 +130,30 @@ public:
         return options_.allowed_hosts;
     }
 
-    void begin_events(inspector_session& session) override {
-        session.send(event());
+    void begin_events(inspector_client& client) override {
+        client.send(event());
         const std::lock_guard lock(mutex_);
         if (!closed_ && !sends_events_) {
             wait_for_next_event();
         }
     }
 
-    void ended(inspector_session& session) noexcept override {
+    void ended(inspector_client& client) noexcept override {
         const std::lock_guard lock(mutex_);
-        sessions_.erase(&session);
+        clients_.erase(&client);
     }
 
 private:
-    // What belongs to the context.
+    // What belongs to the context. The acceptor and the timers do not use the strand: a strand
+    // allocates for each handler. So these handlers are called also if there is no memory. They
+    // take the lock, and go on from there.
     struct parts {
-        explicit parts(const boost::asio::any_io_executor& ex)
-            : strand(ex), acceptor(ex), pause(ex), next_event(ex) {}
+        explicit parts(const Executor& ex) : strand(ex), acceptor(ex), pause(ex), next_event(ex) {}
 
-        boost::asio::any_io_executor strand;
-        tcp::acceptor acceptor;
-        steady_timer pause; // After a failure to accept.
-        steady_timer next_event;
+        strand_type strand; // For all connections.
+        acceptor_type acceptor;
+        timer_type pause; // After a failure to accept.
+        timer_type next_event;
     };
 
     [[nodiscard]] static inspector_options checked(inspector_options options) {
@@ -138,7 +166,7 @@ private:
         return options;
     }
 
-    static void listen(tcp::acceptor& acceptor, const tcp::endpoint& where) {
+    static void listen(acceptor_type& acceptor, const tcp::endpoint& where) {
         error_code ec;
         const auto check = [&](const char* what) {
             if (ec) {
@@ -147,54 +175,71 @@ private:
                 throw boost::system::system_error(ec, text.str());
             }
         };
-        acceptor.open(where.protocol(), ec);
+        static_cast<void>(acceptor.open(where.protocol(), ec));
         check("open a socket for");
 #ifndef _WIN32 // There, it would let others take the port while it is in use.
-        acceptor.set_option(boost::asio::socket_base::reuse_address(true), ec);
+        static_cast<void>(acceptor.set_option(boost::asio::socket_base::reuse_address(true), ec));
 #endif
-        acceptor.bind(where, ec);
+        static_cast<void>(acceptor.bind(where, ec));
         check("listen on");
-        acceptor.listen(boost::asio::socket_base::max_listen_connections, ec);
+        static_cast<void>(acceptor.listen(boost::asio::socket_base::max_listen_connections, ec));
+        check("listen on");
+        static_cast<void>(acceptor.non_blocking(true, ec));
         check("listen on");
     }
 
-    // With the lock.
+    // With the lock. Waits until a connection can be accepted, and then accepts it without waiting:
+    // async_accept() would lose its handler if there were no memory for the socket.
     void accept() {
-        const auto handler = [self = shared_from_this()](const error_code& ec, tcp::socket socket) {
-            self->guarded([&] { self->on_accept(ec, std::move(socket)); });
+        auto handler = [self = shared_from_this()](const error_code& ec) {
+            self->guarded([&] { self->on_ready(ec); });
         };
         try {
-            parts_->acceptor.async_accept(handler);
+            parts_->acceptor.async_wait(tcp::acceptor::wait_read, std::move(handler));
         } catch (const std::exception&) {
             accept_after_pause();
         }
     }
 
-    void on_accept(const error_code& ec, tcp::socket socket) {
+    void on_ready(error_code ec) {
+        std::optional<socket_type> socket;
         {
             const std::lock_guard lock(mutex_);
             if (closed_) {
                 return;
             }
-            if (ec) { // Descriptors or memory have run out; others may give some back.
-                accept_after_pause();
+            try {
+                socket.emplace(parts_->strand);
+                if (!ec) {
+                    static_cast<void>(parts_->acceptor.accept(*socket, ec));
+                }
+            } catch (const std::exception&) {
+                ec = boost::asio::error::no_memory;
+            }
+            if (ec && ec != boost::asio::error::would_block) {
+                accept_after_pause(); // Descriptors or memory have run out. That may pass.
                 return;
             }
             accept();
-            if (sessions_.size() >= options_.max_connections) {
+            if (ec || clients_.size() >= options_.max_connections) {
                 return; // Closes the socket.
             }
         }
-        const auto session =
-            std::make_shared<inspector_session>(shared_from_this(), std::move(socket));
-        {
-            const std::lock_guard lock(mutex_);
-            if (closed_) {
-                return;
-            }
-            sessions_.insert(session.get());
+        begin_session(*std::move(socket));
+    }
+
+    void begin_session(socket_type socket) {
+        const auto session = std::make_shared<session_type>(shared_from_this(), std::move(socket));
+        const std::lock_guard lock(mutex_);
+        if (!closed_) {
+            clients_.insert(session.get());
+            boost::asio::post(parts_->strand,
+                              [self = shared_from_this(), session] { self->start(*session); });
         }
-        session->start();
+    }
+
+    void start(session_type& session) {
+        guarded([&] { session.start(); });
     }
 
     // With the lock.
@@ -210,32 +255,51 @@ private:
         });
     }
 
-    // With the lock. While nobody listens, no timer runs.
+    // With the lock. If no client wants events, no timer runs.
     void wait_for_next_event() {
         parts_->next_event.expires_after(options_.period);
         parts_->next_event.async_wait([self = shared_from_this()](const error_code& ec) {
+            const std::lock_guard lock(self->mutex_);
             self->sends_events_ = false;
-            if (!ec) {
-                self->guarded([&] { self->send_events(); });
+            if (!ec && !self->closed_) {
+                self->guarded([&] { self->send_events_soon(); });
             }
         });
         sends_events_ = true;
     }
 
-    void send_events() {
-        bool wanted = false;
-        std::shared_ptr<const std::string> text;
-        for (const auto& session : sessions()) {
-            wanted = wanted || session->takes_events();
-            if (session->takes_event()) {
-                text = text == nullptr ? event() : text;
-                session->send(text);
-            }
-        }
-        const std::lock_guard lock(mutex_);
-        if (wanted && !closed_ && !sends_events_) {
+    // With the lock.
+    void send_events_soon() {
+        try {
+            boost::asio::post(parts_->strand, [self = shared_from_this()] { self->on_period(); });
+        } catch (const std::exception&) {
             wait_for_next_event();
         }
+    }
+
+    void on_period() {
+        bool wanted = true; // If sending fails, it is tried again in the next period.
+        guarded([&] { wanted = send_events(); });
+        guarded([&] {
+            const std::lock_guard lock(mutex_);
+            if (wanted && !closed_ && !sends_events_) {
+                wait_for_next_event();
+            }
+        });
+    }
+
+    // Returns whether a client wants events.
+    [[nodiscard]] bool send_events() {
+        bool wanted = false;
+        std::shared_ptr<const std::string> text;
+        for (const auto& client : clients()) {
+            wanted = wanted || client->takes_events();
+            if (client->takes_event()) {
+                text = text == nullptr ? event() : text;
+                client->send(text);
+            }
+        }
+        return wanted;
     }
 
     [[nodiscard]] std::shared_ptr<const std::string> event() {
@@ -243,19 +307,19 @@ private:
                                                    "\n\n");
     }
 
-    [[nodiscard]] std::vector<std::shared_ptr<inspector_session>> sessions() {
-        std::vector<std::shared_ptr<inspector_session>> all;
+    [[nodiscard]] std::vector<std::shared_ptr<inspector_client>> clients() {
+        std::vector<std::shared_ptr<inspector_client>> all;
         const std::lock_guard lock(mutex_);
-        all.reserve(sessions_.size());
-        for (inspector_session* session : sessions_) {
-            if (auto alive = session->weak_from_this().lock()) {
+        all.reserve(clients_.size());
+        for (inspector_client* client : clients_) {
+            if (auto alive = client->weak_from_this().lock()) {
                 all.push_back(std::move(alive));
             }
         }
         return all;
     }
 
-    void close_sessions() {
+    void close_clients() {
         guarded([&] {
             {
                 const std::lock_guard lock(mutex_);
@@ -264,8 +328,8 @@ private:
                     parts_->next_event.cancel();
                 }
             }
-            for (const auto& session : sessions()) {
-                session->close();
+            for (const auto& client : clients()) {
+                client->close();
             }
         });
     }
@@ -283,13 +347,13 @@ private:
     const inspector_options options_;
     tcp::endpoint endpoint_;
     inspected_wheels wheels_;
-    bool sends_events_ = false; // Used on the strand.
 
     // Guards what follows, and operations on the parts by close().
     mutex mutex_;
     std::unique_ptr<parts> parts_; // Null when the context has ended.
-    std::set<inspector_session*> sessions_;
+    std::set<inspector_client*> clients_;
     bool closed_ = false;
+    bool sends_events_ = false; // The next event is waited for.
 };
 
 /// Tells the servers of a context when it ends.

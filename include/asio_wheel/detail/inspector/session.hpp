@@ -37,15 +37,12 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace asio_wheel::detail {
-
-class inspector_session;
 
 struct inspector_answer {
     boost::beast::http::status status = boost::beast::http::status::ok;
@@ -55,6 +52,28 @@ struct inspector_answer {
     bool events = false; ///< Events follow.
 };
 
+/// A connection to which events may be sent. All functions are for the strand.
+class inspector_client : public std::enable_shared_from_this<inspector_client> {
+public:
+    inspector_client() = default;
+    inspector_client(const inspector_client&) = delete;
+    inspector_client& operator=(const inspector_client&) = delete;
+    virtual ~inspector_client() = default;
+
+    /// Whether events are wanted.
+    [[nodiscard]] bool takes_events() const noexcept { return events_; }
+
+    /// Whether events are wanted, and the one before has been sent.
+    [[nodiscard]] bool takes_event() const noexcept { return events_ && event_ == nullptr; }
+
+    virtual void send(std::shared_ptr<const std::string> event) = 0;
+    virtual void close() = 0;
+
+protected:
+    std::shared_ptr<const std::string> event_; // While it is written.
+    bool events_ = false;
+};
+
 /// What a session needs from its inspector.
 class inspector_site {
 public:
@@ -62,26 +81,33 @@ public:
                                                   std::string_view accept) = 0;
     [[nodiscard]] virtual const std::vector<std::string>& allowed_hosts() const noexcept = 0;
 
-    /// The session is ready for events.
-    virtual void begin_events(inspector_session& session) = 0;
+    /// The client is ready for events.
+    virtual void begin_events(inspector_client& client) = 0;
 
-    /// The session no longer exists.
-    virtual void ended(inspector_session& session) noexcept = 0;
+    /// The client no longer exists.
+    virtual void ended(inspector_client& client) noexcept = 0;
 
 protected:
     ~inspector_site() = default;
 };
 
-class inspector_session : public std::enable_shared_from_this<inspector_session> {
+/// `Executor` is a strand of the context's own executor. Its type is not erased: any_io_executor
+/// would allocate for each operation, also where Asio cannot report that there is no memory.
+template <class Executor>
+class inspector_session final : public inspector_client {
     using tcp = boost::asio::ip::tcp;
     using error_code = boost::system::error_code;
     using status = boost::beast::http::status;
+    using parser_type = boost::beast::http::request_parser<boost::beast::http::empty_body>;
+    using serializer_type =
+        boost::beast::http::response_serializer<boost::beast::http::string_body>;
 
     // A handler that calls a member function. No exception leaves it, because the context is the
     // program's: without memory, this connection ends, and nothing else.
     template <class Function>
     [[nodiscard]] auto next(Function function) {
-        return [self = shared_from_this(), function](const error_code& ec, std::size_t n) {
+        auto self = std::static_pointer_cast<inspector_session>(shared_from_this());
+        return [self = std::move(self), function](const error_code& ec, std::size_t n) {
             try {
                 ((*self).*function)(ec, n);
             } catch (const std::exception&) {
@@ -91,41 +117,41 @@ class inspector_session : public std::enable_shared_from_this<inspector_session>
     }
 
 public:
+    using socket_type = typename tcp::socket::rebind_executor<Executor>::other;
+
     static constexpr std::chrono::seconds silence{60}; // Prometheus asks once a minute by default.
     static constexpr std::chrono::seconds request_time{5};
     static constexpr std::chrono::seconds write_time{10};
     static constexpr std::chrono::seconds linger_time{1};
     static constexpr std::uint32_t longest_header = 16384;
 
-    inspector_session(std::shared_ptr<inspector_site> site, tcp::socket socket)
+    inspector_session(std::shared_ptr<inspector_site> site, socket_type socket)
         : site_(std::move(site)), stream_(std::move(socket)), buffer_(longest_header) {
         error_code ignored; // Of a connection that has ended already.
         here_ = stream_.socket().local_endpoint(ignored);
         // An event is written at once, and is small: it must not wait for an acknowledgement.
-        stream_.socket().set_option(tcp::no_delay(true), ignored);
+        static_cast<void>(stream_.socket().set_option(tcp::no_delay(true), ignored));
     }
-    inspector_session(const inspector_session&) = delete;
-    inspector_session& operator=(const inspector_session&) = delete;
-    ~inspector_session() { site_->ended(*this); }
+    ~inspector_session() override { site_->ended(*this); }
 
     void start() { read_request(); }
 
-    void close() { stream_.close(); }
+    void close() override { stream_.close(); }
 
-    /// Whether events are wanted, and the one before has been sent.
-    [[nodiscard]] bool takes_event() const noexcept { return events_ && event_ == nullptr; }
-    [[nodiscard]] bool takes_events() const noexcept { return events_; }
-
-    void send(std::shared_ptr<const std::string> event) {
+    void send(std::shared_ptr<const std::string> event) override {
         event_ = std::move(event);
         stream_.write_expires_after(write_time);
-        boost::asio::async_write(stream_, boost::asio::buffer(*event_),
-                                 next(&inspector_session::on_event));
+        try {
+            boost::asio::async_write(stream_, boost::asio::buffer(*event_),
+                                     next(&inspector_session::on_event));
+        } catch (const std::exception&) {
+            close(); // Without memory, this client ends, and the others get the event.
+        }
     }
 
 private:
     void read_request() {
-        parser_.emplace();
+        parser_ = std::make_unique<parser_type>();
         parser_->header_limit(longest_header / 2);
         parser_->body_limit(0);
         if (buffer_.size() == 0) {
@@ -198,7 +224,7 @@ private:
         if (!answer.events) { // Events end with the connection.
             response_.prepare_payload();
         }
-        serializer_.emplace(response_);
+        serializer_ = std::make_unique<serializer_type>(response_);
         stream_.write_expires_after(write_time);
         if (answer.events || parser_->get().method() == verb::head) {
             boost::beast::http::async_write_header(stream_, *serializer_,
@@ -242,7 +268,7 @@ private:
     // may be lost. So the client closes first, but not later than a second from now.
     void linger() {
         error_code ignored;
-        stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        static_cast<void>(stream_.socket().shutdown(tcp::socket::shutdown_send, ignored));
         stream_.read_expires_after(linger_time);
         read_nothing(&inspector_session::on_lingering);
     }
@@ -261,18 +287,15 @@ private:
     }
 
     std::shared_ptr<inspector_site> site_;
-    timeout_stream<tcp::socket> stream_;
+    timeout_stream<socket_type> stream_;
     tcp::endpoint here_;
     boost::beast::flat_buffer buffer_;
-    std::optional<boost::beast::http::request_parser<boost::beast::http::empty_body>> parser_;
+    std::unique_ptr<parser_type> parser_;
     boost::beast::http::response<boost::beast::http::string_body> response_;
-    std::optional<boost::beast::http::response_serializer<boost::beast::http::string_body>>
-        serializer_;
-    std::shared_ptr<const std::string> event_; // While it is written.
+    std::unique_ptr<serializer_type> serializer_;
     std::array<char, 512> ignored_{};
     bool keep_alive_ = false;
     bool events_follow_ = false; // After the header that is being written.
-    bool events_ = false;
 };
 
 } // namespace asio_wheel::detail

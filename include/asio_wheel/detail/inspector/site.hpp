@@ -36,7 +36,7 @@
 
 namespace asio_wheel::detail {
 
-/// A number that nobody guesses, in hexadecimal digits.
+/// A number that cannot be guessed, in hexadecimal digits.
 [[nodiscard]] inline std::string random_word() {
     std::random_device random;
     std::ostringstream text;

@@ -100,8 +100,8 @@ inline void write_wheel(json_writer& json, const wheel_reading& reading) {
     }
     json.close('}');
     json.key("wake_ups").open('{');
-    json.member("waits were due", stats.wake_ups - stats.spurious_wake_ups);
-    json.member("nothing was due any more", stats.spurious_wake_ups);
+    json.member("due", stats.wake_ups - stats.spurious_wake_ups);
+    json.member("nothing_due", stats.spurious_wake_ups);
     json.close('}');
     write_histogram(json, "lateness", stats.lateness);
     write_histogram(json, "loop_lag", stats.loop_lag);

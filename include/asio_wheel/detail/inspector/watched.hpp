@@ -68,7 +68,7 @@ public:
         return wheel_ == nullptr;
     }
 
-    /// The context ends. Waits until nobody reads.
+    /// The context ends. Waits until the inspectors have finished reading.
     void disconnect() noexcept {
         const std::lock_guard lock(mutex_);
         wheel_ = nullptr;
