@@ -25,19 +25,23 @@ wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
         take_bookmark();
     }
     std::size_t count = 0;
-    for (; slot_ <= w.held_; ++slot_, list_ = 0) {
+    for (; place_ <= w.held_; ++place_, list_ = 0) {
+        // Entries come to the opened slot from all others without a question. So it is the last.
+        const std::uint32_t slot = place_ < w.opened_    ? place_
+                                   : place_ == w.opened_ ? w.held_
+                                                         : w.opened_;
         for (; list_ < wheel::stripes; ++list_, next = nullptr) {
             if (next == nullptr) {
-                if ((w.filled_[slot_] >> list_ & 1U) == 0) {
+                if ((w.filled_[slot] >> list_ & 1U) == 0) {
                     continue;
                 }
-                next = wheel::next_of(&w.slots_[slot_].lists[list_]);
+                next = wheel::next_of(&w.slots_[slot].lists[list_]);
             }
             for (; !is_head(next); next = wheel::next_of(next)) {
                 if (count == found.size()) {
                     wheel::algorithms::link_before(next, wheel::node_of(bookmark_));
                     bookmark_.deadline_ = last_tick;
-                    bookmark_.slot_ = slot_;
+                    bookmark_.slot_ = slot;
                     ++w.size_;
                     return {count, true};
                 }
@@ -45,7 +49,7 @@ wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
             }
         }
     }
-    slot_ = 0;
+    place_ = 0;
     return {count, false};
 }
 

@@ -248,6 +248,65 @@ BOOST_AUTO_TEST_CASE(a_wait_that_time_moves_meanwhile_is_visited_once) {
     }
 }
 
+// Time stands in the middle of a tick, and a pass over what is due is under way. Some timers of
+// that tick are held back, because they are not due yet. So a timer whose wait is brought forward
+// leaves the wheel for a moment.
+BOOST_AUTO_TEST_CASE(a_wait_that_is_moved_during_a_pass_with_held_timers_is_visited_once) {
+    world w({.tick = 1ms, .budget = 1});
+    w.align();
+    w.elapse(500us);
+    constexpr std::size_t n = 20;
+    for (std::size_t i = 0; i < n; ++i) {
+        w.start(200us); // Held back.
+        w.start(1h);
+    }
+    std::size_t walks = 0;
+    std::deque<timer> late;
+    for (std::size_t i = 0; i < n; ++i) {
+        late.emplace_back(w.ctx, 0s).async_wait([&](error_code) {
+            std::map<nanoseconds, std::size_t> seen;
+            const nanoseconds next = 1h - (++walks) * 1min;
+            w.wheel.for_each_pending([&](const pending_wait& wait) {
+                if (seen.empty()) {
+                    for (std::size_t far = 1; far < w.timers.size(); far += 2) {
+                        static_cast<void>(w.timers[far].postpone_until(w.now() + next));
+                    }
+                }
+                ++seen[wait.remaining];
+            });
+            BOOST_TEST(seen[200us] == n);
+            BOOST_TEST(seen[next] + seen[next + 1min] == n);
+        });
+    }
+    w.poll();
+    BOOST_TEST(walks == n);
+}
+
+// When a pass begins, it goes through what the last one has held back, in slices.
+BOOST_AUTO_TEST_CASE(a_wait_that_is_held_back_is_visited_once) {
+    constexpr std::size_t n = 40;
+    for (std::size_t when = 1; when <= n; ++when) {
+        world w({.tick = 1ms, .budget = 1});
+        w.align();
+        w.elapse(500us);
+        w.start_many(n, 200us, 1us);
+        w.elapse(0s); // Now they are held back.
+        timer late(w.ctx, 0s);
+        std::size_t visited = 0;
+        const auto seen = w.visits([&](const pending_wait&) {
+            if (++visited == when) {
+                late.async_wait(ignore);
+                w.ctx.restart();
+                BOOST_TEST(w.ctx.poll_one() == 1U);
+            }
+        });
+        BOOST_TEST_INFO_SCOPE("a slice after " << when << " visits");
+        BOOST_TEST(seen.size() == n);
+        BOOST_TEST(all_once(seen));
+        w.poll();
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_wait_that_ends_meanwhile_is_visited_once_or_not, world) {
     start_many(1000, 1s, 1ms);
     std::size_t visited = 0;
@@ -333,6 +392,20 @@ BOOST_FIXTURE_TEST_CASE(hundreds_of_walks_find_the_same, world) {
         if (i % 255 == 0) {
             rare.expires_after(1ns); // It is filed anew the next time.
         }
+    }
+}
+
+// A walk that ends early leaves its number on the timers that it has seen, and on no others.
+BOOST_FIXTURE_TEST_CASE(walks_that_end_early_do_not_hide_waits, world) {
+    start_many(300, 1s, 1ms); // More than a slice.
+    for (const int early : {0, 254, 1, 253, 254, 255, 509}) {
+        for (int i = 0; i < early; ++i) {
+            BOOST_CHECK_THROW(wheel.for_each_pending([](const pending_wait&) {
+                throw std::runtime_error("one is enough");
+            }),
+                              std::runtime_error);
+        }
+        BOOST_TEST(visits().size() == 300U);
     }
 }
 

@@ -327,7 +327,7 @@ private:
     std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
     std::uint8_t walk_ = 0;      // The number of the walk that is under way, or 0.
-    std::uint8_t last_walk_ = 0; // The number of the last walk.
+    std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
     bool missed_ = false;        // This walk may have missed a timer that was moved.
     std::size_t unseen_ = 0;     // Waits that started since the peak was compared.
     stall_guard stall_;

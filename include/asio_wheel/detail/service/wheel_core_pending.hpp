@@ -6,7 +6,8 @@
 // A walk takes the lock for one slice of `budget` timers at a time, and timers move meanwhile. So
 // each walk has a number, and marks the timers that it has seen. If a timer that it has not seen is
 // filed again, it may be where the walk has been already: then another pass follows. A timer that
-// is filed anew belongs to a wait that started during the walk, and counts as seen.
+// is filed anew has a wait that started during the walk, or that was due; so it counts as seen.
+// Outside of walks, a timer that is filed anew gets the number 0, which no walk has.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_PENDING_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_PENDING_HPP
@@ -15,8 +16,12 @@
 #include <asio_wheel/detail/wheel/wheel_walk.hpp>
 #include <asio_wheel/pending.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace asio_wheel::detail {
@@ -28,10 +33,14 @@ public:
     explicit pending_walk(wheel_core& core)
         : core_(core), turn_(core.walks_), found_(core.options_.budget),
           walk_(core.wheel_, bookmark_) {
-        const locked guard(core_, "for_each_pending()");
-        core_.last_walk_ = static_cast<std::uint8_t>(core_.last_walk_ % max_walk + 1);
-        core_.walk_ = core_.last_walk_;
-        core_.missed_ = false;
+        if (core_.last_walk_ == max_walk) {
+            // The numbers begin anew. A walk that ended early has left older ones on some timers.
+            begin(0);
+            while (!ended_) {
+                slice([](state&, time_point) {});
+            }
+        }
+        begin(core_.last_walk_ + 1U);
     }
     pending_walk(const pending_walk&) = delete;
     pending_walk& operator=(const pending_walk&) = delete;
@@ -46,23 +55,10 @@ public:
     [[nodiscard]] bool next(std::vector<pending_wait>& waits) {
         waits.clear();
         waits.reserve(found_.size());
-        while (waits.empty()) {
-            if (ended_) {
-                return false;
-            }
-            const locked guard(core_, "for_each_pending()");
-            const visit others(core_);
-            const wheel_walk::progress passed = walk_.step(found_);
-            bookmark_.set_life(passed.more ? timer_life::tombstone : timer_life::unknown);
-            const time_point now = core_.clock_.now();
-            for (std::size_t i = 0; i < passed.found; ++i) {
-                see(static_cast<state&>(*found_[i]), now, waits);
-            }
-            if (!passed.more) {
-                ended_ = !std::exchange(core_.missed_, false);
-            }
+        while (waits.empty() && !ended_) {
+            slice([&](state& s, time_point now) { see(s, now, waits); });
         }
-        return true;
+        return !waits.empty();
     }
 
 private:
@@ -88,10 +84,35 @@ private:
         walk_turns& turns_;
     };
 
-    void see(state& s, time_point now, std::vector<pending_wait>& waits) {
-        if (std::exchange(s.seen_by_walk, core_.walk_) == core_.walk_) {
-            return;
+    void begin(unsigned number) {
+        const locked guard(core_, "for_each_pending()");
+        core_.last_walk_ = static_cast<std::uint8_t>(number);
+        core_.walk_ = core_.last_walk_;
+        core_.missed_ = false;
+        ended_ = false;
+    }
+
+    // Calls see(timer, now) for the next timers that this walk has not seen. Sets ended_ after the
+    // last ones.
+    template <class See>
+    void slice(See see) {
+        const locked guard(core_, "for_each_pending()");
+        const visit others(core_);
+        const wheel_walk::progress passed = walk_.step(found_);
+        bookmark_.set_life(passed.more ? timer_life::tombstone : timer_life::unknown);
+        const time_point now = core_.clock_.now();
+        for (std::size_t i = 0; i < passed.found; ++i) {
+            auto& s = static_cast<state&>(*found_[i]);
+            if (std::exchange(s.seen_by_walk, core_.walk_) != core_.walk_) {
+                see(s, now);
+            }
         }
+        if (!passed.more) {
+            ended_ = !std::exchange(core_.missed_, false);
+        }
+    }
+
+    static void see(state& s, time_point now, std::vector<pending_wait>& waits) {
         const timer_life life = s.life_in_visit();
         if (life != timer_life::waiting && life != timer_life::guarded) {
             return;

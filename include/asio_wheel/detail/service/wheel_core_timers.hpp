@@ -112,15 +112,18 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
     const tick_t deadline = clock_.round_up(s.expiry.get());
     remove_dispatched(s);
-    if (s.filed() && in_pass_ && wheel_.holds()) {
-        // It may be held back. Then this pass would not visit it again.
-        wheel_.erase(s);
-    }
     if (s.filed()) {
         note_moved(s);
+        if (in_pass_ && wheel_.holds()) {
+            // It may be held back. Then this pass would not visit it again.
+            wheel_.erase(s);
+        }
+    } else {
+        s.seen_by_walk = walk_; // Its wait starts now, or was due until now.
+    }
+    if (s.filed()) {
         wheel_.reschedule(s, deadline);
     } else {
-        s.seen_by_walk = walk_;
         wheel_.insert(s, deadline);
         note_crowd();
     }

@@ -46,8 +46,9 @@ public:
 private:
     wheel& wheel_;
     wheel_entry& bookmark_;
-    std::uint32_t slot_ = 0; // Where it goes on: in this slot,
-    unsigned list_ = 0;      // and in this list of it.
+    // Where it goes on: in this place in its order of slots, and in this list there.
+    std::uint32_t place_ = 0;
+    unsigned list_ = 0;
 };
 
 } // namespace asio_wheel::detail
