@@ -12,6 +12,7 @@
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
 #include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/pending.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -748,6 +749,35 @@ BOOST_AUTO_TEST_CASE(draining_without_memory) {
             w.check(!o.waits(), "drain() does not abort a wait");
         },
         {one_move});
+}
+
+// A walk that finds no memory in one of its slices leaves nothing behind, and the next one visits
+// all waits.
+BOOST_AUTO_TEST_CASE(visiting_what_waits) {
+    each_failure([](world& w) {
+        auto& wheel = make_wheel_of(w, {.budget = 2});
+        std::array<std::optional<timer>, 5> all;
+        std::size_t waits = 0;
+        for (auto& t : all) {
+            w.call([&] { t.emplace(w.ctx(), 3ms); });
+            for (int i = 0; i < 4; ++i) { // More than the memory of a slice.
+                waits += wait(w, *t).accepted ? 1 : 0;
+            }
+        }
+        std::size_t visited = 0;
+        w.call([&] {
+            visited = 0;
+            wheel.for_each_pending([&](const asio_wheel::pending_wait&) { ++visited; });
+        });
+        w.check(visited == waits, "for_each_pending() misses a wait");
+        const auto report = w.call([&] { return wheel.report(); });
+        w.check(report.waits() == waits, "report() miscounts");
+        const auto groups = w.call([&] { return report.groups(); });
+        w.check(groups.size() == (waits != 0 ? 1U : 0U), "groups() has something else");
+        const auto occupancy = w.call([&] { return wheel.occupancy(); });
+        w.check(occupancy.levels.size() == wheel.options().levels, "occupancy() misses a level");
+        w.run();
+    });
 }
 
 BOOST_AUTO_TEST_CASE(too_many_waits) {
