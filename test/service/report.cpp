@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/service/wake_up_history.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -224,6 +225,26 @@ wake_ups_in_second causes_of_wake_ups() {
     BOOST_TEST(sum.due + sum.nothing_due == wheel.stats().wake_ups);
     BOOST_TEST(sum.nothing_due == wheel.stats().spurious_wake_ups);
     return sum;
+}
+
+// A handler may keep the context from waking up. The report says when that has ended.
+BOOST_AUTO_TEST_CASE(a_late_wake_up_is_counted_in_the_second_when_it_comes) {
+    using clock = manual_clock<struct late_wake_up>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    for (const nanoseconds stall : {0ns, 100'000'000ns}) {
+        clock::set(clock::time_point(1'000s));
+        drained_context c;
+        auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(c.ctx, {.stall = stall});
+        late_timer t(c.ctx, 1ms);
+        t.async_wait(ignore);
+        clock::advance(30s);
+        while (wheel.pending() != 0) {
+            look(c.ctx);
+        }
+        BOOST_TEST(wheel.report().wake_ups()[0].due == 1U);
+        clock::advance(3s);
+        BOOST_TEST(wheel.report().wake_ups()[3].due == 1U);
+    }
 }
 
 // A slow machine may need fewer wake-ups.

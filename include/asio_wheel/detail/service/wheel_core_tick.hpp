@@ -23,9 +23,10 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
         const bool counts = !stall_.giving_way();
         totals_.wake_ups += counts ? 1 : 0;
         bool found_due = true;
+        std::optional<time_point> now;
         // If the rest of a tick is in the queue, it will look at the clock.
         if (!ticking_) {
-            const std::optional<time_point> now = time_to_tick(expected, counts);
+            now = time_to_tick(expected, counts);
             if (!now) {
                 keep_armed();
             } else if (tick(*now) == 0 && !ticking_) {
@@ -34,7 +35,9 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
             }
         }
         if (counts) {
-            wake_ups_in_second& second = measured_.get().wake_ups.at(second_of(expected));
+            // Late wake-ups count when they come. Most often that time is known already.
+            const time_point came = now ? *now : clock_.now();
+            wake_ups_in_second& second = measured_.get().wake_ups.at(second_of(came));
             ++(found_due ? second.due : second.nothing_due);
         }
     } else {
