@@ -19,6 +19,7 @@
 #include <boost/asio/async_result.hpp>
 
 #include <source_location>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -26,15 +27,18 @@ namespace asio_wheel {
 
 /// A name for waits, and the place in the source where it is given.
 ///
-/// A string literal converts to it; the compiler rejects what is not a constant. So a tag needs no
-/// memory, lives for ever, and the number of different tags is small. It names a purpose, such as
-/// "session idle", not a connection.
+/// A string literal converts to it. The compiler rejects what is not a constant, a null pointer,
+/// and a text without an end. So a tag needs no memory, lives for ever, and the number of different
+/// tags is small. It names a purpose, such as "session idle", not a connection.
 class wait_tag {
 public:
     // NOLINTNEXTLINE(google-explicit-constructor)
     consteval wait_tag(const char* name,
                        std::source_location place = std::source_location::current())
-        : name_(name), place_(place) {}
+        : name_(name), place_(place) {
+        // This is no constant, and does not compile, if `name` is null or has no end.
+        static_cast<void>(std::char_traits<char>::length(name));
+    }
 
     [[nodiscard]] constexpr const char* name() const noexcept { return name_; }
     [[nodiscard]] constexpr const std::source_location& place() const noexcept { return place_; }

@@ -313,6 +313,21 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_have_a_tag_by_itself, world) {
     static_assert(std::is_same_v<asio_wheel::associated_tag<int>::type, asio_wheel::no_tag>);
 }
 
+// Whether the compiler accepts a text as a tag.
+template <const char* Text>
+concept makes_a_tag =
+    requires { typename std::integral_constant<const char*, wait_tag(Text).name()>; };
+
+constexpr char ends[] = "ends";
+constexpr char has_no_end[] = {'n', 'o'};
+
+BOOST_AUTO_TEST_CASE(a_tag_is_a_text_that_ends) {
+    static_assert(makes_a_tag<ends>);
+    static_assert(!makes_a_tag<has_no_end>);
+    static_assert(!makes_a_tag<nullptr>);
+    BOOST_TEST(wait_tag(ends).name() == ends);
+}
+
 BOOST_AUTO_TEST_CASE(a_tag_costs_32_bytes_and_no_tag_none) {
     using namespace asio_wheel::detail;
     using clock = std::chrono::steady_clock;
