@@ -41,13 +41,14 @@ public:
         }
         for (int i = 0; i < 40; ++i) {
             request(ctx);
-            tasks.schedule_after(1min * random_below(600), [] {}); // Reminders.
+            tasks.schedule_after(1min * random_below(600), tag("reminder", [] {}));
         }
-        tasks.schedule_at_fixed_rate(20ms, 20ms, [this] { // Clients say something.
+        const auto clients_talk = [this] {
             auto& s = *sessions[static_cast<std::size_t>(random_below(400))];
             s.idle.touch();
             static_cast<void>(s.lease.postpone(1h + 1s * random_below(36000)));
-        });
+        };
+        tasks.schedule_at_fixed_rate(20ms, 20ms, tag("clients talk", clients_talk));
     }
 
 private:
