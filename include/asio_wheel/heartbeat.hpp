@@ -14,6 +14,7 @@
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/wheel_service.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>

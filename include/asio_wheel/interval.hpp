@@ -17,6 +17,7 @@
 #include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/jitter.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>

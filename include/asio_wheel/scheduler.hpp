@@ -22,6 +22,7 @@
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
