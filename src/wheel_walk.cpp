@@ -6,6 +6,7 @@
 #include <boost/assert.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace asio_wheel::detail {
@@ -25,11 +26,18 @@ wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
         take_bookmark();
     }
     std::size_t count = 0;
+    std::uint32_t passed = 0;
     for (; place_ <= w.held_; ++place_, list_ = 0) {
+        if (passed++ == most_slots) {
+            return {count, true};
+        }
         // Entries come to the opened slot from all others without a question. So it is the last.
         const std::uint32_t slot = place_ < w.opened_    ? place_
                                    : place_ == w.opened_ ? w.held_
                                                          : w.opened_;
+        if (next == nullptr && w.filled_[slot] == 0) {
+            continue;
+        }
         for (; list_ < wheel::stripes; ++list_, next = nullptr) {
             if (next == nullptr) {
                 if ((w.filled_[slot] >> list_ & 1U) == 0) {

@@ -16,6 +16,7 @@
 #include <asio_wheel/detail/wheel/wheel_walk.hpp>
 #include <asio_wheel/pending.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -164,17 +165,20 @@ wheel_occupancy wheel_core<Clock, WaitTraits>::occupancy() const {
         level.fill.resize(wheel_.slots());
     }
     const auto tick = static_cast<tick_t>(options_.tick.count());
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    const tick_t now = clock_.round_down(clock_.now());
+    const auto longest = static_cast<tick_t>(std::chrono::nanoseconds::max().count());
     for (unsigned number = 0; number < wheel_.levels(); ++number) {
         auto& level = result.levels[number];
         const tick_t width = wheel_.width(number);
-        const auto longest = static_cast<tick_t>(std::chrono::nanoseconds::max().count());
         level.slot_width = std::chrono::nanoseconds(
             static_cast<std::int64_t>(width > longest / tick ? longest : width * tick));
-        level.current = static_cast<std::size_t>(now / width % wheel_.slots());
-        for (std::size_t slot = 0; slot < wheel_.slots(); ++slot) {
-            level.fill[slot] = static_cast<std::uint8_t>(wheel_.fill(number, slot));
+        for (std::size_t slot = 0; slot < wheel_.slots();) {
+            const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+            level.current =
+                static_cast<std::size_t>(clock_.round_down(clock_.now()) / width % wheel_.slots());
+            const std::size_t end = std::min(slot + wheel_walk::most_slots, wheel_.slots());
+            for (; slot < end; ++slot) {
+                level.fill[slot] = static_cast<std::uint8_t>(wheel_.fill(number, slot));
+            }
         }
     }
     return result;

@@ -3,7 +3,7 @@
 
 // A walk through all entries of a wheel, in steps. The wheel may be used between two steps.
 //
-// After a step that is not the last, a bookmark is filed in front of the next entry. It is an entry
+// If a step ends within a slot, a bookmark is filed in front of the next entry. It is an entry
 // like any other, with the latest of all deadlines. So when time reaches its slot, the wheel asks
 // for its present deadline: the answer must be no_tick, and the bookmark is out of the wheel. Then
 // the walk goes on with the beginning of the list in which it was.
@@ -32,12 +32,16 @@ public:
     wheel_walk& operator=(const wheel_walk&) = delete;
     ~wheel_walk() { take_bookmark(); }
 
+    /// As long as it takes to pass so many empty ones, a lock may be held: some microseconds.
+    static constexpr std::uint32_t most_slots = 4096;
+
     struct progress {
         std::size_t found; ///< How many elements of `found` it filled in.
         bool more;         ///< False if it has come to the end. The next step begins anew.
     };
 
-    /// Finds the next entries, no more than found.size() >= 1.
+    /// Finds the next entries, no more than found.size() >= 1. Passes no more than `most_slots`, so
+    /// it may find none before the end.
     progress step(std::span<wheel_entry*> found) noexcept;
 
     /// Takes the bookmark out of the wheel, if it is there.
