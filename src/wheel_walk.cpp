@@ -49,7 +49,8 @@ wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
                 if (count == found.size()) {
                     wheel::algorithms::link_before(next, wheel::node_of(bookmark_));
                     bookmark_.deadline_ = last_tick;
-                    bookmark_.slot_ = slot;
+                    // No entry says that it was filed in the opened slot.
+                    bookmark_.slot_ = slot == w.opened_ ? w.held_ : slot;
                     ++w.size_;
                     return {count, true};
                 }

@@ -23,7 +23,7 @@
 
 namespace asio_wheel {
 
-/// A wait whose time has not come.
+/// A wait that is not due yet.
 struct pending_wait {
     wait_kind kind = wait_kind::timer;
     std::string_view tag; ///< As given by tag(). Empty if there is none. It lives for ever.
@@ -35,7 +35,7 @@ struct pending_wait {
     bool on_other_executor = false;
 };
 
-/// How often a wheel has woken its context up in one second, and what for.
+/// How often a wheel has woken its context up in one second, and why.
 struct wake_ups_in_second {
     std::uint64_t due = 0;         ///< Waits had become due.
     std::uint64_t nothing_due = 0; ///< What was due had been cancelled or postponed.
@@ -89,12 +89,12 @@ public:
     [[nodiscard]] const std::vector<pending_wait>& next() const& noexcept { return next_; }
     [[nodiscard]] std::vector<pending_wait> next() && noexcept { return std::move(next_); }
 
-    /// For how long the waits have to wait still. A wait that is late counts as zero.
+    /// The time that remains for each wait. A wait that is late counts as zero.
     [[nodiscard]] const lateness_histogram& remaining() const& noexcept { return remaining_; }
     [[nodiscard]] lateness_histogram remaining() && noexcept { return remaining_; }
 
     /// The wake-ups of the last seconds. The first element is the present second, which is not
-    /// over.
+    /// over. It also has those of seconds that are later, if the clock was set back.
     [[nodiscard]] const std::array<wake_ups_in_second, seconds>& wake_ups() const& noexcept {
         return wake_ups_;
     }

@@ -97,9 +97,10 @@ public:
     /// What the wheel has done so far.
     [[nodiscard]] wheel_stats stats() const { return core_.stats(); }
 
-    /// Calls `f(wait)`, with a `const pending_wait&`, for each wait whose time has not come. Waits
-    /// that are due, and need only a turn of the context, are not among them; pending() counts
-    /// them, too.
+    /// Calls `f(wait)`, with a `const pending_wait&`, for each wait that is not due yet. A wait
+    /// that is late is visited, too, until a turn of the context makes it due; its remaining time
+    /// is negative. Waits that are due, and need only their own turn of the context, are not
+    /// visited. pending() counts them, too.
     ///
     /// The wheel's lock is taken for wheel_options::budget timers at a time, and not held while `f`
     /// is called. So timers may be used meanwhile, also by `f`. A wait that waits from the
@@ -107,10 +108,10 @@ public:
     /// that starts or ends meanwhile is visited once, or not at all. (A timer with very many waits
     /// is visited in one slice.)
     ///
-    /// `f` may throw: that ends the call. It must not call for_each_pending() or report() for the
-    /// same wheel, which throw std::logic_error there. Other threads that call them wait until this
-    /// call has ended. Time: O(1) for each slot and for each timer: 10 ns, or 0.2 µs among a
-    /// million.
+    /// `f` may throw: that ends the call. `f` must not call for_each_pending() or report() for the
+    /// same wheel: they throw std::logic_error. Other threads that call them wait until this call
+    /// has ended, so `f` must not wait for such a thread. Time: O(1) for each slot and for each
+    /// timer: 10 ns, or 0.2 µs among a million.
     ///
     ///     wheel.for_each_pending([&](const asio_wheel::pending_wait& wait) {
     ///         overdue += wait.remaining < 0s ? 1 : 0;
@@ -126,9 +127,9 @@ public:
         }
     }
 
-    /// What waits, in numbers: how many waits of each kind with each tag, the next ten, how long
-    /// the waits have to wait still; and how often the wheel has woken the context up in the last
-    /// ten seconds. Visits all waits, as for_each_pending() does.
+    /// What waits, in numbers: how many waits there are of each kind and tag, the next ten, and how
+    /// much time remains for all of them; and how often the wheel has woken the context up in the
+    /// last ten seconds. Visits all waits, as for_each_pending() does.
     [[nodiscard]] wheel_report report() {
         wheel_report result;
         for_each_pending([&result](const pending_wait& wait) { result.add(wait); });
@@ -139,7 +140,8 @@ public:
     /// The same, printed for people.
     void report(std::ostream& out) { out << report(); }
 
-    /// How full the slots are. Does not visit waits: takes some nanoseconds for each slot.
+    /// How full the slots are. It does not visit waits, and takes some nanoseconds for each slot.
+    /// The lock is taken for 4096 slots at a time, so a large wheel may change meanwhile.
     [[nodiscard]] wheel_occupancy occupancy() const { return core_.occupancy(); }
 
     /// The time of the wheel's timers: Clock::now(), unless it was paused. Never blocks.
