@@ -48,12 +48,12 @@ std::string written(nanoseconds d) {
 }
 
 std::string right(const std::string& text, std::size_t width) {
-    return std::string(width - std::min(width, text.size()), ' ') + text;
+    return std::string(width - (std::min)(width, text.size()), ' ') + text;
 }
 
 std::string left(std::string_view text, std::size_t width) {
     std::string padded(text);
-    padded.resize(std::max(width, text.size()), ' ');
+    padded.resize((std::max)(width, text.size()), ' ');
     return padded;
 }
 

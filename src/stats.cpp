@@ -20,14 +20,14 @@ std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     }
     // The rank of the wanted value. The factor below 1 undoes the rounding error of a product that
     // should be a whole number, so that ceil() does not raise it.
-    const double share = (q > 0.0 ? std::min(q, 1.0) : 0.0) * static_cast<double>(count_);
+    const double share = (q > 0.0 ? (std::min)(q, 1.0) : 0.0) * static_cast<double>(count_);
     const auto rank = static_cast<std::uint64_t>(std::ceil(share * (1.0 - 1e-12)));
     const auto wanted = std::clamp<std::uint64_t>(rank, 1, count_);
     std::size_t cell = 0;
     for (std::uint64_t passed = cells_[cell]; passed < wanted; passed += cells_[cell]) {
         ++cell; // Stays in range: all cells together hold count_ values.
     }
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(last_of(cell), max_)));
+    return std::chrono::nanoseconds(static_cast<std::int64_t>((std::min)(last_of(cell), max_)));
 }
 
 std::uint64_t lateness_histogram::count_up_to(std::chrono::nanoseconds d) const noexcept {
@@ -62,7 +62,7 @@ lateness_histogram& lateness_histogram::operator-=(const lateness_histogram& ear
     }
     count_ -= earlier.count_;
     sum_ -= earlier.sum_;
-    max_ = std::min(max_, largest);
+    max_ = (std::min)(max_, largest);
     return *this;
 }
 

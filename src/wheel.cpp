@@ -30,7 +30,7 @@ wheel::wheel(std::size_t slots, unsigned levels, deadline_query query, void* con
     earliest_ = detail::earliest_ticks(keys, opened_);
     filled_ = reinterpret_cast<list_set*>(keys + earliest_.room());
     for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
-        level_of_bit_[bit] = static_cast<std::uint8_t>(std::min(bit / bits_, levels_ - 1));
+        level_of_bit_[bit] = static_cast<std::uint8_t>((std::min)(bit / bits_, levels_ - 1));
     }
 }
 
@@ -85,7 +85,7 @@ void wheel::release_held() noexcept {
 wheel::progress wheel::advance(tick_t now, std::size_t budget,
                                std::span<wheel_entry*> due) noexcept {
     BOOST_ASSERT(budget != 0 && !due.empty());
-    now = std::min(now, last_tick);
+    now = (std::min)(now, last_tick);
     if (now > now_) {
         release_held(); // Their tick is over, so their exact time has passed.
         now_ = now;
@@ -214,9 +214,9 @@ void wheel::catch_up(tick_t now) noexcept {
     if (next != no_tick) {
         const unsigned low = shift(level_of(next));
         const tick_t begin = (next >> low) << low;
-        limit = std::min(now, begin - 1); // The slot begins after elapsed_.
+        limit = (std::min)(now, begin - 1); // The slot begins after elapsed_.
     }
-    elapsed_ = std::max(elapsed_, limit);
+    elapsed_ = (std::max)(elapsed_, limit);
     BOOST_ASSERT(elapsed_ <= now_);
 }
 

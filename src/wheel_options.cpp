@@ -53,7 +53,7 @@ void validate(const wheel_options& options) {
         bad_argument("wheel_options::budget", to_string(options.budget),
                      "1 to " + to_string(max_budget));
     }
-    const nanoseconds longest_tick(std::numeric_limits<std::int64_t>::max() >> bits);
+    const nanoseconds longest_tick((std::numeric_limits<std::int64_t>::max)() >> bits);
     if (options.tick > longest_tick) {
         bad_argument("wheel_options::tick", in_ns(options.tick),
                      "1 to " + in_ns(longest_tick) + " with " + to_string(options.slots) +

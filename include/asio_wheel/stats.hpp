@@ -42,8 +42,8 @@ public:
         const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(value.count(), 0));
         ++cells_[cell_of(ns)];
         ++count_;
-        sum_ += std::min(ns, longest - sum_);
-        max_ = std::max(max_, ns);
+        sum_ += (std::min)(ns, longest - sum_);
+        max_ = (std::max)(max_, ns);
     }
 
     /// How many values were counted.
@@ -55,7 +55,8 @@ public:
     }
 
     /// The largest value, exactly; zero if there is none. (Of a difference: at most 12.5 % above.)
-    [[nodiscard]] std::chrono::nanoseconds max() const noexcept {
+    // In parentheses, because max may be a macro of windows.h.
+    [[nodiscard]] std::chrono::nanoseconds(max)() const noexcept {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(max_));
     }
 
@@ -80,7 +81,7 @@ public:
 
 private:
     static constexpr unsigned cell_bits = 3;
-    static constexpr std::uint64_t longest = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::uint64_t longest = (std::numeric_limits<std::int64_t>::max)();
 
     [[nodiscard]] static constexpr std::size_t cell_of(std::uint64_t ns) noexcept {
         if (ns < (1U << cell_bits)) {

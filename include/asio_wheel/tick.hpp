@@ -27,7 +27,7 @@ namespace asio_wheel {
 using tick_t = std::uint64_t;
 
 /// Not a point of time: the expiry of an empty wheel.
-inline constexpr tick_t no_tick = std::numeric_limits<tick_t>::max();
+inline constexpr tick_t no_tick = (std::numeric_limits<tick_t>::max)();
 
 /// The latest deadline a wheel keeps; later ones are brought down to it.
 inline constexpr tick_t last_tick = no_tick - 1;
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t latest = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t latest = (std::numeric_limits<std::int64_t>::max)();
 
     // How many whole ticks there are from the origin to the latest time.
     [[nodiscard]] constexpr tick_t most_ticks() const noexcept {

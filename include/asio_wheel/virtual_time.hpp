@@ -136,7 +136,7 @@ public:
     /// stopped; or time would be moved by more than `within`.
     template <std::predicate Predicate, class Rep = duration::rep, class Period = duration::period>
     void run_until(Predicate predicate,
-                   const std::chrono::duration<Rep, Period>& within = duration::max()) {
+                   const std::chrono::duration<Rep, Period>& within = (duration::max)()) {
         detail::throw_if_nan("the time to run", within);
         const duration end = after(within);
         const running contexts(*this);
@@ -262,7 +262,8 @@ private:
 
     template <class Rep, class Period>
     [[nodiscard]] duration after(const std::chrono::duration<Rep, Period>& d) const {
-        return detail::add_saturating(now_, std::max(detail::to_nanoseconds(d), duration::zero()));
+        return detail::add_saturating(now_,
+                                      (std::max)(detail::to_nanoseconds(d), duration::zero()));
     }
 
     // Moves time to the next deadline; to `end` if that comes first. True if anything is due then.
@@ -281,8 +282,8 @@ private:
     // Up to where time can be moved at once: nothing is due before.
     [[nodiscard]] duration next_step() const {
         duration first = never;
-        for_each_wheel([&](detail::listed_wheel& w) { first = std::min(first, w.next_step()); });
-        return std::max(first, now_);
+        for_each_wheel([&](detail::listed_wheel& w) { first = (std::min)(first, w.next_step()); });
+        return (std::max)(first, now_);
     }
 
     // Returns how many waits become due.

@@ -96,7 +96,7 @@ private:
     friend class detail::wheel_walk;
     friend struct wheel_inspector; // Defined by the tests, to check the invariants.
 
-    static constexpr std::uint32_t unfiled = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t unfiled = (std::numeric_limits<std::uint32_t>::max)();
 
     detail::relaxed_atomic<tick_t> deadline_ = 0;
     std::uint32_t slot_ = unfiled; // Where it was filed.
@@ -209,7 +209,7 @@ public:
         if (!opened_empty()) {
             return elapsed_;
         }
-        return holds() ? std::min(earliest_.smallest(), now_) : earliest_.smallest();
+        return holds() ? (std::min)(earliest_.smallest(), now_) : earliest_.smallest();
     }
 
     /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. While
@@ -223,7 +223,7 @@ public:
 
     /// The same, whatever it takes.
     [[nodiscard]] tick_t find_next_expiry() noexcept {
-        return find_next_expiry(std::numeric_limits<std::size_t>::max()).value_or(elapsed_);
+        return find_next_expiry((std::numeric_limits<std::size_t>::max)()).value_or(elapsed_);
     }
 
     /// The number of entries that are filed.
@@ -245,7 +245,7 @@ public:
 
     /// How many ticks a slot of this level is wide.
     [[nodiscard]] tick_t width(unsigned level) const noexcept {
-        return tick_t{1} << std::min(shift(level), 63U);
+        return tick_t{1} << (std::min)(shift(level), 63U);
     }
 
     /// How full a slot is: 0 if it is empty; at most 16, which is how many lists it has. One list

@@ -272,8 +272,8 @@ BOOST_AUTO_TEST_CASE(a_clock_may_count_in_fractions) {
     const auto none = begin(missed_call::skip, tick(0.25), tick(1.0), tick(7.6));
     BOOST_TEST(!none.made);
     BOOST_TEST(none.expiry.time_since_epoch().count() == 7.75, boost::test_tools::tolerance(1e-9));
-    const auto far = begin(missed_call::skip, tick(1e-3), tick::min(), tick::max());
-    BOOST_TEST((far.expiry == clock_of<tick>::time_point::max()));
+    const auto endless = begin(missed_call::skip, tick(1e-3), tick::min(), tick::max());
+    BOOST_TEST((endless.expiry == clock_of<tick>::time_point::max()));
     const auto never =
         begin(missed_call::skip, tick(std::numeric_limits<double>::infinity()), tick(1), tick(9));
     BOOST_TEST(never.made);

@@ -486,10 +486,10 @@ BOOST_AUTO_TEST_CASE(several_threads_may_use_timers_and_walk_meanwhile) {
     for (int n = 0; n < 2; ++n) {
         walkers.emplace_back([&] {
             for (int i = 0; i < 100; ++i) {
-                std::size_t far = 0;
+                std::size_t distant = 0;
                 wheel.for_each_pending(
-                    [&](const pending_wait& w) { far += w.remaining > 30min ? 1U : 0U; });
-                wrong += far == still.size() ? 0 : 1;
+                    [&](const pending_wait& w) { distant += w.remaining > 30min ? 1U : 0U; });
+                wrong += distant == still.size() ? 0 : 1;
             }
         });
     }

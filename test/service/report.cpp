@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// unity: off
 
 // wheel_report: what it counts, and what it prints.
 
@@ -200,12 +201,12 @@ BOOST_AUTO_TEST_CASE(seconds_of_all_clocks_can_be_counted) {
 wake_ups_in_second causes_of_wake_ups() {
     drained_context c;
     auto& wheel = asio_wheel::use_wheel(c.ctx);
-    timer near(c.ctx);
-    timer far(c.ctx, 10ms);
-    far.async_wait(ignore);
-    near.expires_after(5ms);
-    near.async_wait(ignore);
-    near.cancel();
+    timer next(c.ctx);
+    timer later(c.ctx, 10ms);
+    later.async_wait(ignore);
+    next.expires_after(5ms);
+    next.async_wait(ignore);
+    next.cancel();
     c.run();
     wake_ups_in_second sum;
     for (const auto& w : wheel.report().wake_ups()) {

@@ -41,7 +41,7 @@ inline std::chrono::nanoseconds configured_time(const boost::asio::config& confi
     const std::int64_t fallback_us = std::chrono::duration_cast<microseconds>(fallback).count();
     const auto us = config.get("wheel", key, fallback_us);
     constexpr std::int64_t max_us =
-        std::chrono::duration_cast<microseconds>(std::chrono::nanoseconds::max()).count();
+        std::chrono::duration_cast<microseconds>((std::chrono::nanoseconds::max)()).count();
     if (us > max_us) {
         bad_argument(std::string("wheel.") + key, std::to_string(us),
                      "at most " + std::to_string(max_us));

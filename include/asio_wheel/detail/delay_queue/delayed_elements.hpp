@@ -134,7 +134,7 @@ public:
                 wheel_.erase(e);
             }
             // So that no old key names an element that is pushed later.
-            min_generation_ = std::max(min_generation_, e.generation_ + 1);
+            min_generation_ = (std::max)(min_generation_, e.generation_ + 1);
         }
         deferred_.clear();
         std::vector<element*>().swap(heap_);
@@ -230,7 +230,7 @@ public:
         heap = heap_; // Does not allocate: no element of it is behind `end`.
         for (std::size_t i = end; i < index_end_; ++i) { // As if they had never been used.
             element& e = element_at(i);
-            min_generation_ = std::max(min_generation_, e.generation_ + 1);
+            min_generation_ = (std::max)(min_generation_, e.generation_ + 1);
             e.position_ = no_index;
         }
         index_end_ = end;
@@ -279,7 +279,7 @@ private:
     static constexpr std::size_t block_size = std::max<std::size_t>(1, 1024 / sizeof(element));
     using block_ptr = std::unique_ptr<std::array<element, block_size>>;
 
-    static constexpr std::uint32_t no_index = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();
 
     [[nodiscard]] element& element_at(std::size_t index) const noexcept {
         return (*blocks_[index / block_size])[index % block_size];
@@ -311,7 +311,7 @@ private:
     // wheel has always reached.
     [[nodiscard]] tick_t tick_of(rep time) const noexcept {
         const tick_t elapsed = static_cast<tick_t>(time) - static_cast<tick_t>(origin_);
-        return time <= origin_ ? 0 : std::min(elapsed, last_tick);
+        return time <= origin_ ? 0 : (std::min)(elapsed, last_tick);
     }
     [[nodiscard]] std::optional<rep> time_of(tick_t tick) const noexcept {
         return tick == no_tick

@@ -240,7 +240,7 @@ private:
         std::exception_ptr thrown;
         for (typename op_list::walk walk(list); op* const o = walk.next();) {
             if (o->state() == state::trying) { // Its function has called this.
-                o->again = std::max(o->again.value_or(which), which);
+                o->again = (std::max)(o->again.value_or(which), which);
             } else if (o->state() == state::watching) {
                 try {
                     completed += try_to_complete(*o, which) ? 1 : 0;
@@ -275,7 +275,7 @@ private:
         o.again = which;
         while (o.again && !o.has_value() && o.state() == state::trying) {
             // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
-            which = std::max(which, *std::exchange(o.again, std::nullopt));
+            which = (std::max)(which, *std::exchange(o.again, std::nullopt));
             o.try_to_complete(which);
         }
     }

@@ -274,7 +274,7 @@ private:
     [[nodiscard]] static constexpr std::size_t wait_size() noexcept {
         std::size_t size = sizeof(direct_op<core, wait_handler>);
         if constexpr (!is_native_type<Executor>) {
-            size = std::max(size, sizeof(dispatched_op<core, wait_handler, Executor, no_work>));
+            size = (std::max)(size, sizeof(dispatched_op<core, wait_handler, Executor, no_work>));
         }
         return size;
     }

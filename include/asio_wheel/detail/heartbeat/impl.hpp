@@ -113,7 +113,7 @@ private:
     }
 
     [[nodiscard]] time_point next_expiry() const noexcept {
-        return std::min(send_expiry(), peer_expiry());
+        return (std::min)(send_expiry(), peer_expiry());
     }
 
     [[nodiscard]] time_point send_expiry() const noexcept {

@@ -125,7 +125,7 @@ private:
     using rep = typename time_point::rep;
 
     // Relaxed: it only saves calls of core.bring_forward(), which decides under the wheel's lock.
-    atomic<rep> end_{time_point::min().time_since_epoch().count()};
+    atomic<rep> end_{(time_point::min)().time_since_epoch().count()};
 };
 
 } // namespace asio_wheel::detail

@@ -53,7 +53,7 @@ struct polled_boottime_traits {
         return std::min<duration>(d, std::chrono::seconds(1));
     }
     [[nodiscard]] static duration to_wait_duration(const boottime_clock::time_point& t) {
-        return to_wait_duration(t - std::min(t, boottime_clock::now()));
+        return to_wait_duration(t - (std::min)(t, boottime_clock::now()));
     }
 };
 
@@ -116,7 +116,7 @@ public:
     void expires_at(boottime_clock::time_point t) {
         if (polled_) {
             polled_->expires_at(t);
-        } else if (!set(std::max(t.time_since_epoch(), boottime_clock::duration(1)))) {
+        } else if (!set((std::max)(t.time_since_epoch(), boottime_clock::duration(1)))) {
             throw boost::system::system_error(errno, boost::system::system_category(),
                                               "asio_wheel: timerfd_settime");
         }
@@ -173,8 +173,8 @@ private:
     bool set(boottime_clock::duration since_boot) noexcept {
         using std::chrono::seconds;
         // Where time_t has 32 bits, it ends before a far deadline. To wake up too early is no harm.
-        constexpr seconds most(std::numeric_limits<std::time_t>::max() / 2);
-        const auto whole = std::min(std::chrono::duration_cast<seconds>(since_boot), most);
+        constexpr seconds most((std::numeric_limits<std::time_t>::max)() / 2);
+        const auto whole = (std::min)(std::chrono::duration_cast<seconds>(since_boot), most);
         ::itimerspec t{};
         t.it_value.tv_sec = static_cast<std::time_t>(whole.count());
         t.it_value.tv_nsec = static_cast<long>((since_boot % seconds(1)).count());

@@ -61,7 +61,7 @@ public:
         giving_way_ = true;
         ++stalls_;
         stalled_ += late;
-        end_ = now + std::min(late, longest);
+        end_ = now + (std::min)(late, longest);
         busy_ = last_ = now;
     }
 

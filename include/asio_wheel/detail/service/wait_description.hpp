@@ -65,8 +65,8 @@ inline constexpr bool has_tag = std::is_same_v<typename associated_tag<Handler>:
 [[nodiscard]] constexpr bool expires_when_delivered(wait_kind kind) noexcept {
     return kind <= wait_kind::scheduler;
 }
-static_assert(wait_kind::scheduler < std::min({wait_kind::idle, wait_kind::heartbeat,
-                                               wait_kind::queue, wait_kind::stream}));
+static_assert(wait_kind::scheduler < (std::min)({wait_kind::idle, wait_kind::heartbeat,
+                                                 wait_kind::queue, wait_kind::stream}));
 
 /// Whether a wait stores its place. Where the library starts a wait does not tell users anything.
 template <class Handler, class Place>

@@ -48,7 +48,7 @@ private:
     }
 
     counts counts_{};
-    std::int64_t newest_ = std::numeric_limits<std::int64_t>::min(); // Of the first element.
+    std::int64_t newest_ = (std::numeric_limits<std::int64_t>::min)(); // Of the first element.
 };
 
 } // namespace asio_wheel::detail

@@ -56,7 +56,7 @@ public:
     /// When `tick` begins, by the real clock: for this time the driver is armed.
     [[nodiscard]] time_point real_begin_of(tick_t tick) const noexcept {
         const time_point begin = at(scale_.begin_of(tick));
-        return begin == time_point::max()
+        return begin == (time_point::max)()
                    ? begin
                    : add_saturating(begin, -span(shift_.load(std::memory_order_relaxed)));
     }
@@ -113,7 +113,7 @@ public:
         if (at(count) < t) { // A fraction was cut off.
             ++count;
         }
-        frozen_at_.store(std::max(current, count), std::memory_order_relaxed);
+        frozen_at_.store((std::max)(current, count), std::memory_order_relaxed);
     }
 
 private:
@@ -130,11 +130,11 @@ private:
             using limits = std::numeric_limits<std::int64_t>;
             const auto ns =
                 std::chrono::duration<long double, std::nano>(t.time_since_epoch()).count();
-            if (ns >= static_cast<long double>(limits::max())) {
-                return limits::max();
+            if (ns >= static_cast<long double>((limits::max)())) {
+                return (limits::max)();
             }
-            return ns <= static_cast<long double>(limits::min()) ? limits::min()
-                                                                 : static_cast<std::int64_t>(ns);
+            return ns <= static_cast<long double>((limits::min)()) ? (limits::min)()
+                                                                   : static_cast<std::int64_t>(ns);
         }
     }
 
@@ -147,8 +147,8 @@ private:
     }
 
     [[nodiscard]] static constexpr time_point at(std::int64_t count) noexcept {
-        return count == std::numeric_limits<std::int64_t>::max() ? time_point::max()
-                                                                 : time_point(span(count));
+        return count == (std::numeric_limits<std::int64_t>::max)() ? (time_point::max)()
+                                                                   : time_point(span(count));
     }
 
     // A clock coarser than the tick makes the tick coarser.

@@ -271,6 +271,8 @@ private:
     void take_back(wait_op& op) noexcept;
     void refuse(wait_op& op, wait_op::result_state why) noexcept;
     void run_first(locked& guard, bool counts);
+    void begin_to_close() noexcept;
+    void forget_work() noexcept;
     [[nodiscard]] bool claim_in_queue(wait_op& op, thread_block& counts) noexcept;
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
     void queue_final(wait_op& op) noexcept;
@@ -289,7 +291,9 @@ private:
     std::size_t detach(state& s, op_list& doomed, std::size_t most) noexcept;
 
     static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
-    static constexpr std::uint8_t max_queue_refs = std::numeric_limits<std::uint8_t>::max();
+    // Windows: see begin_to_close().
+    static constexpr bool ends_without_work = !context_queue::serves_thread_pools;
+    static constexpr std::uint8_t max_queue_refs = (std::numeric_limits<std::uint8_t>::max)();
 
     // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache
     // line of its own; the clock changes when it is paused or set back.
@@ -321,8 +325,8 @@ private:
     bool stopped_ = false;     // drain() was called.
     bool closing_ = false;     // The context ends.
     tick_t seen_ = 0;          // The last reading of the clock.
-    time_point pass_time_ = time_point::min(); // And the reading by the last slice.
-    operation_batch ready_;                    // What is to go into the context's queue.
+    time_point pass_time_ = (time_point::min)(); // And the reading by the last slice.
+    operation_batch ready_;                      // What is to go into the context's queue.
     timer_list dispatched_; // Timers that are not filed, with operations on their way elsewhere.
     std::size_t due_dispatched_ = 0; // How many due operations are on their way there.
     op_list unwanted_; // Operations started after the end. They are destroyed with the service.
@@ -335,7 +339,8 @@ private:
     measured measured_;
     std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
     driver<Clock, WaitTraits> driver_;
-    time_point driver_due_; // When it comes, if the context is not late.
+    std::size_t wake_ups_to_come_ = 0; // Handlers of the driver that have not been called yet.
+    time_point driver_due_;            // When it comes, if the context is not late.
     rest_of_tick rest_of_tick_;
 
     walk_turns walks_;

@@ -29,7 +29,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
         result.loop_lag = measured->loop_lag;
     }
     result.pending = counts.pending();
-    result.peak_pending = std::max(totals_.peak_pending, result.pending);
+    result.peak_pending = (std::max)(totals_.peak_pending, result.pending);
     result.scheduled = counts.scheduled;
     result.fired = counts.fired;
     result.expired = counts.expired;
@@ -123,7 +123,7 @@ std::optional<typename Clock::time_point> wheel_core<Clock, WaitTraits>::next_st
             if (!next) {
                 continue; // That was one slice.
             }
-            if (*next >= last_tick || clock_.begin_of(*next) == time_point::max()) {
+            if (*next >= last_tick || clock_.begin_of(*next) == (time_point::max)()) {
                 return std::nullopt;
             }
             if (*next > tick_at(clock_.now())) {
@@ -133,7 +133,7 @@ std::optional<typename Clock::time_point> wheel_core<Clock, WaitTraits>::next_st
         std::optional<time_point> first;
         while (find_first(*next, first)) {
         }
-        if (first == time_point::max()) {
+        if (first == (time_point::max)()) {
             return std::nullopt;
         }
         if (first) { // Else another thread has cancelled the waits.
@@ -160,7 +160,7 @@ bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
         }
         const time_point expiry = s.expiry.get_in_visit();
         if (file_again(s)) {
-            first = first ? std::min(*first, expiry) : expiry;
+            first = first ? (std::min)(*first, expiry) : expiry;
         }
     }
     return passed.more;
@@ -231,7 +231,7 @@ void wheel_core<Clock, WaitTraits>::destroy_all() noexcept {
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    closing_ = true;
+    begin_to_close();
     const visit others(*this);
     begin_pass();
     const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
@@ -261,6 +261,33 @@ bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     return passed.expired != 0 || passed.more || left != options_.budget;
 }
 
+// On Windows, the end of a context destroys operations in its queue until no work is left. If too
+// little is counted, some are never destroyed; if too much, it waits for ever. So from now on, each
+// operation in the queue counts once, and nothing else does. Until now, a wake-up and the rest of a
+// tick need not have counted by themselves: waits did.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::begin_to_close() noexcept {
+    if (std::exchange(closing_, true)) {
+        return;
+    }
+    if constexpr (ends_without_work) {
+        for (std::size_t i = 0; i < wake_ups_to_come_; ++i) {
+            queue_.work_started();
+        }
+        if (ticking_ && !rest_counts_) {
+            queue_.work_started();
+        }
+    }
+}
+
+// The context ends, and a wait that counted as work will not be in its queue any more.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::forget_work() noexcept {
+    if constexpr (ends_without_work) {
+        queue_.work_finished();
+    }
+}
+
 // Detaches no more than `most` waits. Returns how many.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
@@ -270,6 +297,10 @@ std::size_t wheel_core<Clock, WaitTraits>::detach(state& s, op_list& doomed,
         wait_op& op = s.ops.front();
         detach(op);
         counts_.here().forgotten();
+        if (op.result ==
+            wait_op::result_state::waiting) { // Otherwise its place counts, or nothing.
+            forget_work();
+        }
         switch (op.where()) {
         case wait_op::location::timer:
             doomed.push_back(op);

@@ -18,6 +18,7 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
+    --wake_ups_to_come_;
     const time_point expected = driver_due_;
     if (driver_.fired(turn)) {
         const bool counts = !stall_.giving_way();
@@ -54,7 +55,7 @@ void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
     const bool counts = std::exchange(rest_counts_, false);
     const time_point queued = clock_.begin_of(seen_);
     const std::optional<time_point> now =
-        time_to_tick(driver_.armed() ? std::min(queued, driver_due_) : queued, false);
+        time_to_tick(driver_.armed() ? (std::min)(queued, driver_due_) : queued, false);
     if (now) {
         tick(*now);
     } else {
@@ -249,7 +250,7 @@ void wheel_core<Clock, WaitTraits>::begin_pass() noexcept {
 // time_point::max() never comes.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_due(time_point expiry, time_point now) noexcept {
-    return expiry <= now && expiry != time_point::max();
+    return expiry <= now && expiry != (time_point::max)();
 }
 
 // Makes ready all waits of a timer that is due. Returns how many.
@@ -288,18 +289,20 @@ void wheel_core<Clock, WaitTraits>::arm() {
     }
     // What is held back is visited again when its tick has begun, not at once.
     const tick_t next =
-        wheel_.holds() ? std::max(wheel_.next_expiry(), wheel_.now()) : wheel_.next_expiry();
+        wheel_.holds() ? (std::max)(wheel_.next_expiry(), wheel_.now()) : wheel_.next_expiry();
     if (next < driver_.armed_for()) {
         // Some of Asio's conversions overflow for times at the end of a coarse clock's range. A
         // wake-up in a hundred years, or half-way to the end of the clock, does no harm. Half-way
         // is rounded up: a unit before the end it would be now, and the next one, too, and so on.
         const time_point real = Clock::now();
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
-        const duration to_end = until_saturating(real, time_point::max());
+        const duration to_end = until_saturating(real, (time_point::max)());
         const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
-        driver_.arm(next, std::min(horizon, clock_.real_begin_of(next)),
+        driver_.arm(next, (std::min)(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
-        driver_due_ = std::max(clock_.begin_of(next), clock_.corrected(real)); // Or it has passed.
+        ++wake_ups_to_come_;
+        driver_due_ =
+            (std::max)(clock_.begin_of(next), clock_.corrected(real)); // Or it has passed.
         queue_.work_finished(); // Not the last work: a wait is pending.
     }
 }

@@ -22,6 +22,7 @@ void wheel_core<Clock, WaitTraits>::schedule(state& s, wait_op& op) noexcept {
     const locked guard(*this, "async_wait()");
     if (closing_) {
         unwanted_.push_back(op);
+        forget_work();
         return;
     }
     if (stopped_) {
@@ -52,7 +53,7 @@ void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexce
     if (++unseen_ >= threads) {
         unseen_ = 0;
         const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.pending();
-        totals_.peak_pending = std::max(totals_.peak_pending, pending);
+        totals_.peak_pending = (std::max)(totals_.peak_pending, pending);
     }
 }
 

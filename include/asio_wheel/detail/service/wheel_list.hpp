@@ -33,7 +33,7 @@ class listed_wheel : public boost::intrusive::list_base_hook<> {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    static constexpr nanoseconds never = nanoseconds::max();
+    static constexpr nanoseconds never = (nanoseconds::max)();
 
     listed_wheel() = default;
     listed_wheel(const listed_wheel&) = delete;
@@ -80,7 +80,7 @@ public:
         const time_point own =
             add_saturating(paused_at_, floor_saturating<duration>(t - paused_for_));
         // A clock that counts in fractions may round down to a time before the step ends.
-        return core_.advance_to(step_ && t >= step_at_ ? std::max(own, *step_) : own);
+        return core_.advance_to(step_ && t >= step_at_ ? (std::max)(own, *step_) : own);
     }
 
 private:

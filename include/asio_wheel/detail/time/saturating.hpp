@@ -22,9 +22,9 @@ template <class To, class Rep, class Period>
         return d;
     }
     using exact = std::chrono::duration<long double, typename To::period>;
-    return exact(d) >= exact(To::max())   ? To::max()
-           : exact(d) <= exact(To::min()) ? To::min()
-                                          : std::chrono::ceil<To>(d);
+    return exact(d) >= exact((To::max)())   ? (To::max)()
+           : exact(d) <= exact((To::min)()) ? (To::min)()
+                                            : std::chrono::ceil<To>(d);
 }
 
 /// `d` in the unit of `To`, rounded down.
@@ -45,7 +45,7 @@ template <class Rep, class Period>
 [[nodiscard]] constexpr std::chrono::duration<Rep, Period>
 add_saturating(std::chrono::duration<Rep, Period> a,
                std::chrono::duration<Rep, Period> b) noexcept {
-    return b > a.max() - a ? a.max() : a + b;
+    return b > (a.max)() - a ? (a.max)() : a + b;
 }
 
 /// `time + d`, where `d` is rounded up to the unit of `time`.
@@ -56,11 +56,11 @@ template <class TimePoint, class Rep, class Period>
     using duration = typename TimePoint::duration;
     constexpr TimePoint epoch{};
     const duration rounded = ceil_saturating<duration>(d);
-    if (rounded > duration::zero() && time > epoch && TimePoint::max() - time < rounded) {
-        return TimePoint::max();
+    if (rounded > duration::zero() && time > epoch && (TimePoint::max)() - time < rounded) {
+        return (TimePoint::max)();
     }
-    if (rounded < duration::zero() && time < epoch && TimePoint::min() - time > rounded) {
-        return TimePoint::min();
+    if (rounded < duration::zero() && time < epoch && (TimePoint::min)() - time > rounded) {
+        return (TimePoint::min)();
     }
     return time + rounded;
 }
@@ -72,11 +72,11 @@ template <class TimePoint>
     using duration = typename TimePoint::duration;
     const duration a = from.time_since_epoch();
     const duration b = to.time_since_epoch();
-    if (a < duration::zero() && b > duration::max() + a) {
-        return duration::max();
+    if (a < duration::zero() && b > (duration::max)() + a) {
+        return (duration::max)();
     }
-    if (a > duration::zero() && b < duration::min() + a) {
-        return duration::min();
+    if (a > duration::zero() && b < (duration::min)() + a) {
+        return (duration::min)();
     }
     return b - a;
 }

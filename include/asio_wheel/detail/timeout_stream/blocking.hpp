@@ -49,8 +49,8 @@ public:
           real_end_(add_saturating(clock::now(), until_or_zero(d.now(), end))) {}
 
     [[nodiscard]] clock::duration left() const {
-        return std::min(until_or_zero(deadlines_.now(), end_),
-                        until_or_zero(clock::now(), real_end_));
+        return (std::min)(until_or_zero(deadlines_.now(), end_),
+                          until_or_zero(clock::now(), real_end_));
     }
     [[nodiscard]] bool is_over() const { return left() == clock::duration::zero(); }
 

@@ -97,8 +97,8 @@ public:
     using time_point = clock::time_point;
     using duration = clock::duration;
 
-    static constexpr time_point never = time_point::max();
-    static constexpr duration no_period = duration::max();
+    static constexpr time_point never = (time_point::max)();
+    static constexpr duration no_period = (duration::max)();
 
     using phase = direction_phase;
 
@@ -231,7 +231,7 @@ public:
             expire(now);
             return std::nullopt;
         }
-        return std::min(deadline, idle_end_of_blocking(now));
+        return (std::min)(deadline, idle_end_of_blocking(now));
     }
 
     /// It has ended.
@@ -346,7 +346,7 @@ private:
 
     [[nodiscard]] time_point earliest() const noexcept {
         const time_point idle = idle_end();
-        return std::min(reads_.expiry(idle), writes_.expiry(idle));
+        return (std::min)(reads_.expiry(idle), writes_.expiry(idle));
     }
 
     // The wait has nothing to watch.

@@ -25,9 +25,9 @@ enum class direction : std::uint8_t { read, write, connect };
 struct stream_options {
     using clock = std::chrono::steady_clock;
 
-    clock::time_point read = clock::time_point::max();
-    clock::time_point write = clock::time_point::max();
-    clock::duration idle = clock::duration::max();
+    clock::time_point read = (clock::time_point::max)();
+    clock::time_point write = (clock::time_point::max)();
+    clock::duration idle = (clock::duration::max)();
     std::optional<clock::duration> message; ///< From the first byte of the next one.
     bool try_late = false;                  ///< Try operations that begin after their deadline.
 };
@@ -41,7 +41,7 @@ struct direction_state {
 
     using phase = direction_phase;
 
-    static constexpr time_point never = time_point::max();
+    static constexpr time_point never = (time_point::max)();
 
     time_point deadline = never;
     unsigned count = 0;            // Of the operations that are pending.
@@ -69,7 +69,7 @@ struct direction_state {
 
     // When it fails. `never` if it is not watched.
     [[nodiscard]] time_point expiry(time_point idle_end) const noexcept {
-        return in() == phase::pending && grace == 0 ? std::min(deadline, idle_end) : never;
+        return in() == phase::pending && grace == 0 ? (std::min)(deadline, idle_end) : never;
     }
 };
 

@@ -70,7 +70,7 @@ inline constexpr std::chrono::nanoseconds longest_system_wait = std::chrono::hou
     FD_SET(s, &ready);
     FD_SET(s, &failed);
     const auto us =
-        ceil_saturating<std::chrono::microseconds>(std::min(d, longest_system_wait)).count();
+        ceil_saturating<std::chrono::microseconds>((std::min)(d, longest_system_wait)).count();
     ::timeval limit{};
     limit.tv_sec = static_cast<long>(us / 1'000'000);
     limit.tv_usec = static_cast<long>(us % 1'000'000);
@@ -104,7 +104,7 @@ inline constexpr std::chrono::nanoseconds longest_system_wait = std::chrono::hou
     asked.events = what == readiness::reading ? POLLIN : POLLOUT;
     // Rounded up, so it is never early.
     const auto ms =
-        ceil_saturating<std::chrono::milliseconds>(std::min(d, longest_system_wait)).count();
+        ceil_saturating<std::chrono::milliseconds>((std::min)(d, longest_system_wait)).count();
     const int n = ::poll(&asked, 1, static_cast<int>(ms));
     if (n < 0 && errno != EINTR) {
         ec = last_system_error();
