@@ -118,7 +118,8 @@ function(asio_wheel_register name)
     endforeach()
 
     add_test(NAME ${name}
-        COMMAND ${ASIO_WHEEL_TEST_LAUNCHER} $<TARGET_FILE:${arg_TARGET}> ${arg_ARGUMENTS})
+        COMMAND ${ASIO_WHEEL_TEST_LAUNCHER} ${CMAKE_CROSSCOMPILING_EMULATOR}
+            $<TARGET_FILE:${arg_TARGET}> ${arg_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES
         TIMEOUT ${arg_TIMEOUT}
         LABELS "${arg_GROUP};${arg_LABELS}"

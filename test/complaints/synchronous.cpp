@@ -35,8 +35,10 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#ifndef _WIN32
 #include <sys/socket.h>
 #include <sys/time.h>
+#endif
 
 #include <chrono>
 #include <cstddef>
@@ -99,10 +101,14 @@ BOOST_AUTO_TEST_CASE(asio_a_synchronous_read_has_no_deadline) {
 BOOST_AUTO_TEST_CASE(asio_a_receive_timeout_of_the_system_changes_nothing) {
     client<beast::tcp_stream> c;
     const std::jthread server = c.answer_late();
+#ifdef _WIN32
+    const auto timeout = static_cast<DWORD>(std::chrono::milliseconds(limit).count());
+#else
     ::timeval timeout{};
     timeout.tv_usec = std::chrono::microseconds(limit).count();
-    BOOST_TEST(::setsockopt(c.stream.socket().native_handle(), SOL_SOCKET, SO_RCVTIMEO, &timeout,
-                            sizeof timeout) == 0);
+#endif
+    BOOST_TEST(::setsockopt(c.stream.socket().native_handle(), SOL_SOCKET, SO_RCVTIMEO,
+                            reinterpret_cast<const char*>(&timeout), sizeof timeout) == 0);
     c.read_response();
     BOOST_TEST(!c.ec);
     BOOST_TEST((c.elapsed() >= 3 * limit));

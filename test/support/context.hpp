@@ -25,6 +25,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
@@ -32,6 +33,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -63,11 +65,15 @@ struct drained_context {
         BOOST_TEST(ctx.stopped(), "the context still has work");
     }
 
-    /// Runs all ready handlers. Returns the number that Asio reports, which includes the wheel's
-    /// own.
+    /// Runs all ready handlers, and those of timers that have expired. Returns the number that Asio
+    /// reports, which includes the wheel's own.
     std::size_t poll() {
         ctx.restart();
+#ifdef BOOST_ASIO_HAS_IOCP
+        return poll_with_timers();
+#else
         return ctx.poll();
+#endif
     }
 
     /// Runs until there is no work, which must happen soon.
@@ -76,6 +82,31 @@ struct drained_context {
         ctx.run_for(std::chrono::seconds(20));
         BOOST_TEST_REQUIRE(ctx.stopped(), "the context does not run out of work");
     }
+
+#ifdef BOOST_ASIO_HAS_IOCP
+private:
+    // On Windows, a thread of Asio waits for the timers, and tells the context when one has
+    // expired. Until it has, poll() does not find the handler. So wait for a timer that expires
+    // now: when its handler is called, those of all earlier timers are in the queue. They may start
+    // other timers, so repeat this until it finds nothing.
+    std::size_t poll_with_timers() {
+        auto work = boost::asio::make_work_guard(ctx); // So only a handler stops the context.
+        std::size_t sum = 0;
+        for (std::size_t found = 1; found != 0 && !ctx.stopped(); sum += found) {
+            const auto expired = std::make_shared<bool>(false);
+            boost::asio::steady_timer now(ctx, std::chrono::steady_clock::now());
+            now.async_wait([expired](const boost::system::error_code&) { *expired = true; });
+            found = 0;
+            while (!*expired && !ctx.stopped()) {
+                found += ctx.run_one();
+            }
+            found -= *expired ? 1 : 0;
+            found += ctx.poll();
+        }
+        work.reset();
+        return sum + ctx.poll();
+    }
+#endif
 };
 
 /// A wheel whose time the test moves, on any clock.
@@ -89,6 +120,12 @@ struct virtual_time_on : drained_context {
     explicit virtual_time_on(const wheel_options& options = {})
         : wheel(make_wheel<Clock>(ctx, options)) {
         wheel.pause();
+    }
+
+    /// Runs all ready handlers. No timer of the system is among them.
+    std::size_t poll() {
+        ctx.restart();
+        return ctx.poll();
     }
 
     /// Advances time by `d` without running the context.

@@ -72,14 +72,14 @@ static_assert(noexcept(std::declval<deadline_fsm>().end(direction::read, true,
 static_assert(noexcept(std::declval<deadline_fsm>().wait_ended(1, deadline_fsm::never)));
 
 // Times are whole seconds. The largest number is never.
-constexpr long never = std::numeric_limits<long>::max();
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-deadline_fsm::time_point at(long t) {
+deadline_fsm::time_point at(std::int64_t t) {
     return t == never ? deadline_fsm::never
                       : deadline_fsm::time_point(1000h) + std::chrono::seconds(t);
 }
 
-long seconds_of(deadline_fsm::time_point t) {
+std::int64_t seconds_of(deadline_fsm::time_point t) {
     return t == deadline_fsm::never ? never : (t - at(0)) / 1s;
 }
 
@@ -88,17 +88,17 @@ struct machine {
     using enum direction; // POSIX has functions of these names.
 
     deadline_fsm fsm{{}};
-    long now = 0;
+    std::int64_t now = 0;
 
-    void set_reads(long t) { fsm.set_reads(at(t)); }
-    void set_writes(long t) { fsm.set_writes(at(t)); }
-    void set_both(long t) {
+    void set_reads(std::int64_t t) { fsm.set_reads(at(t)); }
+    void set_writes(std::int64_t t) { fsm.set_writes(at(t)); }
+    void set_both(std::int64_t t) {
         set_reads(t);
         set_writes(t);
     }
-    void idle_after(long d) { fsm.idle_after(std::chrono::seconds(d)); }
+    void idle_after(std::int64_t d) { fsm.idle_after(std::chrono::seconds(d)); }
 
-    void message_after(long d) { fsm.message_after(std::chrono::seconds(d)); }
+    void message_after(std::int64_t d) { fsm.message_after(std::chrono::seconds(d)); }
 
     std::string begin(direction what, bool empty = false) {
         return name_of(fsm.begin(what, fsm.begin_needs_now(what) ? at(now) : no_time(), empty));

@@ -34,9 +34,9 @@ using asio_wheel::detail::direction;
 using boost::system::error_code;
 using kind = deadline_fsm::action::kind;
 
-constexpr long never = std::numeric_limits<long>::max();
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-deadline_fsm::time_point at(long t) {
+deadline_fsm::time_point at(std::int64_t t) {
     return t == never ? deadline_fsm::never : deadline_fsm::time_point(1000h + t * 1s);
 }
 
@@ -46,18 +46,18 @@ bool same_direction(direction a, direction b) {
 
 struct operation {
     direction what = direction::read;
-    long deadline = never; // As it was when the operation began.
-    error_code why;        // Its result, if it has failed.
-    bool closing = false;  // The stream was closed after it began,
-    bool early = false;    // or before, and has been in use since then.
-    bool spared = false;   // Its grace has not ended.
+    std::int64_t deadline = never; // As it was when the operation began.
+    error_code why;                // Its result, if it has failed.
+    bool closing = false;          // The stream was closed after it began,
+    bool early = false;            // or before, and has been in use since then.
+    bool spared = false;           // Its grace has not ended.
 };
 
 // The model of the machine. It stores no conclusions except for the results of failed operations.
 struct observer {
     std::vector<operation> pending;
-    long idle_period = never;    // In force.
-    std::vector<long> new_count; // When the idle period was restarted.
+    std::int64_t idle_period = never;    // In force.
+    std::vector<std::int64_t> new_count; // When the idle period was restarted.
 
     [[nodiscard]] bool any(direction what) const {
         return std::ranges::any_of(
@@ -69,32 +69,32 @@ struct observer {
     }
     [[nodiscard]] bool may_set(direction what) const { return !any(what) && !connecting(); }
 
-    [[nodiscard]] long idle_end() const {
+    [[nodiscard]] std::int64_t idle_end() const {
         return idle_period == never ? never : std::ranges::max(new_count) + idle_period;
     }
     // When an operation becomes late. Never, if it has failed already, or has a grace.
-    [[nodiscard]] long end_of(const operation& o) const {
+    [[nodiscard]] std::int64_t end_of(const operation& o) const {
         return o.why || o.spared ? never : std::min(o.deadline, idle_end());
     }
     [[nodiscard]] bool closing() const {
         return std::ranges::any_of(pending,
                                    [](const operation& o) { return o.closing || o.early; });
     }
-    [[nodiscard]] long first_end() const {
+    [[nodiscard]] std::int64_t first_end() const {
         return first_end_if([](const operation&) { return true; });
     }
     // Operations that are pending when a stream is closed end on their own, and need no wait.
-    [[nodiscard]] long first_end_to_be_kept() const {
+    [[nodiscard]] std::int64_t first_end_to_be_kept() const {
         return first_end_if([](const operation& o) { return !o.closing; });
     }
     // An operation may begin after the end of the idle period of a closed stream.
-    [[nodiscard]] long first_end_not_to_be_missed() const {
+    [[nodiscard]] std::int64_t first_end_not_to_be_missed() const {
         return first_end_if([](const operation& o) { return !o.closing && !o.early; });
     }
 
     template <class Predicate>
-    [[nodiscard]] long first_end_if(Predicate p) const {
-        long first = never;
+    [[nodiscard]] std::int64_t first_end_if(Predicate p) const {
+        std::int64_t first = never;
         for (const operation& o : pending) {
             first = std::min(first, p(o) ? end_of(o) : never);
         }
@@ -118,7 +118,7 @@ struct observer {
     }
 
     // The stream is closed, and all operations that are late at `t` fail. Returns their number.
-    std::size_t close(long t, error_code why) {
+    std::size_t close(std::int64_t t, error_code why) {
         std::vector<operation*> failing;
         for (operation& o : pending) {
             if (end_of(o) <= t && end_of(o) != never) {
@@ -137,7 +137,7 @@ struct observer {
 
 struct wait {
     std::uint64_t turn = 0;
-    long end = 0;
+    std::int64_t end = 0;
     bool withdrawn = false;
 };
 
@@ -177,7 +177,7 @@ public:
 private:
     std::size_t below(std::size_t n) { return random_() % n; }
     bool one_in(std::size_t n) { return below(n) == 0; }
-    long some_time(std::size_t n) { return static_cast<long>(below(n)); }
+    std::int64_t some_time(std::size_t n) { return static_cast<std::int64_t>(below(n)); }
     direction some_direction() {
         const auto n = below(9);
         return n < 4 ? direction::read : n < 8 ? direction::write : direction::connect;
@@ -189,7 +189,7 @@ private:
             BOOST_FAIL(what << ", after\n" << story_);
         }
     }
-    void expect(const deadline_fsm::action& a, kind what, long t = never) {
+    void expect(const deadline_fsm::action& a, kind what, std::int64_t t = never) {
         expect(a.what == what && (t == never || a.at == at(t)), "the action is another one");
     }
 
@@ -236,7 +236,7 @@ private:
         const bool may = seen_.may_set(reads ? direction::read : direction::write);
         expect(may == (reads ? fsm_.may_set_reads() : fsm_.may_set_writes()), "may it be set?");
         if (may) {
-            const long t = one_in(4) ? never : now_ + some_time(25);
+            const std::int64_t t = one_in(4) ? never : now_ + some_time(25);
             note((reads ? "reads until " : "writes until ") + std::to_string(t));
             (reads ? reads_until_ : writes_until_) = t;
             reads ? fsm_.set_reads(at(t)) : fsm_.set_writes(at(t));
@@ -283,7 +283,7 @@ private:
 
     // An operation that blocks. It takes no time here, because no wait could arrive meanwhile.
     void block(direction what) {
-        const long deadline = what == direction::read ? reads_until_ : writes_until_;
+        const std::int64_t deadline = what == direction::read ? reads_until_ : writes_until_;
         note("block " + std::to_string(static_cast<int>(what)));
         const auto until = fsm_.block(what, fsm_.begin_needs_now(what) ? at(now_) : no_time());
         if (deadline <= now_ && !try_late_) {
@@ -293,10 +293,10 @@ private:
             return;
         }
         const bool is_in_force = seen_.idle_period == next_idle_ && !seen_.pending.empty();
-        const long idle_end = next_idle_ == never ? never
-                              : is_in_force       ? seen_.idle_end()
-                                                  : now_ + next_idle_;
-        const long end = std::min(deadline, idle_end);
+        const std::int64_t idle_end = next_idle_ == never ? never
+                                      : is_in_force       ? seen_.idle_end()
+                                                          : now_ + next_idle_;
+        const std::int64_t end = std::min(deadline, idle_end);
         expect(until && *until == at(end), "it may block until another time");
         if (end <= now_ && one_in(2)) {
             fsm_.block_failed(at(now_));
@@ -347,7 +347,7 @@ private:
     std::uint64_t& grace_of(direction what) { return last_grace_[what == direction::read ? 0 : 1]; }
 
     void begin(direction what) {
-        const long deadline = what == direction::read ? reads_until_ : writes_until_;
+        const std::int64_t deadline = what == direction::read ? reads_until_ : writes_until_;
         note("begin " + std::to_string(static_cast<int>(what)));
         const bool needs_now = fsm_.begin_needs_now(what);
         expect(needs_now == (deadline != never || next_idle_ != never), "is time needed?");
@@ -437,7 +437,7 @@ private:
         }
     }
 
-    void pass(long d) {
+    void pass(std::int64_t d) {
         while (on_time_ && !graces_.empty()) { // A grace takes no time.
             end_grace();
             check();
@@ -472,7 +472,7 @@ private:
 
     void arrive(const wait& w) {
         note("turn " + std::to_string(w.turn) + " ends");
-        const long first = seen_.first_end();
+        const std::int64_t first = seen_.first_end();
         const bool is_idle = first == seen_.idle_end();
         const auto answer = fsm_.wait_ended(w.turn, at(now_));
         if (first <= now_) {
@@ -511,7 +511,7 @@ private:
     // When an operation has begun or the wait has ended, the machine must change the wait as little
     // as possible.
     void carry_out(const deadline_fsm::action& answer) {
-        const long first = seen_.first_end();
+        const std::int64_t first = seen_.first_end();
         wait* const w = current();
         if (first == never || (w != nullptr && w->end <= first)) {
             expect(answer, kind::none);
@@ -546,7 +546,7 @@ private:
         expect(fsm_.armed() == (w != nullptr), "is there a wait?");
         expect(w == nullptr || (fsm_.turn() == w->turn && fsm_.wait_end() == at(w->end)),
                "it is another wait");
-        const long first = seen_.first_end_to_be_kept();
+        const std::int64_t first = seen_.first_end_to_be_kept();
         expect(first == never || (w != nullptr && w->end <= first), "a deadline has no wait");
     }
 
@@ -561,11 +561,11 @@ private:
     deadline_fsm fsm_{{}};
     observer seen_;
     std::vector<wait> waits_;
-    long now_ = 0;
-    long reads_until_ = never;
-    long writes_until_ = never;
-    long next_idle_ = never;
-    long message_ = never;
+    std::int64_t now_ = 0;
+    std::int64_t reads_until_ = never;
+    std::int64_t writes_until_ = never;
+    std::int64_t next_idle_ = never;
+    std::int64_t message_ = never;
     bool try_late_ = false;
     std::vector<grace> graces_;
     std::array<std::uint64_t, 2> last_grace_{};

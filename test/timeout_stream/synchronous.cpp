@@ -27,17 +27,21 @@
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
+#ifndef _WIN32
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
+#endif
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -81,10 +85,14 @@ struct ends : drained_context {
 
 using connected = ends<timeout_stream<tcp::socket>>;
 
-// The socket's mode, as the system has it.
+// The socket's mode, as the system has it. (Windows does not tell it; there, as Asio has set it.)
 template <class Socket>
 bool blocks(Socket& s) {
+#ifdef _WIN32
+    return !s.native_non_blocking();
+#else
     return (::fcntl(s.native_handle(), F_GETFL) & O_NONBLOCK) == 0;
+#endif
 }
 
 // Checks that what it surrounds takes no less time.
@@ -143,15 +151,13 @@ struct unanswered_tcp : unanswered<tcp> {
 
 // A path for a local server.
 struct folder {
-    std::string path = "/tmp/asio_wheel_XXXXXX";
+    std::string path = (std::filesystem::temp_directory_path() / "asio_wheel_").string() +
+                       std::to_string(std::random_device()());
 
-    folder() { BOOST_TEST_REQUIRE(::mkdtemp(path.data()) != nullptr); }
+    folder() { BOOST_TEST_REQUIRE(std::filesystem::create_directory(path)); }
     folder(const folder&) = delete;
     folder& operator=(const folder&) = delete;
-    ~folder() {
-        ::unlink(server().c_str());
-        ::rmdir(path.c_str());
-    }
+    ~folder() { std::filesystem::remove_all(path); }
     [[nodiscard]] std::string server() const { return path + "/server"; }
 };
 
@@ -364,6 +370,7 @@ BOOST_AUTO_TEST_CASE(what_is_pending_is_aborted_or_late_too) {
     }
 }
 
+#ifndef _WIN32 // What is pending there does not need a mode of the socket.
 // Another thread may carry out what is pending, so the socket's mode must not change.
 BOOST_FIXTURE_TEST_CASE(while_others_are_pending_the_sockets_mode_stays, connected) {
     stream.read_expires_after(1h);
@@ -391,6 +398,7 @@ BOOST_FIXTURE_TEST_CASE(while_others_are_pending_the_sockets_mode_stays, connect
         poll();
     }
 }
+#endif
 
 BOOST_FIXTURE_TEST_CASE(an_empty_read_does_not_wait, connected) {
     stream.expires_after(1h);
@@ -413,6 +421,7 @@ BOOST_FIXTURE_TEST_CASE(reading_twice_has_one_deadline, connected) {
     BOOST_TEST(reading == late);
 }
 
+#ifndef _WIN32 // It has no signals.
 BOOST_FIXTURE_TEST_CASE(signals_end_nothing_early, connected) {
     struct ::sigaction action{};
     struct ::sigaction before{};
@@ -434,6 +443,7 @@ BOOST_FIXTURE_TEST_CASE(signals_end_nothing_early, connected) {
     ::sigaction(SIGUSR1, &before, nullptr);
     BOOST_TEST(ec == late);
 }
+#endif
 
 BOOST_FIXTURE_TEST_CASE(while_time_is_paused_real_time_counts, connected) {
     auto& wheel = asio_wheel::use_wheel(ctx);
@@ -540,6 +550,7 @@ BOOST_FIXTURE_TEST_CASE(a_connect_that_is_started_too_late_does_not_connect, lis
     BOOST_TEST(!ec);
 }
 
+#ifndef _WIN32 // Its pipes are no sockets, and know nothing of select().
 BOOST_AUTO_TEST_CASE(a_pipe_has_deadlines_too) {
     drained_context c;
     std::array<int, 2> ends{};
@@ -555,6 +566,7 @@ BOOST_AUTO_TEST_CASE(a_pipe_has_deadlines_too) {
     in.read_some(asio::buffer(memory), ec);
     BOOST_TEST(ec == late);
 }
+#endif
 
 // Its read may take several reads of the socket, which only the layer itself can do.
 BOOST_AUTO_TEST_CASE(a_layer_above_a_socket_says_that_it_can_keep_no_deadline) {
