@@ -98,21 +98,19 @@ BOOST_AUTO_TEST_CASE(asio_a_synchronous_read_has_no_deadline) {
     BOOST_TEST((c.elapsed() >= 3 * limit));
 }
 
+#ifndef _WIN32 // There, the read fails when that time has passed.
 BOOST_AUTO_TEST_CASE(asio_a_receive_timeout_of_the_system_changes_nothing) {
     client<beast::tcp_stream> c;
     const std::jthread server = c.answer_late();
-#ifdef _WIN32
-    const auto timeout = static_cast<DWORD>(std::chrono::milliseconds(limit).count());
-#else
     ::timeval timeout{};
     timeout.tv_usec = std::chrono::microseconds(limit).count();
-#endif
-    BOOST_TEST(::setsockopt(c.stream.socket().native_handle(), SOL_SOCKET, SO_RCVTIMEO,
-                            reinterpret_cast<const char*>(&timeout), sizeof timeout) == 0);
+    BOOST_TEST(::setsockopt(c.stream.socket().native_handle(), SOL_SOCKET, SO_RCVTIMEO, &timeout,
+                            sizeof timeout) == 0);
     c.read_response();
     BOOST_TEST(!c.ec);
     BOOST_TEST((c.elapsed() >= 3 * limit));
 }
+#endif
 
 BOOST_AUTO_TEST_CASE(ours_a_synchronous_read_times_out) {
     client<asio_wheel::timeout_stream<tcp::socket>> c; // Its server never answers.

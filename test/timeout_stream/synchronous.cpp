@@ -525,6 +525,7 @@ BOOST_FIXTURE_TEST_CASE(a_connect_that_is_not_answered_times_out, unanswered_tcp
     }
 }
 
+#ifndef _WIN32 // Wine 8 has no local sockets.
 BOOST_FIXTURE_TEST_CASE(a_local_server_that_does_not_accept_lets_a_connect_time_out,
                         unanswered_local) {
     stream.expires_after(soon);
@@ -536,6 +537,7 @@ BOOST_FIXTURE_TEST_CASE(a_local_server_that_does_not_accept_lets_a_connect_time_
     BOOST_TEST(!ec);
     BOOST_TEST((stream.socket().remote_endpoint() == there()));
 }
+#endif
 
 BOOST_FIXTURE_TEST_CASE(a_connect_that_is_started_too_late_does_not_connect, listening) {
     stream.expires_after(0s);

@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whatever_the_clock_does_waits_are_due_when_it_says
         return nanoseconds(random() % static_cast<std::uint64_t>(most.count()));
     };
     constexpr nanoseconds tick = 1ms;
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < (polls_are_slow ? 2 : 20); ++round) {
         BOOST_TEST_INFO_SCOPE("round " << round);
         set_time<T> world;
         T first(world.ctx, -1h);
