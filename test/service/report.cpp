@@ -1,6 +1,5 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// unity: off
 
 // wheel_report: what it counts, and what it prints.
 

@@ -4,13 +4,12 @@
 // unity: off
 
 // windows.h defines macros with common names. Asio includes it on Windows, and a program may have
-// done so before. No header of ours uses such a name.
+// done so before, without NOMINMAX. No header of ours uses such a name.
 //
 // It is enough to compile this. On other systems, the macros are defined here. That is stricter,
 // because libstdc++ removes some of them. Headers of others come first: they care for themselves.
 
 #ifdef _WIN32
-#define NOMINMAX
 #define WIN32_LEAN_AND_MEAN // Asio requires winsock2.h before winsock.h.
 #include <winsock2.h>
 // winsock2.h must be first.
@@ -71,6 +70,10 @@
 #include <vector>
 
 // NOLINTBEGIN
+#undef min
+#undef max
+#define min(a, b) (((a) < (b)) ? (a) : (b))
+#define max(a, b) (((a) > (b)) ? (a) : (b))
 #ifndef _WIN32
 #define CALLBACK __stdcall
 #define CONST const
@@ -101,6 +104,9 @@
 #include <asio_wheel.hpp>
 
 #include <asio_wheel/beast.hpp>
+
+#undef min
+#undef max
 
 namespace {
 

@@ -276,7 +276,7 @@ private:
 
     // Elements are allocated in blocks, so they stay at their addresses. (A std::deque does the
     // same. But clear() must not fail, and some implementations allocate to make a deque empty.)
-    static constexpr std::size_t block_size = std::max<std::size_t>(1, 1024 / sizeof(element));
+    static constexpr std::size_t block_size = (std::max<std::size_t>)(1, 1024 / sizeof(element));
     using block_ptr = std::unique_ptr<std::array<element, block_size>>;
 
     static constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();

@@ -160,13 +160,13 @@ refusal_of(const inspector_request& request, const boost::asio::ip::tcp::endpoin
 [[nodiscard]] inline int weight_of(std::string_view accept, std::string_view type) {
     int best = 0;
     while (!accept.empty()) {
-        const std::size_t comma = std::min(accept.find(','), accept.size());
+        const std::size_t comma = (std::min)(accept.find(','), accept.size());
         std::string_view entry = accept.substr(0, comma);
         accept.remove_prefix(std::min(comma + 1, accept.size()));
         int weight = 1000;
         bool matches = false;
         for (bool name = true; !entry.empty(); name = false) {
-            const std::size_t semicolon = std::min(entry.find(';'), entry.size());
+            const std::size_t semicolon = (std::min)(entry.find(';'), entry.size());
             std::string_view part = entry.substr(0, semicolon);
             entry.remove_prefix(std::min(semicolon + 1, entry.size()));
             part.remove_prefix(std::min(part.find_first_not_of(" \t"), part.size()));
@@ -177,7 +177,7 @@ refusal_of(const inspector_request& request, const boost::asio::ip::tcp::endpoin
                 weight = thousandths(part.substr(2));
             }
         }
-        best = matches ? std::max(best, weight) : best;
+        best = matches ? (std::max)(best, weight) : best;
     }
     return best;
 }

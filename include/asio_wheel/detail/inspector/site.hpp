@@ -69,10 +69,10 @@ public:
         } else if (now >= next_) {
             report_ = wheel.report();
             read_ = clock::now();
-            next_ = read_ + std::max<clock::duration>(pause, (read_ - now) * cost_factor);
+            next_ = read_ + (std::max<clock::duration>)(pause, (read_ - now) * cost_factor);
         }
         if (report_) {
-            const auto age = std::max(clock::duration::zero(), now - read_);
+            const auto age = (std::max)(clock::duration::zero(), now - read_);
             write_waits(json, *report_, std::chrono::duration_cast<std::chrono::milliseconds>(age));
         }
     }

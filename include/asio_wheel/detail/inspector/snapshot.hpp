@@ -72,7 +72,7 @@ inline void write_counts(json_writer& json, const wheel_stats& stats) {
 inline void write_level(json_writer& json, const wheel_occupancy::level& level) {
     constexpr std::size_t most_cells = 256;
     const std::size_t slots = level.fill.size();
-    const std::size_t size = std::max<std::size_t>(1, slots / most_cells);
+    const std::size_t size = (std::max<std::size_t>)(1, slots / most_cells);
     json.open('{');
     json.member("slot_ns", level.slot_width);
     json.member("slots", slots);
@@ -135,14 +135,14 @@ inline void write_waits(json_writer& json, const wheel_report& report,
     json.member("age_ms", age.count());
     json.member("total", report.waits());
     json.key("rows").open('[');
-    for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+    for (std::size_t i = 0; i < (std::min)(groups.size(), most_groups); ++i) {
         json.open('{');
         json.member("kind", to_string(groups[i].kind));
         json.member("tag", groups[i].tag);
         json.member("count", groups[i].count);
         json.close('}');
     }
-    json.close(']').member("more_rows", groups.size() - std::min(groups.size(), most_groups));
+    json.close(']').member("more_rows", groups.size() - (std::min)(groups.size(), most_groups));
     json.key("next").open('[');
     for (const pending_wait& wait : report.next()) {
         write_next(json, wait);

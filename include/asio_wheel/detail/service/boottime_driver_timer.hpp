@@ -50,7 +50,7 @@ struct polled_boottime_traits {
     using duration = boottime_clock::duration;
 
     [[nodiscard]] static duration to_wait_duration(const duration& d) {
-        return std::min<duration>(d, std::chrono::seconds(1));
+        return (std::min<duration>)(d, std::chrono::seconds(1));
     }
     [[nodiscard]] static duration to_wait_duration(const boottime_clock::time_point& t) {
         return to_wait_duration(t - (std::min)(t, boottime_clock::now()));

@@ -39,7 +39,7 @@ private:
             return;
         }
         const auto over = static_cast<std::uint64_t>(second) - static_cast<std::uint64_t>(newest_);
-        const auto kept = counts_.size() - std::min<std::uint64_t>(over, counts_.size());
+        const auto kept = counts_.size() - (std::min<std::uint64_t>)(over, counts_.size());
         std::move_backward(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(kept),
                            counts_.end());
         std::fill(counts_.begin(), counts_.end() - static_cast<std::ptrdiff_t>(kept),

@@ -153,8 +153,9 @@ private:
 
     // A clock coarser than the tick makes the tick coarser.
     [[nodiscard]] static constexpr std::int64_t units_of(std::chrono::nanoseconds tick) noexcept {
-        return std::max<std::int64_t>(
-            static_cast<std::int64_t>(ceil_saturating<unit>(tick).count()), 1);
+        return (
+            std::max<std::int64_t>)(static_cast<std::int64_t>(ceil_saturating<unit>(tick).count()),
+                                    1);
     }
 
     std::int64_t length_;

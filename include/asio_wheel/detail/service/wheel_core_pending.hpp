@@ -129,7 +129,7 @@ private:
         });
     }
 
-    static constexpr unsigned max_walk = std::numeric_limits<std::uint8_t>::max();
+    static constexpr unsigned max_walk = (std::numeric_limits<std::uint8_t>::max)();
 
     wheel_core& core_;
     const turn turn_;
@@ -165,7 +165,7 @@ wheel_occupancy wheel_core<Clock, WaitTraits>::occupancy() const {
         level.fill.resize(wheel_.slots());
     }
     const auto tick = static_cast<tick_t>(options_.tick.count());
-    const auto longest = static_cast<tick_t>(std::chrono::nanoseconds::max().count());
+    const auto longest = static_cast<tick_t>((std::chrono::nanoseconds::max)().count());
     for (unsigned number = 0; number < wheel_.levels(); ++number) {
         auto& level = result.levels[number];
         const tick_t width = wheel_.width(number);
@@ -175,7 +175,7 @@ wheel_occupancy wheel_core<Clock, WaitTraits>::occupancy() const {
             const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
             level.current =
                 static_cast<std::size_t>(clock_.round_down(clock_.now()) / width % wheel_.slots());
-            const std::size_t end = std::min(slot + wheel_walk::most_slots, wheel_.slots());
+            const std::size_t end = (std::min)(slot + wheel_walk::most_slots, wheel_.slots());
             for (; slot < end; ++slot) {
                 level.fill[slot] = static_cast<std::uint8_t>(wheel_.fill(number, slot));
             }

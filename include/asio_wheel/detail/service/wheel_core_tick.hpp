@@ -297,7 +297,7 @@ void wheel_core<Clock, WaitTraits>::arm() {
         const time_point real = Clock::now();
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
         const duration to_end = until_saturating(real, (time_point::max)());
-        const time_point horizon = real + std::min<duration>(century, to_end - to_end / 2);
+        const time_point horizon = real + (std::min<duration>)(century, to_end - to_end / 2);
         driver_.arm(next, (std::min)(horizon, clock_.real_begin_of(next)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
         ++wake_ups_to_come_;

@@ -59,7 +59,7 @@ public:
         for (;;) {
             const auto longest =
                 deadlines_.paused() ? std::chrono::milliseconds(10) : longest_system_wait;
-            if (wait_for_system(s, what, std::min<clock::duration>(left(), longest), ec)) {
+            if (wait_for_system(s, what, (std::min<clock::duration>)(left(), longest), ec)) {
                 return true;
             }
             if (!ec && is_over()) {
