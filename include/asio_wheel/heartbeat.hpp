@@ -13,8 +13,8 @@
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
-#include <asio_wheel/wheel_service.hpp>
 #include <asio_wheel/wait_kind.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
