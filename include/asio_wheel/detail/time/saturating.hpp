@@ -30,7 +30,13 @@ template <class To, class Rep, class Period>
 /// `d` in the unit of `To`, rounded down.
 template <class To, class Rep, class Period>
 [[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
-    return -ceil_saturating<To>(-d);
+    if constexpr (std::is_same_v<decltype(d), To>) {
+        return d;
+    }
+    using exact = std::chrono::duration<long double, typename To::period>;
+    return exact(d) >= exact((To::max)())   ? (To::max)()
+           : exact(d) <= exact((To::min)()) ? (To::min)()
+                                            : std::chrono::floor<To>(d);
 }
 
 /// `d` in nanoseconds, rounded up.
