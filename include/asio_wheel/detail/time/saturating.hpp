@@ -15,28 +15,29 @@
 
 namespace asio_wheel::detail {
 
-/// `d` in the unit of `To`, rounded up.
-template <class To, class Rep, class Period>
-[[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+/// round(d), or the end of the range of `To` if `d` is beyond it.
+template <class To, class Rep, class Period, class Round>
+[[nodiscard]] constexpr To round_saturating(std::chrono::duration<Rep, Period> d,
+                                            Round round) noexcept {
     if constexpr (std::is_same_v<decltype(d), To>) {
         return d;
     }
     using exact = std::chrono::duration<long double, typename To::period>;
     return exact(d) >= exact((To::max)())   ? (To::max)()
            : exact(d) <= exact((To::min)()) ? (To::min)()
-                                            : std::chrono::ceil<To>(d);
+                                            : round(d);
+}
+
+/// `d` in the unit of `To`, rounded up.
+template <class To, class Rep, class Period>
+[[nodiscard]] constexpr To ceil_saturating(std::chrono::duration<Rep, Period> d) noexcept {
+    return round_saturating<To>(d, [](auto exact) { return std::chrono::ceil<To>(exact); });
 }
 
 /// `d` in the unit of `To`, rounded down.
 template <class To, class Rep, class Period>
 [[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
-    if constexpr (std::is_same_v<decltype(d), To>) {
-        return d;
-    }
-    using exact = std::chrono::duration<long double, typename To::period>;
-    return exact(d) >= exact((To::max)())   ? (To::max)()
-           : exact(d) <= exact((To::min)()) ? (To::min)()
-                                            : std::chrono::floor<To>(d);
+    return round_saturating<To>(d, [](auto exact) { return std::chrono::floor<To>(exact); });
 }
 
 /// `d` in nanoseconds, rounded up.
