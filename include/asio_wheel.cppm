@@ -4,7 +4,8 @@
 // All of asio-wheel as a C++20 module: `import asio_wheel;`. Boost is included as usual, before the
 // import. Macros, such as ASIO_WHEEL_TRACK_SOURCE, must be defined when the module is compiled.
 //
-//     clang++-19 -std=c++20 -pthread -Iinclude --precompile include/asio_wheel.cppm -o asio_wheel.pcm
+//     clang++-19 -std=c++20 -pthread -Iinclude --precompile include/asio_wheel.cppm
+//         -o asio_wheel.pcm
 //     clang++-19 -pthread -c asio_wheel.pcm -o asio_wheel_module.o
 //     clang++-19 -std=c++20 -pthread -fmodule-file=asio_wheel=asio_wheel.pcm server.cpp
 //         asio_wheel_module.o -lasio_wheel
