@@ -170,6 +170,13 @@ public:
         : token_(std::forward<T>(token)), tag_(tag) {}
 
     // For boost::asio::async_result.
+    using wrapped_token = Token;
+    template <class Initiation, class... Signatures>
+    using initiation = tagged_initiation<Initiation>;
+    template <class RawToken>
+    [[nodiscard]] static constexpr const wait_tag& property_of(const tagged_token& t) noexcept {
+        return t.tag_;
+    }
     Token token_;
     wait_tag tag_;
 };
@@ -191,6 +198,13 @@ public:
     }
 
     // For boost::asio::async_result.
+    template <class Token>
+    using with = tagged_token<Token>;
+    template <class RawToken>
+    [[nodiscard]] static constexpr const wait_tag&
+    property_of(const partial_tagged_token& t) noexcept {
+        return t.tag_;
+    }
     wait_tag tag_;
 };
 
@@ -228,53 +242,12 @@ template <class Token>
 
 template <class Token, class... Signatures>
 class boost::asio::async_result<asio_wheel::detail::tagged_token<Token>, Signatures...>
-    : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
-    template <class Initiation>
-    using tagged =
-        std::conditional_t<asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>,
-                           std::decay_t<Initiation>,
-                           asio_wheel::detail::tagged_initiation<std::decay_t<Initiation>>>;
-
-    // The wrapped token may be moved from if the token that wraps it may be.
-    template <class RawToken>
-    using wrapped =
-        std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;
-
-public:
-    template <class Initiation, class RawToken, class... Args>
-    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
-        -> decltype(async_initiate<wrapped<RawToken>, Signatures...>(
-            std::declval<tagged<Initiation>>(), token.token_, std::forward<Args>(args)...)) {
-        if constexpr (asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>) {
-            return async_initiate<wrapped<RawToken>, Signatures...>(
-                std::forward<Initiation>(initiation), token.token_, std::forward<Args>(args)...);
-        } else {
-            return async_initiate<wrapped<RawToken>, Signatures...>(
-                tagged<Initiation>(std::forward<Initiation>(initiation), token.tag_), token.token_,
-                std::forward<Args>(args)...);
-        }
-    }
-};
+    : public asio_wheel::detail::wrapping_result<asio_wheel::detail::tagged_token<Token>,
+                                                 Signatures...> {};
 
 template <class... Signatures>
-class boost::asio::async_result<asio_wheel::detail::partial_tagged_token, Signatures...> {
-    template <class Initiation>
-    using default_token =
-        typename asio_wheel::detail::default_token_of<std::decay_t<Initiation>>::type;
-
-    template <class Initiation>
-    using full = asio_wheel::detail::tagged_token<default_token<Initiation>>;
-
-public:
-    template <class Initiation, class RawToken, class... Args>
-    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
-        -> decltype(async_initiate<full<Initiation>, Signatures...>(
-            std::forward<Initiation>(initiation), std::declval<full<Initiation>&>(),
-            std::forward<Args>(args)...)) {
-        full<Initiation> with_default(default_token<Initiation>(), token.tag_);
-        return async_initiate<full<Initiation>, Signatures...>(
-            std::forward<Initiation>(initiation), with_default, std::forward<Args>(args)...);
-    }
-};
+class boost::asio::async_result<asio_wheel::detail::partial_tagged_token, Signatures...>
+    : public asio_wheel::detail::partial_result<asio_wheel::detail::partial_tagged_token,
+                                                Signatures...> {};
 
 #endif

@@ -191,6 +191,19 @@ private:
     options_type options_;
 };
 
+/// Returns the options of a token that is given to an operation. Moves them if the token is an
+/// rvalue, or if they cannot be copied.
+template <class RawToken>
+[[nodiscard]] constexpr auto&& options_from(std::remove_reference_t<RawToken>& token) noexcept {
+    using options = std::remove_reference_t<decltype((token.options_))>;
+    if constexpr (std::is_const_v<options> ||
+                  (std::is_lvalue_reference_v<RawToken> && std::copy_constructible<options>)) {
+        return std::as_const(token.options_);
+    } else {
+        return std::move(token.options_);
+    }
+}
+
 /// A completion token that gives the operation a deadline, and otherwise behaves as `Token`.
 template <class Token, class Limit, class Result>
 class timed_token {
@@ -200,6 +213,14 @@ public:
         : token_(std::forward<T>(token)), options_(std::move(options)) {}
 
     // For boost::asio::async_result.
+    using wrapped_token = Token;
+    template <class Initiation, class... Signatures>
+    using initiation = timed_initiation<Initiation, Limit, Result, Signatures...>;
+    template <class RawToken>
+    [[nodiscard]] static constexpr auto&&
+    property_of(std::remove_reference_t<RawToken>& t) noexcept {
+        return options_from<RawToken>(t);
+    }
     Token token_;
     timed_options<Limit, Result> options_;
 };
@@ -225,28 +246,23 @@ public:
     }
 
     // For boost::asio::async_result.
+    template <class Token>
+    using with = timed_token<Token, Limit, Result>;
+    template <class RawToken>
+    [[nodiscard]] static constexpr auto&&
+    property_of(std::remove_reference_t<RawToken>& t) noexcept {
+        return options_from<RawToken>(t);
+    }
     timed_options<Limit, Result> options_;
 };
-
-/// Returns the options of a token that is given to an operation. Moves them if the token is an
-/// rvalue, or if they cannot be copied.
-template <class RawToken>
-[[nodiscard]] constexpr auto&& options_from(std::remove_reference_t<RawToken>& token) noexcept {
-    using options = std::remove_reference_t<decltype((token.options_))>;
-    if constexpr (std::is_const_v<options> ||
-                  (std::is_lvalue_reference_v<RawToken> && std::copy_constructible<options>)) {
-        return std::as_const(token.options_);
-    } else {
-        return std::move(token.options_);
-    }
-}
 
 } // namespace asio_wheel::detail
 
 template <class Token, class Limit, class Result, class... Signatures>
 class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Limit, Result>,
                                 Signatures...>
-    : public asio_wheel::detail::return_type_of<async_result<Token, Signatures...>> {
+    : public asio_wheel::detail::wrapping_result<
+          asio_wheel::detail::timed_token<Token, Limit, Result>, Signatures...> {
     // If as_tuple wraps this token, the only result is a tuple.
     static constexpr bool in_tuple = Result::template is_in_tuple<Signatures...>;
     static_assert(
@@ -265,59 +281,12 @@ class boost::asio::async_result<asio_wheel::detail::timed_token<Token, Limit, Re
         "the mapping of timeout(d, map, token) must be callable with an error_code and with "
         "references to all results of the operation. For each_error, one of the results must be or "
         "contain an error_code or a std::exception_ptr");
-
-    // Asio's concepts check the wrapped token. (boost::asio::experimental::use_coro accepts only
-    // the initiations of real operations, and this one.)
-    template <class Initiation>
-    using timed =
-        std::conditional_t<asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>,
-                           std::decay_t<Initiation>,
-                           asio_wheel::detail::timed_initiation<std::decay_t<Initiation>, Limit,
-                                                                Result, Signatures...>>;
-
-    // The wrapped token may be moved from if the token that wraps it may be.
-    template <class RawToken>
-    using wrapped =
-        std::conditional_t<std::is_const_v<std::remove_reference_t<RawToken>>, const Token, Token>;
-
-public:
-    template <class Initiation, class RawToken, class... Args>
-    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
-        -> decltype(async_initiate<wrapped<RawToken>, Signatures...>(
-            std::declval<timed<Initiation>>(), token.token_, std::forward<Args>(args)...)) {
-        if constexpr (asio_wheel::detail::only_checks_token<std::decay_t<Initiation>>) {
-            return async_initiate<wrapped<RawToken>, Signatures...>(
-                std::forward<Initiation>(initiation), token.token_, std::forward<Args>(args)...);
-        } else {
-            return async_initiate<wrapped<RawToken>, Signatures...>(
-                timed<Initiation>(std::forward<Initiation>(initiation),
-                                  asio_wheel::detail::options_from<RawToken>(token)),
-                token.token_, std::forward<Args>(args)...);
-        }
-    }
 };
 
 template <class Limit, class Result, class... Signatures>
 class boost::asio::async_result<asio_wheel::detail::partial_timed_token<Limit, Result>,
-                                Signatures...> {
-    template <class Initiation>
-    using default_token =
-        typename asio_wheel::detail::default_token_of<std::decay_t<Initiation>>::type;
-
-    template <class Initiation>
-    using full = asio_wheel::detail::timed_token<default_token<Initiation>, Limit, Result>;
-
-public:
-    template <class Initiation, class RawToken, class... Args>
-    static auto initiate(Initiation&& initiation, RawToken&& token, Args&&... args)
-        -> decltype(async_initiate<full<Initiation>, Signatures...>(
-            std::forward<Initiation>(initiation), std::declval<full<Initiation>&>(),
-            std::forward<Args>(args)...)) {
-        full<Initiation> with_default(default_token<Initiation>(),
-                                      asio_wheel::detail::options_from<RawToken>(token));
-        return async_initiate<full<Initiation>, Signatures...>(
-            std::forward<Initiation>(initiation), with_default, std::forward<Args>(args)...);
-    }
-};
+                                Signatures...>
+    : public asio_wheel::detail::partial_result<
+          asio_wheel::detail::partial_timed_token<Limit, Result>, Signatures...> {};
 
 #endif
