@@ -79,7 +79,7 @@ public:
 
     /// A timer that has expired. The first one on a context makes its wheel.
     explicit basic_waitable_timer(const executor_type& ex)
-        : service_(&use_wheel<Clock, WaitTraits>(detail::context_of(ex))), executor_(ex) {
+        : service_(&detail::wheel_of<Clock, WaitTraits>(ex)), executor_(ex) {
         state_.native = detail::is_native(ex);
     }
 

@@ -85,7 +85,7 @@ public:
     template <class Rep1, class Period1, class Rep2, class Period2>
     basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
                     const std::chrono::duration<Rep2, Period2>& dead_after)
-        : seen_(detail::core_access::of(use_wheel<Clock>(detail::context_of(ex)))),
+        : seen_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
           impl_(std::make_unique<impl>(ex, send_every, dead_after, seen_)) {}
 
     template <class Context, class Rep1, class Period1, class Rep2, class Period2>

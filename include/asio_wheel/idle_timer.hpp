@@ -93,7 +93,7 @@ public:
     /// It counts as touched now.
     template <class Rep, class Period>
     basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
-        : touched_(detail::core_access::of(use_wheel<Clock>(detail::context_of(ex)))),
+        : touched_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
           impl_(std::make_unique<impl>(ex, period, touched_)) {}
 
     template <class Context, class Rep, class Period>

@@ -44,7 +44,7 @@ public:
     void operator()(Handler&& handler) const {
         expect_storable<Handler>();
         using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-        auto& wheel = use_wheel<Clock>(context_of(executor_));
+        auto& wheel = wheel_of<Clock>(executor_);
         const own_timer<core> timer(expiry(wheel), native_context(executor_) != nullptr);
         start_wait(core_access::of(wheel), with_place(timer, place_), executor_,
                    std::forward<Handler>(handler));

@@ -243,6 +243,13 @@ wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& con
 
 namespace detail {
 
+/// The wheel for what is made with an executor.
+template <class Clock, class WaitTraits = boost::asio::wait_traits<Clock>, class Executor>
+[[nodiscard]] wheel_service<Clock, WaitTraits>& wheel_of(const Executor& ex) {
+    prepare_queue(ex);
+    return use_wheel<Clock, WaitTraits>(context_of(ex));
+}
+
 /// For what waits on a wheel.
 struct core_access {
     template <class Clock, class WaitTraits>

@@ -54,10 +54,13 @@ constexpr bool is_bound =
     !std::is_same_v<asio::associated_executor_t<Handler, detail::unassociated>,
                     detail::unassociated>;
 
+// Where only public functions of Asio may be used, an operation has room for what they allocate.
+constexpr std::size_t further_room = sizeof(detail::operation) - sizeof(asio::detail::operation);
+
 // All operation types that a wait with this handler, on a timer with this executor, instantiates.
 template <class Handler, class Executor>
 constexpr bool fits() {
-    constexpr std::size_t most = asios<Handler, Executor>;
+    constexpr std::size_t most = asios<Handler, Executor> + further_room;
     constexpr bool native = detail::is_native_type<Executor>;
     using bound = std::decay_t<decltype(asio::get_associated_executor(
         std::declval<const Handler&>(), std::declval<const Executor&>()))>;

@@ -18,7 +18,16 @@
 // For the macros of handler tracking. This header is in Asio's detail folder, but its macros are
 // documented: see BOOST_ASIO_CUSTOM_HANDLER_TRACKING. They expand to nothing unless handler
 // tracking is enabled.
+#if __has_include(<boost/asio/detail/handler_tracking.hpp>)
 #include <boost/asio/detail/handler_tracking.hpp>
+#else
+#define BOOST_ASIO_INHERIT_TRACKED_HANDLER
+#define BOOST_ASIO_HANDLER_CREATION(args) (void)0
+#define BOOST_ASIO_HANDLER_COMPLETION(args) (void)0
+#define BOOST_ASIO_HANDLER_INVOCATION_BEGIN(args) (void)0
+#define BOOST_ASIO_HANDLER_INVOCATION_END (void)0
+#define BOOST_ASIO_HANDLER_OPERATION(args) (void)0
+#endif
 
 #if ASIO_WHEEL_HAS_ASIO_CONFIG
 #include <boost/asio/config.hpp>
@@ -28,6 +37,21 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+
+// Whether to look at Asio's private interface at all: see context_queue.hpp.
+#if !defined(ASIO_WHEEL_PUBLIC_ASIO_ONLY) && __has_include(<boost/asio/detail/op_queue.hpp>) &&    \
+    __has_include(<boost/asio/detail/operation.hpp>)
+#define ASIO_WHEEL_HAS_ASIO_SCHEDULER 1
+#else
+#define ASIO_WHEEL_HAS_ASIO_SCHEDULER 0
+#endif
+
+#ifdef BOOST_ASIO_HAS_CONCEPTS
+namespace boost::asio::detail {
+template <typename...>
+struct initiation_archetype; // If Asio no longer has it, this declares it.
+}
+#endif
 
 namespace asio_wheel::detail {
 
@@ -113,12 +137,14 @@ inline wheel_options checked_options(boost::asio::execution_context&,
 }
 
 /// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither
-/// does its wheel.
-inline wheel_options default_options(boost::asio::execution_context& context) {
+/// does its wheel. (Public functions of Asio do not say whether it does.)
+inline wheel_options default_options([[maybe_unused]] boost::asio::execution_context& context) {
+    wheel_options options;
+#if ASIO_WHEEL_HAS_ASIO_SCHEDULER
     const int hint =
         boost::asio::use_service<boost::asio::detail::io_context_impl>(context).concurrency_hint();
-    wheel_options options;
     options.locking = BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);
+#endif
     return options;
 }
 

@@ -163,6 +163,47 @@ template <class Executor>
     return visit_native(ex, [](const auto&) { return true; });
 }
 
+/// The context of `ex`, as the type that the executor tells.
+template <class Executor>
+[[nodiscard]] auto& typed_context_of(const Executor& ex) {
+    if constexpr (is_ts_executor<Executor>) {
+        return ex.context();
+    } else {
+        return boost::asio::query(ex, boost::asio::execution::context);
+    }
+}
+
+/// Makes the queue of the context of `ex` ready for use. If only public functions of Asio may be
+/// used, the context's own executor is needed for that. It is found here if `ex` is or has it, or
+/// tells the type of its context.
+template <class Executor>
+void prepare_queue([[maybe_unused]] const Executor& ex) {
+    if constexpr (context_queue::is_public) {
+        const auto introduce = [](const auto& native) {
+            context_queue::introduce(native);
+            return true;
+        };
+        if constexpr (!has_context<Executor>) {
+            visit_native(ex, introduce);
+        } else {
+            auto& context = typed_context_of(ex);
+            if constexpr (requires { requires is_native_type<decltype(context.get_executor())>; }) {
+                introduce(context.get_executor());
+            } else {
+                visit_native(ex, introduce);
+            }
+            context_queue::prepare(context);
+        }
+    }
+}
+
+/// The queue of the context of `ex`.
+template <class Executor>
+[[nodiscard]] context_queue queue_of(const Executor& ex) {
+    prepare_queue(ex);
+    return context_queue(context_of(ex));
+}
+
 /// The context of a native executor; null for any other.
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context* native_context(const Executor& ex) noexcept {

@@ -60,7 +60,7 @@ public:
     using executor_type = Executor;
 
     delay_queue_impl(const executor_type& ex, const delay_queue_options& options)
-        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), capacity_(options.capacity),
+        : wheel_(wheel_of<Clock>(ex)), timer_(ex), capacity_(options.capacity),
           elements_(count_of(wheel_.now())), driver_(std::make_shared<driver>(*this, ex)) {}
 
     delay_queue_impl(const delay_queue_impl&) = delete;

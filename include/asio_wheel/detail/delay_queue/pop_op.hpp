@@ -357,8 +357,8 @@ make_pop(Handler&& handler, const Executor& ex, context_queue queue,
                                          no_work());
         }
         if (native != nullptr) { // Another context.
-            return create_pop<queued>(std::forward<Handler>(handler), ex, abort,
-                                      context_queue(context_of(bound)), track_work(bound));
+            return create_pop<queued>(std::forward<Handler>(handler), ex, abort, queue_of(bound),
+                                      track_work(bound));
         }
         if (is_same_executor(ex, bound)) {
             return create_pop<queued>(std::forward<Handler>(handler), ex, abort, queue, dispatcher,

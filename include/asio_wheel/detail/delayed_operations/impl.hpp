@@ -50,7 +50,7 @@ public:
     using executor_type = Executor;
 
     delayed_operations_impl(const executor_type& ex, const Hash& hash, const Equal& equal)
-        : wheel_(use_wheel<Clock>(context_of(ex))), executor_(ex), keys_(hash, equal) {}
+        : wheel_(wheel_of<Clock>(ex)), executor_(ex), keys_(hash, equal) {}
 
     delayed_operations_impl(const delayed_operations_impl&) = delete;
     delayed_operations_impl& operator=(const delayed_operations_impl&) = delete;
@@ -177,8 +177,7 @@ private:
             if (home != nullptr) {
                 return make_with(post_to_context<bound_executor>(bound));
             }
-            return make_with(
-                dispatch_to_executor<bound_executor>(bound, context_queue(context_of(executor_))));
+            return make_with(dispatch_to_executor<bound_executor>(bound, queue_of(executor_)));
         }
     }
 

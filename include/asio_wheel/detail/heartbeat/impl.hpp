@@ -47,7 +47,7 @@ public:
     template <class Rep1, class Period1, class Rep2, class Period2>
     heartbeat_impl(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
                    const std::chrono::duration<Rep2, Period2>& dead_after, activity_type& activity)
-        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex),
+        : wheel_(wheel_of<Clock>(ex)), timer_(ex),
           send_every_(positive<duration>("a heartbeat's send_every", send_every)),
           dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)),
           activity_(&activity) {}

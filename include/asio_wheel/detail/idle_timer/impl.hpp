@@ -49,7 +49,7 @@ public:
     template <class Rep, class Period>
     idle_timer_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                     const activity_type& touched)
-        : wheel_(use_wheel<Clock>(context_of(ex))),
+        : wheel_(wheel_of<Clock>(ex)),
           scale_(boost::asio::use_service<idle_scale<Clock>>(context_of(ex))), timer_(ex),
           entry_(touched, core_access::state_of(timer_), positive_period(period)) {
         scale_.add(entry_);

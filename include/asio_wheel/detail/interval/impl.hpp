@@ -49,7 +49,7 @@ public:
     template <class Rep, class Period>
     interval_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                   const interval_options& options)
-        : wheel_(use_wheel<Clock>(context_of(ex))), timer_(ex), period_(positive_period(period)),
+        : wheel_(wheel_of<Clock>(ex)), timer_(ex), period_(positive_period(period)),
           options_(checked_options(options)), period_start_(wheel_.now()),
           next_(options.first ? add_saturating(period_start_, *options.first) : period_end()),
           next_is_explicit_(options.first.has_value()) {}

@@ -62,7 +62,7 @@ public:
     using orphans = typename registry_type::orphans;
 
     scheduler_impl(const executor_type& ex, std::size_t max_pending, error_handler on_error)
-        : executor_(ex), wheel_(&use_wheel<Clock>(context_of(ex))),
+        : executor_(ex), wheel_(&wheel_of<Clock>(ex)),
           registry_(std::make_shared<registry_type>(max_pending, std::move(on_error))) {}
 
     /// Schedules tasks of a new group.

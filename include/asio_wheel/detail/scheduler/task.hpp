@@ -70,7 +70,7 @@ public:
     /// as before, and nothing else has changed.
     void schedule(const registry_ptr& registry, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
-        auto& wheel = use_wheel<Clock>(context_of(ex));
+        auto& wheel = wheel_of<Clock>(ex);
         wait_handler w(self);
         std::shared_ptr<task> previous;
         bool initiated = false;

@@ -14,7 +14,6 @@
 #include <asio_wheel/detail/time/boottime_clock.hpp>
 
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/detail/config.hpp>
 #include <boost/asio/wait_traits.hpp>
 
 #include <algorithm>

@@ -176,8 +176,10 @@ class strand_turns {
 public:
     template <class Executor>
         requires is_native_type<Executor>
-    explicit strand_turns(const Executor& ex) noexcept
-        : context_(&context_of(ex)), may_block_(may_block(ex)) {}
+    explicit strand_turns(const Executor& ex)
+        : context_(&context_of(ex)), may_block_(may_block(ex)) {
+        prepare_queue(ex);
+    }
 
     template <class Function>
     [[gnu::noinline]] void execute(Function&& function) const {
@@ -270,6 +272,7 @@ template <class Core, class Executor>
         op.complete(&op, {}, 0); // Any queue: it only must not be null.
         return true;
     case native_execution::queued:
+        prepare_queue(ex);
         context_queue::post_to(*native_context(ex), op);
         return true;
     }

@@ -6,6 +6,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HOP_RESERVE_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_HOP_RESERVE_HPP
 
+#include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -21,7 +22,8 @@ class hop_reserve;
 
 /// A block that knows where it came from, so that any thread can return it.
 struct hop_block {
-    static constexpr std::size_t room = 112; // Asio's strands need 32 and 56 of it.
+    // Asio's strands need 32 bytes of it, and 32 more than an operation.
+    static constexpr std::size_t room = sizeof(operation) + 88;
 
     hop_reserve* origin = nullptr; // Null: the block pool.
     alignas(std::max_align_t) std::byte memory[room];

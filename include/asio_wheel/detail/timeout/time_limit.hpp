@@ -116,7 +116,7 @@ public:
 
     template <class Executor>
     [[nodiscard]] beginning begin(const Executor& ex) const {
-        return beginning(use_wheel<Clock>(context_of(ex)), time_);
+        return beginning(wheel_of<Clock>(ex), time_);
     }
 
 private:

@@ -70,8 +70,7 @@ public:
     enum class action { none, wait, close };
 
     stream_deadlines(const Executor& ex, const stream_options& t)
-        : wheel_(use_wheel<clock>(context_of(ex))), mutex_(wheel_.options().locking), timer_(ex),
-          fsm_(t) {}
+        : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex), fsm_(t) {}
 
     stream_deadlines(const stream_deadlines&) = delete;
     stream_deadlines& operator=(const stream_deadlines&) = delete;

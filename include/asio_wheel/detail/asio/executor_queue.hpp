@@ -1,0 +1,144 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The queue of an execution context, by public functions only. An operation goes there as a
+// function object, one by one: by the context's own executor, if any timer or handler has
+// introduced it, or else by an Asio timer.
+//
+// What is different from scheduler_queue, as far as users can see:
+//
+//  - A post takes a virtual call, an executor's copy and a lock for each operation; and each
+//    operation is larger by the memory for that.
+//  - If the context was made for one thread, and a handler itself calls run_one() or poll(), that
+//    call does not find waits that became due in the handler's own turn.
+//  - A wheel cannot find out that its context does not lock, before Boost 1.88.
+
+#ifndef ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_QUEUE_HPP
+#define ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_QUEUE_HPP
+
+#include <asio_wheel/detail/asio/executor_port.hpp>
+#include <asio_wheel/detail/asio/function_op.hpp>
+#include <asio_wheel/detail/asio/public_operation.hpp>
+#include <asio_wheel/detail/asio/queue_port.hpp>
+#include <asio_wheel/detail/asio/timer_port.hpp>
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// The port of a context. It is chosen at its first use, or when a native executor is introduced
+/// before.
+class queue_ports : public boost::asio::execution_context::service {
+public:
+    using key_type = queue_ports;
+    static inline boost::asio::execution_context::id id;
+
+    explicit queue_ports(boost::asio::execution_context& context) : service(context) {}
+
+    template <class Executor>
+    void introduce(const Executor& ex) {
+        if (port_.load(std::memory_order_acquire) == nullptr) {
+            auto port = std::make_unique<executor_port<Executor>>(ex);
+            const std::lock_guard guard(mutex_);
+            if (port_.load(std::memory_order_relaxed) == nullptr) {
+                executor_port_ = std::move(port);
+                port_.store(executor_port_.get(), std::memory_order_release);
+            }
+        }
+    }
+
+    [[nodiscard]] queue_port& port() {
+        queue_port* const port = port_.load(std::memory_order_acquire);
+        return port != nullptr ? *port : first_use();
+    }
+
+private:
+    void shutdown() noexcept override {}
+
+    [[nodiscard]] queue_port& first_use() {
+        auto& by_timer = boost::asio::use_service<timer_port>(context());
+        const std::lock_guard guard(mutex_);
+        if (port_.load(std::memory_order_relaxed) == nullptr) {
+            port_.store(&by_timer, std::memory_order_release);
+        }
+        return *port_.load(std::memory_order_relaxed);
+    }
+
+    std::mutex mutex_; // Taken to write the others.
+    std::unique_ptr<queue_port> executor_port_;
+    std::atomic<queue_port*> port_{nullptr}; // Its release pairs with the acquire of its readers.
+};
+
+/// See context_queue.hpp.
+class executor_queue {
+public:
+    using operation = public_operation;
+    using batch = public_batch;
+
+    explicit executor_queue(boost::asio::execution_context& context)
+        : ports_(boost::asio::use_service<queue_ports>(context)) {}
+
+    static constexpr bool is_public = true;
+#if defined(BOOST_ASIO_HAS_IOCP)
+    static constexpr bool serves_thread_pools = false;
+#else
+    static constexpr bool serves_thread_pools = true;
+#endif
+
+    template <class Executor>
+    static void introduce(const Executor& ex) {
+        auto& context = boost::asio::query(ex, boost::asio::execution::context);
+        boost::asio::use_service<queue_ports>(context).introduce(ex);
+    }
+    static void prepare(boost::asio::execution_context& context) {
+        static_cast<void>(boost::asio::use_service<queue_ports>(context).port());
+    }
+
+    void work_started() noexcept { ports_.port().work_started(); }
+    void work_finished() noexcept { ports_.port().work_finished(); }
+
+    static void post_to(boost::asio::execution_context& context, public_operation& op) {
+        boost::asio::use_service<queue_ports>(context).port().post(op);
+    }
+
+    template <class Function, class Allocator>
+    static void post_to(boost::asio::execution_context& context, Function&& function,
+                        const Allocator& allocator) {
+        using op_type = function_op<public_operation, std::decay_t<Function>, Allocator>;
+        post_to(context, op_type::make(std::forward<Function>(function), allocator));
+    }
+
+    void post(public_operation& op) noexcept {
+        queue_port& port = ports_.port();
+        port.post(op);
+        port.work_finished(); // Not the last work: the operation counts.
+    }
+
+    void post(public_batch& ops) noexcept {
+        while (!ops.empty()) {
+            post(ops.pop());
+        }
+    }
+
+    [[nodiscard]] static bool running_in_this_thread(boost::asio::execution_context& context) {
+        return boost::asio::use_service<queue_ports>(context).port().running_in_this_thread();
+    }
+    [[nodiscard]] bool running_in_this_thread() const noexcept {
+        return ports_.port().running_in_this_thread();
+    }
+
+private:
+    queue_ports& ports_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif
