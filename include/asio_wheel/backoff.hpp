@@ -23,6 +23,7 @@
 
 namespace asio_wheel {
 
+/// How long the pauses of a backoff are.
 struct backoff_options {
     /// The first pause; greater than zero.
     std::chrono::nanoseconds initial{std::chrono::milliseconds(100)};
@@ -45,6 +46,7 @@ struct backoff_options {
 /// Thread safety. Distinct objects: safe. One object: unsafe.
 class backoff {
 public:
+    /// The first pause will be `options.initial`, less its jitter.
     explicit backoff(const backoff_options& options = {})
         : options_(checked(options)), pause_(options.initial) {}
 

@@ -65,11 +65,12 @@ class basic_waitable_timer {
     class initiate_async_wait;
 
 public:
-    using executor_type = Executor;
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using traits_type = WaitTraits;
+    using executor_type = Executor;                ///< The type of get_executor().
+    using clock_type = Clock;                      ///< The clock that tells the time.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
+    using traits_type =
+        WaitTraits; ///< Limits how long Asio sleeps before it looks at the clock again.
 
     /// The timer's type with another executor.
     template <class Executor1>
@@ -136,6 +137,7 @@ public:
         take(other);
     }
 
+    /// Moves from a timer with another executor, as the move assignment does.
     template <class Executor1>
         requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
     basic_waitable_timer& operator=(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other) {
@@ -279,13 +281,20 @@ public:
 
 #if ASIO_WHEEL_HAS_DEPRECATED_MEMBERS
     // Members that Boost before 1.87 keeps for code from before C++11.
+
+    /// As cancel(); `ec` is always cleared. Only with Boost before 1.87.
     std::size_t cancel(boost::system::error_code& ec) { return ec.clear(), cancel(); }
+    /// As cancel_one(); `ec` is always cleared. Only with Boost before 1.87.
     std::size_t cancel_one(boost::system::error_code& ec) { return ec.clear(), cancel_one(); }
+    /// As expiry(). Only with Boost before 1.87.
     [[nodiscard]] time_point expires_at() const { return expiry(); }
+    /// As above; `ec` is always cleared. Only with Boost before 1.87.
     std::size_t expires_at(const time_point& expiry, boost::system::error_code& ec) {
         return ec.clear(), expires_at(expiry);
     }
+    /// How long it is until the expiry; negative when it has passed. Only with Boost before 1.87.
     [[nodiscard]] duration expires_from_now() const { return until(service_->now()); }
+    /// As expires_after(); `ec` is always cleared. Only with Boost before 1.87.
     std::size_t expires_from_now(const duration& from_now) { return expires_after(from_now); }
     std::size_t expires_from_now(const duration& from_now, boost::system::error_code& ec) {
         return ec.clear(), expires_after(from_now);

@@ -31,6 +31,7 @@ void teardown(boost::beast::role_type role, timeout_stream<NextLayer>& stream,
     teardown(role, stream.socket(), ec);
 }
 
+/// As teardown(), asynchronously. The handler is called as handler(error_code).
 template <class NextLayer, class TeardownHandler>
 void async_teardown(boost::beast::role_type role, timeout_stream<NextLayer>& stream,
                     TeardownHandler&& handler) {
@@ -64,7 +65,9 @@ public:
         this->try_late_operations(true);
     }
 
+    /// Takes over everything, including pending operations.
     beast_stream(beast_stream&&) = default;
+    /// As destruction and construction.
     beast_stream& operator=(beast_stream&&) = default;
 };
 

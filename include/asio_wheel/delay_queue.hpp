@@ -42,14 +42,15 @@ struct popped_entry;
 /// What a delay queue gives with a value.
 template <class T, class Clock>
 struct delay_queue_entry {
-    using value_type = T;
-    using time_point = typename Clock::time_point;
+    using value_type = T;                          ///< The type of `value`.
+    using time_point = typename Clock::time_point; ///< The type of `expiry`.
 
     detail::element_key key; ///< It identifies no element any more.
     time_point expiry;       ///< When the element could be taken first.
-    T value;
+    T value;                 ///< What was pushed.
 };
 
+/// How large a delay queue may become.
 struct delay_queue_options {
     /// The queue holds no more elements than this; 0 is no limit.
     std::size_t capacity = 0;
@@ -94,11 +95,11 @@ class basic_delay_queue {
                   "a delay queue counts in whole units of its clock");
 
 public:
-    using value_type = T;
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = Executor;
+    using value_type = T;                          ///< What is pushed, and taken.
+    using clock_type = Clock;                      ///< The clock that tells the time.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
+    using executor_type = Executor;                ///< The type of get_executor().
 
     /// Identifies an element. Copyable, with == and an order, and with std::hash.
     using key = detail::element_key;
@@ -106,11 +107,13 @@ public:
     /// A value that was taken, with its key and its expiry.
     using entry = delay_queue_entry<T, Clock>;
 
+    /// The queue's type with another executor.
     template <class Executor1>
     struct rebind_executor {
         using other = basic_delay_queue<T, Clock, Executor1>;
     };
 
+    /// An empty queue. The first one on a context makes the wheel, if there is none.
     explicit basic_delay_queue(const executor_type& ex, const delay_queue_options& options = {})
         : impl_(std::make_unique<impl>(ex, options)) {}
 
@@ -125,11 +128,14 @@ public:
     basic_delay_queue& operator=(basic_delay_queue&& other) noexcept = default;
     ~basic_delay_queue() = default; ///< Aborts pops that wait, and destroys all elements.
 
+    /// The executor for handlers that have none of their own.
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_->get_executor();
     }
 
+    /// How many elements there are, whether or not their times have come.
     [[nodiscard]] std::size_t size() const noexcept { return impl_->size(); }
+    /// Whether there are none.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// As it was given: 0 is no limit.
     [[nodiscard]] std::size_t capacity() const noexcept { return impl_->capacity(); }
@@ -161,6 +167,7 @@ public:
     postpone(const key& k, const std::chrono::duration<Rep, Period>& delay) {
         return postpone_until(k, impl_->expiry_after(delay));
     }
+    /// Moves an element to `t`, as postpone() does.
     [[nodiscard("false: the element is gone")]] bool postpone_until(const key& k,
                                                                     const time_point& t) {
         return impl_->postpone_until(k, t);
@@ -178,6 +185,7 @@ public:
     /// the queue is changed.
     [[nodiscard]] T* find(const key& k) noexcept { return impl_->find(k); }
     [[nodiscard]] const T* find(const key& k) const noexcept { return impl_->find(k); }
+    /// Whether `k` identifies an element of the queue.
     [[nodiscard]] bool contains(const key& k) const noexcept { return find(k) != nullptr; }
 
     /// When an element can be taken; none if it is gone.
@@ -286,6 +294,7 @@ public:
     /// queue is empty, which may be now, all pops end with error::queue_closed: pending ones, and
     /// those that start later.
     void close() { impl_->close(); }
+    /// Whether it was closed.
     [[nodiscard]] bool closed() const noexcept { return impl_->closed(); }
 
 private:

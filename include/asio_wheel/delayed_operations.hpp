@@ -102,23 +102,25 @@ class basic_delayed_operations {
                   "what an operation gives with an error is a default-constructed result");
 
 public:
-    using key_type = Key;
-    using result_type = Result;
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = Executor;
-    using hasher = Hash;
-    using key_equal = Equal;
+    using key_type = Key;                          ///< What operations watch.
+    using result_type = Result;                    ///< What operations complete with.
+    using clock_type = Clock;                      ///< The clock that tells the time.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
+    using executor_type = Executor;                ///< The type of get_executor().
+    using hasher = Hash;                           ///< Hashes keys.
+    using key_equal = Equal;                       ///< Compares keys.
 
     /// What async_wait() takes for keys: `{a, b}`, one key, or a range of keys.
     using keys_type = detail::key_list<Key>;
 
+    /// The object's type with another executor.
     template <class Executor1>
     struct rebind_executor {
         using other = basic_delayed_operations<Key, Result, Clock, Executor1, Hash, Equal>;
     };
 
+    /// No operation waits yet. Keys are hashed and compared by copies of `hash` and `equal`.
     explicit basic_delayed_operations(const executor_type& ex, const Hash& hash = Hash(),
                                       const Equal& equal = Equal())
         : impl_(std::make_unique<impl>(ex, hash, equal)) {}
@@ -135,6 +137,7 @@ public:
     basic_delayed_operations& operator=(basic_delayed_operations&& other) noexcept = default;
     ~basic_delayed_operations() = default; ///< Aborts operations that wait.
 
+    /// The executor for handlers that have none of their own.
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_->get_executor();
     }

@@ -40,6 +40,7 @@ enum class error {
 /// The category of asio_wheel::error, named "asio_wheel".
 [[nodiscard]] const boost::system::error_category& error_category() noexcept;
 
+/// An error_code of error_category(). By this function an `error` converts to an error_code.
 [[nodiscard]] inline boost::system::error_code make_error_code(error e) noexcept {
     return {static_cast<int>(e), error_category()};
 }

@@ -71,11 +71,12 @@ class basic_heartbeat {
     using initiate_async_next = detail::initiation_of<impl>;
 
 public:
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = Executor;
+    using clock_type = Clock;                      ///< The clock that tells the time.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
+    using executor_type = Executor;                ///< The type of get_executor().
 
+    /// The heartbeat's type with another executor.
     template <class Executor1>
     struct rebind_executor {
         using other = basic_heartbeat<Clock, Executor1>;
@@ -108,6 +109,7 @@ public:
     }
     ~basic_heartbeat() = default; ///< Aborts a wait that is pending.
 
+    /// The executor for handlers that have none of their own.
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_->get_executor();
     }

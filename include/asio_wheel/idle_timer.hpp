@@ -80,11 +80,12 @@ class basic_idle_timer {
     using initiate_async_next_idle = detail::initiation_of<impl, detail::each_period>;
 
 public:
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = Executor;
+    using clock_type = Clock;                      ///< The clock that tells the time.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
+    using executor_type = Executor;                ///< The type of get_executor().
 
+    /// The idle timer's type with another executor.
     template <class Executor1>
     struct rebind_executor {
         using other = basic_idle_timer<Clock, Executor1>;
@@ -116,6 +117,7 @@ public:
     /// Aborts a wait that is pending. Safe after the context's end.
     ~basic_idle_timer() = default;
 
+    /// The executor for handlers that have none of their own.
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_->get_executor();
     }

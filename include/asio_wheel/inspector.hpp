@@ -35,8 +35,10 @@ namespace asio_wheel {
 
 /// Tells an inspector to run on a thread of its own.
 struct on_own_thread_t {
-    explicit on_own_thread_t() = default;
+    explicit on_own_thread_t() = default; ///< Explicit, so that `{}` is not one.
 };
+
+/// The value to write: inspector(on_own_thread, ctx).
 inline constexpr on_own_thread_t on_own_thread{};
 
 /// An HTTP server that shows the wheels of this program, in a browser or to Prometheus:
@@ -110,6 +112,7 @@ public:
 
     /// Takes over the server. `other` can then only be destroyed or assigned to.
     inspector(inspector&& other) noexcept = default;
+    /// The same, after close().
     inspector& operator=(inspector&& other) noexcept {
         if (this != &other) {
             close();

@@ -44,7 +44,9 @@ enum class missed_tick {
     burst  ///< Two ticks at 950, one after the other; the next is due at 1200.
 };
 
+/// How an interval ticks.
 struct interval_options {
+    /// What happens to ticks that nothing waited for in time.
     missed_tick missed = missed_tick::skip;
 
     /// True makes the period a pause, that begins with each call of async_tick(). No tick is ever
@@ -85,16 +87,18 @@ class basic_interval {
     using initiate_async_tick = detail::initiation_of<impl>;
 
 public:
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = Executor;
+    using clock_type = Clock;                      ///< The clock that tells the time.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
+    using executor_type = Executor;                ///< The type of get_executor().
 
+    /// The interval's type with another executor.
     template <class Executor1>
     struct rebind_executor {
         using other = basic_interval<Clock, Executor1>;
     };
 
+    /// The first tick is due a period from now, unless interval_options::first says when.
     template <class Rep, class Period>
     basic_interval(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                    const interval_options& options = {})
@@ -112,6 +116,7 @@ public:
     basic_interval& operator=(basic_interval&& other) noexcept = default;
     ~basic_interval() = default; ///< Aborts a tick that is waited for.
 
+    /// The executor for handlers that have none of their own.
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_->get_executor();
     }
@@ -155,6 +160,7 @@ public:
     /// When the next tick is due, but for jitter. (With fixed_delay, a pending one, or the last.)
     [[nodiscard]] time_point expiry() const noexcept { return impl_->expiry(); }
 
+    /// As it was given, rounded up to a unit of the clock.
     [[nodiscard]] duration period() const noexcept { return impl_->period(); }
 
     /// Changes the period, also the one that has begun. A pending wait goes on. A tick whose time

@@ -23,8 +23,8 @@ namespace asio_wheel {
 struct labelled_stats {
     using label = std::pair<std::string, std::string>; ///< Name and value.
 
-    std::vector<label> labels;
-    wheel_stats stats;
+    std::vector<label> labels; ///< Those of each metric of this wheel.
+    wheel_stats stats;         ///< As wheel_service::stats() returned them.
 };
 
 /// Writes a document in the OpenMetrics text format, version 1.0.0, to be served as

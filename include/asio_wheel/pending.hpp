@@ -25,7 +25,7 @@ namespace asio_wheel {
 
 /// A wait that is not due yet.
 struct pending_wait {
-    wait_kind kind = wait_kind::timer;
+    wait_kind kind = wait_kind::timer; ///< What it is part of.
     std::string_view tag; ///< As given by tag(). Empty if there is none. It lives for ever.
     /// Where the tag was written; or, with ASIO_WHEEL_TRACK_SOURCE, where the wait was started. Its
     /// line() is 0 if neither is known.
@@ -62,9 +62,9 @@ class wheel_report {
 public:
     /// Waits of one kind with one tag.
     struct group {
-        wait_kind kind;
-        std::string_view tag;
-        std::uint64_t count;
+        wait_kind kind;       ///< What they are part of.
+        std::string_view tag; ///< Empty if they have none.
+        std::uint64_t count;  ///< How many they are.
         friend bool operator==(const group&, const group&) = default;
     };
 
@@ -115,9 +115,10 @@ private:
 
 /// How full the slots of a wheel are: wheel_service::occupancy() tells.
 struct wheel_occupancy {
+    /// One level of the wheel.
     struct level {
-        std::chrono::nanoseconds slot_width{0};
-        std::size_t current = 0; ///< The slot in which the present time is.
+        std::chrono::nanoseconds slot_width{0}; ///< How much time a slot covers.
+        std::size_t current = 0;                ///< The slot in which the present time is.
         /// For each slot 0 if it is empty; at most 16. Below, it is about the number of timers in
         /// it: those that wait, and those that did when they were filed.
         std::vector<std::uint8_t> fill;

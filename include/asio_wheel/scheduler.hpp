@@ -40,8 +40,10 @@
 
 namespace asio_wheel {
 
+/// The limit of a scheduler, and what it does with exceptions.
 template <class Clock>
 struct basic_scheduler_options {
+    /// The type of `on_error`.
     using error_handler = std::function<void(const basic_task_handle<Clock>&, std::exception_ptr)>;
 
     /// There are no more tasks than this at once; 0 is no limit.
@@ -64,12 +66,15 @@ struct basic_scheduler_options {
 /// that is destroyed cancels its tasks. It may outlive the context, if its executor may (a strand
 /// may not).
 ///
-/// Keys. A key is a value of any type with std::hash and ==. It is stored in its task. Keys of
-/// several types may be in use at once: 1 and 1L are different keys. But what converts to
-/// std::string_view is a std::string, so find("a") finds what was scheduled under
-/// std::string("a"); it needs no memory. The scheduler is locked while == is called, so == must not
-/// use it. If a hash or == throws, nothing has changed. Groups share the keys of their scheduler.
-/// An orphan keeps its key.
+/// Keys. Each function that schedules exists twice: without a key, and with a key as the first
+/// argument. With a key, the task is scheduled instead of what was scheduled under this key and was
+/// not called yet, and in its place if there are max_pending tasks. (So a task may schedule itself
+/// again under its key, although it is being called and has a place.) A key is a value of any type
+/// with std::hash and ==. It is stored in its task. Keys of several types may be in use at once: 1
+/// and 1L are different keys. But what converts to std::string_view is a std::string, so find("a")
+/// finds what was scheduled under std::string("a"); it needs no memory. The scheduler is locked
+/// while == is called, so == must not use it. If a hash or == throws, nothing has changed. Groups
+/// share the keys of their scheduler. An orphan keeps its key.
 ///
 /// Memory. The function that schedules a task allocates all that the task needs until it is over,
 /// also if it is repeated. If that throws, nothing was scheduled. Nothing else allocates: close(),
@@ -90,17 +95,18 @@ struct basic_scheduler_options {
 template <class Clock>
 class basic_scheduler {
 public:
-    using clock_type = Clock;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-    using executor_type = boost::asio::any_io_executor;
-    using handle = basic_task_handle<Clock>;
-    using options = basic_scheduler_options<Clock>;
-    using error_handler = typename options::error_handler;
+    using clock_type = Clock;                              ///< The clock that tells the time.
+    using duration = typename Clock::duration;             ///< Of the clock.
+    using time_point = typename Clock::time_point;         ///< Of the clock.
+    using executor_type = boost::asio::any_io_executor;    ///< The type of get_executor().
+    using handle = basic_task_handle<Clock>;               ///< Refers to a task.
+    using options = basic_scheduler_options<Clock>;        ///< What the constructors take.
+    using error_handler = typename options::error_handler; ///< As in the options.
 
     /// Tasks that were never called when their scheduler was stopped. For adopt().
     using orphans = std::vector<handle>;
 
+    /// A scheduler without tasks, which calls functions on the executor.
     explicit basic_scheduler(const executor_type& ex, options o = {})
         : impl_(ex, o.max_pending, std::move(o.on_error)) {}
 
@@ -125,14 +131,10 @@ public:
         }
     }
 
+    /// The executor on which functions are called.
     [[nodiscard]] const executor_type& get_executor() const noexcept {
         return impl_.get_executor();
     }
-
-    // Each function that schedules exists twice: without a key, and with a key as the first
-    // argument. With a key, the task is scheduled instead of what was scheduled under this key and
-    // was not called yet, and in its place if there are max_pending tasks. (So a task may schedule
-    // itself again under its key, although it is being called and has a place.)
 
     /// Calls f after `d`.
     template <class Rep, class Period, class F>
@@ -318,31 +320,38 @@ public:
     /// stopped. As a scheduler, it may outlive the context, if its executor may (a strand may not).
     class group {
     public:
+        /// A group of tasks of `s`, which has none yet.
         explicit group(basic_scheduler& s) : impl_(s.impl_.for_group()) {}
         group(const group&) = delete;
         group& operator=(const group&) = delete;
-        ~group() { static_cast<void>(cancel()); }
+        ~group() { static_cast<void>(cancel()); } ///< As cancel().
 
+        /// That of the scheduler.
         [[nodiscard]] const executor_type& get_executor() const noexcept {
             return impl_.get_executor();
         }
 
+        /// As basic_scheduler::schedule_after(), with or without a key.
         template <class... Args>
         handle schedule_after(Args&&... args) {
             return impl_.schedule_after(std::forward<Args>(args)...);
         }
+        /// As basic_scheduler::schedule_at(), with or without a key.
         template <class... Args>
         handle schedule_at(Args&&... args) {
             return impl_.schedule_at(std::forward<Args>(args)...);
         }
+        /// As basic_scheduler::schedule_at_fixed_rate(), with or without a key.
         template <class... Args>
         handle schedule_at_fixed_rate(Args&&... args) {
             return impl_.schedule_at_fixed_rate(std::forward<Args>(args)...);
         }
+        /// As basic_scheduler::schedule_with_fixed_delay(), with or without a key.
         template <class... Args>
         handle schedule_with_fixed_delay(Args&&... args) {
             return impl_.schedule_with_fixed_delay(std::forward<Args>(args)...);
         }
+        /// As basic_scheduler::schedule(), with or without a key.
         template <class... Args>
         handle schedule(Args&&... args) {
             return impl_.schedule(std::forward<Args>(args)...);
@@ -428,10 +437,10 @@ template <class F, class G>
                                                                           std::forward<G>(g));
 }
 
-/// A scheduler on the steady clock, its options and its handles.
+/// A scheduler on the steady clock.
 using scheduler = basic_scheduler<std::chrono::steady_clock>;
-using scheduler_options = scheduler::options;
-using task_handle = scheduler::handle;
+using scheduler_options = scheduler::options; ///< The options of a scheduler.
+using task_handle = scheduler::handle;        ///< Refers to a task of a scheduler.
 
 } // namespace asio_wheel
 

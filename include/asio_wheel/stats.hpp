@@ -73,6 +73,7 @@ public:
 
     /// Takes out what was counted in an `earlier` snapshot of the same histogram.
     lateness_histogram& operator-=(const lateness_histogram& earlier) noexcept;
+    /// What was counted in between.
     [[nodiscard]] friend lateness_histogram operator-(lateness_histogram later,
                                                       const lateness_histogram& earlier) noexcept {
         return later -= earlier;
@@ -139,6 +140,7 @@ struct wheel_stats {
     /// Takes out what an `earlier` snapshot of the same wheel has. `pending` and `peak_pending` are
     /// no sums, and stay.
     wheel_stats& operator-=(const wheel_stats& earlier) noexcept;
+    /// What the wheel has done in between.
     [[nodiscard]] friend wheel_stats operator-(wheel_stats later,
                                                const wheel_stats& earlier) noexcept {
         return later -= earlier;

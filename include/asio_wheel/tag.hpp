@@ -32,6 +32,7 @@ namespace asio_wheel {
 /// tags is small. It names a purpose, such as "session idle", not a connection.
 class wait_tag {
 public:
+    /// The place is by default that of the call.
     // NOLINTNEXTLINE(google-explicit-constructor)
     consteval wait_tag(const char* name,
                        std::source_location place = std::source_location::current())
@@ -40,7 +41,9 @@ public:
         static_cast<void>(std::char_traits<char>::length(name));
     }
 
+    /// The name, as it was given.
     [[nodiscard]] constexpr const char* name() const noexcept { return name_; }
+    /// Where it was given.
     [[nodiscard]] constexpr const std::source_location& place() const noexcept { return place_; }
 
 private:
@@ -66,7 +69,9 @@ concept has_tag_inside = !has_tag_itself<T> && requires {
 
 template <class T, class Candidate>
 struct associated_tag_of {
+    /// What get() returns: the handler's `wait_tag_type`, or the candidate.
     using type = Candidate;
+    /// The tag of a handler; of the candidate if the handler has none.
     [[nodiscard]] static type get(const T&) noexcept { return Candidate(); }
     [[nodiscard]] static type get(const T&, const Candidate& c) noexcept { return c; }
 };

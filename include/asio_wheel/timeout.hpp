@@ -56,8 +56,10 @@ using partial_timeout =
 template <class Function>
 class map_result {
 public:
+    /// The mapping that calls `function`.
     constexpr explicit map_result(Function function) : function_(std::move(function)) {}
 
+    /// Calls the function. The operation does so, once.
     template <class... Results>
         requires std::invocable<Function, const boost::system::error_code&, Results&...>
     constexpr void operator()(const boost::system::error_code& why, Results&... results) && {

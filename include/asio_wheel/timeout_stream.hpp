@@ -48,6 +48,7 @@ namespace asio_wheel {
 ///    this period, again and again.
 ///  - The deadline of a message replaces that of reads when the first byte of the message is read.
 ///    So an idle connection may be kept for long, and a slow sender is still stopped soon.
+///
 /// expires_after() and expires_at() set the first two together, as with Beast. Each can also be set
 /// by itself. A deadline can be set only while no operation that it is for is pending.
 /// detail/timeout_stream/setters.hpp has the functions that set them.
@@ -116,8 +117,8 @@ class timeout_stream : public detail::deadline_setters<timeout_stream<NextLayer>
         std::enable_if_t<bool(boost::asio::is_endpoint_sequence<Endpoints>::value), int>;
 
 public:
-    using next_layer_type = NextLayer;
-    using executor_type = typename impl_type::executor_type;
+    using next_layer_type = NextLayer;                       ///< The type of socket().
+    using executor_type = typename impl_type::executor_type; ///< That of the next layer.
 
     /// The type of the layer at the bottom: for a socket, its base class.
     using lowest_layer_type =
@@ -169,6 +170,7 @@ public:
     /// Closes the stream. Pending operations complete with operation_aborted.
     ~timeout_stream() { shut(); }
 
+    /// The executor of the next layer.
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
     /// The next layer, most often a socket: for its options, its own functions, and everything that
@@ -338,6 +340,7 @@ private:
     bool try_late_ = false; // For a new one.
 };
 
+/// timeout_stream(std::move(socket)) is over the socket.
 template <class NextLayer>
 timeout_stream(NextLayer) -> timeout_stream<NextLayer>;
 

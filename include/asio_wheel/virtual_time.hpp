@@ -33,6 +33,7 @@
 
 namespace asio_wheel {
 
+/// How long virtual_time::run_until() waits for sockets.
 struct virtual_time_options {
     /// run_until() moves time when all sockets have been silent for so long, in real time. The
     /// default is enough for peers in this thread. Peers in other threads or processes need more.
@@ -69,8 +70,8 @@ struct virtual_time_options {
 /// next call restarts the context.
 class virtual_time {
 public:
-    using duration = std::chrono::nanoseconds;
-    using options = virtual_time_options;
+    using duration = std::chrono::nanoseconds; ///< What elapsed() returns.
+    using options = virtual_time_options;      ///< What a constructor takes.
 
     /// Throws std::logic_error if a context has a virtual_time already.
     template <std::same_as<boost::asio::io_context>... Contexts>

@@ -42,6 +42,7 @@ inline constexpr std::array all_wait_kinds{
 ///     const auto closed = asio_wheel::use_wheel(ctx).stats().expired[asio_wheel::wait_kind::idle];
 class counts_by_kind {
 public:
+    /// The count of a kind.
     [[nodiscard]] std::uint64_t& operator[](wait_kind kind) noexcept {
         return counts_[static_cast<std::size_t>(kind)];
     }
@@ -49,6 +50,7 @@ public:
         return counts_[static_cast<std::size_t>(kind)];
     }
 
+    /// Takes out what was counted in an `earlier` snapshot.
     counts_by_kind& operator-=(const counts_by_kind& earlier) noexcept {
         for (const wait_kind kind : all_wait_kinds) {
             (*this)[kind] -= earlier[kind];

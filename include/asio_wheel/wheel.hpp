@@ -73,7 +73,7 @@ class wheel_walk;
 class wheel_entry : public boost::intrusive::list_base_hook<
                         boost::intrusive::link_mode<boost::intrusive::normal_link>> {
 public:
-    wheel_entry() noexcept = default;
+    wheel_entry() noexcept = default; ///< It is not filed.
     wheel_entry(const wheel_entry&) = delete;
     wheel_entry& operator=(const wheel_entry&) = delete;
 
@@ -138,7 +138,7 @@ public:
 
     wheel(const wheel&) = delete;
     wheel& operator=(const wheel&) = delete;
-    ~wheel(); // Entries that are still filed are simply forgotten.
+    ~wheel(); ///< Entries that are still filed are simply forgotten.
 
     /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
     /// advance() to now() or later, after all others that are: whoever is filed in the past, time
@@ -228,6 +228,7 @@ public:
 
     /// The number of entries that are filed.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    /// Whether no entry is filed.
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
     /// Up to which tick the wheel has been emptied. It may be behind now(), but never ahead of it.
@@ -241,6 +242,7 @@ public:
 
     /// Slots on each level, after rounding.
     [[nodiscard]] std::size_t slots() const noexcept { return mask_ + 1; }
+    /// How many levels there are, as they were given.
     [[nodiscard]] unsigned levels() const noexcept { return levels_; }
 
     /// How many ticks a slot of this level is wide.

@@ -70,13 +70,14 @@ template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 class wheel_service : public boost::asio::execution_context::service {
 public:
-    using key_type = wheel_service;
-    static inline boost::asio::execution_context::id id;
+    using key_type = wheel_service;                      ///< By this a context finds its wheel.
+    static inline boost::asio::execution_context::id id; ///< The same, for an io_context.
 
-    using clock_type = Clock;
-    using traits_type = WaitTraits;
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
+    using clock_type = Clock; ///< The clock that tells the time.
+    using traits_type =
+        WaitTraits; ///< Limits how long Asio sleeps before it looks at the clock again.
+    using duration = typename Clock::duration;     ///< Of the clock.
+    using time_point = typename Clock::time_point; ///< Of the clock.
 
     /// For use_service(): with the default options or, where Boost has asio::config (1.88), those
     /// of its section "wheel".
@@ -156,6 +157,7 @@ public:
     /// now() may differ from Clock::now(). Does nothing if time is not paused.
     void resume() { core_.resume(); }
 
+    /// Whether time is paused.
     [[nodiscard]] bool paused() const noexcept { return core_.paused(); }
 
     /// Moves paused time forward (a negative `d` counts as zero), and makes ready every wait that
@@ -219,6 +221,7 @@ wheel_service<Clock, WaitTraits>& use_wheel(boost::asio::execution_context& cont
 /// Thrown by make_wheel() if the context already has a wheel for the clock.
 class wheel_already_exists : public boost::asio::service_already_exists {
 public:
+    /// Says what has made the wheel, and what to do.
     [[nodiscard]] const char* what() const noexcept override {
         return "asio_wheel: this context already has a wheel for this clock. The first timer, or "
                "whatever else waits, use_wheel() or an earlier make_wheel() made it. Call "

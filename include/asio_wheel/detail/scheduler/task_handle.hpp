@@ -48,14 +48,15 @@ class scheduler_impl;
 template <class Clock>
 class basic_task_handle {
 public:
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
+    using duration = typename Clock::duration;     ///< Of the scheduler's clock.
+    using time_point = typename Clock::time_point; ///< Of the scheduler's clock.
 
     /// Refers to no task.
     basic_task_handle() noexcept = default;
 
+    /// What cancel() has done.
     struct outcome {
-        cancel_result result;
+        cancel_result result; ///< Why it will not be called (again).
         duration remaining; ///< The time that was left until the next call; zero unless cancelled.
     };
 
@@ -80,6 +81,7 @@ public:
         detail::throw_if_nan("the delay of a task", d);
         return task_ && task_->postpone(d);
     }
+    /// Moves the next call to `t`, as postpone() does.
     [[nodiscard("false: there is no next call")]] bool postpone_until(const time_point& t) const {
         return task_ && task_->postpone_until(t);
     }

@@ -21,11 +21,12 @@ namespace asio_wheel {
 /// A TrivialClock: now() may be called from any thread, and does not throw.
 class boottime_clock {
 public:
-    using duration = std::chrono::nanoseconds;
-    using rep = duration::rep;
-    using period = duration::period;
-    using time_point = std::chrono::time_point<boottime_clock>;
+    using duration = std::chrono::nanoseconds; ///< The unit of the clock.
+    using rep = duration::rep;                 ///< The arithmetic type of `duration`.
+    using period = duration::period;           ///< The unit in seconds.
+    using time_point = std::chrono::time_point<boottime_clock>; ///< A time of this clock only.
 
+    /// It is never set.
     static constexpr bool is_steady = true;
 
     /// Whether the clock continues while the machine is suspended.
@@ -36,6 +37,7 @@ public:
         false;
 #endif
 
+    /// The time since the machine was started.
     [[nodiscard]] static time_point now() noexcept;
 };
 

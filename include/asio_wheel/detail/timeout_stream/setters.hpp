@@ -16,12 +16,13 @@
 
 namespace asio_wheel::detail {
 
+/// The functions that set the deadlines.
 template <class Stream>
 class deadline_setters {
 public:
-    using clock_type = std::chrono::steady_clock;
-    using duration = clock_type::duration;
-    using time_point = clock_type::time_point;
+    using clock_type = std::chrono::steady_clock; ///< The clock of the deadlines.
+    using duration = clock_type::duration;        ///< Of the clock.
+    using time_point = clock_type::time_point;    ///< Of the clock.
 
     /// Sets the deadlines of reads and of writes to `d` from now. If `d` is zero or less, that is
     /// now. Very long durations saturate. Here and below, this throws std::invalid_argument if `d`
@@ -52,7 +53,9 @@ public:
     void read_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().read_expires(from_now(d));
     }
+    /// As read_expires_after(), at a point of time.
     void read_expires_at(const time_point& t) { deadlines().read_expires(t); }
+    /// As read_expires_after(), but reads have no deadline then.
     void read_expires_never() { deadlines().read_expires(deadline_fsm::never); }
 
     /// Sets the deadline of writes and connects. Throws std::logic_error if one is pending.
@@ -60,7 +63,9 @@ public:
     void write_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().write_expires(from_now(d));
     }
+    /// As write_expires_after(), at a point of time.
     void write_expires_at(const time_point& t) { deadlines().write_expires(t); }
+    /// As write_expires_after(), but writes and connects have no deadline then.
     void write_expires_never() { deadlines().write_expires(deadline_fsm::never); }
 
     /// Limits the next message, from its first byte. The next byte that is read begins the message.
