@@ -57,4 +57,5 @@ install(DIRECTORY
     "${PROJECT_SOURCE_DIR}/docs"
     "${PROJECT_SOURCE_DIR}/examples"
     DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-    PATTERN CMakeLists.txt EXCLUDE)
+    PATTERN CMakeLists.txt EXCLUDE
+    PATTERN docs/site EXCLUDE)

@@ -1,0 +1,229 @@
+# Copyright (c) 2026 The asio-wheel authors
+# SPDX-License-Identifier: BSL-1.0
+
+"""Writes a Markdown page for each public header, and the table of contents of the reference."""
+
+import itertools
+import pathlib
+import re
+
+import doxygen
+import signature
+import text
+
+HEADERS = pathlib.Path("include/asio_wheel")
+UMBRELLA = pathlib.Path("include/asio_wheel.hpp")
+
+
+def layers():
+    """[(comment, [header])]: what the umbrella header lists, and the headers that it leaves out."""
+    result = []
+    for line in UMBRELLA.read_text().splitlines():
+        comment = re.match(r"// (The .*)", line)
+        include = re.match(r"#include <asio_wheel/(\w+)\.hpp>", line)
+        if comment:
+            result.append((comment.group(1), []))
+        elif include:
+            result[-1][1].append(include.group(1))
+    listed = {header for _, headers in result for header in headers}
+    rest = sorted(path.stem for path in HEADERS.glob("*.hpp") if path.stem not in listed)
+    return result + [("With Beast: not in asio_wheel.hpp.", rest)]
+
+
+def layer_title(comment):
+    title = comment.split(":")[0].rstrip(".").removeprefix("The ")
+    return title[0].upper() + title[1:]
+
+
+def home_of_files(headers):
+    """{file: public header that it is a part of}: the first one that includes it."""
+    homes = {str(HEADERS / f"{header}.hpp"): header for header in headers}
+    pattern = re.compile(r"#include <(asio_wheel/detail/[\w/]+\.hpp)>")
+    for header in headers:
+        todo = [HEADERS / f"{header}.hpp"]
+        while todo:
+            for include in pattern.findall(todo.pop().read_text()):
+                path = f"include/{include}"
+                folder = path.split("/")[3]
+                # A part of a utility belongs to it, whoever else includes it.
+                owner = folder if (HEADERS / f"{folder}.hpp").exists() else header
+                if path not in homes:
+                    homes[path] = owner
+                    todo.append(pathlib.Path(path))
+    return homes
+
+
+def introduction(header):
+    """The comment at the top of a header, as Markdown."""
+    lines = (HEADERS / f"{header}.hpp").read_text().split("#ifndef")[0].splitlines()[3:]
+    lines = [re.sub(r"^// ?", "", line) for line in lines]
+    result = []
+    for is_code, group in itertools.groupby(
+            "\n".join(lines).strip().split("\n"), lambda line: line.startswith("    ")):
+        block = "\n".join(group)
+        result.append(text.fence(block) if is_code else
+                      "\n".join(text.mark_code(line) for line in block.split("\n")))
+    return "\n".join(result)
+
+
+def slug(name):
+    name = name.replace("operator", "operator ") if "operator" in name else name
+    words = {"~": "destructor", "==": "eq", "-=": "minus-assign", "=": "assign", "-": "minus",
+             "[]": "subscript", "()": "call", "+=": "plus-assign"}
+    for mark, word in words.items():
+        if name.endswith(" " + mark):
+            name = name.removesuffix(" " + mark) + "-" + word
+    return re.sub(r"[^\w-]+", "-", name.replace("~", "destructor-")).strip("-").lower()
+
+
+class Reference:
+    def __init__(self, xml):
+        self.model = doxygen.Model(xml)
+        self.layers = layers()
+        self.headers = [header for _, headers in self.layers for header in headers]
+        homes = home_of_files(self.headers)
+        self.pages = {header: [] for header in self.headers}
+        self.addresses = {}  # Of each id: page and anchor.
+        self.anchors = {}  # Of each entity.
+        for entity in self.model.entities:
+            page = homes[entity.file]
+            self.pages[page].append(entity)
+            self.place(entity, page, {})
+        self.page = None
+
+    def place(self, entity, page, taken):
+        anchor = slug("-".join(filter(None, [entity.scope and self.anchors[id(entity.scope)],
+                                             entity.name])))
+        if entity.kind != "section":
+            taken[anchor] = taken.get(anchor, 0) + 1
+            if taken[anchor] > 1:
+                anchor += f"-{taken[anchor]}"
+        self.anchors[id(entity)] = anchor
+        for key in entity.ids:
+            self.addresses[key] = (page, anchor)
+        inner = taken if entity.kind == "section" else {}
+        for member in entity.members:
+            self.place(member, page, inner)
+
+    def link(self, refid):
+        page, anchor = self.addresses.get(refid, (None, None))
+        if page is None:
+            return None
+        return f"#{anchor}" if page == self.page else f"{page}.md#{anchor}"
+
+    def names(self):
+        """{name as in the guide: address}, for links from the guide."""
+        result = {}
+
+        def add(entity):
+            page, anchor = next((self.addresses[key] for key in entity.ids))
+            result.setdefault(entity.qualified(), f"{page}.md#{anchor}")
+            for member in entity.members:
+                if member.kind != "section":
+                    add(member)
+                else:
+                    for inner in member.members:
+                        add(inner)
+        for entity in self.model.entities:
+            add(entity)
+        return result
+
+    def undocumented(self):
+        return [f"{e.file}:{e.line}: {e.kind} {e.qualified()} has no text"
+                for e in doxygen.without_text(self.model.entities)]
+
+    # --- A page ---------------------------------------------------------------------------------
+
+    def write_page(self, header, before):
+        """`before` is the Markdown that links to the guide, to examples and to the source."""
+        self.page = header
+        self.writer = text.Writer(self.link)
+        parts = [f"# {header}.hpp", before, introduction(header),
+                 f"```cpp\n#include <asio_wheel/{header}.hpp>\n```"]
+        parts += self.entities(self.pages[header], 2)
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def entities(self, entities, level):
+        """Small things are listed together; what needs a heading comes in the order of the file."""
+        parts, shown = [], []
+        for small, group in itertools.groupby(entities, self.is_small):
+            if small:
+                parts += [self.small(entity) for entity in group]
+                continue
+            for entity in group:
+                if entity not in shown:
+                    overloads = [e for e in entities if (e.kind, e.name) == (entity.kind, entity.name)]
+                    parts += self.large(overloads, level)
+                    shown += overloads
+        return parts
+
+    @staticmethod
+    def is_small(entity):
+        return (entity.scope is not None and entity.kind in ("typedef", "variable", "enumvalue")
+                or entity.name == "rebind_executor")
+
+    def text_of(self, entity):
+        given = doxygen.given_text(entity)
+        return self.writer.text(entity) or given or ""
+
+    def small(self, entity):
+        """A definition: the declaration, and the text."""
+        if entity.kind == "enumvalue":
+            code = entity.name
+        elif entity.name == "rebind_executor":
+            code = "rebind_executor<Executor1>::other"
+        else:
+            code = signature.declaration(entity).rstrip(";").replace("\n", " ")
+        anchor = self.anchors[id(entity)]
+        return (f'<a id="{anchor}"></a>`{code}`\n:   '
+                + text.indent(self.text_of(entity), 4).lstrip())
+
+    def large(self, overloads, level):
+        entity = overloads[0]
+        if entity.kind == "section":
+            title = entity.name.replace("_", " ").capitalize()
+            return ([f"{'#' * (level - 1)} {title} {{ #{self.anchors[id(entity)]} }}",
+                     self.text_of(entity)] + self.entities(entity.members, level))
+        parts = [f"{'#' * level} {self.title(entity)} {{ #{self.anchors[id(entity)]} }}"]
+        for number, overload in enumerate(overloads):
+            if number > 0:
+                parts.append(f'<a id="{self.anchors[id(overload)]}"></a>')
+            parts += [f"```cpp\n{signature.declaration(overload)}\n```", self.text_of(overload)]
+            parts += self.entities(overload.members, level + 1)
+        return parts
+
+    @staticmethod
+    def title(entity):
+        if entity.scope is not None and entity.kind == "function":
+            if entity.name == entity.scope.name:
+                return "Constructors"
+            if entity.name.startswith("~"):
+                return "Destructor"
+        if entity.kind in ("class", "enum", "typedef") and entity.scope is None:
+            kind = entity.element.get("kind") if entity.kind == "class" else entity.kind
+            return f"{kind.replace('typedef', 'alias').capitalize()} `{entity.name}`"
+        if entity.arguments().startswith("(") and ") ->" in entity.arguments():
+            if not entity.element.findtext("type"):
+                return f"Deduction guide of `{entity.name}`"
+        return f"`{entity.name}`"
+
+    # --- The table of contents ------------------------------------------------------------------
+
+    def write_contents(self):
+        parts = ["# Reference",
+                 "All public headers, bottom-up, as `#include <asio_wheel.hpp>` lists them. What is "
+                 "not here is not public: see [versions](../docs/versioning.md)."]
+        for comment, headers in self.layers:
+            rest = comment.partition(": ")[2]
+            parts.append(f"## {layer_title(comment)}")
+            if rest:
+                parts.append(rest[:1].upper() + rest[1:])
+            rows = ["| header | what it declares |", "|---|---|"]
+            for header in headers:
+                self.page = None
+                names = dict.fromkeys(
+                    f"[`{e.name}`]({header}.md#{self.anchors[id(e)]})"
+                    for e in self.pages[header])
+                rows.append(f"| [`{header}.hpp`]({header}.md) | {', '.join(names)} |")
+            parts.append("\n".join(rows))
+        return "\n\n".join(parts) + "\n"
