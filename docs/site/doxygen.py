@@ -85,7 +85,8 @@ class Model:
         self.entities = []
         for compound in self.compounds.values():
             self.add_compound(compound)
-        self.entities.sort(key=lambda e: (e.file, e.line))
+        # What is in detail/ is most often a helper of what is not.
+        self.entities.sort(key=lambda e: ("/detail/" in e.file, e.file, e.line))
         self.share_texts(self.entities)
 
     def add_compound(self, compound):

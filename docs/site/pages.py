@@ -173,7 +173,7 @@ class Site:
         single = sorted(pathlib.Path("examples").glob("*.cpp"))
         pages = []
         rows = ["# Examples", "In the order to read them. Each runs as a test, and ends on its own.",
-                "| example | |\n|---|---|"]
+                "| example | what it shows |\n|---|---|"]
         for path in sorted(single + folders, key=lambda path: (not path.name[0].isdigit(), path)):
             page = self.page_of(path)
             pages.append(page)
@@ -210,7 +210,7 @@ class Site:
                 self.write(f"source/{path}.md", f"# {path}\n\n{fenced(path, path.read_text())}\n")
                 continue
             page = f"source/{path}/index.md"
-            rows = [f"# {path}/", "| file | |\n|---|---|"]
+            rows = [f"# {path}/", "| file | what it is |\n|---|---|"]
             for file in sorted(f for f in path.iterdir() if f.suffix in (".cpp", ".hpp")):
                 target = "../" * len(path.parts) + "../" + self.page_of(file)
                 comment, _ = split_comment(file.read_text())
@@ -256,7 +256,8 @@ class Site:
             "hooks": [str(self.root / "docs/site/hooks.py")],
             "nav": [{"Home": "index.md"},
                     {"Guide": [{title: self.titled(pages)} for title, pages in guide.items()]},
-                    {"Examples": [{"All examples": "examples/index.md"}, *self.titled(examples)]},
+                    {"Examples": [{"All examples": "examples/index.md"},
+                                  *({pathlib.Path(page).stem: page} for page in examples)]},
                     {"Reference": [{"All headers": "reference/index.md"}, *layers]},
                     {"Design": self.titled(design)},
                     {"Project": self.titled(project)}]}
@@ -266,7 +267,7 @@ class Site:
 def title_of(text):
     """`Sleeping: asio_wheel/sleep.hpp` is called Sleeping in the navigation."""
     title = re.search(r"(?m)^# (.*)", text).group(1).replace("`", "")
-    return title.split(": ")[0].removesuffix(".cpp")
+    return title.split(": ")[0]
 
 
 def blocks(text):

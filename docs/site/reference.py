@@ -147,20 +147,26 @@ class Reference:
         """Small things are listed together; what needs a heading comes in the order of the file."""
         parts, shown = [], []
         for small, group in itertools.groupby(entities, self.is_small):
-            if small:
+            if small == "type":
+                parts.append(self.types(group))
+            elif small:
                 parts += [self.small(entity) for entity in group]
-                continue
-            for entity in group:
-                if entity not in shown:
-                    overloads = [e for e in entities if (e.kind, e.name) == (entity.kind, entity.name)]
-                    parts += self.large(overloads, level)
-                    shown += overloads
+            else:
+                for entity in group:
+                    if entity not in shown:
+                        overloads = [e for e in entities
+                                     if (e.kind, e.name) == (entity.kind, entity.name)]
+                        parts += self.large(overloads, level)
+                        shown += overloads
         return parts
 
     @staticmethod
     def is_small(entity):
-        return (entity.scope is not None and entity.kind in ("typedef", "variable", "enumvalue")
-                or entity.name == "rebind_executor")
+        if entity.scope is None:
+            return None
+        if entity.kind == "typedef" or entity.name == "rebind_executor":
+            return "type"
+        return "value" if entity.kind in ("variable", "enumvalue") else None
 
     def text_of(self, entity):
         given = doxygen.given_text(entity)
@@ -168,15 +174,22 @@ class Reference:
 
     def small(self, entity):
         """A definition: the declaration, and the text."""
-        if entity.kind == "enumvalue":
-            code = entity.name
-        elif entity.name == "rebind_executor":
-            code = "rebind_executor<Executor1>::other"
-        else:
-            code = signature.declaration(entity).rstrip(";").replace("\n", " ")
+        code = (entity.name if entity.kind == "enumvalue"
+                else signature.declaration(entity).rstrip(";").replace("\n", " "))
         anchor = self.anchors[id(entity)]
         return (f'<a id="{anchor}"></a>`{code}`\n:   '
                 + text.indent(self.text_of(entity), 4).lstrip())
+
+    def types(self, entities):
+        rows = ["| type | definition | what it is |", "|---|---|---|"]
+        for entity in entities:
+            name, kind = entity.name, signature.alias_of(entity)
+            if entity.name == "rebind_executor":
+                name, kind = "rebind_executor<E>::other", ""
+            words = " ".join(self.text_of(entity).split())
+            rows.append(f'| <a id="{self.anchors[id(entity)]}"></a>`{name}` '
+                        f"| {kind and f'`{kind}`'} | {words} |")
+        return "\n".join(rows)
 
     def large(self, overloads, level):
         entity = overloads[0]

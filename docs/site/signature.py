@@ -14,8 +14,6 @@ def tidy(text):
     text = re.sub(r"<\s+", "<", text)
     text = re.sub(r"\s+>", ">", text)
     text = re.sub(r"\s+([&*]+)", r"\1", text)
-    text = text.replace("BOOST_ASIO_COMPLETION_TOKEN_FOR", "boost::asio::completion_token_for")
-    text = re.sub(r"completion_token_for\((.*)\)$", r"completion_token_for<\1>", text)
     text = re.sub(r"typename boost::asio::default_completion_token<([^<>]*)>::type",
                   r"boost::asio::default_completion_token_t<\1>", text)
     return text.strip()
@@ -80,7 +78,7 @@ def function(entity):
         front += "static "
     if element.get("explicit") == "yes":
         front += "explicit "
-    opening = f"{front}{kind.replace('detail::', '')} {entity.name}(".lstrip()
+    opening = front + (kind.replace("detail::", "") + " " if kind else "") + entity.name + "("
     return template_of(entity) + listed(opening, list(parameters(element)), f"){tail};")
 
 
@@ -95,10 +93,14 @@ def variable(entity):
     return f"{front}{kind} {entity.name}{value};"
 
 
-def typedef(entity):
+def alias_of(entity):
+    """What a type is another name for; nothing if that is an implementation detail."""
     kind = text_of(entity.element, "type")
-    if "detail::" in kind:
-        kind = "/* see the text */"
+    return "" if "detail::" in kind else kind
+
+
+def typedef(entity):
+    kind = alias_of(entity) or "/* see the text */"
     return f"{template_of(entity)}using {entity.name} = {kind};"
 
 

@@ -17,8 +17,8 @@ LABEL = re.compile(r"({})[.:]\s+(.*)".format("|".join(sorted(LABELS, key=len, re
                    re.DOTALL)
 
 # What is code although the comment does not say so: names with :: or _, and calls.
-CODE = re.compile(r"(?<![\w`<])(?:[A-Za-z]\w*::)*(?:[A-Za-z]\w*(?:::|_)\w+|[A-Za-z]\w*(?=\(\)))"
-                  r"(?:<[\w:, <>]*>)?(?:\(\))?")
+CODE = re.compile(r"(?<![\w`<])(?:[A-Za-z]\w*::)*(?:[A-Za-z]\w*(?:::|_)\w+|[A-Za-z]\w*(?=\())"
+                  r"(?:<[\w:, <>]*>)?(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?")
 SYMBOLS = {"ndash": "–", "mdash": "—", "nonbreakablespace": " ", "linebreak": "<br>", "sp": " ",
            "hellip": "…"}
 

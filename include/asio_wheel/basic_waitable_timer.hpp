@@ -288,7 +288,7 @@ public:
     std::size_t cancel_one(boost::system::error_code& ec) { return ec.clear(), cancel_one(); }
     /// As expiry(). Only with Boost before 1.87.
     [[nodiscard]] time_point expires_at() const { return expiry(); }
-    /// As above; `ec` is always cleared. Only with Boost before 1.87.
+    /// As expires_at(expiry); `ec` is always cleared. Only with Boost before 1.87.
     std::size_t expires_at(const time_point& expiry, boost::system::error_code& ec) {
         return ec.clear(), expires_at(expiry);
     }
