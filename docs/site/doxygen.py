@@ -4,7 +4,8 @@
 """What is public, read from Doxygen's XML: classes, functions, types, variables and their texts.
 
 An entity is public if it is in namespace asio_wheel, but not in asio_wheel::detail. What a class
-inherits from a base class in detail is as public as its own members: a section of them. These are left out:
+inherits from a base class in detail is as public as its own members: a section of them. These are
+left out:
 
   - what is private, or deleted (the deleted overloads only explain mistakes to users);
   - overloads for arguments that fit no other one, for the same reason: their requires-clause is a

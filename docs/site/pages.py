@@ -30,14 +30,15 @@ GUIDE = {
 DESIGN = ["design", "performance", "versioning"]
 PROJECT = ["CONTRIBUTING", "CHANGELOG", "SECURITY", "test/README"]
 
-# The headers that a page of the guide is about, if it does not have the name of its only header.
+# The headers that a page is about, if it does not have the name of its only header.
 HEADERS = {
     "timers": ["basic_waitable_timer", "steady_timer", "system_timer", "high_resolution_timer",
-               "boottime_timer"],
-    "wheel": ["wheel_service", "wheel_options"],
+               "boottime_timer", "boottime_clock"],
+    "wheel": ["wheel_service", "wheel_options", "error"],
     "testing": ["virtual_time"],
     "operations": ["stats", "pending", "openmetrics", "tag", "wait_kind"],
     "timeout_stream": ["timeout_stream", "beast"],
+    "design": ["wheel", "tick"],
 }
 
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".js": "js", ".sh": "bash"}
@@ -127,8 +128,6 @@ class Site:
 
     def headers_of(self, source):
         stem = pathlib.Path(source).stem
-        if not source.startswith("docs/guide/"):
-            return []
         return HEADERS.get(stem, [stem] if stem in self.reference.pages else [])
 
     def link_names(self, text, up):
@@ -150,7 +149,7 @@ class Site:
         for header in self.reference.headers:
             links = []
             links += [f"[Guide: {title_of(path.read_text())}](../{path}){{ .pill }}"
-                      for path in sorted(pathlib.Path("docs/guide").glob("*.md"))
+                      for path in sorted(pathlib.Path("docs").rglob("*.md"))
                       if header in self.headers_of(path.as_posix())]
             links += [f"[Example: {path.stem}](../{self.page_of(path)}){{ .pill }}"
                       for path in self.examples_with(header)[:3]]
@@ -172,13 +171,15 @@ class Site:
                    if folder.is_dir() and any(folder.glob("*.?pp"))]
         single = sorted(pathlib.Path("examples").glob("*.cpp"))
         pages = []
-        rows = ["# Examples", "In the order to read them. Each runs as a test, and ends on its own.",
+        rows = ["# Examples",
+                "In the order to read them. Each runs as a test, and ends on its own.",
                 "| example | what it shows |\n|---|---|"]
         for path in sorted(single + folders, key=lambda path: (not path.name[0].isdigit(), path)):
             page = self.page_of(path)
             pages.append(page)
             comment = self.example(path, page)
-            rows[-1] += f"\n| [{path.relative_to('examples')}]({page.partition('/')[2]}) | {comment} |"
+            name = path.relative_to("examples")
+            rows[-1] += f"\n| [{name}]({page.partition('/')[2]}) | {comment} |"
         self.write("examples/index.md", "\n\n".join(rows) + "\n")
         return pages
 

@@ -90,6 +90,7 @@ class Reference:
             self.pages[page].append(entity)
             self.place(entity, page, {})
         self.page = None
+        self.by_name = self.names()
 
     def place(self, entity, page, taken):
         anchor = slug("-".join(filter(None, [entity.scope and self.anchors[id(entity.scope)],
@@ -111,8 +112,11 @@ class Reference:
             return None
         return f"#{anchor}" if page == self.page else f"{page}.md#{anchor}"
 
+    def address_of(self, name):
+        return self.by_name.get(name, "").removeprefix(f"{self.page}.md") or None
+
     def names(self):
-        """{name as in the guide: address}, for links from the guide."""
+        """{name as users write it: address}"""
         result = {}
 
         def add(entity):
@@ -137,7 +141,7 @@ class Reference:
     def write_page(self, header, before):
         """`before` is the Markdown that links to the guide, to examples and to the source."""
         self.page = header
-        self.writer = text.Writer(self.link)
+        self.writer = text.Writer(self.link, self.address_of)
         parts = [f"# {header}.hpp", before, introduction(header),
                  f"```cpp\n#include <asio_wheel/{header}.hpp>\n```"]
         parts += self.entities(self.pages[header], 2)
@@ -169,8 +173,12 @@ class Reference:
         return "value" if entity.kind in ("variable", "enumvalue") else None
 
     def text_of(self, entity):
-        given = doxygen.given_text(entity)
-        return self.writer.text(entity) or given or ""
+        written = self.writer.text(entity) or doxygen.given_text(entity) or ""
+        completes = entity.kind == "function" and signature.completion_signature(entity)
+        if not completes or "\nCompletion signature\n" in written:
+            return written
+        first, _, rest = written.partition("\n\n")  # Texts such as "As wait(), but" leave it out.
+        return f"{first}\n\nCompletion signature\n:   `{completes}`\n\n{rest}".rstrip()
 
     def small(self, entity):
         """A definition: the declaration, and the text."""
@@ -224,8 +232,8 @@ class Reference:
 
     def write_contents(self):
         parts = ["# Reference",
-                 "All public headers, bottom-up, as `#include <asio_wheel.hpp>` lists them. What is "
-                 "not here is not public: see [versions](../docs/versioning.md)."]
+                 "All public headers, bottom-up, as `#include <asio_wheel.hpp>` lists them. What "
+                 "is not here is not public: see [versions](../docs/versioning.md)."]
         for comment, headers in self.layers:
             rest = comment.partition(": ")[2]
             parts.append(f"## {layer_title(comment)}")

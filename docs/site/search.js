@@ -3,8 +3,8 @@
 
 // Lets the search work in pages that are opened as files. There, browsers refuse to fetch the index
 // and to start a worker. So the index is loaded as a script, and the worker's code runs in a hidden
-// frame. The theme looks for __search, and creates a Worker. All this waits until somebody searches,
-// because it takes a second.
+// frame. The theme looks for __search, and creates a Worker. The index, which takes a second, is
+// loaded when somebody searches.
 
 if (location.protocol === "file:") {
     const here = document.currentScript.src;

@@ -43,7 +43,8 @@ def listed(opening, items, closing):
     line = opening + ", ".join(items) + closing
     if len(line) <= WIDTH or not items:
         return line
-    items = [item.replace(" = ", "\n        = ", 1) if len(item) > WIDTH else item for item in items]
+    items = [item.replace(" = ", "\n        = ", 1) if len(item) > WIDTH else item
+             for item in items]
     return opening + "\n    " + ",\n    ".join(items) + closing
 
 
@@ -56,6 +57,12 @@ def template_of(entity):
     if requires and "detail::" not in requires:
         lines += "\n    requires " + tidy(requires)
     return lines + "\n"
+
+
+def completion_signature(entity):
+    """That of the token, `void(error_code)`, or None."""
+    match = re.search(r"completion_token_for<(void\(.*\))>", template_of(entity))
+    return match and match.group(1)
 
 
 def function(entity):
@@ -107,7 +114,8 @@ def typedef(entity):
 def class_(entity):
     kind = entity.element.get("kind")
     bases = [tidy(b.text) for b in entity.element.iterfind("basecompoundref")
-             if "detail::" not in b.text and b.get("prot") == "public"]
+             if b.get("prot") == "public"
+             and not re.match(r".*detail::|boost::intrusive::", b.text)]
     inherits = " : public " + ", ".join(bases) if bases else ""
     return f"{template_of(entity)}{kind} {entity.name}{inherits};"
 

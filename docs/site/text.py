@@ -28,25 +28,33 @@ def escape(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def mark_code(text):
-    """Escapes plain text, and marks names of the program in it."""
+def mark_code(text, address_of=lambda name: None):
+    """Escapes plain text, and marks the code in it. Names that have an address are links."""
     parts, end = [], 0
     for match in CODE.finditer(text):
-        parts += [escape(text[end:match.start()]), f"`{match.group()}`"]
+        code = match.group()
+        address = address_of(code.removesuffix("()"))
+        parts += [escape(text[end:match.start()]),
+                  f"[`{code}`]({address})" if address else f"`{code}`"]
         end = match.end()
     return "".join(parts) + escape(text[end:])
 
 
 class Writer:
-    """`link(refid)` returns the address of an entity, or None."""
+    """link(refid) and address_of(name) return the address of an entity, or None. Doxygen links most
+    names, but not enumerators, nor functions of a namespace."""
 
-    def __init__(self, link):
+    def __init__(self, link, address_of=lambda name: None):
         self.link = link
+        self.address_of = address_of
+
+    def plain(self, text):
+        return mark_code(text or "", self.address_of)
 
     def inline(self, element):
-        parts = [mark_code(element.text or "")]
+        parts = [self.plain(element.text)]
         for child in element:
-            parts += [self.inline_child(child), mark_code(child.tail or "")]
+            parts += [self.inline_child(child), self.plain(child.tail)]
         text = "".join(parts)
         # `a::`[`b()`](...) and the like: a name of which Doxygen has linked a part.
         return re.sub(r"\s+", " ", text)

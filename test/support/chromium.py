@@ -101,7 +101,9 @@ class Browser:
     def open(self, url):
         """Loads another page, and returns when it is complete."""
         self.value("window.left = true")
-        self.call("Page.navigate", url=url)
+        failed = self.call("Page.navigate", url=url).get("errorText")
+        if failed:
+            raise Failure(f"{url}: {failed}")
         self.wait_for("!window.left && document.readyState === 'complete'", f"{url} is loaded")
 
     def complaints(self):
