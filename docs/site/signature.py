@@ -93,10 +93,14 @@ def variable(entity):
     element = entity.element
     kind = text_of(element, "type")
     value = text_of(element, "initializer")
-    if "detail::" in kind:
+    if "detail::" in kind and entity.scope is None:
         return f"inline constexpr /* function object */ {entity.name};"
+    kind = kind.replace("detail::", "")
     front = "static " if element.get("static") == "yes" and "static" not in kind else ""
-    value = "" if len(value) > 60 else " " + value if value.startswith("=") else value
+    if len(value) > 60 or "detail::" in value:
+        value = ""
+    elif value.startswith("="):
+        value = " " + value
     return f"{front}{kind} {entity.name}{value};"
 
 
