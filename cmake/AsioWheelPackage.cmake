@@ -8,7 +8,7 @@ set(CPACK_PACKAGE_NAME asio-wheel)
 set(CPACK_PACKAGE_VENDOR "The asio-wheel authors")
 set(CPACK_PACKAGE_CONTACT "The asio-wheel authors <maintainers@asio-wheel.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_PACKAGE_DESCRIPTION_FILE "${PROJECT_SOURCE_DIR}/README.md")
+set(CPACK_PACKAGE_DESCRIPTION "Timers, timeouts and streams with deadlines for Boost.Asio.")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGE_FILE_NAME
     "asio-wheel-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")
