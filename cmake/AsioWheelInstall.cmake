@@ -47,15 +47,17 @@ configure_file(
     @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/asio_wheel.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 
-# Keep the layout of the source tree, so that the links between these files work.
-install(FILES
-    "${PROJECT_SOURCE_DIR}/LICENSE"
-    "${PROJECT_SOURCE_DIR}/README.md"
-    "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
-    DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(DIRECTORY
-    "${PROJECT_SOURCE_DIR}/docs"
-    "${PROJECT_SOURCE_DIR}/examples"
-    DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-    PATTERN CMakeLists.txt EXCLUDE
-    PATTERN docs/site EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+if(ASIO_WHEEL_INSTALL_DOCS)
+    # Keep the layout of the source tree, so that the links between these files work.
+    install(FILES
+        "${PROJECT_SOURCE_DIR}/README.md"
+        "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+    install(DIRECTORY
+        "${PROJECT_SOURCE_DIR}/docs"
+        "${PROJECT_SOURCE_DIR}/examples"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        PATTERN CMakeLists.txt EXCLUDE
+        PATTERN docs/site EXCLUDE)
+endif()

@@ -24,7 +24,7 @@ GUIDE = {
                   "guide/interval", "guide/idle_timer", "guide/heartbeat", "guide/delay_queue",
                   "guide/delayed_operations", "guide/backoff", "guide/scheduler"],
     "In production": ["guide/operations", "guide/inspector", "guide/works_with",
-                      "guide/durable_queue", "reliability"],
+                      "guide/durable_queue", "guide/packages", "reliability"],
     "Questions": ["guide/faq", "parity"],
 }
 DESIGN = ["design", "performance", "versioning"]
