@@ -131,6 +131,7 @@ private:
         }
         const lifetime_ptr<Core> lifetime(lifetime_);
         [[maybe_unused]] const Work work(std::move(work_));
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
         return hop_to(*ex, *this, lifetime);
     }
 
