@@ -6,13 +6,15 @@
 
 #include <asio_wheel/detail/bad_argument.hpp>
 
+#include <boost/throw_exception.hpp>
+
 #include <stdexcept>
 
 namespace asio_wheel::detail {
 
 void bad_argument(const std::string& what, const std::string& value, const std::string& allowed) {
-    throw std::invalid_argument("asio_wheel: " + what + " is " + value + ", but must be " +
-                                allowed);
+    BOOST_THROW_EXCEPTION(
+        std::invalid_argument("asio_wheel: " + what + " is " + value + ", but must be " + allowed));
 }
 
 std::string in_ns(std::chrono::nanoseconds d) {

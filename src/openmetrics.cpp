@@ -3,6 +3,8 @@
 
 #include <asio_wheel/openmetrics.hpp>
 
+#include <boost/throw_exception.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -37,16 +39,17 @@ void check_labels(const std::vector<labelled_stats>& wheels) {
         for (std::size_t i = 0; i < sorted.size(); ++i) {
             const std::string& name = sorted[i].first;
             if (!is_label_name(name)) {
-                throw std::invalid_argument("asio_wheel: \"" + name +
-                                            "\" is not a name for a label of a metric");
+                BOOST_THROW_EXCEPTION(std::invalid_argument(
+                    "asio_wheel: \"" + name + "\" is not a name for a label of a metric"));
             }
             if (i != 0 && name == sorted[i - 1].first) {
-                throw std::invalid_argument("asio_wheel: the label \"" + name +
-                                            "\" is there twice");
+                BOOST_THROW_EXCEPTION(
+                    std::invalid_argument("asio_wheel: the label \"" + name + "\" is there twice"));
             }
         }
         if (std::find(seen.begin(), seen.end(), sorted) != seen.end()) {
-            throw std::invalid_argument("asio_wheel: two wheels have the same labels");
+            BOOST_THROW_EXCEPTION(
+                std::invalid_argument("asio_wheel: two wheels have the same labels"));
         }
         seen.push_back(std::move(sorted));
     }

@@ -11,6 +11,8 @@
 
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 
+#include <boost/throw_exception.hpp>
+
 #include <cstring>
 #include <new>
 
@@ -43,7 +45,7 @@ void* allocate_zeroed(std::size_t size) {
     void* const memory =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) {
-        throw std::bad_alloc();
+        BOOST_THROW_EXCEPTION(std::bad_alloc());
     }
     return memory;
 }

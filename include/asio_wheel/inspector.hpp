@@ -23,6 +23,7 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/wait_traits.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <chrono>
 #include <memory>
@@ -138,9 +139,9 @@ public:
               class WaitTraits = boost::asio::wait_traits<Clock>>
     void watch(std::string name, boost::asio::execution_context& context) {
         if (&context != context_ && !use_wheel<Clock, WaitTraits>(context).options().locking) {
-            throw std::invalid_argument(
+            BOOST_THROW_EXCEPTION(std::invalid_argument(
                 "asio_wheel: the wheel of \"" + name +
-                "\" has no lock, so only an inspector on its own context can show it");
+                "\" has no lock, so only an inspector on its own context can show it"));
         }
         using service = detail::watch_service<Clock, WaitTraits>;
         server_->watch(std::move(name), boost::asio::use_service<service>(context).wheel());

@@ -22,6 +22,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/system/error_code.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -323,7 +324,8 @@ private:
                 options.try_late = try_late_;
                 impl_ = std::make_shared<impl_type>(options, executor_);
             } else {
-                throw std::logic_error("asio_wheel: a timeout_stream is used that was moved from");
+                BOOST_THROW_EXCEPTION(
+                    std::logic_error("asio_wheel: a timeout_stream is used that was moved from"));
             }
         }
         return *impl_;

@@ -11,6 +11,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/wheel_list.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/jitter.hpp>
@@ -19,6 +20,7 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -175,8 +177,9 @@ private:
     public:
         explicit running(virtual_time& time) : time_(time) {
             if (time_.running_) {
-                throw std::logic_error("asio_wheel: virtual_time moves time, and was asked to do "
-                                       "so by one of the handlers that it runs");
+                BOOST_THROW_EXCEPTION(
+                    std::logic_error("asio_wheel: virtual_time moves time, and was asked to do "
+                                     "so by one of the handlers that it runs"));
             }
             for (boost::asio::io_context* const context : time_.contexts_) {
                 context->restart();
@@ -241,14 +244,11 @@ private:
 
     void pause() {
         std::size_t paused = 0;
-        try {
-            for (; paused != contexts_.size(); ++paused) {
-                list_of(*contexts_[paused]).pause(&now_);
-            }
-        } catch (...) {
-            resume(paused);
-            throw;
+        detail::scope_exit undo([&] { resume(paused); });
+        for (; paused != contexts_.size(); ++paused) {
+            list_of(*contexts_[paused]).pause(&now_);
         }
+        undo.release();
     }
 
     void resume(std::size_t paused) {
@@ -303,8 +303,8 @@ private:
     }
 
     [[noreturn]] static void fail(const std::string& why) {
-        throw std::runtime_error(
-            "asio_wheel: virtual_time::run_until(): the predicate is false, and " + why);
+        BOOST_THROW_EXCEPTION(std::runtime_error(
+            "asio_wheel: virtual_time::run_until(): the predicate is false, and " + why));
     }
 
     options options_;

@@ -7,6 +7,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/service/wheel_list.hpp>
 #include <asio_wheel/pending.hpp>
@@ -237,11 +238,16 @@ template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& context,
                                              const wheel_options& options = {}) {
-    try {
-        return boost::asio::make_service<wheel_service<Clock, WaitTraits>>(context, options);
-    } catch (const boost::asio::service_already_exists&) {
-        throw wheel_already_exists();
+    using service = wheel_service<Clock, WaitTraits>;
+    service* made = nullptr;
+    const bool too_late = boost::asio::has_service<service>(context) ||
+                          detail::throws<boost::asio::service_already_exists>([&] {
+                              made = &boost::asio::make_service<service>(context, options);
+                          });
+    if (too_late) {
+        BOOST_THROW_EXCEPTION(wheel_already_exists());
     }
+    return *made;
 }
 
 namespace detail {

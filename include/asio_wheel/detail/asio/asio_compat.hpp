@@ -31,6 +31,7 @@
 
 #if ASIO_WHEEL_HAS_ASIO_CONFIG
 #include <boost/asio/config.hpp>
+#include <boost/throw_exception.hpp>
 #endif
 
 #include <chrono>
@@ -98,9 +99,9 @@ inline wheel_options checked_options(boost::asio::execution_context& context,
     const wheel_options configured = configured_options(context, options);
     const auto compare = [](const char* name, auto given, auto from_config) {
         if (given != from_config) {
-            throw std::invalid_argument(
+            BOOST_THROW_EXCEPTION(std::invalid_argument(
                 std::string("asio_wheel: wheel_options::") + name + " is " + std::to_string(given) +
-                ", but the context's section \"wheel\" says " + std::to_string(from_config));
+                ", but the context's section \"wheel\" says " + std::to_string(from_config)));
         }
     };
     compare("tick", options.tick.count(), configured.tick.count());

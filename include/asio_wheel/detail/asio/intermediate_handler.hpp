@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
@@ -69,9 +70,7 @@ private:
 /// errc::not_enough_memory and `args`.
 template <class Operation, class Wait, class... Args>
 void start_next_wait(Operation& op, Wait wait, const Args&... args) {
-    try {
-        wait();
-    } catch (const std::bad_alloc&) {
+    if (throws<std::bad_alloc>(std::move(wait))) {
         namespace errc = boost::system::errc;
         op.complete(errc::make_error_code(errc::not_enough_memory), args...);
     }

@@ -10,7 +10,9 @@
 #ifndef ASIO_WHEEL_DETAIL_ASIO_OP_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_OP_MEMORY_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/asio/associated_allocator.hpp>
 
@@ -78,25 +80,18 @@ struct op_memory {
     [[nodiscard]] static Op* create(Handler&& handler, Arguments&&... arguments) {
         allocator memory = allocator_of(handler);
         Op* const op = traits::allocate(memory, 1);
-        try {
-            return ::new (static_cast<void*>(op))
-                Op(std::move(handler), std::forward<Arguments>(arguments)...);
-        } catch (...) {
-            traits::deallocate(memory, op, 1);
-            throw;
-        }
+        scope_exit free([&] { traits::deallocate(memory, op, 1); });
+        ::new (static_cast<void*>(op))
+            Op(std::move(handler), std::forward<Arguments>(arguments)...);
+        free.release();
+        return op;
     }
 
     /// Frees an operation and returns its handler. If moving the handler throws, destroys both.
     [[nodiscard]] static Handler take_handler(Op& op) {
-        Handler handler = [&op] {
-            try {
-                return Handler(std::move(op.handler()));
-            } catch (...) {
-                Storage::free(op, upstream_allocator_of(op.handler()));
-                throw;
-            }
-        }();
+        scope_exit free_both([&op] { Storage::free(op, upstream_allocator_of(op.handler())); });
+        Handler handler(std::move(op.handler()));
+        free_both.release();
         // The allocator of the handler that was moved out: it may refer to what the handler owns.
         Storage::free(op, allocator_of(handler));
         return handler;
@@ -105,10 +100,8 @@ struct op_memory {
     /// Frees an operation, then destroys its handler, whose destructor may run any code. If the
     /// handler cannot be moved out, both are destroyed in place.
     static void destroy(Op& op) noexcept {
-        try {
-            static_cast<void>(take_handler(op));
-        } catch (...) { // NOLINT(bugprone-empty-catch): nothing can handle it.
-        }
+        // If that throws, nothing can handle it.
+        static_cast<void>(throws([&op] { static_cast<void>(take_handler(op)); }));
     }
 
 private:

@@ -26,6 +26,8 @@
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/delay_queue/queue_driver.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -85,10 +87,10 @@ public:
 
     key push_at(T&& value, const time_point& t) {
         if (closed_) {
-            throw boost::system::system_error(error::queue_closed);
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::queue_closed));
         }
         if (capacity_ != 0 && size() >= capacity_) {
-            throw boost::system::system_error(error::queue_full);
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::queue_full));
         }
         const key k = elements_.push(std::move(value), count_of(t));
         on_new_expiry(t);
@@ -168,15 +170,14 @@ public:
         pop& p = make_pop<Popped>(std::forward<Handler>(handler), timer_.get_executor(),
                                   driver_->context(), *driver_, abort_function{this});
         pops_.push_back(p);
-        try {
-            serve_pops();
-        } catch (...) {
+        scope_exit undo([&] {
             if (!pops_.empty() && &pops_.back() == &p) { // Otherwise it is finished.
                 pops_.pop_back();
                 p.destroy();
             }
-            throw;
-        }
+        });
+        serve_pops();
+        undo.release();
     }
 
     std::size_t cancel() noexcept { return complete_all(boost::asio::error::operation_aborted); }
@@ -237,12 +238,16 @@ private:
     void complete_front(element& e) noexcept {
         pop& first = detach(pops_.front());
         boost::system::error_code failure;
-        try {
+        const auto take = [&] {
             first.set_origin(elements::key_of(e), elements::time_of(e));
             elements_.take_by([&first](T&& value) { first.value().emplace(std::move(value)); }, e);
-        } catch (const std::bad_alloc&) {
-            failure = make_error_code(boost::system::errc::not_enough_memory);
-        } catch (...) {
+        };
+        const bool other_failure = throws([&] {
+            if (throws<std::bad_alloc>(take)) {
+                failure = make_error_code(boost::system::errc::not_enough_memory);
+            }
+        });
+        if (other_failure) {
             failure = make_error_code(boost::system::errc::operation_not_supported);
         }
         if (failure) {
@@ -295,13 +300,10 @@ private:
     }
 
     void on_turn() {
-        try {
-            serve_pops();
-        } catch (const std::bad_alloc&) {
-            driver_->request_turn(); // Tries again, until a wait can be started.
-        } catch (...) {
-            driver_->request_turn();
-            throw;
+        // If this fails, tries again, until a wait can be started.
+        scope_exit try_again([this] { driver_->request_turn(); });
+        if (!throws<std::bad_alloc>([this] { serve_pops(); })) {
+            try_again.release();
         }
     }
 

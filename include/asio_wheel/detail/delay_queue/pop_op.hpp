@@ -32,6 +32,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -45,7 +46,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -211,14 +211,9 @@ template <class Popped, class Op, class Handler>
 void deliver_pop(Op& op) {
     BOOST_ASSERT(op.where() != executor_op::location::owner);
     BOOST_ASIO_HANDLER_COMPLETION((op));
-    auto value = [&op] {
-        try {
-            return Popped::take(op);
-        } catch (...) {
-            op.destroy();
-            throw;
-        }
-    }();
+    scope_exit drop([&op] { op.destroy(); });
+    auto value = Popped::take(op);
+    drop.release();
     const boost::system::error_code result = op.result();
     // The memory is freed before the handler is called, so that a pop that the handler starts can
     // use it. The work on the executor ends before, too: the executor's context may end while the
@@ -325,15 +320,12 @@ template <class Op, class Handler, class Executor, class Abort, class... Argumen
     Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler),
                                                   std::forward<Arguments>(arguments)...);
     BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "delay_queue", abort.queue, 0, "async_pop"));
-    try {
-        if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
-            slot.is_connected()) {
-            slot.template emplace<pop_cancellation<typename Op::value_type, Abort>>(*op, abort);
-        }
-    } catch (...) {
-        op->destroy();
-        throw;
+    scope_exit undo([op] { op->destroy(); });
+    if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
+        slot.is_connected()) {
+        slot.template emplace<pop_cancellation<typename Op::value_type, Abort>>(*op, abort);
     }
+    undo.release();
     return *op;
 }
 

@@ -14,6 +14,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/system/error_code.hpp>
@@ -68,15 +69,14 @@ struct delayed_op_memory : op_memory<Op, Handler, op_with_watches<Op>> {
         void* const behind = reinterpret_cast<std::byte*>(block) + sizeof(Op);
         auto* const first = static_cast<watch_type*>(behind);
         std::uninitialized_default_construct_n(first, watches);
-        try {
-            return ::new (static_cast<void*>(block))
-                Op(std::move(handler), std::span(first, watches),
-                   std::forward<Arguments>(arguments)...);
-        } catch (...) {
+        scope_exit undo([&] {
             std::destroy_n(first, watches);
             traits::deallocate(memory, block, storage::units(watches));
-            throw;
-        }
+        });
+        Op* const op = ::new (static_cast<void*>(block)) Op(
+            std::move(handler), std::span(first, watches), std::forward<Arguments>(arguments)...);
+        undo.release();
+        return op;
     }
 };
 
@@ -149,23 +149,19 @@ public:
     /// be moved, both are destroyed, as if the handler had thrown.
     void on_executor() override {
         BOOST_ASIO_HANDLER_COMPLETION((*this));
-        auto value = [this] {
-            try {
-                if (!this->value()) {
-                    this->value().emplace();
-                }
-                return std::move(this->value());
-            } catch (...) {
-                this->destroy();
-                throw;
-            }
-        }();
+        scope_exit drop([this] { this->destroy(); });
+        if (!this->value()) {
+            this->value().emplace();
+        }
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
+        typename Base::result_type value(std::move(*this->value()));
+        drop.release();
         const boost::system::error_code result = this->error();
         // The memory is free before the upcall, so that an operation started there can have it. So
         // is work on the executor: its context may end while the handler is being called.
         Handler handler(memory::take_handler(*this));
         BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
-        std::move(handler)(result, std::move(*value)); // NOLINT(bugprone-unchecked-optional-access)
+        std::move(handler)(result, std::move(value));
         BOOST_ASIO_HANDLER_INVOCATION_END;
     }
 

@@ -19,6 +19,8 @@
 #include <asio_wheel/detail/delayed_operations/key_list.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
 #include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -66,25 +68,24 @@ public:
     void start(Handler&& handler, const key_list<Key>& keys, const When& when,
                Function&& function) {
         if (keys.size() == 0) {
-            throw std::invalid_argument("asio_wheel: a delayed operation watches at least one key");
+            BOOST_THROW_EXCEPTION(
+                std::invalid_argument("asio_wheel: a delayed operation watches at least one key"));
         }
         op& o = make(std::forward<Handler>(handler), keys.size(), std::forward<Function>(function));
-        try {
-            add(o, keys);
-        } catch (...) {
+        scope_exit undo([&] {
             remove(o);
             o.destroy();
-            throw;
-        }
+        });
+        add(o, keys);
+        undo.release();
         o.wait_until(deadline(when));
-        attempt which = attempt::ordinary;
-        try {
-            call_function(o, which);
-        } catch (...) { // There is no operation then.
+        scope_exit drop([&] { // If its function throws, there is no operation.
             remove(o);
             o.finish(state::dropped, {});
-            throw;
-        }
+        });
+        attempt which = attempt::ordinary;
+        call_function(o, which);
+        drop.release();
         settle(o, which);
     }
 
@@ -190,15 +191,12 @@ private:
             std::forward<Function>(function), std::forward<Path>(path));
         BOOST_ASIO_HANDLER_CREATION(
             (context_of(executor_), *o, "delayed_operations", this, 0, "async_wait"));
-        try {
-            if (auto slot = boost::asio::get_associated_cancellation_slot(o->handler());
-                slot.is_connected()) {
-                slot.template emplace<op_cancellation<op>>(*o);
-            }
-        } catch (...) {
-            o->destroy();
-            throw;
+        scope_exit undo([o] { o->destroy(); });
+        if (auto slot = boost::asio::get_associated_cancellation_slot(o->handler());
+            slot.is_connected()) {
+            slot.template emplace<op_cancellation<op>>(*o);
         }
+        undo.release();
         return *o;
     }
 
@@ -241,11 +239,9 @@ private:
             if (o->state() == state::trying) { // Its function has called this.
                 o->again = (std::max)(o->again.value_or(which), which);
             } else if (o->state() == state::watching) {
-                try {
-                    completed += try_to_complete(*o, which) ? 1 : 0;
-                } catch (...) {
-                    thrown = thrown != nullptr ? thrown : std::current_exception();
-                }
+                const std::exception_ptr e =
+                    thrown_by([&] { completed += try_to_complete(*o, which) ? 1 : 0; });
+                thrown = thrown != nullptr ? thrown : e;
             }
         }
         if (thrown != nullptr) {
@@ -257,13 +253,12 @@ private:
     // Returns whether the operation has completed, otherwise than by being cancelled. After the
     // last attempt it has completed in any case, also if this throws.
     bool try_to_complete(op& o, attempt which) {
-        try {
+        bool completed = false;
+        {
+            const scope_exit at_end([&] { completed = settle(o, which); });
             call_function(o, which);
-        } catch (...) {
-            settle(o, which);
-            throw;
         }
-        return settle(o, which);
+        return completed;
     }
 
     // Calls the function of an operation, and again if it has checked a key of its own operation.

@@ -35,6 +35,7 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
@@ -199,14 +200,11 @@ public:
     // What the handler of the wait calls.
 
     void on_wait(const boost::system::error_code& ec) {
-        std::exception_ptr thrown;
-        if (is_in_lists()) {
-            try {
+        const std::exception_ptr thrown = thrown_by([&] {
+            if (is_in_lists()) {
                 owner_.on_wait(*this, ec);
-            } catch (...) {
-                thrown = std::current_exception();
             }
-        }
+        });
         if (state_ == delayed_state::dropped) {
             this->destroy();
         } else {

@@ -15,6 +15,7 @@
 #define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_WATCH_LISTS_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
@@ -165,12 +166,9 @@ public:
         }
         block_allocator<entry> memory;
         entry* const e = memory.allocate(1);
-        try {
-            ::new (static_cast<void*>(e)) entry(key);
-        } catch (...) {
-            memory.deallocate(e, 1);
-            throw;
-        }
+        scope_exit undo([&] { memory.deallocate(e, 1); });
+        ::new (static_cast<void*>(e)) entry(key);
+        undo.release();
         set_.insert_commit(*e, place);
         grow();
         return *e;

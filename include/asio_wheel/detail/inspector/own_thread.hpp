@@ -4,6 +4,8 @@
 #ifndef ASIO_WHEEL_DETAIL_INSPECTOR_OWN_THREAD_HPP
 #define ASIO_WHEEL_DETAIL_INSPECTOR_OWN_THREAD_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
+
 #include <boost/asio/io_context.hpp>
 
 #include <exception>
@@ -62,13 +64,8 @@ public:
 
 private:
     void run() noexcept {
-        for (;;) {
-            try {
-                context_.run();
-                return;
-            } catch (const std::exception&) {
-                // Out of memory somewhere in Asio: go on, as the program does.
-            }
+        while (throws<std::exception>([this] { context_.run(); })) {
+            // Out of memory somewhere in Asio: go on, as the program does.
         }
     }
 

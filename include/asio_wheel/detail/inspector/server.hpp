@@ -12,6 +12,7 @@
 #define ASIO_WHEEL_DETAIL_INSPECTOR_SERVER_HPP
 
 #include <asio_wheel/detail/bad_argument.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/inspector/options.hpp>
 #include <asio_wheel/detail/inspector/session.hpp>
 #include <asio_wheel/detail/inspector/site.hpp>
@@ -106,13 +107,12 @@ public:
         }
         error_code ignored; // It is closed anyway.
         static_cast<void>(parts_->acceptor.close(ignored));
-        try {
-            // Under the lock, because without it the context could end before post() is done.
+        // Under the lock, because without it the context could end before post() is done. Without
+        // memory, each connection ends with its deadline or its client.
+        guarded([this] {
             boost::asio::post(parts_->strand,
                               [self = shared_from_this()] { self->close_clients(); });
-        } catch (const std::exception&) {
-            // Without memory, each connection ends with its deadline or its client.
-        }
+        });
     }
 
     void context_ended() noexcept override {
@@ -172,7 +172,7 @@ private:
             if (ec) {
                 std::ostringstream text;
                 text << "asio_wheel: the inspector cannot " << what << ' ' << where;
-                throw boost::system::system_error(ec, text.str());
+                BOOST_THROW_EXCEPTION(boost::system::system_error(ec, text.str()));
             }
         };
         static_cast<void>(acceptor.open(where.protocol(), ec));
@@ -194,9 +194,9 @@ private:
         auto handler = [self = shared_from_this()](const error_code& ec) {
             self->guarded([&] { self->on_ready(ec); });
         };
-        try {
-            parts_->acceptor.async_wait(tcp::acceptor::wait_read, std::move(handler));
-        } catch (const std::exception&) {
+        if (throws<std::exception>([&] {
+                parts_->acceptor.async_wait(tcp::acceptor::wait_read, std::move(handler));
+            })) {
             accept_after_pause();
         }
     }
@@ -208,12 +208,13 @@ private:
             if (closed_) {
                 return;
             }
-            try {
+            const auto accept_now = [&] {
                 socket.emplace(parts_->strand);
                 if (!ec) {
                     static_cast<void>(parts_->acceptor.accept(*socket, ec));
                 }
-            } catch (const std::exception&) {
+            };
+            if (throws<std::exception>(accept_now)) {
                 ec = boost::asio::error::no_memory;
             }
             if (ec && ec != boost::asio::error::would_block) {
@@ -270,9 +271,10 @@ private:
 
     // With the lock.
     void send_events_soon() {
-        try {
-            boost::asio::post(parts_->strand, [self = shared_from_this()] { self->on_period(); });
-        } catch (const std::exception&) {
+        if (throws<std::exception>([this] {
+                boost::asio::post(parts_->strand,
+                                  [self = shared_from_this()] { self->on_period(); });
+            })) {
             wait_for_next_event();
         }
     }
@@ -337,11 +339,8 @@ private:
     // No exception leaves a handler, because the context is the program's.
     template <class Function>
     void guarded(Function function) noexcept {
-        try {
-            function();
-        } catch (const std::exception&) {
-            // Out of memory. The next request or the next event may have more of it.
-        }
+        // Out of memory. The next request or the next event may have more of it.
+        static_cast<void>(throws<std::exception>(function));
     }
 
     const inspector_options options_;

@@ -11,6 +11,7 @@
 #ifndef ASIO_WHEEL_DETAIL_INSPECTOR_SESSION_HPP
 #define ASIO_WHEEL_DETAIL_INSPECTOR_SESSION_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/inspector/requests.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
@@ -108,9 +109,7 @@ class inspector_session final : public inspector_client {
     [[nodiscard]] auto next(Function function) {
         auto self = std::static_pointer_cast<inspector_session>(shared_from_this());
         return [self = std::move(self), function](const error_code& ec, std::size_t n) {
-            try {
-                ((*self).*function)(ec, n);
-            } catch (const std::exception&) {
+            if (throws<std::exception>([&] { ((*self).*function)(ec, n); })) {
                 self->close();
             }
         };
@@ -141,10 +140,11 @@ public:
     void send(std::shared_ptr<const std::string> event) override {
         event_ = std::move(event);
         stream_.write_expires_after(write_time);
-        try {
+        const auto write = [this] {
             boost::asio::async_write(stream_, boost::asio::buffer(*event_),
                                      next(&inspector_session::on_event));
-        } catch (const std::exception&) {
+        };
+        if (throws<std::exception>(write)) {
             close(); // Without memory, this client ends, and the others get the event.
         }
     }

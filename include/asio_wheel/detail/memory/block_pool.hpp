@@ -28,6 +28,7 @@
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -195,14 +196,11 @@ public:
         if (!registered()) {
             return false;
         }
-        try {
+        return !throws<std::bad_alloc>([&] {
             while (c.count < count) {
                 refill(n, batch);
             }
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        return true;
+        });
     }
 
     static void deallocate(void* memory, std::size_t size) noexcept {

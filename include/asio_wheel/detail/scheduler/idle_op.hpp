@@ -30,6 +30,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -142,15 +143,12 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
     BOOST_ASIO_HANDLER_CREATION(
         (queue_context_of(bound), *op, "scheduler", source.get(), 0, "async_wait_idle"));
     const std::uint64_t id = source ? source->new_id() : 0;
-    try {
-        auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
-        if (source && slot.is_connected()) {
-            slot.template emplace<idle_cancellation>(source, id);
-        }
-    } catch (...) {
-        op->destroy();
-        throw;
+    scope_exit undo([op] { op->destroy(); });
+    auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
+    if (source && slot.is_connected()) {
+        slot.template emplace<idle_cancellation>(source, id);
     }
+    undo.release();
     prepare();
     if (source) {
         source->start(*op, id);

@@ -27,6 +27,7 @@
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -104,9 +105,9 @@ public:
                 return true;
             }
             if (task_call::waits_for(*this)) {
-                throw boost::system::system_error(
+                BOOST_THROW_EXCEPTION(boost::system::system_error(
                     make_error_code(boost::system::errc::resource_deadlock_would_occur),
-                    "asio_wheel: a task waits for itself");
+                    "asio_wheel: a task waits for itself"));
             }
             waits_.push_back(wait);
         }

@@ -19,12 +19,14 @@
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <chrono>
 #include <concepts>
@@ -221,12 +223,10 @@ private:
         const task_ptr t =
             std::make_shared<task_of>(group_, std::forward<Key>(key), first,
                                       function(std::forward<F>(f)), std::move(repeat), tag);
-        try {
-            t->schedule(registry_, executor_);
-        } catch (...) {
-            t->cancel(false); // Destroys the function, also if a wait of the task is queued.
-            throw;
-        }
+        // Destroys the function, also if a wait of the task is queued.
+        scope_exit undo([&t] { t->cancel(false); });
+        t->schedule(registry_, executor_);
+        undo.release();
         return handle(t);
     }
 
@@ -244,7 +244,8 @@ private:
     template <class F>
     static void throw_if_empty(const F& f) {
         if (is_empty_function(f)) {
-            throw std::invalid_argument("asio_wheel: the function of a task is empty");
+            BOOST_THROW_EXCEPTION(
+                std::invalid_argument("asio_wheel: the function of a task is empty"));
         }
     }
 

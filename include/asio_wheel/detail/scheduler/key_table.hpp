@@ -7,6 +7,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_KEY_TABLE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_KEY_TABLE_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
@@ -90,11 +91,11 @@ private:
     using bucket = table::bucket_type;
 
     void grow() noexcept {
-        try {
-            std::vector<bucket> buckets(std::max<std::size_t>(2 * table_.bucket_count(), 16));
+        std::vector<bucket> buckets;
+        if (!throws<std::bad_alloc>(
+                [&] { buckets.resize(std::max<std::size_t>(2 * table_.bucket_count(), 16)); })) {
             table_.rehash(traits(buckets.data(), buckets.size()));
             buckets_.swap(buckets);
-        } catch (const std::bad_alloc&) {
         }
     }
 

@@ -19,12 +19,14 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/task_group.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scheduler/task_state.hpp>
 #include <asio_wheel/detail/scheduler/task_wait.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -267,10 +269,8 @@ private:
     // Calls f(), and reports what it throws.
     template <class Function>
     void guarded(const handle& h, Function f) noexcept {
-        try {
-            f();
-        } catch (...) {
-            report(h, std::current_exception());
+        if (const std::exception_ptr thrown = thrown_by(f)) {
+            report(h, thrown);
         }
     }
 
@@ -291,14 +291,7 @@ private:
         if (group_) {
             group_->begin(*this);
         }
-        try {
-            registry.add(*this);
-            added = true;
-            wheel_ = &wheel;
-            timer_.emplace(ex);
-            initiated = timer_.initiate(expiry_, w, tag());
-            return registry.assign_key(*this);
-        } catch (...) {
+        scope_exit undo([&] {
             timer_.reset();
             if (added) {
                 registry.remove(*this);
@@ -306,8 +299,15 @@ private:
             if (group_) {
                 group_->rest();
             }
-            throw;
-        }
+        });
+        registry.add(*this);
+        added = true;
+        wheel_ = &wheel;
+        timer_.emplace(ex);
+        initiated = timer_.initiate(expiry_, w, tag());
+        std::shared_ptr<task> previous = registry.assign_key(*this);
+        undo.release();
+        return previous;
     }
 
     // Moves the pending wait. The mutex is held. False if it is too late.
@@ -371,7 +371,8 @@ private:
         std::optional<time_point> next;
         guarded(h, [&] {
             if (ec) {
-                throw boost::system::system_error(why_refused(ec));
+                using boost::system::system_error;
+                return report(h, std::make_exception_ptr(system_error(why_refused(ec))));
             }
             guarded(h, [&] { call(h); });
             next = next_expiry(expiry_, wheel_->now());
@@ -416,14 +417,13 @@ private:
     // Starts the next wait by the handler of the last one. The mutex is held. If the task is
     // waiting then, the caller releases the mutex and calls after_initiate().
     [[nodiscard]] again wait_again(const time_point& t, const handle& h, wait_handler& w) noexcept {
-        try {
-            w.task_ = h.task_;
-            const bool initiated = timer_.initiate(t, w, tag());
-            return {true, initiated, nullptr};
-        } catch (...) {
+        w.task_ = h.task_;
+        bool initiated = false;
+        const auto failure = thrown_by([&] { initiated = timer_.initiate(t, w, tag()); });
+        if (failure) {
             w.task_ = nullptr;
-            return {false, false, std::current_exception()};
         }
+        return {!failure, initiated, failure};
     }
     void after_initiate(const again& a, const wait_handler& w) noexcept {
         if (!a.initiated) {

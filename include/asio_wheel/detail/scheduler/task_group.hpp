@@ -25,6 +25,7 @@
 #include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
 #include <boost/system/system_error.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <cstddef>
 #include <memory>
@@ -49,7 +50,7 @@ public:
     void begin(Task& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (stopped_) {
-            throw boost::system::system_error(error::scheduler_stopped);
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_stopped));
         }
         if (!t.group_member::is_linked()) {
             tasks_.push_back(t);

@@ -17,6 +17,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/key_table.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -67,11 +68,11 @@ public:
     void add(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
         if (closed_) {
-            throw boost::system::system_error(error::scheduler_stopped);
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_stopped));
         }
         const bool replaces = t.key != nullptr && by_key_.find(*t.key) != nullptr;
         if (max_pending_ != 0 && size_ - (replaces ? 1 : 0) >= max_pending_) {
-            throw boost::system::system_error(error::too_many_pending);
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::too_many_pending));
         }
         if (orphan_reserve_.capacity() <= size_) {
             orphan_reserve_.reserve(std::max<std::size_t>(2 * size_, 16));
@@ -160,40 +161,32 @@ public:
     /// on_error. If on_error throws, that is written to std::clog. If std::clog throws, that is
     /// ignored.
     void report(const handle& h, const std::exception_ptr& e) const noexcept {
-        try {
-            if (!on_error_) {
-                return log("a task", e);
-            }
-            try {
-                on_error_(h, e);
-            } catch (...) {
-                log("on_error", std::current_exception());
-            }
-        } catch (...) { // NOLINT(bugprone-empty-catch)
+        if (!on_error_) {
+            return log("a task", e);
+        }
+        if (const std::exception_ptr failure = thrown_by([&] { on_error_(h, e); })) {
+            log("on_error", failure);
         }
     }
 
     /// The same for an orphan, which has no registry.
-    static void report_orphan(const std::exception_ptr& e) noexcept {
-        try {
-            log("a task", e);
-        } catch (...) { // NOLINT(bugprone-empty-catch)
-        }
-    }
+    static void report_orphan(const std::exception_ptr& e) noexcept { log("a task", e); }
 
 private:
     using list = boost::intrusive::list<registry_entry,
                                         boost::intrusive::base_hook<registry_entry::list_hook>,
                                         boost::intrusive::constant_time_size<false>>;
 
-    static void log(const char* who, const std::exception_ptr& e) {
-        try {
-            std::rethrow_exception(e);
-        } catch (const std::exception& failure) {
+    static void log(const char* who, const std::exception_ptr& e) noexcept {
+        const auto log_what = [&](const std::exception& failure) {
             std::clog << "asio_wheel: " << who << " has thrown: " << failure.what() << '\n';
-        } catch (...) {
-            std::clog << "asio_wheel: " << who << " has thrown an unknown exception\n";
-        }
+            return true;
+        };
+        static_cast<void>(throws([&] { // Nothing can handle it.
+            if (!points_to<std::exception>(e, log_what)) {
+                std::clog << "asio_wheel: " << who << " has thrown an unknown exception\n";
+            }
+        }));
     }
 
     // A registered task has an owner, which keeps it until it is removed.

@@ -29,6 +29,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_category.hpp>
 #include <boost/system/system_error.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <cerrno>
 #include <ctime>
@@ -73,7 +74,7 @@ public:
 
         template <class Function>
         void execute(Function&&) const {
-            throw std::bad_alloc(); // It has no memory for one more descriptor.
+            BOOST_THROW_EXCEPTION(std::bad_alloc()); // It has no memory for one more descriptor.
         }
         [[nodiscard]] boost::asio::execution_context&
         query(boost::asio::execution::context_t) const noexcept {
@@ -116,8 +117,8 @@ public:
         if (polled_) {
             polled_->expires_at(t);
         } else if (!set((std::max)(t.time_since_epoch(), boottime_clock::duration(1)))) {
-            throw boost::system::system_error(errno, boost::system::system_category(),
-                                              "asio_wheel: timerfd_settime");
+            BOOST_THROW_EXCEPTION(boost::system::system_error(
+                errno, boost::system::system_category(), "asio_wheel: timerfd_settime"));
         }
     }
 

@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/hop_reserve.hpp>
@@ -224,7 +225,7 @@ template <class Executor>
     if (!attempt.has_memory()) {
         return false;
     }
-    try {
+    const auto hop = [&] {
         if constexpr (is_ts_executor<Executor>) {
             ex.dispatch(executor_hop(op), hop_allocator<void>());
         } else {
@@ -232,13 +233,9 @@ template <class Executor>
             boost::asio::prefer(ex, execution::allocator(hop_allocator<void>()))
                 .execute(executor_hop(op));
         }
-    } catch (const std::bad_alloc&) {
-        if (attempt.keep()) {
-            return false;
-        }
-        throw; // By the handler itself, or after the executor has taken the function.
-    }
-    return true;
+    };
+    // What the handler itself throws, or the executor after it has taken the function, leaves this.
+    return !throws<std::bad_alloc>(hop, [&] { return attempt.keep(); });
 }
 
 /// The strand of a native executor that `ex` is or hides, if there is one. An executor that hides

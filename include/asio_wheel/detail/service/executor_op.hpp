@@ -41,8 +41,10 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
 #include <boost/asio/dispatch.hpp>
@@ -289,24 +291,20 @@ void dispatch_to(executor_op& op, dispatch_reserve& reserve, const Executor& ex,
                  context_queue queue) {
     op.move_to(executor_op::location::executor);
     dispatch_attempt attempt(op);
-    try {
+    scope_exit drop([&] {
+        if (attempt.returned()) {
+            op.destroy(); // The executor's context ends, or the executor has thrown.
+        }
+    });
+    const auto dispatch = [&] {
         visit_strand(ex, [&](const auto& executor) {
             boost::asio::dispatch(executor, executor_function(op, reserve));
         });
-    } catch (const std::bad_alloc&) {
-        if (!attempt.returned()) {
-            throw; // By on_executor(), or after the executor has taken the function.
-        }
+    };
+    // What on_executor() throws, or the executor after it has taken the function, leaves this.
+    if (throws<std::bad_alloc>(dispatch, [&] { return attempt.returned(); })) {
+        drop.release();
         post_to(queue, op);
-        return;
-    } catch (...) {
-        if (attempt.returned()) {
-            op.destroy();
-        }
-        throw;
-    }
-    if (attempt.returned()) {
-        op.destroy(); // The executor's context ends.
     }
 }
 

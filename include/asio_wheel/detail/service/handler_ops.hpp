@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/executor_hop.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
@@ -125,13 +126,12 @@ private:
     [[nodiscard]] bool send_to_executor() {
         // Copies: the operation may be gone when hop_to() returns.
         std::optional<untracked> ex;
-        try {
-            ex.emplace(untracked_executor<Executor>(executor_));
-        } catch (const std::bad_alloc&) { // Executors that hide a large one allocate for that.
-            return false;
+        if (throws<std::bad_alloc>([&] { ex.emplace(untracked_executor<Executor>(executor_)); })) {
+            return false; // Executors that hide a large one allocate for that.
         }
         const lifetime_ptr<Core> lifetime(lifetime_);
         [[maybe_unused]] const Work work(std::move(work_));
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
         return hop_to(*ex, *this, lifetime);
     }
 

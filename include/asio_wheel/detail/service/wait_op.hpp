@@ -31,6 +31,7 @@
 #define ASIO_WHEEL_DETAIL_SERVICE_WAIT_OP_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/service/wait_description.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -168,11 +169,11 @@ public:
 
     /// Null without memory.
     [[nodiscard]] static queue_proxy* make(wait_op& op, kind k) noexcept {
-        try {
-            return ::new (block_pool::allocate(sizeof(queue_proxy))) queue_proxy(op, k);
-        } catch (const std::bad_alloc&) {
+        void* memory = nullptr;
+        if (throws<std::bad_alloc>([&] { memory = block_pool::allocate(sizeof(queue_proxy)); })) {
             return nullptr;
         }
+        return ::new (memory) queue_proxy(op, k);
     }
 
 private:

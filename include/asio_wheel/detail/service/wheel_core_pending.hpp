@@ -16,6 +16,8 @@
 #include <asio_wheel/detail/wheel/wheel_walk.hpp>
 #include <asio_wheel/pending.hpp>
 
+#include <boost/throw_exception.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -68,8 +70,9 @@ private:
     public:
         explicit turn(walk_turns& turns) : turns_(turns) {
             if (turns_.walker.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
-                throw std::logic_error("asio_wheel: the function of for_each_pending() has called "
-                                       "for_each_pending() or report() for the same wheel");
+                BOOST_THROW_EXCEPTION(
+                    std::logic_error("asio_wheel: the function of for_each_pending() has called "
+                                     "for_each_pending() or report() for the same wheel"));
             }
             turns_.one.lock();
             turns_.walker.store(std::this_thread::get_id(), std::memory_order_relaxed);

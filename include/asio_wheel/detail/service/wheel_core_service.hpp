@@ -9,6 +9,8 @@
 
 #include <asio_wheel/detail/service/wheel_core.hpp>
 
+#include <boost/throw_exception.hpp>
+
 #include <optional>
 #include <stdexcept>
 
@@ -169,7 +171,8 @@ bool wheel_core<Clock, WaitTraits>::find_first(tick_t tick,
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::require_paused() const {
     if (!clock_.paused()) {
-        throw std::logic_error("asio_wheel: only paused time can be advanced; pause() comes first");
+        BOOST_THROW_EXCEPTION(
+            std::logic_error("asio_wheel: only paused time can be advanced; pause() comes first"));
     }
 }
 

@@ -7,6 +7,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_TICK_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_TICK_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 
 #include <optional>
@@ -311,9 +312,7 @@ void wheel_core<Clock, WaitTraits>::arm() {
 // some.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
-    try {
-        arm();
-    } catch (...) {
+    if (throws([this] { arm(); })) {
         go_on_ticking();
     }
 }

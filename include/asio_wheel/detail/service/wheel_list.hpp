@@ -18,6 +18,7 @@
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/intrusive/list.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -117,7 +118,8 @@ public:
     void pause(const nanoseconds* now) {
         const std::lock_guard<mutex> guard(mutex_);
         if (now_ != nullptr) {
-            throw std::logic_error("asio_wheel: this context has a virtual_time already");
+            BOOST_THROW_EXCEPTION(
+                std::logic_error("asio_wheel: this context has a virtual_time already"));
         }
         now_ = now;
         for (listed_wheel& w : wheels_) {

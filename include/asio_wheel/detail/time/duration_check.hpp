@@ -13,6 +13,8 @@
 #include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
+#include <boost/throw_exception.hpp>
+
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -26,8 +28,8 @@ void throw_if_nan([[maybe_unused]] const char* what,
     if constexpr (std::chrono::treat_as_floating_point_v<Rep>) {
         const bool is_number = d <= d.zero() || d >= d.zero(); // NaN compares false to everything.
         if (!is_number) {
-            throw std::invalid_argument("asio_wheel: " + std::string(what) +
-                                        " is not a number (NaN)");
+            BOOST_THROW_EXCEPTION(std::invalid_argument("asio_wheel: " + std::string(what) +
+                                                        " is not a number (NaN)"));
         }
     }
 }

@@ -44,6 +44,7 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/service/timer_entry.hpp>
@@ -290,9 +291,7 @@ public:
         if ((this->state().load(std::memory_order_acquire) & base::closed) != 0) {
             return;
         }
-        try {
-            start(timer_);
-        } catch (...) {
+        if (throws([&] { start(timer_); })) {
             this->expire(make_error_code(boost::system::errc::not_enough_memory));
             return;
         }

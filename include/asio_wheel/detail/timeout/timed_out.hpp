@@ -10,6 +10,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_OUT_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_OUT_HPP
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
@@ -78,25 +79,25 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 }
 
 [[nodiscard]] inline bool was_cancelled(const std::exception_ptr& e) noexcept {
-    if (e == nullptr) {
-        return false;
-    }
-    try {
-        std::rethrow_exception(e);
-    } catch (const boost::system::system_error& failure) {
+    const auto by_asio = [](const boost::system::system_error& failure) {
         return was_cancelled(failure.code());
-    } catch (const std::system_error& failure) {
+    };
+    const auto by_others = [](const std::system_error& failure) {
         return failure.code() == std::errc::operation_canceled;
-    } catch (...) {
-        return false;
-    }
+    };
+    return e != nullptr && (points_to<boost::system::system_error>(e, by_asio) ||
+                            points_to<std::system_error>(e, by_others));
 }
 
 inline void assign_error(boost::system::error_code& result, const boost::system::error_code& ec) {
     result = ec;
 }
 inline void assign_error(std::exception_ptr& result, const boost::system::error_code& ec) {
-    result = std::make_exception_ptr(boost::system::system_error(ec));
+    const boost::system::system_error failure(ec);
+    result = std::make_exception_ptr(failure);
+    if (result == nullptr) { // With libstdc++, if there are neither exceptions nor RTTI.
+        BOOST_THROW_EXCEPTION(failure);
+    }
 }
 
 /// The `Result` of timeout(): reports an expired deadline as `error`.

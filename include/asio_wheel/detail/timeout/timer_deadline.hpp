@@ -17,6 +17,7 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMER_DEADLINE_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 #include <asio_wheel/detail/timeout/in_place_signal.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -53,9 +54,7 @@ public:
         if (!scope) {
             return;
         }
-        try {
-            start();
-        } catch (...) {
+        if (throws([&] { start(); })) {
             expire(make_error_code(boost::system::errc::not_enough_memory));
             return;
         }

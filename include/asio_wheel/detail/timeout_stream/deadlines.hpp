@@ -34,6 +34,7 @@
 
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -275,8 +276,8 @@ private:
     void note_passed() noexcept { core_access::of(wheel_).expired(wait_kind::stream); }
 
     [[noreturn]] static void reject(const char* why) {
-        throw std::logic_error("asio_wheel: the deadline of a timeout_stream is set while " +
-                               std::string(why));
+        BOOST_THROW_EXCEPTION(std::logic_error(
+            "asio_wheel: the deadline of a timeout_stream is set while " + std::string(why)));
     }
 
     wheel_service<clock>& wheel_;

@@ -19,6 +19,8 @@
 
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 #include <asio_wheel/tag.hpp>
@@ -186,22 +188,18 @@ public:
         switch (deadlines.begin(what, empty)) {
         case deadlines_type::start::at_once:
             break;
-        case deadlines_type::start::with_wait:
-            try {
-                deadlines.wait(watch_for(handler));
-            } catch (...) {
-                deadlines.take_back(what);
-                throw;
-            }
+        case deadlines_type::start::with_wait: {
+            scope_exit undo([&] { deadlines.take_back(what); });
+            deadlines.wait(watch_for(handler));
+            undo.release();
             break;
-        case deadlines_type::start::with_grace:
-            try {
-                start_grace(handler, what);
-            } catch (...) {
-                deadlines.take_back_grace(what);
-                throw;
-            }
+        }
+        case deadlines_type::start::with_grace: {
+            scope_exit undo([&] { deadlines.take_back_grace(what); });
+            start_grace(handler, what);
+            undo.release();
             break;
+        }
         case deadlines_type::start::too_late:
             close();
             return false;
@@ -222,9 +220,7 @@ public:
         case deadlines_type::action::none:
             break;
         case deadlines_type::action::wait:
-            try {
-                deadlines.wait(std::move(watch));
-            } catch (...) {
+            if (throws([&] { deadlines.wait(std::move(watch)); })) {
                 // The executor may need memory. Close the stream: without a wait, its operations
                 // could stay pending for ever.
                 namespace errc = boost::system::errc;

@@ -15,6 +15,7 @@
 #include <boost/asio/connect.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -136,7 +137,7 @@ private:
 
     static void throw_if(const error_code& ec, const char* what) {
         if (ec) {
-            throw boost::system::system_error(ec, what);
+            BOOST_THROW_EXCEPTION(boost::system::system_error(ec, what));
         }
     }
 };
