@@ -28,6 +28,7 @@
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -92,7 +93,7 @@ public:
     central_cache& operator=(const central_cache&) = delete;
 
     /// Returns a list of at least one block, and at most `max_count`. May throw std::bad_alloc.
-    [[nodiscard, gnu::noinline]] free_block* take(std::size_t max_count) {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE free_block* take(std::size_t max_count) {
         const std::lock_guard<mutex> guard(mutex_);
         if (partial_slabs_.empty()) {
             partial_slabs_.push_back(*::new (::operator new(slab_size, alignment)) slab);
@@ -110,7 +111,7 @@ public:
     }
 
     /// Takes back all blocks of a list.
-    [[gnu::noinline]] void put(free_block* list) noexcept {
+    ASIO_WHEEL_NOINLINE void put(free_block* list) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         while (list != nullptr) {
             free_block* const block = pop_block(list);
@@ -189,7 +190,8 @@ public:
 
     /// Makes sure that the next `count` allocations of a size on this thread cannot fail. False if
     /// there is no memory, or if the thread is ending and caches no blocks any more.
-    [[nodiscard, gnu::noinline]] static bool reserve(std::size_t size, std::size_t count) noexcept {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static bool reserve(std::size_t size,
+                                                          std::size_t count) noexcept {
         const std::size_t n = index_of(size);
         const thread_cache& c = this_thread_.thread_caches[n];
         if (!registered()) {
@@ -257,7 +259,7 @@ private:
     }
 
     // Registers an initial thread. False if the thread is ending.
-    [[nodiscard, gnu::noinline]] static bool registered() noexcept {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static bool registered() noexcept {
         if (this_thread_.phase == state::initial) {
             this_thread_.phase = state::registered;
             static thread_local const thread_exit notice;
@@ -266,7 +268,7 @@ private:
     }
 
     // Moves up to `count` blocks, at least one, to the thread cache. May throw std::bad_alloc.
-    [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
+    ASIO_WHEEL_NOINLINE static void refill(std::size_t n, std::size_t count) {
         thread_cache& c = this_thread_.thread_caches[n];
         free_block* list = cache_of(n).take(count);
         while (list != nullptr) {
@@ -276,7 +278,7 @@ private:
     }
 
     // Moves `count` blocks to the central cache.
-    [[gnu::noinline]] static void flush(std::size_t n, std::size_t count) noexcept {
+    ASIO_WHEEL_NOINLINE static void flush(std::size_t n, std::size_t count) noexcept {
         thread_cache& c = this_thread_.thread_caches[n];
         BOOST_ASSERT(count <= c.count);
         free_block* list = nullptr;
@@ -289,7 +291,7 @@ private:
     }
 
     // Never destroyed: a static object of the program may free a block after any other has ended.
-    [[nodiscard, gnu::noinline]] static central_cache* central_caches() {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static central_cache* central_caches() {
         static auto* const all = [] {
             auto* const memory =
                 static_cast<central_cache*>(::operator new(sizes * sizeof(central_cache)));
