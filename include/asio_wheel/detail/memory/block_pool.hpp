@@ -24,6 +24,10 @@
 //
 // A thread goes from initial to registered when it first uses the pool, and from registered to
 // exited when its thread-local objects are destroyed.
+//
+// g++ for Windows frees a thread's thread-local objects before it calls their destructors (its bug
+// 80816). So the blocks that a thread has cached would be lost at its end. There, each thread is in
+// the phase exited from its beginning.
 
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
@@ -237,6 +241,11 @@ private:
         thread_cache thread_caches[sizes];
         enum : std::uint8_t { initial, registered, exited } phase;
     };
+#if defined(__MINGW32__) && !defined(__clang__)
+    static constexpr auto first_phase = state::exited;
+#else
+    static constexpr auto first_phase = state::initial;
+#endif
 
     struct thread_exit {
         thread_exit() = default;
@@ -321,7 +330,7 @@ private:
         std::for_each_n(central_caches(), sizes, [](central_cache& c) { c.unlock(); });
     }
 
-    static inline thread_local constinit state this_thread_{};
+    static inline thread_local constinit state this_thread_{{}, first_phase};
 };
 
 } // namespace asio_wheel::detail
