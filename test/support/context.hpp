@@ -86,7 +86,7 @@ protected:
     std::size_t poll_sockets() {
         std::size_t sum = 0;
         if (on_completion_port && has_sockets) {
-            while (!ctx.stopped() && ctx.run_one_for(std::chrono::milliseconds(10)) != 0) {
+            while (!ctx.stopped() && ctx.run_one_for(std::chrono::milliseconds(50)) != 0) {
                 sum += 1 + ctx.poll();
             }
         }

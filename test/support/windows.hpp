@@ -7,7 +7,6 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_WINDOWS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_WINDOWS_HPP
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -38,15 +37,6 @@ inline constexpr bool stops_behind_what_is_ready = on_completion_port;
 template <class Number>
 [[nodiscard]] constexpr Number fewer_on_windows(Number usual) {
     return on_completion_port ? usual / 50 : usual;
-}
-
-/// Whether a pending operation of a socket has ended because the socket was closed. Wine 8 reports
-/// that as ERROR_HANDLES_CLOSED, Windows as POSIX does.
-[[nodiscard]] inline bool closed_meanwhile(const boost::system::error_code& ec) {
-    constexpr int handles_closed = 676;
-    return ec == boost::asio::error::operation_aborted ||
-           (on_completion_port &&
-            ec == boost::system::error_code(handles_closed, boost::system::system_category()));
 }
 
 /// Runs all ready handlers, and those of timers that have expired. Returns the number that Asio
