@@ -23,8 +23,11 @@ set(ASIO_WHEEL_WHEEL_FLAGS "" CACHE STRING
 include(AsioWheelUnity)
 
 function(asio_wheel_warnings target)
-    if(MSVC) # Never tried. Warning 5030 is of unknown attributes, such as [[gnu::noinline]].
-        target_compile_options(${target} PRIVATE /W4 /wd5030 $<$<BOOL:${ASIO_WHEEL_WERROR}>:/WX>)
+    if(MSVC)
+        # Never tried. Warning 5030 is of unknown attributes, such as [[gnu::noinline]]; 4324 is of
+        # objects that alignas makes larger, which is its purpose.
+        target_compile_options(${target} PRIVATE /W4 /wd5030 /wd4324
+            $<$<BOOL:${ASIO_WHEEL_WERROR}>:/WX>)
     else()
         target_compile_options(${target} PRIVATE
             -Wall -Wextra -Wpedantic -Wshadow -Wconversion

@@ -9,6 +9,7 @@
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/memory/prefetch.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -330,7 +331,7 @@ private:
 
     private:
         basic_waitable_timer* self_;
-        [[no_unique_address]] detail::call_place place_;
+        ASIO_WHEEL_NO_UNIQUE_ADDRESS detail::call_place place_;
     };
 
     [[nodiscard]] core_type& core() const noexcept { return detail::core_access::of(*service_); }

@@ -12,6 +12,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -61,7 +62,7 @@ private:
 
     Executor executor_;
     When when_;
-    [[no_unique_address]] call_place place_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS call_place place_;
 };
 
 } // namespace detail

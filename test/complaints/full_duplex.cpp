@@ -34,6 +34,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -59,6 +60,7 @@ struct connection : Context {
     std::string story;
 
     connection() {
+        this->has_sockets = true;
         tcp::acceptor acceptor(this->ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
         client.connect(acceptor.local_endpoint());
         acceptor.accept(stream.socket());
@@ -70,10 +72,11 @@ struct connection : Context {
     }
     void read() { stream.async_read_some(asio::buffer(memory), note("read")); }
     void write_a_little() { asio::async_write(stream, asio::buffer(memory), note("write")); }
+    // In pieces: on Windows, one large write makes no progress until it has ended.
     void write_much() {
         const auto all = [this](error_code ec, std::size_t n) {
             written = n;
-            return ec ? 0U : download.size() - n;
+            return ec ? 0U : (std::min<std::size_t>)(download.size() - n, 65'536);
         };
         asio::async_write(stream, asio::buffer(download), all, note("download"));
     }
@@ -174,7 +177,8 @@ BOOST_AUTO_TEST_CASE(ours_a_deadline_for_what_is_pending_is_refused_in_words) {
     c.pass(30s - 1ns);
     BOOST_TEST(c.is_open()); // Nothing has changed.
     c.pass(1ns);
-    BOOST_TEST((c.story == "read late, download late" || c.story == "download late, read late"));
+    BOOST_TEST((c.story == "read late, download late" || c.story == "download late, read late"),
+               c.story);
 }
 
 // beast 2865: requests arrive one after the other while responses are being written. The deadline
@@ -193,7 +197,8 @@ BOOST_AUTO_TEST_CASE(asio_a_write_times_out_by_the_deadline_of_a_read) {
     }
     c.run();
     BOOST_TEST(
-        (c.story == "read ok, read ok, download late" || c.story == "read ok, download late"));
+        (c.story == "read ok, read ok, download late" || c.story == "read ok, download late"),
+        c.story);
     BOOST_TEST(!c.is_open());
 }
 
@@ -252,7 +257,7 @@ BOOST_AUTO_TEST_CASE(ours_a_download_may_go_on_as_long_as_it_makes_progress) {
     c.write_much();
     c.poll();
     std::size_t taken = 0;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < 3; ++i) {
         const std::size_t before = c.written;
         while (c.written == before) { // Data on the loopback may take its time.
             taken += c.take_some();

@@ -12,6 +12,7 @@
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/manual_layer.hpp"
 #include "support/only_if.hpp"
 
@@ -22,8 +23,6 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
@@ -43,21 +42,20 @@ using namespace asio_wheel::test;
 using enum failing;
 using asio::ip::tcp;
 using asio_wheel::timeout_stream;
-using local = asio::local::stream_protocol;
 
 constexpr auto timed_out = asio_wheel::error::timed_out;
 
 // Both ends of a connection.
-template <class Socket = local::socket>
+template <class Socket = paired::socket>
 struct connection {
     timeout_stream<Socket> stream;
-    local::socket peer;
+    paired::socket peer;
     std::array<char, 4> in{}, out{};
 
     explicit connection(world& w)
         : stream(w.call([&] { return timeout_stream<Socket>(w.ctx()); })),
-          peer(w.prepare([&] { return local::socket(w.ctx()); })), world_(w) {
-        w.prepare([&] { asio::local::connect_pair(stream.socket(), peer); });
+          peer(w.prepare([&] { return paired::socket(w.ctx()); })), world_(w) {
+        w.prepare([&] { connect_pair(stream.socket(), peer); });
     }
 
     outcome& read(const error_code& ec = success) {
@@ -274,7 +272,7 @@ BOOST_AUTO_TEST_CASE(moving_and_destroying_a_stream) {
             w.call([&] { c.stream.expires_after(30ms); });
             c.read(aborted);
             w.pass(1);
-            timeout_stream<local::socket> other = std::move(c.stream);
+            timeout_stream<paired::socket> other = std::move(c.stream);
             w.pass(1);
             c.stream.cancel(); // As new.
             c.stream.close();
@@ -287,13 +285,13 @@ BOOST_AUTO_TEST_CASE(moving_and_destroying_a_stream) {
 BOOST_AUTO_TEST_CASE(a_stream_over_the_layer_of_another) {
     each_failure([](world& w) {
         using io = asio::io_context::executor_type;
-        using native_socket = local::socket::rebind_executor<io>::other;
+        using native_socket = paired::socket::rebind_executor<io>::other;
         w.steady();
         auto native = w.call([&] { return timeout_stream<native_socket>(w.ctx()); });
-        local::socket peer = w.prepare([&] { return local::socket(w.ctx()); });
-        w.prepare([&] { asio::local::connect_pair(native.socket(), peer); });
+        paired::socket peer = w.prepare([&] { return paired::socket(w.ctx()); });
+        w.prepare([&] { connect_pair(native.socket(), peer); });
         w.call([&] { native.expires_after(3ms); });
-        auto stream = w.call([&] { return timeout_stream<local::socket>(std::move(native)); });
+        auto stream = w.call([&] { return timeout_stream<paired::socket>(std::move(native)); });
         std::array<char, 4> buffer{};
         w.start(w.expect(timed_out),
                 [&](auto h) { stream.async_read_some(asio::buffer(buffer), std::move(h)); });
@@ -308,7 +306,7 @@ BOOST_AUTO_TEST_CASE(giving_the_socket_away) {
         w.call([&] { c.stream.expires_after(30ms); });
         c.read(aborted);
         w.pass(1);
-        const local::socket socket = c.stream.release_socket();
+        const paired::socket socket = c.stream.release_socket();
         w.check(socket.is_open(), "a socket is closed that was given away");
         w.run();
     });

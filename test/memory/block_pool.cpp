@@ -17,6 +17,7 @@
 #include <deque>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -70,6 +71,27 @@ BOOST_AUTO_TEST_CASE(threads_may_exchange_blocks_at_will) {
     threads.clear();
     std::for_each(shared.begin(), shared.end(), free_if_intact);
     BOOST_TEST(broken == 0, seed_note(number));
+}
+
+// Else a program that starts and ends many threads would grow.
+BOOST_AUTO_TEST_CASE(the_blocks_of_a_thread_that_has_ended_are_used_again) {
+    constexpr std::size_t size = 120;
+    constexpr std::size_t blocks_of_a_thread = 20;
+    std::set<void*> seen;
+    for (int i = 0; i < 100; ++i) {
+        std::thread([&seen] {
+            std::vector<void*> mine(blocks_of_a_thread);
+            for (void*& block : mine) {
+                block = block_pool::allocate(size);
+            }
+            seen.insert(mine.begin(), mine.end());
+            for (void* const block : mine) {
+                block_pool::deallocate(block, size);
+            }
+        }).join();
+    }
+    // Some more, because a thread caches a batch, from which it takes any.
+    BOOST_TEST(seen.size() < 20 * blocks_of_a_thread);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

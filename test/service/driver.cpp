@@ -58,7 +58,8 @@ BOOST_FIXTURE_TEST_CASE(run_returns_after_the_last_wait_was_cancelled, drained_c
     for (const auto& end_it : ways) {
         std::optional<steady_timer> t(std::in_place, ctx, 1h);
         t->async_wait(ignore);
-        BOOST_TEST(ctx.poll() == 0U);
+        // A wake-up of the last round, which was given up.
+        BOOST_TEST(ctx.poll() <= (stops_behind_what_is_ready ? 1U : 0U));
         boost::asio::post(ctx, [&] { end_it(t); });
         run();
     }
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE(run_returns_after_the_last_cancel_while_time_stands_still) 
 // and cancelled each time, its aborted handlers would count twice as many.
 BOOST_FIXTURE_TEST_CASE(cancelling_and_waiting_again_in_a_handler_leaves_the_wake_up_alone,
                         drained_context) {
-    constexpr std::size_t rounds = 1'000'000;
+    constexpr std::size_t rounds = fewer_on_windows(1'000'000);
     std::size_t handlers = 0;
     steady_timer t(ctx);
     struct again {
@@ -127,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(cancelling_and_waiting_again_in_a_handler_leaves_the_wak
 
 BOOST_FIXTURE_TEST_CASE(cancelling_and_waiting_again_outside_run_leaves_the_wake_up_alone,
                         drained_context) {
-    constexpr std::size_t rounds = 1'000'000;
+    constexpr std::size_t rounds = fewer_on_windows(1'000'000);
     steady_timer t(ctx);
     for (std::size_t i = 0; i < rounds; ++i) {
         t.expires_after(1h);
@@ -142,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(cancelling_and_waiting_again_outside_run_leaves_the_wake
 // runs later, when the next wait has been started already.
 BOOST_FIXTURE_TEST_CASE(moving_a_timeout_again_and_again_leaves_the_wake_up_alone,
                         drained_context) {
-    constexpr std::size_t rounds = 100'000;
+    constexpr std::size_t rounds = fewer_on_windows(100'000);
     std::size_t posted = 0;
     steady_timer t(ctx);
     std::function<void()> on_message = [&] {
@@ -163,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(moving_a_timeout_again_and_again_leaves_the_wake_up_alon
 // The completion of the wait starts the next operation, as in a coroutine that waits for one of
 // two.
 BOOST_FIXTURE_TEST_CASE(a_chain_of_timeouts_leaves_the_wake_up_alone, drained_context) {
-    constexpr std::size_t rounds = 100'000;
+    constexpr std::size_t rounds = fewer_on_windows(100'000);
     std::size_t aborted_waits = 0;
     steady_timer t(ctx);
     std::function<void()> operation = [&] {
@@ -314,7 +315,7 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_wait_moves_the_wake_up_at_once, drained_conte
 }
 
 BOOST_FIXTURE_TEST_CASE(a_million_waits_for_now_one_after_the_other_all_complete, drained_context) {
-    constexpr int count = 1'000'000;
+    constexpr int count = fewer_on_windows(1'000'000);
     int completed = 0;
     steady_timer t(ctx);
     struct again {
@@ -334,7 +335,7 @@ BOOST_FIXTURE_TEST_CASE(a_million_waits_for_now_one_after_the_other_all_complete
 
 BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_timers_complete_and_none_is_early, drained_context) {
     std::vector<steady_timer> timers;
-    timers.reserve(100'000);
+    timers.reserve(fewer_on_windows(100'000));
     std::size_t completed = 0;
     std::size_t early = 0;
     for (std::size_t i = 0; i < timers.capacity(); ++i) {
@@ -354,8 +355,8 @@ BOOST_FIXTURE_TEST_CASE(a_hundred_thousand_timers_complete_and_none_is_early, dr
 // A tick with very many waits is taken in slices: a handler that posts itself again and again has
 // its turn after no more than a few slices.
 BOOST_FIXTURE_TEST_CASE(other_handlers_run_between_the_slices_of_a_tick, drained_context) {
-    constexpr std::size_t count = 100'000;
-    constexpr std::size_t budget = 1000;
+    constexpr std::size_t count = fewer_on_windows(100'000);
+    constexpr std::size_t budget = fewer_on_windows(1000);
     auto& wheel = asio_wheel::make_wheel(ctx, {.budget = budget});
     wheel.pause(); // However long it takes to start them, none is due then.
     std::vector<steady_timer> timers;

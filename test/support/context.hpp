@@ -24,8 +24,9 @@
 #include <asio_wheel/wheel_options.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/windows.hpp"
+
 #include <boost/asio/error.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
@@ -33,7 +34,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -50,17 +50,13 @@ inline constexpr auto ignore = [](const boost::system::error_code&) {};
 inline const boost::system::error_code success;
 inline const boost::system::error_code aborted = boost::asio::error::operation_aborted;
 
-/// On Windows, poll() waits for another thread. Random tests with very many polls take fewer steps.
-#ifdef BOOST_ASIO_HAS_IOCP
-inline constexpr bool polls_are_slow = true;
-#else
-inline constexpr bool polls_are_slow = false;
-#endif
-
 /// An io_context whose destructor checks that it ran out of work. A wait, a wake-up or a unit of
 /// work that never ends would keep run() from returning.
 struct drained_context {
     boost::asio::io_context ctx;
+    /// Real sockets take part. On Windows, the system reports the end of their operations a little
+    /// later, and poll() waits for it.
+    bool has_sockets = false;
 
     drained_context() = default;
     explicit drained_context(int concurrency_hint) : ctx(concurrency_hint) {}
@@ -76,11 +72,7 @@ struct drained_context {
     /// reports, which includes the wheel's own.
     std::size_t poll() {
         ctx.restart();
-#ifdef BOOST_ASIO_HAS_IOCP
-        return poll_with_timers();
-#else
-        return ctx.poll();
-#endif
+        return poll_with_timers(ctx) + poll_sockets();
     }
 
     /// Runs until there is no work, which must happen soon.
@@ -90,33 +82,16 @@ struct drained_context {
         BOOST_TEST_REQUIRE(ctx.stopped(), "the context does not run out of work");
     }
 
-#ifdef BOOST_ASIO_HAS_IOCP
-private:
-    // On Windows, a thread of Asio waits for the timers, and tells the context when one has
-    // expired. Until it has, poll() does not find the handler. So wait for a timer that expires
-    // now: when its handler is called, those of all earlier timers are in the queue. They may start
-    // other timers, so repeat this until it finds nothing.
-    std::size_t poll_with_timers() {
-        std::size_t sum = ctx.poll();
-        if (ctx.stopped()) {
-            return sum;
-        }
-        auto work = boost::asio::make_work_guard(ctx); // So only a handler stops the context.
-        for (std::size_t found = 1; found != 0 && !ctx.stopped(); sum += found) {
-            const auto expired = std::make_shared<bool>(false);
-            boost::asio::steady_timer now(ctx, std::chrono::steady_clock::now());
-            now.async_wait([expired](const boost::system::error_code&) { *expired = true; });
-            found = 0;
-            while (!*expired && !ctx.stopped()) {
-                found += ctx.run_one();
+protected:
+    std::size_t poll_sockets() {
+        std::size_t sum = 0;
+        if (on_completion_port && has_sockets) {
+            while (!ctx.stopped() && ctx.run_one_for(std::chrono::milliseconds(50)) != 0) {
+                sum += 1 + ctx.poll();
             }
-            found -= *expired ? 1 : 0;
-            found += ctx.poll();
         }
-        work.reset();
-        return sum + ctx.poll();
+        return sum;
     }
-#endif
 };
 
 /// A wheel whose time the test moves, on any clock.
@@ -135,7 +110,7 @@ struct virtual_time_on : drained_context {
     /// Runs all ready handlers. No timer of the system is among them.
     std::size_t poll() {
         ctx.restart();
-        return ctx.poll();
+        return ctx.poll() + poll_sockets();
     }
 
     /// Advances time by `d` without running the context.
@@ -162,13 +137,21 @@ struct virtual_time_on : drained_context {
 using virtual_time = virtual_time_on<std::chrono::steady_clock>;
 using timer = virtual_time::timer;
 
-/// Real time. elapse() blocks for `d` and the lateness that a timer may have.
+/// Real time. elapse() blocks for `d` and the lateness that a timer may have. On Windows, until the
+/// thread of another context has seen a timer that expires later, so that of this context most
+/// likely has, too.
 template <class Timer>
 struct real_time : drained_context {
     using timer = Timer;
 
     void elapse(typename Timer::duration d) {
         std::this_thread::sleep_until(now() + d + std::chrono::milliseconds(2));
+        if constexpr (on_completion_port) {
+            boost::asio::io_context other;
+            boost::asio::steady_timer later(other, std::chrono::milliseconds(5));
+            later.async_wait(ignore);
+            other.run();
+        }
     }
 
     void pass(typename Timer::duration d) {

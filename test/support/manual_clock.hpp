@@ -14,6 +14,8 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_MANUAL_CLOCK_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_MANUAL_CLOCK_HPP
 
+#include "support/windows.hpp"
+
 #include <boost/asio/io_context.hpp>
 
 #include <atomic>
@@ -61,7 +63,7 @@ inline std::size_t look(boost::asio::io_context& ctx) {
     std::size_t ran = 0;
     for (int i = 0; i < 4; ++i) {
         ctx.restart();
-        ran += ctx.poll();
+        ran += poll_with_timers(ctx);
     }
     return ran;
 }

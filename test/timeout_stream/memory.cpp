@@ -10,6 +10,7 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/empty_pool.hpp"
 #include "support/manual_layer.hpp"
@@ -18,8 +19,6 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/errc.hpp>
@@ -39,10 +38,9 @@
 namespace {
 
 using namespace asio_wheel::test;
-using local = asio::local::stream_protocol;
 
 template <class Executor>
-using stream_on = asio_wheel::timeout_stream<asio::basic_stream_socket<local, Executor>>;
+using stream_on = asio_wheel::timeout_stream<asio::basic_stream_socket<paired, Executor>>;
 
 // The result of an attempt.
 struct attempt {
@@ -68,8 +66,8 @@ attempt try_with(std::size_t n, ExecutorOf executor, bool later, bool late = fal
         wheel.pause();
         const auto ex = executor(ctx);
         stream_on<std::decay_t<decltype(ex)>> stream(ex);
-        local::socket peer(ctx);
-        asio::local::connect_pair(stream.socket(), peer);
+        paired::socket peer(ctx);
+        connect_pair(stream.socket(), peer);
         const auto alive = std::make_shared<int>();
         std::array<char, 1> memory{};
         {
@@ -202,8 +200,8 @@ BOOST_AUTO_TEST_CASE(an_operation_without_memory_for_its_wait_has_begun_nothing)
 
 BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, virtual_world) {
     stream_on<asio::any_io_executor> stream(ctx);
-    local::socket plain(ctx);
-    local::socket peer(ctx);
+    paired::socket plain(ctx);
+    paired::socket peer(ctx);
     timer other(ctx, 20s); // Another wait is always pending, so the wheel's wake-up plays no role.
     other.async_wait(ignore);
     std::array<char, 1> memory{};
@@ -227,10 +225,10 @@ BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, 
         rounds(s, limit); // Fills the caches.
         return allocations_of([&] { rounds(s, limit); });
     };
-    asio::local::connect_pair(plain, peer);
+    connect_pair(plain, peer);
     const std::size_t of_sockets = count(plain, [] {});
     peer.close();
-    asio::local::connect_pair(stream.socket(), peer);
+    connect_pair(stream.socket(), peer);
     BOOST_TEST(count(stream, [&] { stream.expires_after(30s); }) == of_sockets);
     other.cancel();
 }
@@ -239,8 +237,8 @@ BOOST_FIXTURE_TEST_CASE(operations_allocate_nothing_beyond_what_the_sockets_do, 
 BOOST_AUTO_TEST_CASE(synchronous_operations_allocate_nothing) {
     drained_context c;
     stream_on<asio::any_io_executor> stream(c.ctx);
-    local::socket peer(c.ctx);
-    asio::local::connect_pair(stream.socket(), peer);
+    paired::socket peer(c.ctx);
+    connect_pair(stream.socket(), peer);
     std::array<char, 1> memory{};
     error_code ec;
     BOOST_TEST(allocations_of([&] {

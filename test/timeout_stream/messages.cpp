@@ -6,6 +6,7 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
@@ -13,8 +14,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/error_code.hpp>
@@ -32,17 +31,17 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::timeout_stream;
-using local = asio::local::stream_protocol;
 
 // A server that reads lines, and its client.
 struct reading_lines : virtual_world {
-    timeout_stream<local::socket> stream{ctx};
-    local::socket peer{ctx};
+    timeout_stream<paired::socket> stream{ctx};
+    paired::socket peer{ctx};
     std::string input;
     std::string log_text;
 
     explicit reading_lines(const asio_wheel::wheel_options& options = {}) : virtual_world(options) {
-        asio::local::connect_pair(stream.socket(), peer);
+        has_sockets = true;
+        connect_pair(stream.socket(), peer);
     }
 
     void send(const std::string& text) {
@@ -149,9 +148,9 @@ BOOST_FIXTURE_TEST_CASE(what_sets_the_deadline_of_reads_does_not_take_a_message_
         return take_log();
     };
     for (int way = 0; way < 4; ++way) {
-        stream = timeout_stream<local::socket>(ctx);
-        peer = local::socket(ctx);
-        asio::local::connect_pair(stream.socket(), peer);
+        stream = timeout_stream<paired::socket>(ctx);
+        peer = paired::socket(ctx);
+        connect_pair(stream.socket(), peer);
         input.clear();
         stream.message_expires_after(5s);
         way == 0   ? stream.read_expires_after(2h)
@@ -263,14 +262,14 @@ BOOST_AUTO_TEST_CASE(a_message_whose_wait_is_refused_closes_the_stream) {
 
 BOOST_FIXTURE_TEST_CASE(a_message_moves_with_its_stream, reading_lines) {
     stream.message_expires_after(5s);
-    timeout_stream<local::socket> moved(std::move(stream));
-    using other_socket = asio::basic_stream_socket<local, asio::io_context::executor_type>;
-    timeout_stream<local::socket> without(ctx);
+    timeout_stream<paired::socket> moved(std::move(stream));
+    using other_socket = asio::basic_stream_socket<paired, asio::io_context::executor_type>;
+    timeout_stream<paired::socket> without(ctx);
     timeout_stream<other_socket> concrete(ctx);
     concrete.message_expires_after(6s);
     concrete.read_expires_after(1h);
-    asio::local::connect_pair(concrete.socket(), peer = local::socket(ctx));
-    without = timeout_stream<local::socket>(std::move(concrete)); // Another type.
+    connect_pair(concrete.socket(), peer = paired::socket(ctx));
+    without = timeout_stream<paired::socket>(std::move(concrete)); // Another type.
     stream = std::move(without);
     read_line();
     send("x");

@@ -7,6 +7,7 @@
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/names.hpp"
@@ -24,8 +25,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -57,17 +56,19 @@ using namespace asio_wheel::test;
 using asio::ip::tcp;
 using asio_wheel::timeout_stream;
 using tcp_stream = timeout_stream<tcp::socket>;
-using local = asio::local::stream_protocol;
 
 const error_code late = asio_wheel::error::timed_out;
 
 // Both ends of a connection: a stream, and the peer's socket.
 struct connected : virtual_world {
-    timeout_stream<local::socket> stream{ctx};
-    local::socket peer{ctx};
+    timeout_stream<paired::socket> stream{ctx};
+    paired::socket peer{ctx};
     std::array<char, 8> memory{};
 
-    connected() { asio::local::connect_pair(stream.socket(), peer); }
+    connected() {
+        has_sockets = true;
+        connect_pair(stream.socket(), peer);
+    }
 
     void send(const std::string& text) { asio::write(peer, asio::buffer(text)); }
     [[nodiscard]] auto buffer() { return asio::buffer(memory); }
@@ -77,6 +78,7 @@ struct listening : virtual_world {
     tcp::acceptor acceptor{ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
     tcp_stream stream{ctx};
 
+    listening() { has_sockets = true; }
     [[nodiscard]] tcp::endpoint there() const { return acceptor.local_endpoint(); }
     // An endpoint of this machine that refuses connections.
     [[nodiscard]] tcp::endpoint nowhere() {
@@ -92,6 +94,7 @@ struct unanswered : virtual_world {
     tcp_stream stream{ctx};
 
     unanswered() {
+        has_sockets = true;
         const tcp::endpoint any(asio::ip::address_v4::loopback(), 0);
         acceptor.open(any.protocol());
         acceptor.bind(any);
@@ -461,7 +464,7 @@ BOOST_FIXTURE_TEST_CASE(released_sockets_work_on, connected) {
     stream.expires_after(1s);
     error_code result;
     stream.async_read_some(buffer(), [&](error_code ec, std::size_t) { result = ec; });
-    local::socket socket = stream.release_socket();
+    paired::socket socket = stream.release_socket();
     pass(1h);
     BOOST_TEST(result == aborted);
     send("x");
@@ -500,9 +503,9 @@ BOOST_FIXTURE_TEST_CASE(what_a_stream_is, connected) {
 
 BOOST_FIXTURE_TEST_CASE(a_strand_may_be_the_streams_executor, connected) {
     using strand = asio::strand<asio::io_context::executor_type>;
-    using socket = asio::basic_stream_socket<local, strand>;
+    using socket = asio::basic_stream_socket<paired, strand>;
     timeout_stream<socket> own(asio::make_strand(ctx));
-    asio::local::connect_pair(own.socket(), peer = local::socket(ctx));
+    connect_pair(own.socket(), peer = paired::socket(ctx));
     error_code result;
     own.expires_after(30s);
     own.async_read_some(buffer(), [&](error_code ec, std::size_t) {
@@ -516,9 +519,9 @@ BOOST_FIXTURE_TEST_CASE(a_strand_may_be_the_streams_executor, connected) {
 // real time
 BOOST_AUTO_TEST_CASE(a_thread_pool_and_futures) {
     asio::thread_pool pool(2);
-    timeout_stream<local::socket> stream(asio::make_strand(pool));
-    local::socket peer(pool);
-    asio::local::connect_pair(stream.socket(), peer);
+    timeout_stream<paired::socket> stream(asio::make_strand(pool));
+    paired::socket peer(pool);
+    connect_pair(stream.socket(), peer);
     char c = 'x';
     for (int i = 0; i < 100; ++i) {
         stream.expires_after(1h);

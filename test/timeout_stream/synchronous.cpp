@@ -69,6 +69,7 @@ struct ends : drained_context {
     error_code ec;
 
     ends() {
+        has_sockets = true;
         tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
         stream.socket().connect(acceptor.local_endpoint());
         acceptor.accept(peer);

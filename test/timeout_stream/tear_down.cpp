@@ -6,6 +6,7 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/names.hpp"
 #include "support/tear_down.hpp"
 
@@ -16,8 +17,6 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
@@ -36,15 +35,14 @@ using namespace asio_wheel::test;
 using asio_wheel::timeout_stream;
 using asio_wheel::test::ends_first;
 using asio_wheel::test::tear_down_at_every_step;
-using local = asio::local::stream_protocol;
-using stream = timeout_stream<local::socket>;
+using stream = timeout_stream<paired::socket>;
 
 constexpr auto tuple = asio::as_tuple(asio::use_awaitable);
 
 // The objects of a program outside of its context.
 struct objects {
     explicit objects(asio::io_context& ctx) : a(ctx), b(asio::make_strand(ctx)) {
-        asio::local::connect_pair(a.socket(), b.socket());
+        connect_pair(a.socket(), b.socket());
     }
 
     stream a, b;

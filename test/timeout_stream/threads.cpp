@@ -7,6 +7,7 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
@@ -17,8 +18,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -40,7 +39,6 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::timeout_stream;
-using local = asio::local::stream_protocol;
 using clock_type = std::chrono::steady_clock;
 
 struct totals {
@@ -57,7 +55,7 @@ public:
           stream_(strand_of_its_own ? asio::any_io_executor(strand_)
                                     : asio::any_io_executor(pool.get_executor())),
           peer_(pool), random_(seed), totals_(t) {
-        asio::local::connect_pair(stream_.socket(), peer_);
+        connect_pair(stream_.socket(), peer_);
         ++totals_.running;
     }
     ~session() { --totals_.running; }
@@ -98,8 +96,8 @@ private:
     }
 
     asio::strand<asio::thread_pool::executor_type> strand_;
-    timeout_stream<local::socket> stream_;
-    local::socket peer_;
+    timeout_stream<paired::socket> stream_;
+    paired::socket peer_;
     std::mt19937_64 random_;
     char byte_ = 'x';
     totals& totals_;
@@ -143,10 +141,10 @@ BOOST_AUTO_TEST_CASE(what_begins_too_late_and_is_tried_completes_once_on_a_pool)
             const bool silent = i % 2 == 0;
             const auto strand = asio::make_strand(pool);
             const auto stream =
-                std::make_shared<timeout_stream<local::socket>>(pool.get_executor());
-            const auto peer = std::make_shared<local::socket>(pool);
+                std::make_shared<timeout_stream<paired::socket>>(pool.get_executor());
+            const auto peer = std::make_shared<paired::socket>(pool);
             const auto byte = std::make_shared<char>('x');
-            asio::local::connect_pair(stream->socket(), *peer);
+            connect_pair(stream->socket(), *peer);
             asio::post(strand, [&, stream, peer, byte, strand, silent] {
                 stream->try_late_operations(true);
                 stream->expires_after(0s);
@@ -178,9 +176,9 @@ BOOST_AUTO_TEST_CASE(a_stream_may_be_handed_on_by_futures) {
         runners threads(ctx, 2);
         char c = 'x';
         for (int i = 0; i < 200; ++i) {
-            timeout_stream<local::socket> stream(ctx);
-            local::socket peer(ctx);
-            asio::local::connect_pair(stream.socket(), peer);
+            timeout_stream<paired::socket> stream(ctx);
+            paired::socket peer(ctx);
+            connect_pair(stream.socket(), peer);
             for (int j = 0; j < 20; ++j) {
                 stream.expires_after(1h);
                 stream.idle_after(1h + std::chrono::hours(j));
@@ -202,9 +200,9 @@ BOOST_AUTO_TEST_CASE(each_thread_may_have_streams_of_its_own) {
         threads.emplace_back([&found] {
             asio::io_context ctx(1);
             asio_wheel::make_wheel(ctx, {.locking = false});
-            timeout_stream<local::socket> stream(ctx);
-            local::socket peer(ctx);
-            asio::local::connect_pair(stream.socket(), peer);
+            timeout_stream<paired::socket> stream(ctx);
+            paired::socket peer(ctx);
+            connect_pair(stream.socket(), peer);
             char c = 'x';
             int calls = 0;
             stream.expires_after(10ms);

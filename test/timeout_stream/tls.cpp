@@ -9,13 +9,12 @@
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -47,7 +46,6 @@ using namespace asio_wheel::test;
 namespace ssl = boost::asio::ssl;
 namespace websocket = boost::beast::websocket;
 using asio_wheel::timeout_stream;
-using local = asio::local::stream_protocol;
 
 const error_code late = asio_wheel::error::timed_out;
 constexpr std::array<unsigned char, 16> secret{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -84,15 +82,13 @@ struct secured : virtual_world {
 
 // TLS above the deadlines, which is the usual order.
 struct tls_above : secured {
-    using stream_type = ssl::stream<timeout_stream<local::socket>>;
+    using stream_type = ssl::stream<timeout_stream<paired::socket>>;
 
     stream_type server{ctx, tls};
     stream_type client{ctx, tls};
     std::array<char, 100> memory{};
 
-    tls_above() {
-        asio::local::connect_pair(server.next_layer().socket(), client.next_layer().socket());
-    }
+    tls_above() { connect_pair(server.next_layer().socket(), client.next_layer().socket()); }
 
     void handshake() {
         int done = 0;
@@ -105,14 +101,14 @@ struct tls_above : secured {
 };
 
 struct tls_below : secured {
-    using tls_stream = ssl::stream<local::socket>;
+    using tls_stream = ssl::stream<paired::socket>;
 
     timeout_stream<tls_stream> server{ctx, tls};
     tls_stream client{ctx, tls};
     std::array<char, 100> memory{};
 
     tls_below() {
-        asio::local::connect_pair(server.lowest_layer(), client.lowest_layer());
+        connect_pair(server.lowest_layer(), client.lowest_layer());
         int done = 0;
         const auto note = [&](error_code ec) { done += ec ? 100 : 1; };
         server.socket().async_handshake(ssl::stream_base::server, note);
@@ -208,7 +204,7 @@ BOOST_FIXTURE_TEST_CASE(a_shutdown_that_is_not_answered_times_out, tls_above) {
 
 BOOST_FIXTURE_TEST_CASE(tls_below_deadlines_reads_writes_and_times_out, tls_below) {
     static_assert(
-        std::same_as<decltype(server)::lowest_layer_type, local::socket::lowest_layer_type>);
+        std::same_as<decltype(server)::lowest_layer_type, paired::socket::lowest_layer_type>);
     server.expires_after(10s);
     std::string said = "said";
     std::size_t read = 0;
@@ -246,9 +242,9 @@ BOOST_FIXTURE_TEST_CASE(a_moved_stream_that_can_not_be_made_anew_says_so, tls_be
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handshake_below_deadlines_has_that_of_a_token, secured) {
-    timeout_stream<ssl::stream<local::socket>> server(ctx, tls);
-    local::socket peer(ctx);
-    asio::local::connect_pair(server.lowest_layer(), peer);
+    timeout_stream<ssl::stream<paired::socket>> server(ctx, tls);
+    paired::socket peer(ctx);
+    connect_pair(server.lowest_layer(), peer);
     error_code result;
     server.socket().async_handshake(ssl::stream_base::server,
                                     asio_wheel::timeout(5s, [&](error_code ec) { result = ec; }));

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whatever_the_clock_does_waits_are_due_when_it_says
             waiting.push_back(false);
         }
         std::size_t early = 0;
-        for (int step = 0; step < 200; ++step) {
+        for (int step = 0; step < (polls_are_slow ? 50 : 200); ++step) {
             for (std::size_t i = 0; i < timers.size(); ++i) {
                 if (!waiting[i] && random() % 4 == 0) {
                     waiting[i] = true;
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_clock_may_begin_anywhere) {
     using time_point = wall_clock::time_point;
     std::vector<std::int64_t> origins{std::numeric_limits<std::int64_t>::min(),
                                       std::numeric_limits<std::int64_t>::max()};
-    for (unsigned power = 0; power < 63; ++power) {
+    for (unsigned power = 0; power < 63; power += polls_are_slow ? 8 : 1) {
         for (const int off : {-1, 0, 1}) {
             const auto edge = static_cast<std::int64_t>(std::uint64_t{1} << power);
             origins.insert(origins.end(), {edge + off, -edge + off});

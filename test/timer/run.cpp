@@ -108,11 +108,12 @@ BOOST_AUTO_TEST_CASE(moving_the_wake_up_earlier_and_giving_it_up_are_handlers_to
     middle.cancel();
     BOOST_TEST(w.ctx.poll() == 2U);
     early.cancel();
-    BOOST_TEST(w.ctx.poll() == 1U); // A wake-up that is given up is not work.
+    const std::size_t given_up = stops_behind_what_is_ready ? 1 : 0;
+    BOOST_TEST(w.ctx.poll() == 1U + given_up); // A wake-up that is given up is not work.
     BOOST_TEST(w.ctx.stopped());
     w.ctx.restart();
     early.async_wait([](const error_code&) {});
-    BOOST_TEST(w.ctx.poll() == 1U); // Here it is.
+    BOOST_TEST(w.ctx.poll() == 1U - given_up); // Here it is.
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(run_one_runs_exactly_one_handler, World, worlds) {
@@ -172,13 +173,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(stop_leaves_other_due_waits_to_the_next_run, World
     b.async_wait(seen.note("b"));
     world.elapse(3ms);
     world.ctx.run_for(20s);
-    BOOST_TEST(seen.take() == "a");
+    BOOST_TEST(seen.take() == (stops_behind_what_is_ready ? "a b" : "a"));
     BOOST_TEST(world.ctx.stopped());
     BOOST_TEST(world.ctx.poll() == 0U);
     BOOST_TEST(seen.take() == "");
     world.ctx.restart();
     world.ctx.run_for(20s);
-    BOOST_TEST(seen.take() == "b");
+    BOOST_TEST(seen.take() == (stops_behind_what_is_ready ? "" : "b"));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_expires_while_stopped_is_delivered_after_restart, World,

@@ -5,6 +5,7 @@
 #define ASIO_WHEEL_DETAIL_ASIO_FUNCTION_OP_HPP
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/system/error_code.hpp>
 
@@ -27,12 +28,10 @@ public:
     [[nodiscard]] static function_op& make(F&& function, const Allocator& a) {
         allocator memory(a);
         function_op* const op = traits::allocate(memory, 1);
-        try {
-            return *::new (static_cast<void*>(op)) function_op(std::forward<F>(function), a);
-        } catch (...) {
-            traits::deallocate(memory, op, 1);
-            throw;
-        }
+        scope_exit give_back([&] { traits::deallocate(memory, op, 1); });
+        ::new (static_cast<void*>(op)) function_op(std::forward<F>(function), a);
+        give_back.release();
+        return *op;
     }
 
 private:

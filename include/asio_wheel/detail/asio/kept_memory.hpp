@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_KEPT_MEMORY_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -82,7 +84,7 @@ private:
         traits<T>::deallocate(rebound, static_cast<T*>(std::exchange(self.block_, nullptr)), 1);
     }
 
-    [[no_unique_address]] Allocator allocator_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Allocator allocator_;
     void* block_ = nullptr;
     void (*free_)(kept_memory&) noexcept = nullptr; // free_block_as<T>, for the block's type T.
 };

@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/function_op.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 
 #include <boost/asio/detail/op_queue.hpp>
 #include <boost/asio/detail/operation.hpp>
@@ -171,7 +172,7 @@ private:
     // until the handler returns. A run_one() inside the handler does not see that list. Asio's
     // do_dispatch() does not use the list. It counts the operation as work once more, so that is
     // subtracted again.
-    [[gnu::noinline]] void post_visible(List<Operation>& ops) noexcept {
+    ASIO_WHEEL_NOINLINE void post_visible(List<Operation>& ops) noexcept {
         while (Operation* const op = ops.front()) {
             ops.pop();
             scheduler_.do_dispatch(op);

@@ -31,6 +31,7 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
@@ -274,7 +275,7 @@ private:
 
     context_queue queue_;
     pop_dispatcher<T>* dispatcher_ = nullptr;
-    [[no_unique_address]] Work work_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Work work_;
     Handler handler_;
 };
 

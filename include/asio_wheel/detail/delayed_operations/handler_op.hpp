@@ -13,6 +13,7 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/executor_op.hpp>
@@ -190,7 +191,7 @@ private:
 
     void post_completion() override { path_.post_completion(*this); }
 
-    [[no_unique_address]] Path path_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Path path_;
     Function function_;
     Handler handler_;
 };

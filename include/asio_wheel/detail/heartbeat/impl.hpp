@@ -19,6 +19,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
@@ -130,7 +131,7 @@ private:
     duration send_every_;
     duration dead_after_;
     activity_type* activity_; // Not null.
-    [[no_unique_address]] published_wait_end<core_type> wait_end_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
 };
 
 } // namespace asio_wheel::detail

@@ -18,6 +18,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/idle_timer/idle_scale.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
@@ -217,7 +218,7 @@ private:
     idle_entry<core_type> entry_;
     std::size_t reported_ = 0;  // By async_next_idle(): periods
     time_point reported_since_; // since this touch.
-    [[no_unique_address]] published_wait_end<core_type> wait_end_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
 };
 
 } // namespace asio_wheel::detail

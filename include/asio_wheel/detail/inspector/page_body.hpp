@@ -21,12 +21,12 @@ inline constexpr std::string_view page_body = R"html(
 <p id="message" role="status"></p>
 <main>
   <dl class="tiles">
-    <div><dt>Waits pending</dt><dd id="t-pending">–</dd></div>
-    <div><dt>Expired</dt><dd id="t-fired">–</dd></div>
-    <div><dt>Cancelled</dt><dd id="t-cancelled">–</dd></div>
-    <div><dt>Wake-ups</dt><dd id="t-wakes">–</dd></div>
-    <div><dt>Lateness, p99</dt><dd id="t-late">–</dd></div>
-    <div><dt>Loop lag, p99</dt><dd id="t-lag">–</dd></div>
+    <div><dt>Waits pending</dt><dd id="t-pending">&ndash;</dd></div>
+    <div><dt>Expired</dt><dd id="t-fired">&ndash;</dd></div>
+    <div><dt>Cancelled</dt><dd id="t-cancelled">&ndash;</dd></div>
+    <div><dt>Wake-ups</dt><dd id="t-wakes">&ndash;</dd></div>
+    <div><dt>Lateness, p99</dt><dd id="t-late">&ndash;</dd></div>
+    <div><dt>Loop lag, p99</dt><dd id="t-lag">&ndash;</dd></div>
   </dl>
   <div class="grid">
     <div class="column">

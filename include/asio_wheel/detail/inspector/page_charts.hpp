@@ -30,7 +30,7 @@ function setText(element, text) {
 
 // A number with three significant digits.
 function shortNumber(x) {
-  if (!Number.isFinite(x)) return "–";
+  if (!Number.isFinite(x)) return "\u2013";
   for (const [size, unit] of [[1e9, " G"], [1e6, " M"], [1e4, " k"]]) {
     if (Math.abs(x) >= size) {
       const scaled = size === 1e4 ? x / 1e3 : x / size;
@@ -44,7 +44,7 @@ const wholeNumber = x => Math.round(x).toLocaleString("en");
 
 function shortTime(ns, digits = 3) {
   const units = [["d", 864e11, 2], ["h", 36e11, 2], ["min", 6e10, 2], ["s", 1e9, 1], ["ms", 1e6, 1],
-                 ["µs", 1e3, 1]];
+                 ["\u00b5s", 1e3, 1]];
   for (const [unit, size, least] of units) {
     if (ns >= least * size) return Number((ns / size).toPrecision(digits)) + " " + unit;
   }

@@ -163,7 +163,7 @@ function drawHistograms(history, wheel) {
                    ["p99", shortTime(quantile(cells, .99))], ["most", shortTime(largest)]];
     byId(name + "-text").replaceChildren(...parts.map(([a, b], i) =>
         i === 0 ? make("span", {}, make("b", {}, a), b) : make("span", {}, a, make("b", {}, b))));
-    if (tile) setText(byId(tile), count ? shortTime(quantile(cells, .99)) : "–");
+    if (tile) setText(byId(tile), count ? shortTime(quantile(cells, .99)) : "\u2013");
     byId(name).setAttribute("aria-label", parts.map(part => part.join(" ")).join(", "));
   }
 }
@@ -182,12 +182,12 @@ function drawWaits(wheel) {
   drawRows(byId("waits"), waits.rows.map(row => {
     const bar = make("span");
     bar.style.width = `${100 * row.count / Math.max(1, waits.total)}%`;
-    return [cell(row.kind), cell(row.tag || "–"), numberCell(wholeNumber(row.count)),
+    return [cell(row.kind), cell(row.tag || "\u2013"), numberCell(wholeNumber(row.count)),
             make("td", {class: "bar"}, bar)];
   }), "Nothing waits.");
   drawRows(byId("next"), waits.next.map(next => [
     cell(next.kind),
-    make("td", {}, next.tag || "–", ...(next.place
+    make("td", {}, next.tag || "\u2013", ...(next.place
         ? [" ", make("span", {class: "place"}, next.place)] : [])),
     numberCell(next.remaining_ns > 0 ? "in " + shortTime(next.remaining_ns) : "now")]),
     "Nothing waits.");

@@ -24,10 +24,15 @@
 //
 // A thread goes from initial to registered when it first uses the pool, and from registered to
 // exited when its thread-local objects are destroyed.
+//
+// g++ for Windows frees a thread's thread-local objects before it calls their destructors (its bug
+// 80816). So the blocks that a thread has cached would be lost at its end. There, each thread is in
+// the phase exited from its beginning.
 
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -93,7 +98,7 @@ public:
     central_cache& operator=(const central_cache&) = delete;
 
     /// Returns a list of at least one block, and at most `max_count`. May throw std::bad_alloc.
-    [[nodiscard, gnu::noinline]] free_block* take(std::size_t max_count) {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE free_block* take(std::size_t max_count) {
         const std::lock_guard<mutex> guard(mutex_);
         if (partial_slabs_.empty()) {
             partial_slabs_.push_back(*::new (::operator new(slab_size, alignment)) slab);
@@ -111,7 +116,7 @@ public:
     }
 
     /// Takes back all blocks of a list.
-    [[gnu::noinline]] void put(free_block* list) noexcept {
+    ASIO_WHEEL_NOINLINE void put(free_block* list) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         while (list != nullptr) {
             free_block* const block = pop_block(list);
@@ -190,7 +195,8 @@ public:
 
     /// Makes sure that the next `count` allocations of a size on this thread cannot fail. False if
     /// there is no memory, or if the thread is ending and caches no blocks any more.
-    [[nodiscard, gnu::noinline]] static bool reserve(std::size_t size, std::size_t count) noexcept {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static bool reserve(std::size_t size,
+                                                          std::size_t count) noexcept {
         const std::size_t n = index_of(size);
         const thread_cache& c = this_thread_.thread_caches[n];
         if (!registered()) {
@@ -233,6 +239,11 @@ private:
         thread_cache thread_caches[sizes];
         enum : std::uint8_t { initial, registered, exited } phase;
     };
+#if defined(__MINGW32__) && !defined(__clang__)
+    static constexpr auto first_phase = state::exited;
+#else
+    static constexpr auto first_phase = state::initial;
+#endif
 
     struct thread_exit {
         thread_exit() = default;
@@ -255,7 +266,7 @@ private:
     }
 
     // Registers an initial thread. False if the thread is ending.
-    [[nodiscard, gnu::noinline]] static bool registered() noexcept {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static bool registered() noexcept {
         if (this_thread_.phase == state::initial) {
             this_thread_.phase = state::registered;
             static thread_local const thread_exit notice;
@@ -264,7 +275,7 @@ private:
     }
 
     // Moves up to `count` blocks, at least one, to the thread cache. May throw std::bad_alloc.
-    [[gnu::noinline]] static void refill(std::size_t n, std::size_t count) {
+    ASIO_WHEEL_NOINLINE static void refill(std::size_t n, std::size_t count) {
         thread_cache& c = this_thread_.thread_caches[n];
         free_block* list = cache_of(n).take(count);
         while (list != nullptr) {
@@ -274,7 +285,7 @@ private:
     }
 
     // Moves `count` blocks to the central cache.
-    [[gnu::noinline]] static void flush(std::size_t n, std::size_t count) noexcept {
+    ASIO_WHEEL_NOINLINE static void flush(std::size_t n, std::size_t count) noexcept {
         thread_cache& c = this_thread_.thread_caches[n];
         BOOST_ASSERT(count <= c.count);
         free_block* list = nullptr;
@@ -287,7 +298,7 @@ private:
     }
 
     // Never destroyed: a static object of the program may free a block after any other has ended.
-    [[nodiscard, gnu::noinline]] static central_cache* central_caches() {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static central_cache* central_caches() {
         static auto* const all = [] {
             auto* const memory =
                 static_cast<central_cache*>(::operator new(sizes * sizeof(central_cache)));
@@ -317,7 +328,7 @@ private:
         std::for_each_n(central_caches(), sizes, [](central_cache& c) { c.unlock(); });
     }
 
-    static inline thread_local constinit state this_thread_{};
+    static inline thread_local constinit state this_thread_{{}, first_phase};
 };
 
 } // namespace asio_wheel::detail

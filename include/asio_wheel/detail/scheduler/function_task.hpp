@@ -6,6 +6,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
@@ -50,9 +51,9 @@ private:
         parts(KeyArgument&& k, Function&& f, Repeat&& r)
             : holder(std::forward<KeyArgument>(k)), function(std::move(f)), repeat(std::move(r)) {}
 
-        [[no_unique_address]] key_holder<Key> holder;
+        ASIO_WHEEL_NO_UNIQUE_ADDRESS key_holder<Key> holder;
         Function function;
-        [[no_unique_address]] Repeat repeat;
+        ASIO_WHEEL_NO_UNIQUE_ADDRESS Repeat repeat;
     };
 
     void call(const handle& h) override {
@@ -97,7 +98,7 @@ private:
 
     void destroy_function() noexcept override { parts_.reset(); }
 
-    [[no_unique_address]] const Tag tag_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS const Tag tag_;
     std::optional<parts> parts_; // None after destroy_function().
 };
 

@@ -10,6 +10,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/service/hop_reserve.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -57,7 +58,7 @@ public:
 
 private:
     // Not inlined: g++ 12 cannot see that only the last owner comes here, and warns of the others.
-    [[gnu::noinline]] static void destroy(core_lifetime<Core>* l) noexcept { delete l; }
+    ASIO_WHEEL_NOINLINE static void destroy(core_lifetime<Core>* l) noexcept { delete l; }
 
     core_lifetime<Core>* lifetime_;
 };

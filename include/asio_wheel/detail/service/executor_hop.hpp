@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
@@ -40,7 +41,7 @@ namespace asio_wheel::detail {
 /// calls nothing any more, it destroys the function. Then the operation returns to its sender.
 class hop_attempt {
 public:
-    [[gnu::noinline]] hop_attempt(wait_op& op, hop_reserve& reserve) noexcept
+    ASIO_WHEEL_NOINLINE hop_attempt(wait_op& op, hop_reserve& reserve) noexcept
         : op_(op), outer_(std::exchange(current_, this)) {
         // A strand that finds no memory for its turn never gets a turn. So make sure of that
         // memory.
@@ -52,7 +53,7 @@ public:
     hop_attempt(const hop_attempt&) = delete;
     hop_attempt& operator=(const hop_attempt&) = delete;
     /// Destroys an operation that has returned and was not kept.
-    [[gnu::noinline]] ~hop_attempt() {
+    ASIO_WHEEL_NOINLINE ~hop_attempt() {
         current_ = outer_;
         release_reserve();
         if (returned_) {
@@ -183,7 +184,7 @@ public:
     }
 
     template <class Function>
-    [[gnu::noinline]] void execute(Function&& function) const {
+    ASIO_WHEEL_NOINLINE void execute(Function&& function) const {
         if (may_block_ && context_queue::running_in_this_thread(*context_)) {
             std::forward<Function>(function)();
         } else {

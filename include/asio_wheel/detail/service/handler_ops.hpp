@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/executor_hop.hpp>
@@ -77,7 +78,7 @@ private:
         }
     }
 
-    [[no_unique_address]] Timer timer_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Timer timer_;
     Core& core_;
     Handler handler_;
 };
@@ -101,7 +102,7 @@ protected:
     ~hopping_op() = default;
 
     // Called by a queue. Says whether the caller must complete or destroy the operation now.
-    [[nodiscard, gnu::noinline]] arrival turn(bool runs) {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE arrival turn(bool runs) {
         if (this->where() == wait_op::location::executor) {
             return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
         }
@@ -153,7 +154,7 @@ private:
 
     lifetime_ptr<Core> lifetime_;
     work_on<Executor> executor_;
-    [[no_unique_address]] Work work_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Work work_;
 };
 
 template <class Core, class Handler, class Executor, class Work, class Timer = unassociated,
@@ -187,7 +188,7 @@ private:
         }
     }
 
-    [[no_unique_address]] Timer timer_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Timer timer_;
     Handler handler_;
 };
 

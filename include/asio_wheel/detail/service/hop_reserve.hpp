@@ -7,6 +7,7 @@
 #define ASIO_WHEEL_DETAIL_SERVICE_HOP_RESERVE_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -57,7 +58,7 @@ public:
 
     /// The memory of a block: of `reserve`, for the hop that has acquired it, or of the block pool
     /// if that is null. May throw std::bad_alloc.
-    [[nodiscard, gnu::noinline]] static void* allocate(hop_reserve* reserve) {
+    [[nodiscard]] ASIO_WHEEL_NOINLINE static void* allocate(hop_reserve* reserve) {
         hop_block* block = reserve != nullptr ? reserve->take() : nullptr;
         if (block == nullptr) {
             block = ::new (block_pool::allocate(sizeof(hop_block))) hop_block;
@@ -65,7 +66,7 @@ public:
         return block->memory;
     }
 
-    [[gnu::noinline]] static void deallocate(void* memory) noexcept {
+    ASIO_WHEEL_NOINLINE static void deallocate(void* memory) noexcept {
         auto* const block = reinterpret_cast<hop_block*>(static_cast<std::byte*>(memory) -
                                                          offsetof(hop_block, memory));
         if (hop_reserve* const origin = block->origin) {
@@ -102,7 +103,7 @@ private:
     ~hop_reserve() = default;
 
     // The last one frees it, and sees what the others did: each of these pairs with it.
-    [[gnu::noinline]] void clear(unsigned bit) noexcept {
+    ASIO_WHEEL_NOINLINE void clear(unsigned bit) noexcept {
         if (state_.fetch_and(~bit, std::memory_order_acq_rel) == bit) {
             delete this;
         }

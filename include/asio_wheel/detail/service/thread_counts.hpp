@@ -12,6 +12,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -194,7 +195,7 @@ private:
         return reinterpret_cast<std::uintptr_t>(this) / sizeof(thread_block) % places;
     }
 
-    [[gnu::noinline]] thread_block& find() noexcept {
+    ASIO_WHEEL_NOINLINE thread_block& find() noexcept {
         const std::thread::id here = std::this_thread::get_id();
         const std::lock_guard<mutex> guard(mutex_);
         thread_block* const block = find_or_make(here);

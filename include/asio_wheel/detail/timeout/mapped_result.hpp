@@ -7,6 +7,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_MAPPED_RESULT_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_MAPPED_RESULT_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/timeout/timed_out.hpp>
 #include <asio_wheel/error.hpp>
 
@@ -165,7 +166,7 @@ struct mapped_result {
     }
 
     boost::system::error_code error;
-    [[no_unique_address]] Map map;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Map map;
 
 private:
     template <class... P, class Handler, class... A>

@@ -25,6 +25,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/detail/asio/wrapped_token.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 #include <asio_wheel/detail/timeout/time_limit.hpp>
 
@@ -61,7 +62,7 @@ template <class Limit, class Result>
 struct timed_options {
     Limit limit;
     boost::asio::cancellation_type type = boost::asio::cancellation_type::terminal;
-    [[no_unique_address]] Result result{};
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Result result{};
 };
 
 /// The handler of an operation that has a deadline.
@@ -99,7 +100,7 @@ public:
 private:
     Handler handler_;
     deadline_owner<Deadline> deadline_;
-    [[no_unique_address]] Result result_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Result result_;
 };
 
 /// Starts an operation together with its deadline.

@@ -63,6 +63,12 @@ concept closable_layer = requires(Layer& layer, boost::system::error_code& ec) {
 template <class Layer>
 void close_layer(Layer& layer) noexcept {
     auto& lowest = lowest_layer_of(layer);
+#ifdef BOOST_ASIO_HAS_IOCP
+    // On Windows, closing a socket need not end its pending operations soon. Cancelling them does.
+    if constexpr (boost::system::error_code ignored; requires { lowest.cancel(ignored); }) {
+        lowest.cancel(ignored);
+    }
+#endif
     if constexpr (boost::system::error_code ignored; requires { lowest.close(ignored); }) {
         lowest.close(ignored);
     } else {

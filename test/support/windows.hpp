@@ -1,0 +1,70 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What Asio does differently on Windows, where its context is an I/O completion port. Tests name
+// the difference that they have to know of.
+
+#ifndef ASIO_WHEEL_TEST_SUPPORT_WINDOWS_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_WINDOWS_HPP
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/system/error_code.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+
+namespace asio_wheel::test {
+
+#ifdef BOOST_ASIO_HAS_IOCP
+inline constexpr bool on_completion_port = true;
+#else
+inline constexpr bool on_completion_port = false;
+#endif
+
+/// A thread of Asio waits for the timers, so poll() need not find one that has just expired. A test
+/// that polls has to wait for that thread, and random tests with very many polls take fewer steps.
+inline constexpr bool polls_are_slow = on_completion_port;
+
+/// stop(), and the end of the last work, queue an event behind what is ready. That is still called,
+/// even by the next poll() without restart().
+inline constexpr bool stops_behind_what_is_ready = on_completion_port;
+
+/// Each handler goes through the system (by Wine, through another process). Returns `usual`, or
+/// fewer where so many handlers would take minutes.
+template <class Number>
+[[nodiscard]] constexpr Number fewer_on_windows(Number usual) {
+    return on_completion_port ? usual / 50 : usual;
+}
+
+/// Runs all ready handlers, and those of timers that have expired. Returns the number that Asio
+/// reports.
+inline std::size_t poll_with_timers(boost::asio::io_context& ctx) {
+    std::size_t sum = ctx.poll();
+    if (!on_completion_port || ctx.stopped()) {
+        return sum;
+    }
+    // Until Asio's thread has told the context, poll() does not find the handlers of timers. So
+    // wait for a timer that expires now: when its handler is called, those of all earlier timers
+    // are in the queue. They may start other timers, so repeat this until it finds nothing.
+    auto work = boost::asio::make_work_guard(ctx); // So only a handler stops the context.
+    for (std::size_t found = 1; found != 0 && !ctx.stopped(); sum += found) {
+        const auto expired = std::make_shared<bool>(false);
+        boost::asio::steady_timer now(ctx, std::chrono::steady_clock::now());
+        now.async_wait([expired](const boost::system::error_code&) { *expired = true; });
+        found = 0;
+        while (!*expired && !ctx.stopped()) {
+            found += ctx.run_one();
+        }
+        found -= *expired ? 1 : 0;
+        found += ctx.poll();
+    }
+    work.reset();
+    return sum + ctx.poll();
+}
+
+} // namespace asio_wheel::test
+
+#endif
