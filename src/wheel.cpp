@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -237,7 +238,7 @@ inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front)
 // that of the highest bit in which the two differ. If they are equal, they have level 0, as if they
 // differed in the lowest bit. The 1 sees to that.
 std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
-    return level_of_bit_[std::bit_width((deadline ^ elapsed_) | 1) - 1U];
+    return level_of_bit_[static_cast<std::size_t>(std::bit_width((deadline ^ elapsed_) | 1)) - 1];
 }
 
 std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {

@@ -254,10 +254,10 @@ public:
     /// concurrently with the handler's being called.
     ///
     /// Allocation: one, by the handler's associated allocator (by default from a pool of the
-    /// library), freed before the handler is called. It is no larger than that of Asio's timers. If
-    /// it throws, the timer is as it was. Completion allocates nothing, but for what executors of
-    /// an unknown kind allocate themselves: if one has no memory, the wait is sent to it again
-    /// later.
+    /// library), freed before the handler is called. It is no larger than that of Asio's timers
+    /// (or by four bytes, with pointers of 32 bits). If it throws, the timer is as it was.
+    /// Completion allocates nothing, but for what executors of an unknown kind allocate themselves:
+    /// if one has no memory, the wait is sent to it again later.
     ///
     /// Lifetimes: the timer may be moved or destroyed while the wait is pending, also from a
     /// handler. When the context ends, handlers of pending waits are destroyed without being

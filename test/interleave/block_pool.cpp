@@ -104,12 +104,14 @@ void use(int owner, int count) {
     check_all(blocks(owner, count), owner);
 }
 
-// Memory does not grow from one run to the next: everything allocated was freed.
+// Memory does not grow from one run to the next: everything allocated was freed. But what this
+// thread caches may be spread over one slab more than after the first run, if its blocks were freed
+// in another order. (The vector of libc++ destroys its last element first.)
 std::function<void()> without_leak(std::function<void()> scenario) {
     return [scenario = std::move(scenario), most = 0]() mutable {
         scenario();
         most = most == 0 ? slabs.load() : most;
-        check(slabs <= most, "what is free goes back to the heap");
+        check(slabs <= most + 1, "what is free goes back to the heap");
     };
 }
 

@@ -46,6 +46,10 @@ struct large_handler {
     void operator()(error_code) const {}
 };
 
+// Four bytes of ours fill what Asio's operation leaves of its last word. Where pointers have 32
+// bits, it leaves nothing.
+constexpr std::size_t more_than_asios = sizeof(void*) == 8 ? 0 : 4;
+
 template <class Handler, class Executor>
 constexpr std::size_t asios = sizeof(asio::detail::wait_handler<Handler, Executor>);
 
@@ -60,7 +64,7 @@ constexpr std::size_t further_room = sizeof(detail::operation) - sizeof(asio::de
 // All operation types that a wait with this handler, on a timer with this executor, instantiates.
 template <class Handler, class Executor>
 constexpr bool fits() {
-    constexpr std::size_t most = asios<Handler, Executor> + further_room;
+    constexpr std::size_t most = asios<Handler, Executor> + more_than_asios + further_room;
     constexpr bool native = detail::is_native_type<Executor>;
     using bound = std::decay_t<decltype(asio::get_associated_executor(
         std::declval<const Handler&>(), std::declval<const Executor&>()))>;
@@ -110,7 +114,7 @@ BOOST_AUTO_TEST_SUITE(op_size)
 
 BOOST_AUTO_TEST_CASE(no_operation_of_a_wait_is_larger_than_asios) {
     const auto tell = [](const char* what, std::size_t size) {
-        BOOST_TEST_MESSAGE("Asio's for 8 bytes and any_io_executor, " << what << ": " << size);
+        BOOST_TEST_MESSAGE("Asio's for a pointer and any_io_executor, " << what << ": " << size);
     };
     tell("not bound", asios<small_handler, any_io_executor>);
     tell("bound to a strand", asios<on<small_handler, strand>, any_io_executor>);

@@ -42,6 +42,13 @@ inline constexpr bool is_tracked = true;
 inline constexpr bool is_tracked = false;
 #endif
 
+/// QEMU imitates another processor, which takes ten to thirty times as long: see .ci/cross.
+#ifdef ASIO_WHEEL_TEST_EMULATED
+inline constexpr bool is_emulated = true;
+#else
+inline constexpr bool is_emulated = false;
+#endif
+
 /// Handler tracking or a sanitizer is active, or the compiler does not optimise.
 #if defined(__GNUC__) && !defined(__OPTIMIZE__)
 inline constexpr bool is_slow = true;
@@ -51,7 +58,12 @@ inline constexpr bool is_slow = is_sanitized || is_tracked;
 
 /// Returns `usual`, or fewer in builds where that would take too long or write too much.
 [[nodiscard]] constexpr int scaled(int usual) {
-    return is_tracked ? usual / 50 : is_slow ? usual / 10 : usual;
+    return is_tracked || is_emulated ? usual / 50 : is_slow ? usual / 10 : usual;
+}
+
+/// Returns `usual`, or a tenth of it where another processor is imitated.
+[[nodiscard]] constexpr int unless_emulated(int usual) {
+    return is_emulated ? usual / 10 : usual;
 }
 
 /// Asio waits by select(): for few descriptors only, and a handler that starts to wait for one may
@@ -61,6 +73,13 @@ inline constexpr bool is_slow = is_sanitized || is_tracked;
 inline constexpr bool uses_select = false;
 #else
 inline constexpr bool uses_select = true;
+#endif
+
+/// With io_uring, Asio has handlers of its own, which run() and poll() count, and run_one() calls.
+#ifdef BOOST_ASIO_HAS_IO_URING_AS_DEFAULT
+inline constexpr bool counts_only_handlers = false;
+#else
+inline constexpr bool counts_only_handlers = true;
 #endif
 
 } // namespace asio_wheel::test

@@ -19,6 +19,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -42,7 +43,13 @@ thread_local std::size_t locks = 0;
 
 extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
     using function = int (*)(pthread_mutex_t*);
-    static const auto real = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+    // Not initialised by a call, because the guard of libc++ for that takes a mutex itself.
+    static constinit std::atomic<function> found = nullptr;
+    function real = found.load(std::memory_order_relaxed);
+    if (real == nullptr) {
+        real = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+        found.store(real, std::memory_order_relaxed);
+    }
     ++locks;
     return real(mutex);
 }

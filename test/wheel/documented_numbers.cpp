@@ -8,6 +8,7 @@
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
+#include "support/only_if.hpp"
 #include "support/wheel_inspector.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -46,6 +47,9 @@ double bytes(const std::string& number, const std::string& unit) {
     return std::stod(number) * (unit == "kB" ? 1e3 : 1e6);
 }
 
+// The documents state what a wheel takes where pointers have 64 bits.
+constexpr bool memory_is_documented = sizeof(void*) == 8;
+
 double memory_of(std::size_t slots, unsigned levels) {
     const asio_wheel::wheel w(slots, levels);
     return static_cast<double>(asio_wheel::wheel_inspector::memory(w));
@@ -77,7 +81,9 @@ BOOST_AUTO_TEST_CASE(the_guide_says_how_far_a_wheel_reaches_and_what_it_takes) {
             const auto in_slots = static_cast<double>(slots);
             compare(seconds(cell[4], cell[5]), tick * in_slots, 0.001);
             compare(seconds(cell[6], cell[7]), tick * std::pow(in_slots, levels), 0.001);
-            compare(bytes(cell[8], cell[9]), memory_of(slots, levels), 0.03);
+            if (memory_is_documented) {
+                compare(bytes(cell[8], cell[9]), memory_of(slots, levels), 0.03);
+            }
         }
     }
     BOOST_TEST(rows == 4);
@@ -100,7 +106,8 @@ BOOST_AUTO_TEST_CASE(wheel_options_say_how_far_each_level_reaches) {
     BOOST_TEST(level == defaults.levels);
 }
 
-BOOST_AUTO_TEST_CASE(wheel_options_say_what_a_slot_takes) {
+BOOST_AUTO_TEST_CASE(wheel_options_say_what_a_slot_takes,
+                     *asio_wheel::test::only_if(memory_is_documented)) {
     const std::string header = document("include/asio_wheel/wheel_options.hpp");
     std::smatch stated;
     BOOST_TEST_REQUIRE(std::regex_search(header, stated, std::regex("Each takes (\\d+) bytes")));

@@ -11,6 +11,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace asio_wheel::detail {
@@ -38,7 +39,7 @@ public:
     /// effect.
     template <class WakeUp>
     void arm(tick_t tick, time_point time, WakeUp wake_up) {
-        timer& next = timers_[(turn_ + 1) % timers_.size()];
+        timer& next = timer_of(turn_ + 1);
         next.expires_at(time);
         next.async_wait([wake_up, turn = turn_ + 1](const boost::system::error_code&) mutable {
             wake_up(turn);
@@ -51,7 +52,7 @@ public:
     /// Disarms the driver. Its handler still runs, soon, as aborted.
     void disarm() noexcept {
         if (armed()) {
-            timers_[turn_ % timers_.size()].cancel();
+            timer_of(turn_).cancel();
             armed_for_ = no_tick;
         }
     }
@@ -76,6 +77,10 @@ public:
     }
 
 private:
+    [[nodiscard]] timer& timer_of(std::uint64_t turn) noexcept {
+        return timers_[static_cast<std::size_t>(turn % timers_.size())];
+    }
+
     std::array<timer, 2> timers_;
     std::uint64_t turn_ = 0;
     tick_t armed_for_ = no_tick;

@@ -47,7 +47,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::pending() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    return counts_.pending();
+    return static_cast<std::size_t>(counts_.pending());
 }
 
 template <class Clock, class WaitTraits>
@@ -185,7 +185,7 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
         stopped_ = true; // No wait starts from now on,
         idle_.store(true,
                     std::memory_order_seq_cst); // nor without the lock, unless it is counted here.
-        room = counts_.pending();
+        room = static_cast<std::size_t>(counts_.pending());
     }
     expiries.reserve(room);
     for (bool more = true; more;) {
