@@ -35,7 +35,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-namespace errc = boost::system::errc;
 using asio_wheel::basic_delay_queue;
 using asio_wheel::delay_queue;
 
@@ -143,8 +142,11 @@ BOOST_AUTO_TEST_SUITE(delay_queue_failures, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, noting) {
     const auto note = [this](error_code ec, const fragile& value) {
-        add(!ec ? std::to_string(value.number) : ec == errc::not_enough_memory ? "m" : "x");
-        BOOST_TEST((!ec || ec == errc::not_enough_memory || ec == errc::operation_not_supported));
+        add(!ec                                            ? std::to_string(value.number)
+            : ec == boost::system::errc::not_enough_memory ? "m"
+                                                           : "x");
+        BOOST_TEST((!ec || ec == boost::system::errc::not_enough_memory ||
+                    ec == boost::system::errc::operation_not_supported));
     };
     for (const auto why : {fragile::what::memory, fragile::what::other}) {
         const std::string failed = why == fragile::what::memory ? "m" : "x";

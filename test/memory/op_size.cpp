@@ -59,7 +59,10 @@ constexpr bool is_bound =
                     detail::unassociated>;
 
 // Where only public functions of Asio may be used, an operation has room for what they allocate.
-constexpr std::size_t further_room = sizeof(detail::operation) - sizeof(asio::detail::operation);
+constexpr std::size_t further_room =
+    detail::context_queue::is_public
+        ? sizeof(detail::operation) - sizeof(asio::detail::operation) + alignof(detail::operation)
+        : 0;
 
 // All operation types that a wait with this handler, on a timer with this executor, instantiates.
 template <class Handler, class Executor>

@@ -54,7 +54,6 @@ using namespace asio_wheel::test;
 using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
-namespace errc = boost::system::errc;
 
 /// A scheduler in virtual time, and a log of handlers: the name, and "!" if it was aborted.
 struct waiting : logged_scheduler {
@@ -93,7 +92,7 @@ struct in_a_call {
 // Whether f() throws that the thread would wait for itself.
 template <class Function>
 bool deadlocks(Function f) {
-    return refusal_of(f) == errc::make_error_code(errc::resource_deadlock_would_occur);
+    return refusal_of(f) == make_error_code(boost::system::errc::resource_deadlock_would_occur);
 }
 
 } // namespace

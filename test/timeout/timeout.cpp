@@ -66,7 +66,6 @@ using asio_wheel::async_with_timeout_at;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 using boost::system::system_error;
-namespace errc = boost::system::errc;
 
 const error_code timed_out = asio_wheel::error::timed_out;
 
@@ -131,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_that_passes_is_told, fixture) {
     const error_code ec = take();
     BOOST_TEST(ec == timed_out);
     BOOST_TEST((ec == std::errc::timed_out));
-    BOOST_TEST((ec == errc::timed_out));
+    BOOST_TEST((ec == boost::system::errc::timed_out));
     BOOST_TEST(ec != aborted);
     BOOST_TEST(wheel.pending() == 0U);
     op.start(timeout_at(now() + 1s, see()));
@@ -309,8 +308,8 @@ BOOST_FIXTURE_TEST_CASE(an_outer_cancellation_stays_what_it_is, fixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(of_nested_deadlines_the_earlier_wins_and_says_which, fixture) {
-    const error_code outer = errc::make_error_code(errc::network_down);
-    const error_code inner = errc::make_error_code(errc::no_link);
+    const error_code outer = make_error_code(boost::system::errc::network_down);
+    const error_code inner = make_error_code(boost::system::errc::no_link);
     for (const auto& [a, b] :
          {std::pair(1'000'000us, 5'000'000us), std::pair(5'000'000us, 1'000'000us),
           // In the same tick.
@@ -472,7 +471,7 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_that_is_cancelled_from_outside_is_not_timed_
 }
 
 BOOST_FIXTURE_TEST_CASE(a_coroutine_may_have_all_that_a_timeout_may_have, virtual_world) {
-    const error_code own = errc::make_error_code(errc::network_down);
+    const error_code own = make_error_code(boost::system::errc::network_down);
     // How a coroutine of ten seconds ends that gets `args`, within a second.
     const auto code = [&](auto start, auto&&... args) {
         std::exception_ptr seen;
@@ -541,7 +540,7 @@ BOOST_FIXTURE_TEST_CASE(in_coroutines_the_token_of_a_time_limit_may_be_left_out,
     struct program {
         static asio::awaitable<void> run(journal& log, virtual_time& world) {
             const auto ex = co_await asio::this_coro::executor;
-            const error_code own = errc::make_error_code(errc::network_down);
+            const error_code own = make_error_code(boost::system::errc::network_down);
             auto quick = after(1s, 2);
             const int result =
                 co_await async_with_timeout_at(ex, std::move(quick), world.now() + 10s);

@@ -48,7 +48,8 @@ public:
     void started() noexcept {
         const std::lock_guard guard(mutex_);
         if (++count_ == 1) {
-            tracked_.emplace(track());
+            tracked_.emplace(
+                boost::asio::prefer(executor_, boost::asio::execution::outstanding_work.tracked));
         }
     }
     void finished() noexcept {
@@ -59,14 +60,13 @@ public:
     }
 
 private:
-    [[nodiscard]] auto track() const {
-        return boost::asio::prefer(executor_, boost::asio::execution::outstanding_work.tracked);
-    }
+    using tracked = decltype(boost::asio::prefer(std::declval<const Executor&>(),
+                                                 boost::asio::execution::outstanding_work.tracked));
 
     const Executor executor_;
     std::mutex mutex_; // Guards the others.
     long count_ = 0;
-    std::optional<decltype(std::declval<executor_work>().track())> tracked_; // If count_ > 0.
+    std::optional<tracked> tracked_; // Exists if count_ > 0.
 };
 
 /// `Executor` is native: see executors.hpp.

@@ -71,8 +71,7 @@ private:
 template <class Operation, class Wait, class... Args>
 void start_next_wait(Operation& op, Wait wait, const Args&... args) {
     if (throws<std::bad_alloc>(std::move(wait))) {
-        namespace errc = boost::system::errc;
-        op.complete(errc::make_error_code(errc::not_enough_memory), args...);
+        op.complete(make_error_code(boost::system::errc::not_enough_memory), args...);
     }
 }
 

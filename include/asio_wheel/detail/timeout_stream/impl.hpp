@@ -229,8 +229,7 @@ public:
             if (throws([&] { deadlines.wait(std::move(watch)); })) {
                 // The executor may need memory. Close the stream: without a wait, its operations
                 // could stay pending for ever.
-                namespace errc = boost::system::errc;
-                if (deadlines.refuse(errc::make_error_code(errc::not_enough_memory))) {
+                if (deadlines.refuse(make_error_code(boost::system::errc::not_enough_memory))) {
                     close();
                 }
             }
