@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -45,9 +46,12 @@ struct kind_of_plugin {
     const char* file;
 };
 
-// With and without -fvisibility=hidden.
-const kind_of_plugin kinds[] = {{"hidden", ASIO_WHEEL_TEST_HIDDEN_PLUGIN},
-                                {"visible", ASIO_WHEEL_TEST_VISIBLE_PLUGIN}};
+// With and without -fvisibility=hidden. With libc++, hidden types are never those of the program.
+const kind_of_plugin kinds[] = {
+#ifndef _LIBCPP_VERSION
+    {"hidden", ASIO_WHEEL_TEST_HIDDEN_PLUGIN},
+#endif
+    {"visible", ASIO_WHEEL_TEST_VISIBLE_PLUGIN}};
 
 class plugin {
 public:
@@ -133,7 +137,9 @@ BOOST_AUTO_TEST_CASE(a_plugin_and_the_program_use_one_wheel) {
             }
         }
     }
-    BOOST_TEST(ended == (std::array<int, 4>{2, 2, 2, 2}), boost::test_tools::per_element());
+    constexpr int each = std::size(kinds);
+    BOOST_TEST(ended == (std::array<int, 4>{each, each, each, each}),
+               boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(contexts_may_follow_one_another_at_one_address) {
