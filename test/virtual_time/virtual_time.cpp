@@ -15,6 +15,7 @@
 
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/seed.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
@@ -35,6 +36,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <random>
 #include <ratio>
 #include <stdexcept>
 #include <string>
@@ -87,6 +89,18 @@ struct odd_clock {
         return time_point(std::chrono::duration_cast<duration>(
             std::chrono::steady_clock::now().time_since_epoch()));
     }
+};
+
+/// A clock that counts in seconds with fractions, and stands where it is told to.
+struct fractions_at_will {
+    using duration = std::chrono::duration<double>;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<fractions_at_will>;
+    static constexpr bool is_steady = true;
+    static inline double seconds = 0;
+
+    static time_point now() noexcept { return time_point(duration(seconds)); }
 };
 
 } // namespace
@@ -177,6 +191,25 @@ BOOST_FIXTURE_TEST_CASE(all_clocks_of_a_context_move_together, world) {
     BOOST_TEST((called[3] == 2500ms));
     BOOST_TEST((called[4] == 3s));
     BOOST_TEST((asio_wheel::use_wheel<std::chrono::system_clock>(ctx).now() - wall == 3s));
+}
+
+// A fraction of a second rarely is a number of nanoseconds exactly. Rounded down, it was in the
+// tick before, and time stood still.
+BOOST_AUTO_TEST_CASE(time_moves_on_wherever_a_clock_with_fractions_stands) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    BOOST_TEST_INFO_SCOPE(asio_wheel::test::seed_note(seed));
+    std::mt19937_64 random(seed);
+    for (int i = 0; i < 100; ++i) {
+        fractions_at_will::seconds = std::uniform_real_distribution<double>(1, 1e7)(random);
+        asio::io_context ctx;
+        asio_wheel::virtual_time time(ctx);
+        asio_wheel::basic_waitable_timer<fractions_at_will> timer(
+            ctx, std::chrono::duration<double>(1.0 / 3));
+        bool called = false;
+        timer.async_wait([&](error_code) { called = true; });
+        time.run();
+        BOOST_TEST(called);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(several_contexts_share_one_time) {

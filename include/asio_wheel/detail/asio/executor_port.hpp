@@ -17,6 +17,7 @@
 
 #include <mutex>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -60,8 +61,8 @@ public:
     }
 
 private:
-    using tracked = decltype(boost::asio::prefer(std::declval<const Executor&>(),
-                                                 boost::asio::execution::outstanding_work.tracked));
+    using tracked = std::decay_t<decltype(boost::asio::prefer(
+        std::declval<const Executor&>(), boost::asio::execution::outstanding_work.tracked))>;
 
     const Executor executor_;
     std::mutex mutex_; // Guards the others.
@@ -94,8 +95,8 @@ public:
     }
 
 private:
-    using posting = decltype(boost::asio::require(std::declval<const Executor&>(),
-                                                  boost::asio::execution::blocking.never));
+    using posting = std::decay_t<decltype(boost::asio::require(
+        std::declval<const Executor&>(), boost::asio::execution::blocking.never))>;
 
     const posting executor_;
     executor_work<Executor> work_;

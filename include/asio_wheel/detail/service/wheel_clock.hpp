@@ -66,9 +66,15 @@ public:
         return at(scale_.begin_of(tick));
     }
 
-    /// The earliest time that is rounded up to `tick`, which is not the first one.
+    /// The earliest time that is rounded up to `tick`, which is not the first one. (A time in
+    /// fractions may count one less than the nanoseconds that it was made of.)
     [[nodiscard]] time_point first_in(tick_t tick) const noexcept {
-        return at(scale_.begin_of(tick - 1) + 1);
+        const std::int64_t before = scale_.begin_of(tick - 1);
+        std::int64_t count = before + 1;
+        while (count_of(at(count)) <= before) {
+            ++count;
+        }
+        return at(count);
     }
 
     /// If `now` is before tick `passed`, because the clock was set back, makes that tick begin now.
@@ -110,7 +116,7 @@ public:
     void set(time_point t) noexcept {
         const std::int64_t current = frozen_at_.load(std::memory_order_relaxed);
         std::int64_t count = count_of(t);
-        if (at(count) < t) { // A fraction was cut off.
+        while (at(count) < t) { // A fraction was cut off.
             ++count;
         }
         frozen_at_.store((std::max)(current, count), std::memory_order_relaxed);
