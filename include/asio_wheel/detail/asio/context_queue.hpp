@@ -26,16 +26,6 @@
 
 namespace asio_wheel::detail {
 
-#if ASIO_WHEEL_HAS_ASIO_SCHEDULER
-template <bool Fits>
-struct chosen_queue {
-    using type = executor_queue;
-};
-template <>
-struct chosen_queue<true> {
-    using type = scheduler_queue<asio_scheduler, asio_operation, boost::asio::detail::op_queue>;
-};
-
 /// A queue. Both implementations have these members:
 ///
 ///   explicit (context)
@@ -58,12 +48,13 @@ struct chosen_queue<true> {
 ///   post(op)                        Queues an operation that is counted as work already. It may
 ///                                   stay hidden until the handler that is running has returned.
 ///   post(batch)                     Queues all operations of a batch, which must not be empty.
-///   running_in_this_thread()        Whether the calling thread is running this queue, and is known
+///   running_in_this_thread()        Whether the calling thread is known to run this queue. Then it
 ///   static running_in_this_thread(context)
-///                                   to do so. Then it is inside a handler, which counts as work.
-using context_queue =
-    typename chosen_queue<scheduler_fits<asio_scheduler, asio_operation,
-                                         boost::asio::detail::op_queue<asio_operation>>>::type;
+///                                   is inside a handler, which counts as work.
+#if ASIO_WHEEL_HAS_ASIO_SCHEDULER
+using context_queue = std::conditional_t<
+    scheduler_fits<asio_scheduler, asio_operation, boost::asio::detail::op_queue<asio_operation>>,
+    scheduler_queue<asio_scheduler, asio_operation, boost::asio::detail::op_queue>, executor_queue>;
 #else
 using context_queue = executor_queue;
 #endif
