@@ -38,20 +38,11 @@ target_sources(asio_wheel_standalone PUBLIC
     FILE_SET HEADERS
     BASE_DIRS "${asio_wheel_copy}/include"
     FILES ${asio_wheel_copied_headers})
-target_compile_features(asio_wheel_standalone PUBLIC cxx_std_20)
 target_compile_definitions(asio_wheel_standalone PUBLIC ASIO_STANDALONE)
 target_include_directories(asio_wheel_standalone SYSTEM PUBLIC
     "$<BUILD_INTERFACE:${ASIO_INCLUDE_DIR}>") # asio_wheelConfig.cmake finds it where it is used.
-target_link_libraries(asio_wheel_standalone PUBLIC Boost::headers Threads::Threads)
-if(MINGW)
-    target_link_libraries(asio_wheel_standalone PUBLIC ws2_32 mswsock)
-endif()
-set_target_properties(asio_wheel_standalone PROPERTIES
-    EXPORT_NAME standalone
-    VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    WINDOWS_EXPORT_ALL_SYMBOLS ON)
-asio_wheel_warnings(asio_wheel_standalone)
+set_target_properties(asio_wheel_standalone PROPERTIES EXPORT_NAME standalone)
+asio_wheel_library(asio_wheel_standalone)
 
 if(ASIO_WHEEL_INSTALL)
     install(TARGETS asio_wheel_standalone EXPORT asio_wheelTargets

@@ -18,7 +18,6 @@ set(asio_wheel_standalone_names
     "boost/asio" "asio"
     "BOOST_ASIO_" "ASIO_"
     "boost::system::errc::make_error_code" "std::make_error_code"
-    "boost::system::errc::errc_t" "std::errc"
     "boost::system" "std"
     # Boost 1.N has the Asio of the last column: see boost/asio/version.hpp there.
     "<boost/version.hpp>" "<asio/version.hpp>"
