@@ -85,7 +85,7 @@ public:
     [[nodiscard]] auto require(asio::execution::outstanding_work_t::tracked_t) const {
         return asio::require(inner_, asio::execution::outstanding_work.tracked);
     }
-    friend bool operator==(const plain_executor&, const plain_executor&) noexcept = default;
+    bool operator==(const plain_executor&) const noexcept = default;
 
 private:
     inner inner_;
