@@ -12,6 +12,7 @@
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/tick.hpp>
+#include <asio_wheel/version.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>

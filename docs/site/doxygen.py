@@ -1,16 +1,18 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-"""What is public, read from Doxygen's XML: classes, functions, types, variables and their texts.
+"""What is public, read from Doxygen's XML: classes, functions, types, variables, macros, and their
+texts.
 
 An entity is public if it is in namespace asio_wheel, but not in asio_wheel::detail. What a class
-inherits from a base class in detail is as public as its own members: a section of them. These are
-left out:
+inherits from a base class in detail is as public as its own members: a section of them. A macro is
+public if a public header defines it. These are left out:
 
   - what is private, or deleted (the deleted overloads only explain mistakes to users);
   - overloads for arguments that fit no other one, for the same reason: their requires-clause is a
     negated concept of the library, or one named detail::invalid_...;
-  - nested classes that are private, or defined in another file than their class.
+  - nested classes that are private, or defined in another file than their class;
+  - include guards.
 
 An overload without a text that follows one with a text shares it. A text is also given by the
 language: `operator==` that is defaulted compares all members.
@@ -25,7 +27,7 @@ NAMESPACE = "asio_wheel::"
 
 
 class Entity:
-    """A class, function, type, variable, enumeration, enumerator or concept."""
+    """A class, function, type, variable, enumeration, enumerator, concept or macro."""
 
     def __init__(self, kind, name, element, scope=None):
         self.kind = kind
@@ -79,7 +81,7 @@ class Model:
     def __init__(self, folder):
         self.compounds = {}
         for path in sorted(pathlib.Path(folder).glob("*.xml")):
-            if re.match(r"class|struct|namespace|concept", path.name):
+            if re.match(r"class|struct|namespace|concept|.*_8hpp\.xml$", path.name):
                 compound = ElementTree.parse(path).getroot().find("compounddef")
                 self.compounds[compound.get("id")] = compound
         self.by_name = {c.findtext("compoundname"): c for c in self.compounds.values()}
@@ -94,6 +96,9 @@ class Model:
         name = compound.findtext("compoundname")
         if name == "asio_wheel":
             self.entities += self.members_of(compound, None)
+        elif compound.get("kind") == "file":
+            if PUBLIC + name == compound.find("location").get("file"):
+                self.entities += self.macros_of(compound)
         elif (name.startswith(NAMESPACE) and compound.get("kind") != "namespace"
               and "detail::" not in name and "<" not in name
               and compound.get("prot", "public") == "public"):
@@ -101,6 +106,12 @@ class Model:
             if "::" not in short:  # Nested classes come with their class.
                 kind = "concept" if compound.get("kind") == "concept" else "class"
                 self.entities.append(self.class_of(compound, kind, short, None))
+
+    @staticmethod
+    def macros_of(compound):
+        macros = (Entity("define", member.findtext("name"), member)
+                  for member in compound.iterfind("sectiondef/memberdef[@kind='define']"))
+        return [macro for macro in macros if not macro.name.endswith("_HPP")]
 
     def class_of(self, compound, kind, name, scope):
         entity = Entity(kind, name, compound, scope)

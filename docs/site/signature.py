@@ -132,8 +132,12 @@ def concept(entity):
     return template_of(entity) + f"concept {entity.name} = /* see the text */;"
 
 
+def define(entity):
+    return f"#define {entity.name} {text_of(entity.element, 'initializer')}"
+
+
 PRINTERS = {"function": function, "variable": variable, "typedef": typedef, "class": class_,
-            "enum": enum, "concept": concept}
+            "enum": enum, "concept": concept, "define": define}
 
 
 def declaration(entity):
