@@ -9,7 +9,9 @@
 /// The version of these headers as a number: MAJOR * 100000 + MINOR * 100 + PATCH, as Boost counts.
 /// For conditions of the preprocessor:
 ///
-///     #if ASIO_WHEEL_VERSION >= 200 // From 0.2.0 on
+///     #if ASIO_WHEEL_VERSION < 200
+///     #error "asio-wheel 0.2.0 or a newer version is needed"
+///     #endif
 #define ASIO_WHEEL_VERSION 200
 
 /// The same as text: "MAJOR.MINOR.PATCH".

@@ -686,6 +686,10 @@ BOOST_AUTO_TEST_CASE(virtual_time_runs_until_a_client_is_connected) {
 
 } // namespace virtual_time
 
+// --- version.hpp --------------------------------------------------------------------------------
+
+#include "include/asio_wheel/version.hpp/if_asio_wheel_version_200.inc"
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace snippets

@@ -11,7 +11,9 @@
 
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
 
-#if defined(BOOST_ASIO_DETAIL_CONFIG_HPP) || defined(BOOST_ASIO_VERSION)
+// Standalone Asio has the error codes, so there its configuration is included.
+#if (defined(BOOST_ASIO_DETAIL_CONFIG_HPP) && !defined(BOOST_ASIO_STANDALONE)) || \
+    defined(BOOST_ASIO_VERSION)
 #error "the state machine includes Asio"
 #endif
 
