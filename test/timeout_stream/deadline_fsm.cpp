@@ -11,9 +11,9 @@
 
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
 
-// Standalone Asio has the error codes, so there its configuration is included.
-#if (defined(BOOST_ASIO_DETAIL_CONFIG_HPP) && !defined(BOOST_ASIO_STANDALONE)) || \
-    defined(BOOST_ASIO_VERSION)
+// The library looks at the version of standalone Asio, as it does at Boost's.
+#if defined(BOOST_ASIO_DETAIL_CONFIG_HPP) ||                                                       \
+    (defined(BOOST_ASIO_VERSION) && !defined(BOOST_ASIO_STANDALONE))
 #error "the state machine includes Asio"
 #endif
 
