@@ -13,6 +13,7 @@
 #include "support/names.hpp"
 
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
@@ -117,6 +118,14 @@ lines story_of(Function function) {
     return about_the_first_timer(printed_by(function));
 }
 
+// How Asio tracks that the wait with this number was called because it was cancelled. The error of
+// standalone Asio has a category of its own.
+std::string aborted_call(int number) {
+    const error_code ec = asio::error::operation_aborted;
+    return ">" + std::to_string(number) + " ec=" + ec.category().name() + ":" +
+           std::to_string(ec.value());
+}
+
 lines without(const std::string& line, lines all) {
     std::erase(all, line);
     return all;
@@ -149,11 +158,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_and_cancel_one_are_tracked, T, timers) {
                          "*3 async_wait",
                          "cancel_one",
                          "cancel",
-                         ">1 ec=system:125",
+                         aborted_call(1),
                          "<1",
-                         ">2 ec=system:125",
+                         aborted_call(2),
                          "<2",
-                         ">3 ec=system:125",
+                         aborted_call(3),
                          "<3"};
     lines seen = story_of([] {
         asio::io_context ctx;
@@ -171,9 +180,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_and_cancel_one_are_tracked, T, timers) {
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_else_cancels_is_tracked_as_cancel, T, timers) {
-    const lines expected{"*1 async_wait",    "cancel", "*2 async_wait",    "cancel",
-                         "*3 async_wait",    "cancel", ">1 ec=system:125", "<1",
-                         ">2 ec=system:125", "<2",     ">3 ec=system:125", "<3"};
+    const lines expected{"*1 async_wait", "cancel", "*2 async_wait", "cancel",
+                         "*3 async_wait", "cancel", aborted_call(1), "<1",
+                         aborted_call(2), "<2",     aborted_call(3), "<3"};
     const lines seen = story_of([] {
         asio::io_context ctx;
         std::optional<T> t(std::in_place, ctx, 1h);
