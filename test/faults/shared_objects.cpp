@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_SUITE(fault_shared_objects)
 
 BOOST_AUTO_TEST_CASE(a_plugin_and_the_program_use_one_wheel) {
     std::deque<plugin> plugins;
-    std::array<int, 4> ended{};
+    std::array<int, 2 * std::size(kinds)> ended{}; // Of each context.
     {
         std::deque<asio::io_context> contexts; // Each has a new address.
         for (const kind_of_plugin& kind : kinds) {
@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(a_plugin_and_the_program_use_one_wheel) {
             }
         }
     }
-    constexpr int each = std::size(kinds);
-    BOOST_TEST(ended == (std::array<int, 4>{each, each, each, each}),
-               boost::test_tools::per_element());
+    for (const int waits : ended) {
+        BOOST_TEST(waits == 2); // The program's and the plugin's.
+    }
 }
 
 BOOST_AUTO_TEST_CASE(contexts_may_follow_one_another_at_one_address) {

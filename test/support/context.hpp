@@ -24,7 +24,7 @@
 #include <asio_wheel/wheel_options.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include "support/windows.hpp"
+#include "support/backend.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>

@@ -75,13 +75,6 @@ inline constexpr bool uses_select = false;
 inline constexpr bool uses_select = true;
 #endif
 
-/// With io_uring, Asio has handlers of its own, which run() and poll() count, and run_one() calls.
-#ifdef BOOST_ASIO_HAS_IO_URING_AS_DEFAULT
-inline constexpr bool counts_only_handlers = false;
-#else
-inline constexpr bool counts_only_handlers = true;
-#endif
-
 } // namespace asio_wheel::test
 
 #endif

@@ -115,6 +115,18 @@ template <class Exception, class Predicate>
 
 #endif
 
+/// Points to a copy of `e`. Without exceptions, it is null if the standard library cannot make one:
+/// libstdc++ without RTTI, and libc++, which would end the program.
+template <class Exception>
+[[nodiscard]] std::exception_ptr pointer_to(Exception e) {
+#if defined(BOOST_NO_EXCEPTIONS) && defined(_LIBCPP_VERSION)
+    static_cast<void>(e);
+    return nullptr;
+#else
+    return std::make_exception_ptr(std::move(e));
+#endif
+}
+
 } // namespace asio_wheel::detail
 
 #endif

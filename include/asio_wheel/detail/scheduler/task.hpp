@@ -372,7 +372,7 @@ private:
         guarded(h, [&] {
             if (ec) {
                 using boost::system::system_error;
-                return report(h, std::make_exception_ptr(system_error(why_refused(ec))));
+                return report(h, pointer_to(system_error(why_refused(ec))));
             }
             guarded(h, [&] { call(h); });
             next = next_expiry(expiry_, wheel_->now());

@@ -94,8 +94,8 @@ inline void assign_error(boost::system::error_code& result, const boost::system:
 }
 inline void assign_error(std::exception_ptr& result, const boost::system::error_code& ec) {
     const boost::system::system_error failure(ec);
-    result = std::make_exception_ptr(failure);
-    if (result == nullptr) { // With libstdc++, if there are neither exceptions nor RTTI.
+    result = pointer_to(failure);
+    if (result == nullptr) { // See pointer_to().
         BOOST_THROW_EXCEPTION(failure);
     }
 }

@@ -1,11 +1,12 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Asio does differently on Windows, where its context is an I/O completion port. Tests name
+// What Asio does differently where its context waits for events by other means than epoll, kqueue
+// or select(). On Windows it is an I/O completion port; on Linux it may be an io_uring. Tests name
 // the difference that they have to know of.
 
-#ifndef ASIO_WHEEL_TEST_SUPPORT_WINDOWS_HPP
-#define ASIO_WHEEL_TEST_SUPPORT_WINDOWS_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_BACKEND_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_BACKEND_HPP
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -14,6 +15,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <memory>
 
 namespace asio_wheel::test {
@@ -24,9 +26,19 @@ inline constexpr bool on_completion_port = true;
 inline constexpr bool on_completion_port = false;
 #endif
 
-/// A thread of Asio waits for the timers, so poll() need not find one that has just expired. A test
-/// that polls has to wait for that thread, and random tests with very many polls take fewer steps.
-inline constexpr bool polls_are_slow = on_completion_port;
+#ifdef BOOST_ASIO_HAS_IO_URING_AS_DEFAULT
+inline constexpr bool on_io_uring = true;
+#else
+inline constexpr bool on_io_uring = false;
+#endif
+
+/// A thread of Asio, or the kernel, waits for the timers, so poll() need not find one that has just
+/// expired. A test that polls has to wait for that, and random tests with very many polls take
+/// fewer steps.
+inline constexpr bool polls_are_slow = on_completion_port || on_io_uring;
+
+/// With io_uring, Asio has handlers of its own, which run() and poll() count, and run_one() calls.
+inline constexpr bool counts_only_handlers = !on_io_uring;
 
 /// stop(), and the end of the last work, queue an event behind what is ready. That is still called,
 /// even by the next poll() without restart().
@@ -43,14 +55,16 @@ template <class Number>
 /// reports.
 inline std::size_t poll_with_timers(boost::asio::io_context& ctx) {
     std::size_t sum = ctx.poll();
-    if (!on_completion_port || ctx.stopped()) {
+    if (!polls_are_slow || ctx.stopped()) {
         return sum;
     }
-    // Until Asio's thread has told the context, poll() does not find the handlers of timers. So
-    // wait for a timer that expires now: when its handler is called, those of all earlier timers
-    // are in the queue. They may start other timers, so repeat this until it finds nothing.
+    // Until the context was told of the time, poll() does not find the handlers of timers. So wait
+    // for a timer that expires now: when its handler is called, those of all earlier timers are in
+    // the queue. They may start other timers, so repeat this until it finds nothing, or several
+    // times where Asio's own handlers are always found.
     auto work = boost::asio::make_work_guard(ctx); // So only a handler stops the context.
-    for (std::size_t found = 1; found != 0 && !ctx.stopped(); sum += found) {
+    int rounds = counts_only_handlers ? std::numeric_limits<int>::max() : 4;
+    for (std::size_t found = 1; found != 0 && rounds-- > 0 && !ctx.stopped(); sum += found) {
         const auto expired = std::make_shared<bool>(false);
         boost::asio::steady_timer now(ctx, std::chrono::steady_clock::now());
         now.async_wait([expired](const boost::system::error_code&) { *expired = true; });
