@@ -19,6 +19,7 @@
 
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/only_if.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
@@ -140,7 +141,8 @@ std::string end_a_session_whose_timer_is_due() {
 
 BOOST_AUTO_TEST_SUITE(complaints_cancel_races, *boost::unit_test::timeout(60))
 
-BOOST_AUTO_TEST_CASE(asio_a_timer_that_was_destroyed_succeeds) {
+// Where Asio itself does not look for timers that have expired, the posted function comes first.
+BOOST_AUTO_TEST_CASE(asio_a_timer_that_was_destroyed_succeeds, *only_if(!polls_are_slow)) {
     BOOST_TEST(destroy_a_timer_that_is_due<asios>() == "destroyed wait");
     BOOST_TEST(destroy_a_timer_that_has_expired<asios>() == "destroyed wait");
 }
@@ -151,7 +153,7 @@ BOOST_AUTO_TEST_CASE(ours_a_timer_that_was_destroyed_is_aborted) {
     BOOST_TEST(destroy_a_timer_that_has_expired<ours>() == "wait destroyed");
 }
 
-BOOST_AUTO_TEST_CASE(asio_a_wait_that_was_cancelled_succeeds) {
+BOOST_AUTO_TEST_CASE(asio_a_wait_that_was_cancelled_succeeds, *only_if(!polls_are_slow)) {
     BOOST_TEST(cancel_a_timer_that_is_due<asios>() == "cancelled 0 wait");
 }
 
