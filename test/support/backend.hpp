@@ -51,6 +51,17 @@ template <class Number>
     return on_completion_port ? usual / 50 : usual;
 }
 
+/// Runs one handler, after which ran() is true. With io_uring, Asio's own handlers may come before
+/// it. Returns what run_one() has returned at last.
+template <class Condition>
+std::size_t run_one_handler(boost::asio::io_context& ctx, Condition ran) {
+    std::size_t count = ctx.run_one();
+    while (!counts_only_handlers && count != 0 && !ran()) {
+        count = ctx.run_one();
+    }
+    return count;
+}
+
 /// Runs all ready handlers, and those of timers that have expired. Returns the number that Asio
 /// reports.
 inline std::size_t poll_with_timers(boost::asio::io_context& ctx) {

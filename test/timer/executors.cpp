@@ -9,6 +9,7 @@
 
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/only_if.hpp"
 #include "support/own_context.hpp"
 #include "support/tracker_executor.hpp"
 
@@ -308,6 +309,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_a_postponed_wait, vir
 }
 
 // As with Asio's timers: a handler that is queued on its executor belongs to that executor.
+BOOST_TEST_DECORATOR(*only_if(counts_only_handlers))
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_on_its_way_arrives_when_its_timers_context_has_ended, Timer,
                               timers) {
     drained_context other;
