@@ -47,8 +47,8 @@ struct large_handler {
 };
 
 // Four bytes of ours fill what Asio's operation leaves of its last word. Where pointers have 32
-// bits, it leaves nothing. Asio's operation has an error code, of three words with Boost, but of two
-// with standalone Asio; ours is as large with both.
+// bits, it leaves nothing. Asio's operation has an error code, of three words with Boost, but of
+// two with standalone Asio; ours is as large with both.
 constexpr std::size_t more_than_asios = sizeof(void*) == 8 ? 24 - sizeof(error_code) : 4;
 
 template <class Handler, class Executor>
