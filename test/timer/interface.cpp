@@ -408,7 +408,9 @@ BOOST_AUTO_TEST_CASE(a_timer_and_a_wait_are_about_as_large_as_asios) {
                                        << " (" << sizeof theirs_on_io << ") and " << our_wait_on_io
                                        << " (" << their_wait_on_io << ")");
     BOOST_TEST(sizeof ours + our_wait <= sizeof theirs + their_wait);
-    BOOST_TEST(our_wait_on_io <= 1.5 * static_cast<double>(their_wait_on_io));
+    if (!asio_wheel::detail::context_queue::is_public) { // A wait has more memory there.
+        BOOST_TEST(our_wait_on_io <= 1.5 * static_cast<double>(their_wait_on_io));
+    }
     BOOST_TEST(sizeof ours_on_io <= 1.5 * sizeof theirs_on_io);
 }
 

@@ -17,11 +17,29 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <future>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
 
 static_assert(asio_wheel::detail::context_queue::is_public == (EXPECT_PUBLIC != 0));
+
+// The last wait of a pool ends in a thread that has not started it. join() must not wait for the
+// wake-up in an hour.
+bool stops_with_its_last_wait() {
+    asio::thread_pool pool(2);
+    const auto strand = asio::make_strand(pool); // It hides the pool's own executor.
+    asio_wheel::steady_timer soon(strand, 20ms), late(strand, 1h);
+    late.async_wait([](const boost::system::error_code&) {});
+    soon.async_wait([&](const boost::system::error_code&) { late.cancel(); });
+    const auto begin = std::chrono::steady_clock::now();
+    auto joined = std::async(std::launch::async, [&] { pool.join(); });
+    const bool in_time = joined.wait_for(30s) == std::future_status::ready;
+    pool.stop();
+    std::printf("joined after %lld ms\n",
+                static_cast<long long>((std::chrono::steady_clock::now() - begin) / 1ms));
+    return in_time;
+}
 
 int main() {
     std::atomic<int> called = 0;
@@ -47,5 +65,5 @@ int main() {
     pool.join();
 
     std::printf("%d handlers of 4\n", called.load());
-    return called == 4 ? 0 : 1;
+    return called == 4 && stops_with_its_last_wait() ? 0 : 1;
 }

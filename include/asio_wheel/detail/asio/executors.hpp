@@ -132,9 +132,9 @@ inline constexpr bool is_native_type =
     (is_pool_executor<Executor> && context_queue::serves_thread_pools);
 
 /// If `ex` is native, calls f(executor) with the native executor that `ex` is or has inside, and
-/// returns the result. Otherwise returns a default-constructed result.
+/// returns the result. Otherwise returns a default-constructed result. Throws what f() throws.
 template <class Executor, class Function>
-auto visit_native(const Executor& ex, Function f) noexcept {
+auto visit_native(const Executor& ex, Function f) {
     namespace asio = boost::asio;
     using result = decltype(f(std::declval<const asio::io_context::executor_type&>()));
     if constexpr (is_native_type<Executor>) {

@@ -92,7 +92,7 @@ class queue_driver final : public executor_op,
 public:
     queue_driver(Queue& queue, const executor_type& ex)
         : executor_op(&queue_driver::run), queue_(&queue), executor_(ex),
-          native_(native_context(ex) != nullptr), context_(context_of(ex)),
+          native_(native_context(ex) != nullptr), context_(queue_of(ex)),
           reserve_(native_ ? nullptr : dispatch_reserve::make()) {}
 
     ~queue_driver() { BOOST_ASSERT(finished_.empty()); }

@@ -99,7 +99,7 @@ struct complete_in_place {
 template <class Executor>
 class post_to_context {
 public:
-    explicit post_to_context(const Executor& ex) : queue_(context_of(ex)), work_(track_work(ex)) {}
+    explicit post_to_context(const Executor& ex) : queue_(queue_of(ex)), work_(track_work(ex)) {}
 
     void post_completion(executor_op& op) noexcept { post_to(queue_, op); }
     template <class Op>

@@ -259,6 +259,19 @@ template <class Executor>
     return result;
 }
 
+/// Called before an operation is accepted that will be sent to `ex`: if only public functions of
+/// Asio may be used, the queue of another context takes memory at its first use.
+template <class Executor>
+void prepare_hop([[maybe_unused]] const Executor& ex) {
+    if constexpr (context_queue::is_public) {
+        if (is_native(ex)) {
+            prepare_queue(ex);
+        } else {
+            static_cast<void>(strand_in(ex)); // Its inner executor prepares the queue.
+        }
+    }
+}
+
 /// Sends an operation to an executor. True if it belongs to the executor from now on, or has ended
 /// already. False if there was no memory. Then it still belongs to the caller.
 template <class Core, class Executor>

@@ -98,7 +98,9 @@ protected:
 
     hopping_op(wait_op::func_type function, wait_kind k, Core& core, const Executor& ex, Work work)
         : Base(function, {.kind = k, .is_dispatched = true}), lifetime_(core.lifetime()),
-          executor_(track_work(ex)), work_(std::move(work)) {}
+          executor_(track_work(ex)), work_(std::move(work)) {
+        prepare_hop(ex);
+    }
     ~hopping_op() = default;
 
     // Called by a queue. Says whether the caller must complete or destroy the operation now.
