@@ -116,7 +116,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_longest_wait_never_completes_and_can_be_cancel
     const auto check = [&] {
         t.async_wait(log.note("never"));
         const std::size_t handlers = world.ctx.run_for(1ms); // real time
-        BOOST_TEST((handlers == 0U || !counts_only_handlers));
+        if (counts_only_handlers) {
+            BOOST_TEST(handlers == 0U);
+        }
         other.expires_after(1ms);
         other.async_wait(log.note("other"));
         world.pass(1ms);

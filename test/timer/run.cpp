@@ -263,7 +263,9 @@ BOOST_AUTO_TEST_CASE(a_nested_call_delivers_other_due_waits_with_every_concurren
                         }
                         seen.add("(");
                         const std::size_t ran = world.ctx.run_one_for(found ? 20s : 0s);
-                        BOOST_TEST((ran == 1U || !found));
+                        if (found) {
+                            BOOST_TEST(ran == 1U);
+                        }
                         seen.add("|");
                         world.ctx.poll();
                         seen.add(")");
@@ -294,7 +296,9 @@ BOOST_AUTO_TEST_CASE(what_an_advance_in_a_handler_makes_due_is_found_by_a_nested
         boost::asio::post(world.ctx, [&] {
             BOOST_TEST(wheel.advance(1s) == 2U);
             world.ctx.poll();
-            BOOST_TEST((called == 2 || !nests(hint)));
+            if (nests(hint)) {
+                BOOST_TEST(called == 2);
+            }
         });
         poll_several_times(world);
         BOOST_TEST(called == 2);

@@ -283,8 +283,7 @@ template <class Core, class Executor>
         op.complete(&op, {}, 0); // Any queue: it only must not be null.
         return true;
     case native_execution::queued:
-        prepare_queue(ex);
-        context_queue::post_to(*native_context(ex), op);
+        context_queue::post_to(*native_context(ex), op); // prepare_hop() has prepared it.
         return true;
     }
     if (const auto strand = strand_in(ex)) {
