@@ -17,7 +17,19 @@
 # `// pch: off` without such a word implies `// unity: off`.
 
 option(ASIO_WHEEL_UNITY_TESTS "Build the tests as a few large sources" OFF)
-set(ASIO_WHEEL_UNITY_LINES 1200 CACHE STRING
+# The larger the sources, the less time they take together, and the more memory each of them takes:
+# 1.2 GB with 1,200 lines, 2.7 GB with 4,800. So it depends on the memory for each processor.
+cmake_host_system_information(RESULT asio_wheel_memory QUERY TOTAL_PHYSICAL_MEMORY) # MB
+cmake_host_system_information(RESULT asio_wheel_processors QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR asio_wheel_memory "${asio_wheel_memory} / ${asio_wheel_processors}")
+if(asio_wheel_memory GREATER 5000)
+    set(asio_wheel_unity_lines 4800)
+elseif(asio_wheel_memory GREATER 3500)
+    set(asio_wheel_unity_lines 2400)
+else()
+    set(asio_wheel_unity_lines 1200)
+endif()
+set(ASIO_WHEEL_UNITY_LINES ${asio_wheel_unity_lines} CACHE STRING
     "Lines of test code in one source of a unity build")
 mark_as_advanced(ASIO_WHEEL_UNITY_LINES)
 
