@@ -31,6 +31,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
@@ -135,6 +136,27 @@ BOOST_AUTO_TEST_CASE(a_handler_bound_to_a_strand) {
         w.start(w.expect(), start);
         w.start(w.expect(), start);
         w.run();
+    });
+}
+
+// If a strand has more to do when its turn ends, it posts another turn. It cannot report that there
+// is no memory for that.
+BOOST_AUTO_TEST_CASE(a_handler_bound_to_a_strand_that_posts_to_the_strand) {
+    each_failure([](world& w) {
+        const auto strand = w.prepare([&] { return asio::make_strand(w.ctx()); });
+        timer t = w.call([&] { return timer(w.ctx(), 3ms); });
+        int posted = 0;
+        for (int i = 0; i < 2; ++i) {
+            w.start(w.expect(), [&](auto h) {
+                t.async_wait(asio::bind_executor(strand, [&, h = std::move(h)](auto ec) mutable {
+                    w.prepare([&] { asio::post(strand, [&] { --posted; }); });
+                    ++posted;
+                    h(ec);
+                }));
+            });
+        }
+        w.run();
+        w.check(posted == 0, "the strand stops");
     });
 }
 

@@ -100,15 +100,18 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(memory_of_hops)
 
-BOOST_AUTO_TEST_CASE(a_wheels_reserve_has_two_blocks) {
+BOOST_AUTO_TEST_CASE(a_wheels_reserve_has_three_blocks) {
     const hop_reserve::owner reserve = hop_reserve::make();
     BOOST_TEST(reserve->acquire());
     void* const first = hop_reserve::allocate(reserve.get());
     void* const second = hop_reserve::allocate(reserve.get());
-    void* const third = hop_reserve::allocate(reserve.get()); // From the block pool.
+    void* const third = hop_reserve::allocate(reserve.get());
+    void* const fourth = hop_reserve::allocate(reserve.get()); // From the block pool.
     BOOST_TEST(first != second);
+    BOOST_TEST(third != second);
     hop_reserve::deallocate(first);
     BOOST_TEST(hop_reserve::allocate(reserve.get()) == first);
+    hop_reserve::deallocate(fourth);
     hop_reserve::deallocate(third);
     hop_reserve::deallocate(second);
     hop_reserve::deallocate(first);
@@ -119,12 +122,41 @@ BOOST_AUTO_TEST_CASE(a_wheels_reserve_serves_one_hop_at_a_time) {
     const hop_reserve::owner reserve = hop_reserve::make();
     BOOST_TEST(reserve->acquire());
     BOOST_TEST(!reserve->acquire());
-    void* const block = hop_reserve::allocate(reserve.get());
+    void* const first = hop_reserve::allocate(reserve.get());
+    void* const second = hop_reserve::allocate(reserve.get());
     reserve->release();
-    BOOST_TEST(!reserve->acquire()); // The executor still has the block.
-    hop_reserve::deallocate(block);
+    BOOST_TEST(!reserve->acquire()); // The executor still has the blocks.
+    hop_reserve::deallocate(first);
+    BOOST_TEST(reserve->acquire()); // There are enough for another hop.
+    reserve->release();
+    hop_reserve::deallocate(second);
     BOOST_TEST(reserve->acquire());
     reserve->release();
+}
+
+BOOST_AUTO_TEST_CASE(a_turn_of_a_strand_keeps_its_block_for_the_next_turn) {
+    const hop_reserve::owner reserve = hop_reserve::make();
+    bool is_same = false;
+    bool is_other = false;
+    call_without_blocks([&] {
+        some_op op;
+        const hop_attempt attempt(op, *reserve);
+        void* const block = hop_attempt::allocate();
+        const turn_memory turn(block);
+        hop_attempt::called(op);
+        some_op another; // Which the handler sends.
+        {
+            const hop_attempt inner(another, *reserve);
+            void* const others = hop_attempt::allocate();
+            is_other = inner.has_memory() && others != block;
+            hop_reserve::deallocate(others);
+        }
+        void* const next = hop_attempt::allocate();
+        is_same = next == block;
+        hop_reserve::deallocate(next);
+    });
+    BOOST_TEST(is_other);
+    BOOST_TEST(is_same);
 }
 
 BOOST_AUTO_TEST_CASE(a_wheels_reserve_is_free_again_when_a_handler_is_called) {

@@ -43,8 +43,6 @@ namespace asio_wheel::detail {
 ///                                   is running counts as work. So call this inside a handler of
 ///                                   the context, or while there is other work.
 ///   static post_to(context, op)     Queues an operation on any context, and counts it as work.
-///   static post_to(context, function, allocator)
-///                                   Queues a function on any context.
 ///   post(op)                        Queues an operation that is counted as work already. It may
 ///                                   stay hidden until the handler that is running has returned.
 ///   post(batch)                     Queues all operations of a batch, which must not be empty.

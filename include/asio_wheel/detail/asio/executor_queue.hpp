@@ -18,7 +18,6 @@
 #define ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_QUEUE_HPP
 
 #include <asio_wheel/detail/asio/executor_port.hpp>
-#include <asio_wheel/detail/asio/function_op.hpp>
 #include <asio_wheel/detail/asio/public_operation.hpp>
 #include <asio_wheel/detail/asio/queue_port.hpp>
 #include <asio_wheel/detail/asio/timer_port.hpp>
@@ -108,13 +107,6 @@ public:
 
     static void post_to(boost::asio::execution_context& context, public_operation& op) {
         boost::asio::use_service<queue_ports>(context).port().post(op);
-    }
-
-    template <class Function, class Allocator>
-    static void post_to(boost::asio::execution_context& context, Function&& function,
-                        const Allocator& allocator) {
-        using op_type = function_op<public_operation, std::decay_t<Function>, Allocator>;
-        post_to(context, op_type::make(std::forward<Function>(function), allocator));
     }
 
     void post(public_operation& op) noexcept {

@@ -13,7 +13,6 @@
 #define ASIO_WHEEL_DETAIL_ASIO_SCHEDULER_QUEUE_HPP
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
-#include <asio_wheel/detail/asio/function_op.hpp>
 #include <asio_wheel/detail/attributes.hpp>
 
 #include <boost/asio/detail/op_queue.hpp>
@@ -141,15 +140,6 @@ public:
 
     static void post_to(boost::asio::execution_context& context, Operation& op) {
         boost::asio::use_service<Scheduler>(context).post_immediate_completion(&op, false);
-    }
-
-    template <class Function, class Allocator>
-    static void post_to(boost::asio::execution_context& context, Function&& function,
-                        const Allocator& allocator) {
-        using op_type = function_op<Operation, std::decay_t<Function>, Allocator>;
-        op_type& op = op_type::make(std::forward<Function>(function), allocator);
-        BOOST_ASIO_HANDLER_CREATION((context, op, "asio_wheel", &context, 0, "execute"));
-        post_to(context, op);
     }
 
     void post(Operation& op) noexcept { scheduler_.post_deferred_completion(&op); }

@@ -224,7 +224,7 @@ public:
 
 private:
     static constexpr std::size_t granularity = 16;
-    static constexpr std::size_t max_pooled_size = 256;
+    static constexpr std::size_t max_pooled_size = 512;
     static constexpr std::size_t sizes = max_pooled_size / granularity;
     static constexpr std::size_t batch = 64;
     static constexpr std::size_t max_cached = 4 * batch;

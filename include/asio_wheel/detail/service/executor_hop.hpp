@@ -14,11 +14,11 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
-#include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
+#include <asio_wheel/detail/service/hop_attempt.hpp>
 #include <asio_wheel/detail/service/hop_reserve.hpp>
+#include <asio_wheel/detail/service/strand_turns.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 
 #include <boost/asio/execution/allocator.hpp>
@@ -30,111 +30,11 @@
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-#include <cstddef>
 #include <new>
 #include <optional>
 #include <utility>
 
 namespace asio_wheel::detail {
-
-/// An attempt to send an operation, on the stack of the sending thread. If the executor throws, or
-/// calls nothing any more, it destroys the function. Then the operation returns to its sender.
-class hop_attempt {
-public:
-    ASIO_WHEEL_NOINLINE hop_attempt(wait_op& op, hop_reserve& reserve) noexcept
-        : op_(op), outer_(std::exchange(current_, this)) {
-        // A strand that finds no memory for its turn never gets a turn. So make sure of that
-        // memory.
-        if (!block_pool::reserve(sizeof(hop_block), hop_reserve::blocks)) {
-            reserve_ = reserve.acquire() ? &reserve : nullptr;
-            has_memory_ = reserve_ != nullptr;
-        }
-    }
-    hop_attempt(const hop_attempt&) = delete;
-    hop_attempt& operator=(const hop_attempt&) = delete;
-    /// Destroys an operation that has returned and was not kept.
-    ASIO_WHEEL_NOINLINE ~hop_attempt() {
-        current_ = outer_;
-        release_reserve();
-        if (returned_) {
-            op_.destroy();
-        }
-    }
-
-    [[nodiscard]] bool has_memory() const noexcept { return has_memory_; }
-
-    /// True if the operation has returned. Then it belongs to the caller.
-    [[nodiscard]] bool keep() noexcept { return std::exchange(returned_, false); }
-
-    /// True if the thread that drops `op` is about to send it.
-    [[nodiscard]] static bool give_back(const wait_op& op) noexcept {
-        const bool here = current_ != nullptr && !current_->gone_ && &current_->op_ == &op;
-        return here && (current_->returned_ = true);
-    }
-
-    /// The operation is being called. From now on, one with the same address is another one. All
-    /// blocks of the hop have been returned. So the reserve can serve what the handler sends.
-    static void called(const wait_op& op) noexcept {
-        if (current_ != nullptr && &current_->op_ == &op) {
-            current_->gone_ = true;
-            current_->release_reserve();
-        }
-    }
-
-    /// A block for the operation that this thread is sending.
-    [[nodiscard]] static void* allocate() {
-        hop_reserve* const reserve = current_ != nullptr ? current_->reserve_ : nullptr;
-        return hop_reserve::allocate(reserve);
-    }
-
-private:
-    void release_reserve() noexcept {
-        if (reserve_ != nullptr) {
-            std::exchange(reserve_, nullptr)->release();
-        }
-    }
-
-    static inline thread_local constinit hop_attempt* current_ = nullptr;
-
-    wait_op& op_;
-    hop_attempt* outer_;
-    hop_reserve* reserve_ = nullptr; // Acquired, if there is no other memory.
-    bool has_memory_ = true;
-    bool returned_ = false;
-    bool gone_ = false;
-};
-
-/// Allocates what an executor needs for a hop.
-template <class T>
-class hop_allocator {
-public:
-    using value_type = T;
-
-    hop_allocator() = default;
-    template <class U>
-    hop_allocator(const hop_allocator<U>&) noexcept {}
-
-    [[nodiscard]] T* allocate(std::size_t n) {
-        return static_cast<T*>(fits(n)
-                                   ? hop_attempt::allocate()
-                                   : ::operator new(n * sizeof(T), std::align_val_t(alignof(T))));
-    }
-
-    void deallocate(T* p, std::size_t n) noexcept {
-        if (fits(n)) {
-            hop_reserve::deallocate(p);
-        } else {
-            ::operator delete(p, std::align_val_t(alignof(T)));
-        }
-    }
-
-    friend bool operator==(const hop_allocator&, const hop_allocator&) noexcept { return true; }
-
-private:
-    [[nodiscard]] static constexpr bool fits(std::size_t n) noexcept {
-        return n * sizeof(T) <= hop_block::room && alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-    }
-};
 
 /// The function object that carries an operation. If its executor drops it, the operation is
 /// dropped, too.
@@ -170,54 +70,6 @@ inline constexpr bool is_strand_of_native<boost::asio::strand<Executor>> = is_na
 
 using io_strand = boost::asio::strand<boost::asio::io_context::executor_type>;
 using pool_strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
-
-/// Takes the place of a strand's inner executor, which is native, for a hop: a turn of the strand
-/// goes into the queue of the same context, in memory from hop_allocator. So hops to strands are
-/// the same code, whatever the strands are made of.
-class strand_turns {
-public:
-    template <class Executor>
-        requires is_native_type<Executor>
-    explicit strand_turns(const Executor& ex)
-        : context_(&context_of(ex)), may_block_(may_block(ex)) {
-        prepare_queue(ex);
-    }
-
-    template <class Function>
-    ASIO_WHEEL_NOINLINE void execute(Function&& function) const {
-        if (may_block_ && context_queue::running_in_this_thread(*context_)) {
-            std::forward<Function>(function)();
-        } else {
-            context_queue::post_to(*context_, std::forward<Function>(function),
-                                   hop_allocator<void>());
-        }
-    }
-
-    [[nodiscard]] boost::asio::execution_context&
-    query(boost::asio::execution::context_t) const noexcept {
-        return *context_;
-    }
-    [[nodiscard]] static hop_allocator<void>
-    query(boost::asio::execution::allocator_t<void>) noexcept {
-        return {};
-    }
-    [[nodiscard]] boost::asio::execution::blocking_t
-    query(boost::asio::execution::blocking_t) const noexcept {
-        using boost::asio::execution::blocking_t;
-        return may_block_ ? blocking_t(blocking_t::possibly) : blocking_t(blocking_t::never);
-    }
-    [[nodiscard]] strand_turns require(boost::asio::execution::blocking_t::never_t) const noexcept {
-        strand_turns other(*this);
-        other.may_block_ = false;
-        return other;
-    }
-
-    friend bool operator==(const strand_turns&, const strand_turns&) noexcept = default;
-
-private:
-    boost::asio::execution_context* context_;
-    bool may_block_;
-};
 
 /// hop_to() by a function object.
 template <class Executor>

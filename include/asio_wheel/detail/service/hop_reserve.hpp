@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -30,13 +31,15 @@ struct hop_block {
     alignas(std::max_align_t) std::byte memory[room];
 };
 
-/// Two blocks, for one hop at a time, for when there is no other memory. An executor allocates up
-/// to two for a function: a strand one for its queue and one for its turn.
+/// Three blocks, for one hop at a time, for when there is no other memory. An executor allocates up
+/// to two for a function: a strand one for its queue and one for its turn, which it keeps while the
+/// handler runs. So a third one is there for what that handler sends.
 ///
 /// It ends when its owner has left it, no hop has acquired it, and no block of it is taken.
 class hop_reserve {
 public:
-    static constexpr std::size_t blocks = 2;
+    static constexpr std::size_t blocks = 3;
+    static constexpr std::size_t blocks_of_a_hop = 2;
 
     struct leave {
         void operator()(hop_reserve* r) const noexcept { r->clear(owned); }
@@ -48,10 +51,18 @@ public:
     hop_reserve(const hop_reserve&) = delete;
     hop_reserve& operator=(const hop_reserve&) = delete;
 
-    /// For the owner, who sends something: false if another hop has the reserve, or a block of it.
+    /// For the owner, who sends something: false if another hop has the reserve, or too many of its
+    /// blocks.
     [[nodiscard]] bool acquire() noexcept {
-        unsigned unused = owned; // Acquires what those did who gave blocks back.
-        return state_.compare_exchange_strong(unused, owned | acquired, std::memory_order_acquire);
+        // Acquires what those did who gave blocks back.
+        unsigned state = state_.load(std::memory_order_relaxed);
+        while (!is_acquired(state) && free_blocks(state) >= blocks_of_a_hop) {
+            if (state_.compare_exchange_weak(state, state | acquired, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
+                return true;
+            }
+        }
+        return false;
     }
     /// The hop takes no more blocks.
     void release() noexcept { clear(acquired); }
@@ -81,6 +92,13 @@ private:
     static constexpr unsigned owned = 1;
     static constexpr unsigned acquired = 2;
     [[nodiscard]] static constexpr unsigned taken(std::size_t i) noexcept { return 4U << i; }
+
+    [[nodiscard]] static constexpr bool is_acquired(unsigned state) noexcept {
+        return (state & acquired) != 0;
+    }
+    [[nodiscard]] static constexpr std::size_t free_blocks(unsigned state) noexcept {
+        return blocks - static_cast<std::size_t>(std::popcount(state & ~(owned | acquired)));
+    }
 
     // Null if all blocks are taken.
     [[nodiscard]] hop_block* take() noexcept {
