@@ -10,6 +10,7 @@
 
 #include <asio_wheel/detail/asio/executor_queue.hpp>
 
+#include "support/calling_op.hpp"
 #include "support/own_context.hpp"
 
 #include <boost/asio/execution/context.hpp>
@@ -23,7 +24,6 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -228,12 +228,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_operation_is_queued_without_memory, Way, ways) 
     BOOST_TEST(w.ctx.stopped());
 }
 
-BOOST_AUTO_TEST_CASE(a_function_is_queued_in_memory_of_its_allocator) {
+BOOST_AUTO_TEST_CASE(an_operation_is_queued_in_its_own_memory) {
     asio::io_context ctx;
     executor_queue::introduce(ctx.get_executor());
     int called = 0;
     const std::size_t live = heap.live;
-    executor_queue::post_to(ctx, [&called] { ++called; }, std::allocator<void>());
+    executor_queue::post_to(ctx, call([&called] { ++called; }));
     BOOST_TEST(heap.live == live + 1);
     ctx.run();
     BOOST_TEST(called == 1);
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_function_is_queued_in_memory_of_its_allocator) {
     {
         asio::io_context other;
         executor_queue::introduce(other.get_executor());
-        executor_queue::post_to(other, [&called] { ++called; }, std::allocator<void>());
+        executor_queue::post_to(other, call([&called] { ++called; }));
     }
     BOOST_TEST(called == 1);
     BOOST_TEST(heap.live == live);
@@ -251,8 +251,8 @@ BOOST_AUTO_TEST_CASE(a_context_knows_whether_it_runs_in_this_thread) {
     asio::io_context ctx;
     executor_queue::introduce(ctx.get_executor());
     bool inside = false;
-    executor_queue::post_to(
-        ctx, [&] { inside = executor_queue::running_in_this_thread(ctx); }, std::allocator<void>());
+    executor_queue::post_to(ctx,
+                            call([&] { inside = executor_queue::running_in_this_thread(ctx); }));
     BOOST_TEST(!executor_queue::running_in_this_thread(ctx));
     ctx.run();
     BOOST_TEST(inside);
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_context_knows_whether_it_runs_in_this_thread) {
 BOOST_AUTO_TEST_CASE(a_context_of_the_user_runs_operations_too) {
     own_context ctx;
     std::atomic<bool> called = false;
-    executor_queue::post_to(ctx, [&called] { called = true; }, std::allocator<void>());
+    executor_queue::post_to(ctx, call([&called] { called = true; }));
     for (int i = 0; i < 20'000 && !called; ++i) {
         std::this_thread::sleep_for(1ms);
     }

@@ -6,12 +6,13 @@
 
 #include <asio_wheel/detail/asio/executor_queue.hpp>
 
+#include "support/calling_op.hpp"
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio_wheel::detail::executor_queue;
+using asio_wheel::test::call;
 
 } // namespace
 
@@ -37,7 +39,7 @@ BOOST_AUTO_TEST_CASE(threads_post_and_count_work_together) {
                 executor_queue own(queue);
                 for (int i = 0; i < posts; ++i) {
                     own.work_started();
-                    executor_queue::post_to(pool, [&called] { ++called; }, std::allocator<void>());
+                    executor_queue::post_to(pool, call([&called] { ++called; }));
                     own.work_finished();
                 }
             });
@@ -65,7 +67,7 @@ BOOST_AUTO_TEST_CASE(threads_use_the_timer_together) {
                 for (int i = 0; i < posts; ++i) {
                     executor_queue own(queue);
                     own.work_started();
-                    executor_queue::post_to(ctx, [&called] { ++called; }, std::allocator<void>());
+                    executor_queue::post_to(ctx, call([&called] { ++called; }));
                     own.work_finished();
                 }
                 if (last) {
