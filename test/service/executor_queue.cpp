@@ -14,7 +14,10 @@
 #include "support/own_context.hpp"
 
 #include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution/relationship.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/system/error_code.hpp>
@@ -245,6 +248,22 @@ BOOST_AUTO_TEST_CASE(an_operation_is_queued_in_its_own_memory) {
     }
     BOOST_TEST(called == 1);
     BOOST_TEST(heap.live == live);
+}
+
+// Asio hides what a handler posts as its continuation.
+BOOST_AUTO_TEST_CASE(a_poll_inside_a_handler_finds_what_was_posted_there) {
+    asio::io_context ctx;
+    executor_queue::introduce(
+        asio::prefer(ctx.get_executor(), asio::execution::relationship.continuation));
+    bool called = false;
+    bool found = false;
+    asio::post(ctx, [&] {
+        executor_queue::post_to(ctx, call([&] { called = true; }));
+        ctx.poll();
+        found = called;
+    });
+    ctx.run();
+    BOOST_TEST(found);
 }
 
 BOOST_AUTO_TEST_CASE(a_context_knows_whether_it_runs_in_this_thread) {

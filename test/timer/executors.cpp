@@ -7,6 +7,7 @@
 
 #include <asio_wheel/steady_timer.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/only_if.hpp"
@@ -336,6 +337,35 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_on_its_way_arrives_when_its_timers_context_
     other.run();
     BOOST_TEST(called == 1);
     BOOST_TEST(alive.use_count() == 1);
+}
+
+// The last wait may end outside of the wheel's own turns: in a turn of a strand that was busy when
+// the wait was sent there.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_stops_when_its_last_wait_ends_on_a_busy_strand, Timer,
+                              timers) {
+    for (int turns = 0; turns < 4; ++turns) { // After so many, the strand is busy.
+        asio::io_context ctx;
+        const asio::any_io_executor strand = asio::make_strand(ctx);
+        Timer later(strand, 1h);
+        later.async_wait([](const error_code&) {});
+        ctx.poll();
+        Timer now(strand, 0s);
+        bool called = false;
+        now.async_wait([&](const error_code&) { called = true; });
+        const std::function<void(int)> after = [&](int left) {
+            if (left > 0) {
+                asio::post(ctx, [&, left] { after(left - 1); });
+            } else {
+                asio::post(strand, [&] { later.cancel(); });
+            }
+        };
+        after(turns);
+        for (int i = 0; i < 10 && !ctx.stopped(); ++i) {
+            poll_with_timers(ctx);
+        }
+        BOOST_TEST(called);
+        BOOST_TEST(ctx.stopped());
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_postponed_wait_on_its_way_ends_with_its_timers_context, virtual_world) {

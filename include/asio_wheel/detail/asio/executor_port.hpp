@@ -12,6 +12,7 @@
 #include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/execution/relationship.hpp>
 #include <boost/asio/prefer.hpp>
 #include <boost/asio/require.hpp>
 
@@ -74,8 +75,7 @@ private:
 template <class Executor>
 class executor_port final : public queue_port {
 public:
-    explicit executor_port(const Executor& ex)
-        : executor_(boost::asio::require(ex, boost::asio::execution::blocking.never)), work_(ex) {}
+    explicit executor_port(const Executor& ex) : executor_(posting(ex)), work_(ex) {}
 
     void post(public_operation& op) noexcept override {
         operation_function function(op);
@@ -95,10 +95,15 @@ public:
     }
 
 private:
-    using posting = std::decay_t<decltype(boost::asio::require(
-        std::declval<const Executor&>(), boost::asio::execution::blocking.never))>;
+    // An executor that only queues functions, for any thread of the context. (Asio hides
+    // continuations of a handler from other threads until the handler has returned.)
+    [[nodiscard]] static auto posting(const Executor& ex) {
+        namespace execution = boost::asio::execution;
+        return boost::asio::prefer(boost::asio::require(ex, execution::blocking.never),
+                                   execution::relationship.fork);
+    }
 
-    const posting executor_;
+    const decltype(posting(std::declval<const Executor&>())) executor_;
     executor_work<Executor> work_;
 };
 

@@ -36,7 +36,6 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/execution_context.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
@@ -69,14 +68,16 @@ private:
     std::uint64_t id_;
 };
 
-/// A context whose queue leads to `ex`.
+/// The queue of a context, from which an operation gets to `ex`.
 template <class Executor>
-[[nodiscard]] boost::asio::execution_context& queue_context_of(const Executor& ex) {
+[[nodiscard]] context_queue queue_before(const Executor& ex) {
     if constexpr (has_context<Executor>) {
-        return context_of(ex);
+        return queue_of(ex);
+    } else if (auto* const native = native_context(ex)) {
+        prepare_queue(ex);
+        return context_queue(*native);
     } else {
-        boost::asio::execution_context* const native = native_context(ex);
-        return native != nullptr ? *native : context_of(boost::asio::system_executor());
+        return queue_of(boost::asio::system_executor());
     }
 }
 
@@ -86,7 +87,7 @@ class idle_op final : public executor_op, public idle_wait {
 
 public:
     idle_op(Handler&& handler, const Executor& ex)
-        : executor_op(&idle_op::run), queue_(queue_context_of(ex)), native_(is_native(ex)),
+        : executor_op(&idle_op::run), queue_(queue_before(ex)), native_(is_native(ex)),
           work_(track_work(ex)), reserve_(native_ ? nullptr : dispatch_reserve::make()),
           handler_(std::move(handler)) {}
 

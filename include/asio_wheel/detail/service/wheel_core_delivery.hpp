@@ -214,6 +214,9 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
         if (op.owner != nullptr) { // Otherwise it was aborted, or the core has ended.
             wheel_core& core = *lifetime->core;
             core.claim(op, core.counts_.here());
+            if constexpr (context_queue::is_public) { // See handler_scope::may_be_last().
+                static_cast<void>(core.become_idle());
+            }
         }
         return arrival::claimed;
     }
