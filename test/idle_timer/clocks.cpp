@@ -9,6 +9,7 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
@@ -47,8 +48,11 @@ struct wall_clock {
 // Reads the clock on each turn of the context, because nothing else reports that it was set.
 template <>
 struct boost::asio::wait_traits<wall_clock> {
-    static wall_clock::duration to_wait_duration(const wall_clock::duration&) { return {}; }
-    static wall_clock::duration to_wait_duration(const wall_clock::time_point&) { return {}; }
+    static wall_clock::duration to_wait_duration(const wall_clock::duration&) { return often; }
+    static wall_clock::duration to_wait_duration(const wall_clock::time_point&) { return often; }
+
+    static constexpr wall_clock::duration often =
+        std::chrono::milliseconds(asio_wheel::test::on_io_uring ? 1 : 0); // As in manual_clock.hpp.
 };
 
 namespace {

@@ -68,7 +68,8 @@ BOOST_AUTO_TEST_CASE(a_context_can_be_ended_with_tasks_that_are_pending) { // A 
     asio::io_context ctx;
     scheduler tasks(ctx);
     tasks.schedule_after(1h, [] {});
-    BOOST_TEST(ctx.poll() == 0U);
+    ctx.poll();
+    BOOST_TEST(!ctx.stopped());
 }
 
 // schedule(task, delay), schedule(task, time)

@@ -11,6 +11,7 @@
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/manual_operation.hpp"
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(running_the_context_advances_the_clock_and_says_what_ran) {
     asio::io_context ctx;
     scheduler tasks(ctx);
     tasks.schedule_after(1h, [] {});
-    BOOST_TEST(ctx.run_one_for(1ms) == 0U);
+    BOOST_TEST(ctx.run_one_for(1ms) <= (counts_only_handlers ? 0U : 1U));
     int calls = 0;
     tasks.schedule_after(0ms, [&] { ++calls; });
     while (calls == 0) {

@@ -10,7 +10,9 @@
 
 #include <asio_wheel/detail/asio/executor_queue.hpp>
 
+#include "support/backend.hpp"
 #include "support/calling_op.hpp"
+#include "support/only_if.hpp"
 #include "support/own_context.hpp"
 
 #include <boost/asio/execution/context.hpp>
@@ -39,6 +41,11 @@ using namespace std::chrono_literals;
 namespace asio = boost::asio;
 namespace detail = asio_wheel::detail;
 using detail::executor_queue;
+
+// Whether a context ran so many handlers. Asio may count some of its own.
+bool is_count(std::size_t ran, std::size_t expected) {
+    return counts_only_handlers ? ran == expected : ran >= expected;
+}
 
 // What happens to an operation.
 struct record {
@@ -116,7 +123,7 @@ template <class Way>
 struct world {
     world() {
         Way::introduce(ctx);
-        BOOST_TEST(ctx.poll() == Way::at_first_use);
+        BOOST_TEST(is_count(ctx.poll(), Way::at_first_use));
         ctx.restart();
     }
     record seen;
@@ -142,7 +149,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(operations_run_in_the_order_of_their_posts, Way, w
     BOOST_TEST(batch.empty());
     executor_queue::post_to(w.ctx, w.op(5));
     BOOST_TEST(w.seen.ran.empty());
-    BOOST_TEST(w.ctx.poll() == 6U + Way::at_the_end);
+    BOOST_TEST(is_count(w.ctx.poll(), 6U + Way::at_the_end));
     BOOST_TEST(w.seen.ran == (std::vector<int>{0, 1, 2, 3, 4, 5}),
                boost::test_tools::per_element());
     BOOST_TEST(w.ctx.stopped());
@@ -277,8 +284,9 @@ BOOST_AUTO_TEST_CASE(a_context_knows_whether_it_runs_in_this_thread) {
     BOOST_TEST(inside);
 }
 
-// Asio's own threads run the timer's handlers there.
-BOOST_AUTO_TEST_CASE(a_context_of_the_user_runs_operations_too) {
+// Asio's own threads run the timer's handlers there. (With io_uring they run no handlers, not even
+// those of Asio's timers.)
+BOOST_AUTO_TEST_CASE(a_context_of_the_user_runs_operations_too, *only_if(!on_io_uring)) {
     own_context ctx;
     std::atomic<bool> called = false;
     executor_queue::post_to(ctx, call([&called] { called = true; }));

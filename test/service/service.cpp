@@ -8,8 +8,10 @@
 #include <asio_wheel/system_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/only_if.hpp"
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
@@ -283,6 +285,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_for_one_thread_needs_no_lock, World, rea
 
 // Asio's documentation says what to do; the wheel needs nothing more.
 #if defined(__unix__) || defined(__APPLE__)
+BOOST_TEST_DECORATOR(*only_if(!on_io_uring)) // There, no timer of Asio's does.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_survives_a_fork_on_both_sides, World, real_worlds) {
     World world;
     int fired = 0;

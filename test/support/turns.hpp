@@ -9,6 +9,7 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_TURNS_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_TURNS_HPP
 
+#include "backend.hpp"
 #include "manual_clock.hpp"
 #include "measured_sync.hpp"
 
@@ -174,7 +175,10 @@ public:
     gap run(std::chrono::nanoseconds d) {
         clock::advance(d);
         gap most;
+        using real = std::chrono::steady_clock;
+        constexpr auto real_pause = std::chrono::milliseconds(20);
         std::size_t quiet = 0; // Turns without anything between them.
+        auto quiet_since = real::now();
         std::size_t ran = ran_;
         wheel_stats before = stats();
         std::int64_t last = thread_time();
@@ -184,6 +188,7 @@ public:
             const bool something =
                 ran_ != ran || now.cascaded != before.cascaded || now.postponed != before.postponed;
             quiet = something ? 0 : quiet + 1;
+            quiet_since = something ? real::now() : quiet_since;
             if (something) {
                 most.handlers = std::max(most.handlers, ran_ - ran);
                 most.cascaded = std::max(most.cascaded, now.cascaded - before.cascaded);
@@ -191,7 +196,8 @@ public:
             }
             ran = ran_;
             before = now;
-            if (quiet < 20) { // The driver may need some turns to notice the time.
+            // The driver may need some turns to notice the time, or some of the real time.
+            if (quiet < 20 || (polls_are_slow && real::now() - quiet_since < real_pause)) {
                 boost::asio::post(ctx_, std::ref(turn));
             }
             last = thread_time();

@@ -7,6 +7,7 @@
 #include <asio_wheel/system_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
@@ -42,17 +43,6 @@ struct settable_clock {
     static inline time_point current{};
     static time_point now() noexcept { return current; }
     static void step(duration d) { current += d; }
-};
-
-// Reads the clock on each turn of the context, because nothing else reports that it was set.
-template <class Clock>
-struct impatient {
-    static typename Clock::duration to_wait_duration(const typename Clock::duration&) {
-        return Clock::duration::zero();
-    }
-    static typename Clock::duration to_wait_duration(const typename Clock::time_point&) {
-        return Clock::duration::zero();
-    }
 };
 
 using wall_clock = settable_clock<nanoseconds>;
