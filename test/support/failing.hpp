@@ -259,7 +259,7 @@ public:
             any = turn(*ctx_) || (other_ && turn(*other_)) || (pool_ && turn(*pool_));
             if (!any && late > 0) {
                 --late;
-                any = guarded([this] { return ctx_->run_one_for(std::chrono::milliseconds(2)); });
+                any = wake(*ctx_) || (pool_ && wake(*pool_));
             }
         }
         const bool busy = turns >= most;
@@ -388,6 +388,18 @@ private:
             auto& scheduler = boost::asio::use_service<boost::asio::detail::scheduler>(pool);
             error_code ec;
             return scheduler.poll_one(ec);
+        });
+    }
+
+    // Where polls are slow: waits a moment for a wake-up.
+    bool wake(boost::asio::io_context& ctx) {
+        return guarded([&ctx] { return ctx.run_one_for(std::chrono::milliseconds(2)); });
+    }
+    bool wake(boost::asio::thread_pool& pool) {
+        return guarded([&pool] {
+            auto& scheduler = boost::asio::use_service<boost::asio::detail::scheduler>(pool);
+            error_code ec;
+            return scheduler.wait_one(2'000, ec); // us
         });
     }
 

@@ -6,6 +6,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
 #include "support/names.hpp"
@@ -406,7 +407,7 @@ BOOST_AUTO_TEST_CASE(a_clock_of_seconds_in_32_bits_causes_one_wake_up_for_a_wait
     wheel.pause();
     t.expires_after(seconds_clock::duration(1));
     t.async_wait([](error_code) {});
-    BOOST_TEST(world.poll() == 0U);
+    BOOST_TEST((world.poll() == 0U || !counts_only_handlers));
     t.cancel();
 }
 

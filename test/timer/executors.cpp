@@ -424,6 +424,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(timers_work_on_the_system_executor, World, real_wo
 }
 
 // A context whose queue the wheel does not know. Asio's timers work there, so wheel timers do too.
+// (With io_uring, neither do.)
+BOOST_TEST_DECORATOR(*only_if(!on_io_uring))
 BOOST_AUTO_TEST_CASE_TEMPLATE(timers_work_on_a_context_of_any_kind, World, real_worlds) {
     using own = own_context::executor_type;
     own_context ctx;

@@ -21,7 +21,6 @@
 
 #include <cstddef>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -31,19 +30,17 @@ namespace asio_wheel::detail {
 template <class Function>
 class strand_turn final : public operation {
 public:
-    template <class F>
-    [[nodiscard]] static strand_turn& make(F&& function) {
+    [[nodiscard]] static strand_turn& make(Function&& function) {
         strand_turn* const memory = hop_allocator<strand_turn>().allocate(1);
         scope_exit give_back([&] { hop_allocator<strand_turn>().deallocate(memory, 1); });
-        ::new (static_cast<void*>(memory)) strand_turn(std::forward<F>(function));
+        ::new (static_cast<void*>(memory)) strand_turn(std::move(function));
         give_back.release();
         return *memory;
     }
 
 private:
-    template <class F>
-    explicit strand_turn(F&& function)
-        : operation(&strand_turn::run), function_(std::forward<F>(function)) {}
+    explicit strand_turn(Function&& function)
+        : operation(&strand_turn::run), function_(std::move(function)) {}
 
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto* turn = static_cast<strand_turn*>(self);
@@ -78,13 +75,13 @@ public:
     }
 
     template <class Function>
-    ASIO_WHEEL_NOINLINE void execute(Function&& function) const {
-        using turn = strand_turn<std::decay_t<Function>>;
+    ASIO_WHEEL_NOINLINE void execute(Function function) const {
+        using turn = strand_turn<Function>;
         if (may_block_ && context_queue::running_in_this_thread(*context_)) {
             const turn_memory memory(hop_attempt::allocate());
-            std::forward<Function>(function)();
+            std::move(function)();
         } else {
-            turn& next = turn::make(std::forward<Function>(function));
+            turn& next = turn::make(std::move(function));
             BOOST_ASIO_HANDLER_CREATION((*context_, next, "asio_wheel", context_, 0, "execute"));
             context_queue::post_to(*context_, next);
         }
