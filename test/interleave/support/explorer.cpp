@@ -829,6 +829,24 @@ findings explore(const std::string& name, const bounds& limits,
     return found;
 }
 
+namespace {
+
+std::string_view wanted_length() {
+    const char* const text = std::getenv("ASIO_WHEEL_INTERLEAVE");
+    const std::string_view length = text != nullptr ? text : "";
+    if (!length.empty() && length != "full" && length != "short") {
+        throw std::invalid_argument("ASIO_WHEEL_INTERLEAVE can be \"full\" or \"short\" only");
+    }
+    return length;
+}
+
+// Each schedule takes long with ThreadSanitizer.
+bool with_few_preemptions() {
+    return sees_races || wanted_length() == "short";
+}
+
+} // namespace
+
 void explore_all(const std::string& name, const bounds& limits, const expected& what,
                  const std::function<void()>& scenario) {
     bounds actual = limits;
@@ -836,7 +854,7 @@ void explore_all(const std::string& name, const bounds& limits, const expected& 
         wanted && actual.preemptions) {
         actual.preemptions = std::max(*actual.preemptions, static_cast<unsigned>(*wanted));
         actual.schedules = std::numeric_limits<std::uint64_t>::max();
-    } else if (sees_races && actual.preemptions) {
+    } else if (with_few_preemptions() && actual.preemptions) {
         actual.preemptions = std::min(*actual.preemptions, 1U);
     }
     const findings found = explore(name, actual, scenario);
@@ -844,7 +862,7 @@ void explore_all(const std::string& name, const bounds& limits, const expected& 
         BOOST_ERROR(found.wrong->what + "\nrun again with ASIO_WHEEL_SCHEDULE=" + name + ":" +
                     found.wrong->schedule + "\n" + found.wrong->trace);
     } else if (std::getenv("ASIO_WHEEL_SCHEDULE") == nullptr &&
-               !(sees_races && actual.preemptions)) {
+               !(with_few_preemptions() && actual.preemptions)) {
         std::set<std::string> seen;
         for (const auto& [o, times] : found.outcomes) {
             seen.insert(o);
@@ -858,20 +876,13 @@ void explore_all(const std::string& name, const bounds& limits, const expected& 
 void explore_both(const std::string& name, unsigned preemptions, const expected& what,
                   const std::function<void()>& scenario) {
     explore_all(name, {}, what, scenario);
-    if (!sees_races) {
+    if (!with_few_preemptions()) {
         explore_all(name + "_bounded", {.preemptions = preemptions}, what, scenario);
     }
 }
 
 bool at_length() {
-    const char* const text = std::getenv("ASIO_WHEEL_INTERLEAVE");
-    if (text == nullptr || *text == '\0') {
-        return false;
-    }
-    if (std::string_view(text) != "full") {
-        throw std::invalid_argument("ASIO_WHEEL_INTERLEAVE can be \"full\" only");
-    }
-    return true;
+    return wanted_length() == "full";
 }
 
 void outcome(const std::string& what) {
