@@ -180,7 +180,7 @@ private:
         // In a single-threaded context, Asio does not yet count what a handler posts. A poll()
         // inside that handler calls it, finds no work, and stops the context.
         [[nodiscard]] bool may_stop_by_itself() const {
-            return hint != 0 && (posted_inside || detail::context_queue::is_public);
+            return hides_posts() || (posted_inside && hint != 0);
         }
 
         // By public functions, a wheel posts as handlers do. So a poll() inside a handler does not

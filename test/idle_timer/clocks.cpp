@@ -9,8 +9,8 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
-#include "support/backend.hpp"
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
@@ -45,15 +45,9 @@ struct wall_clock {
 
 } // namespace
 
-// Reads the clock on each turn of the context, because nothing else reports that it was set.
+// The traits of all timers on this clock: see manual_clock.hpp.
 template <>
-struct boost::asio::wait_traits<wall_clock> {
-    static wall_clock::duration to_wait_duration(const wall_clock::duration&) { return often; }
-    static wall_clock::duration to_wait_duration(const wall_clock::time_point&) { return often; }
-
-    static constexpr wall_clock::duration often =
-        std::chrono::milliseconds(asio_wheel::test::on_io_uring ? 1 : 0); // As in manual_clock.hpp.
-};
+struct boost::asio::wait_traits<wall_clock> : asio_wheel::test::impatient<wall_clock> {};
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/names.hpp"
@@ -68,7 +69,10 @@ BOOST_AUTO_TEST_CASE(a_context_can_be_ended_with_tasks_that_are_pending) { // A 
     asio::io_context ctx;
     scheduler tasks(ctx);
     tasks.schedule_after(1h, [] {});
-    ctx.poll();
+    const std::size_t handlers = ctx.poll();
+    if (counts_only_handlers) {
+        BOOST_TEST(handlers == 0U);
+    }
     BOOST_TEST(!ctx.stopped());
 }
 

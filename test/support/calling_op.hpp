@@ -18,13 +18,9 @@ namespace asio_wheel::test {
 template <class Function>
 class calling_op final : public detail::public_operation {
 public:
-    [[nodiscard]] static public_operation& make(Function f) {
-        return *new calling_op(std::move(f));
-    }
-
-private:
     explicit calling_op(Function f) : public_operation(&calling_op::run), function_(std::move(f)) {}
 
+private:
     static void run(void* queue, public_operation* self, const boost::system::error_code&,
                     std::size_t) {
         const std::unique_ptr<calling_op> op(static_cast<calling_op*>(self));
@@ -38,7 +34,7 @@ private:
 
 template <class Function>
 [[nodiscard]] detail::public_operation& call(Function f) {
-    return calling_op<Function>::make(std::move(f));
+    return *new calling_op<Function>(std::move(f));
 }
 
 } // namespace asio_wheel::test

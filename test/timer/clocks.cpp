@@ -407,7 +407,10 @@ BOOST_AUTO_TEST_CASE(a_clock_of_seconds_in_32_bits_causes_one_wake_up_for_a_wait
     wheel.pause();
     t.expires_after(seconds_clock::duration(1));
     t.async_wait([](error_code) {});
-    BOOST_TEST((world.poll() == 0U || !counts_only_handlers));
+    const std::size_t handlers = world.poll();
+    if (counts_only_handlers) {
+        BOOST_TEST(handlers == 0U);
+    }
     t.cancel();
 }
 
