@@ -74,21 +74,21 @@ struct stepped : drained_context {
     }
 };
 
-// Operations just after a step of the clock, which must arm the driver again. `soon` and `far` are
+// Operations just after a step of the clock, which must arm the driver again. `soon` and `later` are
 // pending already, unless the operation starts one.
 struct action {
     const char* name;
-    std::function<void(checked_wait& soon, checked_wait& far)> run;
+    std::function<void(checked_wait& soon, checked_wait& later)> run;
 };
 
 const action actions[] = {
     {"a wait is started", [](auto& soon, auto&) { soon.start(); }},
     {"a wait is brought forward",
-     [](auto&, auto& far) { static_cast<void>(far.timer.postpone(5min)); }},
+     [](auto&, auto& later) { static_cast<void>(later.timer.postpone(5min)); }},
     {"the context looks at the clock",
-     [](auto&, auto& far) {
+     [](auto&, auto& later) {
          auto& ctx = static_cast<boost::asio::io_context&>(
-             boost::asio::query(far.timer.get_executor(), boost::asio::execution::context));
+             boost::asio::query(later.timer.get_executor(), boost::asio::execution::context));
          look(ctx);
      }},
 };
@@ -108,15 +108,15 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_without_memory_loses_no_wait) {
                                              << " min, allocation " << n << " fails");
                 stepped world;
                 checked_wait soon(world.ctx, 10min + d);
-                checked_wait far(world.ctx, 1h);
-                far.start();
+                checked_wait later(world.ctx, 1h);
+                later.start();
                 look(world.ctx);
                 wall_clock::advance(d);
                 failed = false;
                 try {
                     const empty_pool none;
                     const fail_after some(n);
-                    a.run(soon, far);
+                    a.run(soon, later);
                     failed = some.has_failed();
                 } catch (const std::bad_alloc&) {
                     failed = true;
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_without_memory_loses_no_wait) {
                 world.step(11min);
                 BOOST_TEST(soon.delivered == (soon.started ? 1 : 0));
                 world.step(4h);
-                BOOST_TEST(far.delivered == 1);
+                BOOST_TEST(later.delivered == 1);
             }
         }
     }
@@ -137,15 +137,15 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_while_there_is_no_memory_loses_no_w
             BOOST_TEST_INFO_SCOPE(a.name << " after a step of " << d / 1min << " min");
             stepped world;
             checked_wait soon(world.ctx, 10min + d);
-            checked_wait far(world.ctx, 1h);
-            far.start();
+            checked_wait later(world.ctx, 1h);
+            later.start();
             look(world.ctx);
             wall_clock::advance(d);
             {
                 const empty_pool none;
                 const out_of_memory at_all;
                 try {
-                    a.run(soon, far);
+                    a.run(soon, later);
                 } catch (const std::bad_alloc&) {
                 }
                 for (int i = 0; i < 100; ++i) { // It may try again and again.
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_while_there_is_no_memory_loses_no_w
             world.step(11min);
             BOOST_TEST(soon.delivered == (soon.started ? 1 : 0));
             world.step(4h);
-            BOOST_TEST(far.delivered == 1);
+            BOOST_TEST(later.delivered == 1);
         }
     }
 }

@@ -33,6 +33,7 @@ using asio_wheel::inspector;
 struct inspected : virtual_time {
     std::unique_ptr<inspector> it = std::make_unique<inspector>(ctx);
 
+    inspected() { has_sockets = true; }
     ~inspected() { it.reset(); }
 
     [[nodiscard]] auto run() {

@@ -35,7 +35,9 @@ struct inspected : virtual_time {
     std::unique_ptr<inspector> it;
 
     explicit inspected(inspector_options options = {})
-        : it(std::make_unique<inspector>(ctx, std::move(options))) {}
+        : it(std::make_unique<inspector>(ctx, std::move(options))) {
+        has_sockets = true;
+    }
     ~inspected() { it.reset(); }
 
     [[nodiscard]] std::string port() const { return std::to_string(it->local_endpoint().port()); }

@@ -213,7 +213,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_is_queued_is_destroyed_with_the_context, Way,
         queue.post(first);
         queue.work_started();
         queue.post(second);
-        queue.work_started();
+        if (!on_completion_port) { // Its context would wait for this work.
+            queue.work_started();
+        }
     }
     BOOST_TEST(seen.ran.empty());
     BOOST_TEST(seen.destroyed == 2);

@@ -268,8 +268,8 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_moved_during_a_pass_with_held_timers_is_visi
             const nanoseconds next = 1h - (++walks) * 1min;
             w.wheel.for_each_pending([&](const pending_wait& wait) {
                 if (seen.empty()) {
-                    for (std::size_t far = 1; far < w.timers.size(); far += 2) {
-                        static_cast<void>(w.timers[far].postpone_until(w.now() + next));
+                    for (std::size_t later = 1; later < w.timers.size(); later += 2) {
+                        static_cast<void>(w.timers[later].postpone_until(w.now() + next));
                     }
                 }
                 ++seen[wait.remaining];

@@ -13,6 +13,7 @@
 #include "support/turns.hpp"
 #include "support/names.hpp"
 
+#include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(a_lock_is_watched) {
     BOOST_TEST(one.count >= 1U);
     BOOST_TEST(one.most_work == 1U);
     BOOST_TEST(one.most_ready == 0U);
-    BOOST_TEST(one.longest_ns > 0);
+    BOOST_TEST((one.longest_ns > 0 || !thread_time_is_fine));
     const lock_record aborted = locks_of(crowd, [&] { crowd.timers().pop_back(); });
     BOOST_TEST(aborted.most_work == 1U);
     BOOST_TEST(aborted.most_ready == 1U);
@@ -295,7 +296,8 @@ BOOST_AUTO_TEST_CASE(a_context_ends_in_slices_though_handlers_are_on_another) {
 
 // Work that no counter shows does not take long either. The unit is processor time, which other
 // processes do not affect, and the minimum of several runs counts.
-BOOST_AUTO_TEST_CASE(no_lock_is_held_for_most_of_the_time_that_all_of_them_are) {
+BOOST_AUTO_TEST_CASE(no_lock_is_held_for_most_of_the_time_that_all_of_them_are,
+                     *only_if(thread_time_is_fine)) {
     const std::pair<const char*, std::function<void(waiting_crowd&)>> workloads[] = {
         {"expiry", [](waiting_crowd& crowd) { crowd.run(1s); }},
         {"advance()",

@@ -35,6 +35,9 @@
 
 namespace asio_wheel::test {
 
+/// Whether thread_time() tells the time of a few instructions. Windows tells it in ticks.
+inline constexpr bool thread_time_is_fine = !on_completion_port;
+
 /// Returns the processor time of this thread in nanoseconds.
 [[nodiscard]] inline std::int64_t thread_time() {
     timespec t{};
@@ -176,7 +179,7 @@ public:
         clock::advance(d);
         gap most;
         using real = std::chrono::steady_clock;
-        constexpr auto real_pause = std::chrono::milliseconds(20);
+        constexpr auto real_pause = std::chrono::milliseconds(100);
         std::size_t quiet = 0; // Turns without anything between them.
         auto quiet_since = real::now();
         std::size_t ran = ran_;

@@ -8,6 +8,7 @@
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 
@@ -58,9 +59,15 @@ namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
 using stream_type = asio_wheel::timeout_stream<tcp::socket>;
 using beast_stream = asio_wheel::beast_stream<>;
-using both_kinds = std::tuple<stream_type, beast_stream, beast::tcp_stream>;
 using our_kinds = std::tuple<stream_type, beast_stream>;
+#ifdef BOOST_ASIO_HAS_IOCP
+// There, Beast's stream does not try what begins after its deadline, and reports other errors.
+using both_kinds = our_kinds;
+using beasts_kinds = std::tuple<beast_stream>;
+#else
+using both_kinds = std::tuple<stream_type, beast_stream, beast::tcp_stream>;
 using beasts_kinds = std::tuple<beast_stream, beast::tcp_stream>;
+#endif
 
 // Both ends of a connection: a stream of any kind, and the peer's socket.
 template <class Stream, class Context>
@@ -126,13 +133,6 @@ std::string fate_of_late_operations(Passed passed) {
         passed(e.stream);
         e.stream.async_write_some(e.buffer(), e.note("write"));
     });
-    with("much to write", [&](ends_type& e, auto&) {
-        passed(e.stream);
-        e.stream.async_write_some(asio::buffer(much), [&](error_code ec, std::size_t n) {
-            e.note("some")(ec, n);
-            asio::async_write(e.stream, asio::buffer(much), e.note("the rest"));
-        });
-    });
     with("both", [&](ends_type& e, auto&) {
         passed(e.stream);
         e.stream.async_read_some(e.buffer(), e.note("read"));
@@ -154,41 +154,53 @@ std::string fate_of_late_operations(Passed passed) {
         passed(e.stream);
         e.stream.async_read_some(e.buffer(), e.note("read"));
     });
-    with("connect", [&](ends_type& e, tcp::acceptor& acceptor) {
-        e.stream.close();
-        passed(e.stream);
-        e.stream.async_connect(acceptor.local_endpoint(), e.note("connect"));
-    });
-    with("connect to one of two", [&](ends_type& e, tcp::acceptor& acceptor) {
-        const std::vector<tcp::endpoint> two(2, acceptor.local_endpoint());
-        e.stream.close();
-        passed(e.stream);
-        e.stream.async_connect(two,
-                               [&](error_code ec, const tcp::endpoint&) { e.note("connect")(ec); });
-    });
-    with("refused", [&](ends_type& e, tcp::acceptor& acceptor) {
-        const tcp::endpoint nowhere = acceptor.local_endpoint();
-        acceptor.close();
-        e.stream.close();
-        passed(e.stream);
-        e.stream.async_connect(nowhere, e.note("connect"));
-    });
     with("set again", [&](ends_type& e, auto&) {
         passed(e.stream);
         e.stream.expires_never();
         e.stream.async_read_some(e.buffer(), e.note("read"));
         e.send("hello");
     });
+    // A completion port always ends these later, so the deadline may come first.
+    if (!on_completion_port) {
+        with("much to write", [&](ends_type& e, auto&) {
+            passed(e.stream);
+            e.stream.async_write_some(asio::buffer(much), [&](error_code ec, std::size_t n) {
+                e.note("some")(ec, n);
+                asio::async_write(e.stream, asio::buffer(much), e.note("the rest"));
+            });
+        });
+        with("connect", [&](ends_type& e, tcp::acceptor& acceptor) {
+            e.stream.close();
+            passed(e.stream);
+            e.stream.async_connect(acceptor.local_endpoint(), e.note("connect"));
+        });
+        with("connect to one of two", [&](ends_type& e, tcp::acceptor& acceptor) {
+            const std::vector<tcp::endpoint> two(2, acceptor.local_endpoint());
+            e.stream.close();
+            passed(e.stream);
+            e.stream.async_connect(
+                two, [&](error_code ec, const tcp::endpoint&) { e.note("connect")(ec); });
+        });
+        with("refused", [&](ends_type& e, tcp::acceptor& acceptor) {
+            const tcp::endpoint nowhere = acceptor.local_endpoint();
+            acceptor.close();
+            e.stream.close();
+            passed(e.stream);
+            e.stream.async_connect(nowhere, e.note("connect"));
+        });
+    }
     return all;
 }
 
 const std::string fate_with_beast =
-    "nothing to read: read late (closed); data: first ok, second ok, third late (closed); write: "
-    "write ok; much to write: some ok, the rest late (closed); both: write ok, read late (closed); "
-    "empty: read late (closed); end: read End of file; closed: read closed (closed); connect: "
-    "connect ok; connect to one of two: connect ok; refused: connect Connection refused; set "
-    "again: "
-    "read ok; ";
+    std::string("nothing to read: read late (closed); data: first ok, second ok, third late "
+                "(closed); write: write ok; both: write ok, read late (closed); empty: read late "
+                "(closed); end: read End of file; closed: read closed (closed); set again: read "
+                "ok; ") +
+    (on_completion_port ? ""
+                        : "much to write: some ok, the rest late (closed); connect: connect ok; "
+                          "connect to one of two: connect ok; refused: connect Connection "
+                          "refused; ");
 using virtual_ends = ends<stream_type, virtual_world>;
 
 } // namespace
@@ -346,7 +358,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_beast_stream_stays_one_when_it_is_moved, Stream,
     Stream moved(std::move(e.stream));
     for (Stream* const s : {&moved, &e.stream}) { // The second one is new.
         s->close();
-        s->expires_after(0s);
+        s->expires_after(on_completion_port ? 1h : 0h); // That ends a connect too late.
         s->async_connect(acceptor.local_endpoint(), e.note("connect"));
         e.run();
     }
@@ -547,7 +559,9 @@ BOOST_FIXTURE_TEST_CASE(a_synchronous_close_is_possible, virtual_ends) {
     server.read(in, ec);
     peers.join();
     BOOST_TEST((ec == websocket::error::closed));
-    BOOST_TEST(log_text == "accept ok, handshake ok, close ok");
+    // A completion port tells the server last that its answer was sent.
+    BOOST_TEST((log_text == "accept ok, handshake ok, close ok" ||
+                (on_completion_port && log_text == "handshake ok, accept ok, close ok")));
 }
 
 // real time: a WebSocket's own timeouts use Beast's timers.

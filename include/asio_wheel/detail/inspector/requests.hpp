@@ -22,7 +22,6 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/verb.hpp>
-#include <boost/system/error_code.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -70,14 +69,13 @@ struct host_and_port {
     }
 };
 
-/// Whether `text`, with brackets if it is an IPv6 address, is this address.
+/// Whether `text`, with brackets if it is an IPv6 address, is this address, as clients write it.
+/// (make_address() of some systems also understands other forms, such as one large number.)
 [[nodiscard]] inline bool is_address(std::string_view text, const boost::asio::ip::address& a) {
     if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
         text = text.substr(1, text.size() - 2);
     }
-    boost::system::error_code ec;
-    const auto parsed = boost::asio::ip::make_address(std::string(text), ec);
-    return !ec && parsed == a;
+    return same_name(text, a.to_string());
 }
 
 /// Whether a Host names this machine: localhost, 127.0.0.1, [::1], or the address that the client

@@ -188,21 +188,34 @@ private:
         check("listen on");
     }
 
-    // With the lock. Waits until a connection can be accepted, and then accepts it without waiting:
-    // async_accept() would lose its handler if there were no memory for the socket.
+    // With the lock.
     void accept() {
-        auto handler = [self = shared_from_this()](const error_code& ec) {
-            self->guarded([&] { self->on_ready(ec); });
-        };
-        if (throws<std::exception>([&] {
-                parts_->acceptor.async_wait(tcp::acceptor::wait_read, std::move(handler));
-            })) {
+        if (throws<std::exception>([this] { start_accept(); })) {
             accept_after_pause();
         }
     }
 
-    void on_ready(error_code ec) {
-        std::optional<socket_type> socket;
+#ifdef BOOST_ASIO_HAS_IOCP
+    // A completion port cannot wait until a connection can be accepted. But the operation opens the
+    // socket when it starts, so that needs no memory later.
+    void start_accept() {
+        parts_->acceptor.async_accept(
+            parts_->strand, [self = shared_from_this()](const error_code& ec, socket_type socket) {
+                self->guarded([&] { self->on_ready(ec, std::move(socket)); });
+            });
+    }
+#else
+    // Waits until a connection can be accepted, and then accepts it without waiting: async_accept()
+    // would lose its handler if there were no memory for the socket.
+    void start_accept() {
+        parts_->acceptor.async_wait(tcp::acceptor::wait_read,
+                                    [self = shared_from_this()](const error_code& ec) {
+                                        self->guarded([&] { self->on_ready(ec, std::nullopt); });
+                                    });
+    }
+#endif
+
+    void on_ready(error_code ec, std::optional<socket_type> socket) {
         {
             const std::lock_guard lock(mutex_);
             if (closed_) {
@@ -210,11 +223,9 @@ private:
             }
             const auto accept_now = [&] {
                 socket.emplace(parts_->strand);
-                if (!ec) {
-                    static_cast<void>(parts_->acceptor.accept(*socket, ec));
-                }
+                static_cast<void>(parts_->acceptor.accept(*socket, ec));
             };
-            if (throws<std::exception>(accept_now)) {
+            if (!ec && !socket && throws<std::exception>(accept_now)) {
                 ec = boost::asio::error::no_memory;
             }
             if (ec && ec != boost::asio::error::would_block) {

@@ -178,6 +178,13 @@ private:
 /// Any thread may free a block, whichever thread has allocated it.
 class block_pool {
 public:
+    /// Whether threads cache blocks. If not, each operation takes the lock of a central cache.
+#if defined(__MINGW32__) && !defined(__clang__)
+    static constexpr bool has_thread_caches = false;
+#else
+    static constexpr bool has_thread_caches = true;
+#endif
+
     [[nodiscard]] static void* allocate(std::size_t size) {
         const std::size_t n = index_of(size);
         if (n >= sizes) {
@@ -239,11 +246,7 @@ private:
         thread_cache thread_caches[sizes];
         enum : std::uint8_t { initial, registered, exited } phase;
     };
-#if defined(__MINGW32__) && !defined(__clang__)
-    static constexpr auto first_phase = state::exited;
-#else
-    static constexpr auto first_phase = state::initial;
-#endif
+    static constexpr auto first_phase = has_thread_caches ? state::initial : state::exited;
 
     struct thread_exit {
         thread_exit() = default;
