@@ -43,6 +43,7 @@
 #include <future>
 #include <new>
 #include <optional>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -345,8 +346,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_goes_on_without_memory, Timer, timers)
     ctx.poll();
     for (int round = 1; round <= 2; ++round) {
         heap.faults.watch(0, fault_line::endless);
-        for (int i = 0; i < 5 && waited != round; ++i) {
+        for (int i = 0; i < (polls_are_slow ? 500 : 5) && waited != round; ++i) {
             world_clock::advance(1ms);
+            if (polls_are_slow) {
+                std::this_thread::sleep_for(1ms);
+            }
             ctx.poll();
         }
         heap.faults.ignore();

@@ -11,9 +11,11 @@
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/steady_timer.hpp>
 
+#include "support/backend.hpp"
 #include "support/child_process.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 
 #include <boost/asio/execution_context.hpp>
@@ -216,6 +218,7 @@ BOOST_AUTO_TEST_CASE(children_may_have_threads_of_their_own) {
 }
 
 // Real time.
+BOOST_TEST_DECORATOR(*only_if(!on_io_uring)) // There, no timer of Asio's does.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_that_is_told_goes_on_on_both_sides, Timer, timers) {
     const busy_threads<steady_timer> others(1); // They have contexts of their own.
     for (int generations = 0; generations <= 3; ++generations) {
@@ -225,7 +228,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_that_is_told_goes_on_on_both_sides, Time
 }
 
 // Operations that are based on waits continue too. Real time.
-BOOST_AUTO_TEST_CASE(what_is_made_of_waits_goes_on_on_both_sides) {
+BOOST_AUTO_TEST_CASE(what_is_made_of_waits_goes_on_on_both_sides, *only_if(!on_io_uring)) {
     drained_context world;
     asio_wheel::interval ticks(world.ctx, 5ms);
     asio_wheel::idle_timer idle(world.ctx, 40ms);

@@ -13,9 +13,11 @@
 #include <asio_wheel/timeout_stream.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/child_process.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/only_if.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
@@ -204,7 +206,8 @@ BOOST_AUTO_TEST_CASE(a_blocked_context_reads_what_has_arrived_before_it_closes_a
 }
 
 // The case above can fail.
-BOOST_AUTO_TEST_CASE(without_the_option_and_with_asios_timers_most_are_closed) {
+BOOST_AUTO_TEST_CASE(without_the_option_and_with_asios_timers_most_are_closed,
+                     *only_if(!on_select)) {
     BOOST_TEST(closed_after_a_block<timed_by_timer<asio_wheel::steady_timer>>({.stall = 0ns}) > 0U);
     asio::io_context ctx;
     pairs sockets(ctx);
@@ -270,8 +273,9 @@ BOOST_AUTO_TEST_CASE(a_stall_ends_when_nothing_waits_any_more) {
     asio_wheel::steady_timer late(ctx, 10ms);
     late.async_wait(ignore);
     std::this_thread::sleep_for(10ms + 300ms);
-    ctx.run_one(); // The wheel sees the stall, and gives way.
     auto& wheel = asio_wheel::use_wheel(ctx);
+    // The wheel sees the stall, and gives way.
+    run_one_handler(ctx, [&] { return wheel.stats().stalls == 1; });
     BOOST_TEST_REQUIRE(wheel.stats().stalls == 1U);
     BOOST_TEST(late.cancel() == 1U);
     ctx.restart();
@@ -280,7 +284,11 @@ BOOST_AUTO_TEST_CASE(a_stall_ends_when_nothing_waits_any_more) {
     bool called = false;
     next.async_wait([&](error_code ec) { called = !ec; });
     ctx.restart();
-    BOOST_TEST(ctx.run() <= 4U); // Some handlers of the wheel's own, but no turn after turn.
+    const std::size_t ran = ctx.run();
+    BOOST_TEST(called);
+    if (counts_only_handlers) {
+        BOOST_TEST(ran <= 4U); // Some handlers of the wheel's own, but no turn after turn.
+    }
     BOOST_TEST(called);
     BOOST_TEST(wheel.stats().stalls == 1U);
 }

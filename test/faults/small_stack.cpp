@@ -19,6 +19,7 @@
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/child_process.hpp"
 #include "support/manual_clock.hpp"
 #include "support/sanitizers.hpp"
@@ -41,6 +42,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace {
@@ -50,10 +52,10 @@ using namespace asio_wheel::test;
 using clock_type = manual_clock<struct small_stack>;
 using timer = asio_wheel::basic_waitable_timer<clock_type, impatient<clock_type>>;
 
-constexpr std::size_t waits = is_tracked     ? 20'000
-                              : is_sanitized ? 100'000
-                              : is_slow      ? 300'000
-                                             : 1'000'000;
+constexpr std::size_t waits = is_tracked                       ? 20'000
+                              : is_sanitized || polls_are_slow ? 100'000
+                              : is_slow                        ? 300'000
+                                                               : 1'000'000;
 constexpr std::size_t stack_size = (is_sanitized ? 1024 : 128) * std::size_t{1024};
 constexpr std::size_t budgets[] = {256, 16};
 
@@ -84,7 +86,7 @@ class crowd {
 public:
     explicit crowd(std::size_t budget)
         : budget_(budget), wheel_(asio_wheel::make_wheel<clock_type, impatient<clock_type>>(
-                               ctx, {.budget = budget})) {}
+                               ctx, {.stall = stall_for_steps, .budget = budget})) {}
 
     void wait(std::chrono::nanoseconds d) {
         for (std::size_t i = 0; i < waits; ++i) {
@@ -109,11 +111,15 @@ public:
         }
         bool in_turns = true;
         std::uint64_t cascaded = wheel_.stats().cascaded;
-        for (int idle = 0; idle < 3;) { // One turn for the driver to notice the time.
+        // Some turns for the driver to notice the time.
+        for (int idle = 0; idle < (polls_are_slow ? 20 : 3);) {
             const std::size_t called = expired + aborted;
             ctx.restart();
             const std::size_t ran = ctx.poll_one();
             idle = ran == 0 ? idle + 1 : 0;
+            if (polls_are_slow && ran == 0) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
             const std::uint64_t now = wheel_.stats().cascaded;
             in_turns = in_turns && now - cascaded <= budget_ && expired + aborted <= called + 1;
             cascaded = now;

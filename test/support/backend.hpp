@@ -1,12 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What Asio does differently where its context waits for events by other means than epoll, kqueue
-// or select(). On Windows it is an I/O completion port; on Linux it may be an io_uring. Tests name
-// the difference that they have to know of.
+// What Asio does differently where its context waits for events by other means than epoll or
+// kqueue. On Windows it is an I/O completion port; on Linux it may be an io_uring; everywhere it may
+// be select(). Tests name the difference that they have to know of.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_BACKEND_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_BACKEND_HPP
+
+#include <asio_wheel/wheel_options.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -32,6 +34,13 @@ inline constexpr bool on_io_uring = true;
 inline constexpr bool on_io_uring = false;
 #endif
 
+/// select() looks at all sockets at once, and at not more than about a thousand.
+#if defined(BOOST_ASIO_HAS_EPOLL) || defined(BOOST_ASIO_HAS_KQUEUE)
+inline constexpr bool on_select = false;
+#else
+inline constexpr bool on_select = !on_completion_port && !on_io_uring;
+#endif
+
 /// A thread of Asio, or the kernel, waits for the timers, so poll() need not find one that has just
 /// expired. A test that polls has to wait for that, and random tests with very many polls take
 /// fewer steps.
@@ -50,6 +59,10 @@ template <class Number>
 [[nodiscard]] constexpr Number fewer_on_windows(Number usual) {
     return on_completion_port ? usual / 50 : usual;
 }
+
+/// wheel_options::stall for a clock that a test steps. Where polls are slow, a turn takes so long that a wheel may take it for that of a busy context, and give way for seconds.
+inline constexpr std::chrono::nanoseconds stall_for_steps =
+    polls_are_slow ? std::chrono::nanoseconds::zero() : wheel_options().stall;
 
 /// Runs one handler, after which ran() is true. With io_uring, Asio's own handlers may come before
 /// it. Returns what run_one() has returned at last.

@@ -259,7 +259,7 @@ public:
             any = turn(*ctx_) || (other_ && turn(*other_)) || (pool_ && turn(*pool_));
             if (!any && late > 0) {
                 --late;
-                any = wake(*ctx_) || (pool_ && wake(*pool_));
+                any = wake(*ctx_) || (other_ && wake(*other_)) || (pool_ && wake(*pool_));
             }
         }
         const bool busy = turns >= most;

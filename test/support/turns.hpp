@@ -148,8 +148,10 @@ public:
 
     waiting_crowd(const wheel_shape& shape, std::size_t budget)
         : levels_(shape.levels),
-          wheel_(make_wheel<clock, impatient<clock>>(
-              ctx_, {.slots = shape.slots, .levels = shape.levels, .budget = budget})) {}
+          wheel_(make_wheel<clock, impatient<clock>>(ctx_, {.slots = shape.slots,
+                                                            .levels = shape.levels,
+                                                            .stall = stall_for_steps,
+                                                            .budget = budget})) {}
 
     /// Starts `count` waits for `d`, each on a timer of its own.
     void wait(std::size_t count, std::chrono::nanoseconds d) {

@@ -60,14 +60,12 @@ using asio::ip::tcp;
 using stream_type = asio_wheel::timeout_stream<tcp::socket>;
 using beast_stream = asio_wheel::beast_stream<>;
 using our_kinds = std::tuple<stream_type, beast_stream>;
-#ifdef BOOST_ASIO_HAS_IOCP
-// There, Beast's stream does not try what begins after its deadline, and reports other errors.
-using both_kinds = our_kinds;
-using beasts_kinds = std::tuple<beast_stream>;
-#else
-using both_kinds = std::tuple<stream_type, beast_stream, beast::tcp_stream>;
-using beasts_kinds = std::tuple<beast_stream, beast::tcp_stream>;
-#endif
+// Where polls are slow, Beast's stream may not try what begins after its deadline. With a completion
+// port, it also reports other errors.
+using both_kinds = std::conditional_t<on_completion_port, our_kinds,
+                                      std::tuple<stream_type, beast_stream, beast::tcp_stream>>;
+using beasts_kinds = std::conditional_t<polls_are_slow, std::tuple<beast_stream>,
+                                        std::tuple<beast_stream, beast::tcp_stream>>;
 
 // Both ends of a connection: a stream of any kind, and the peer's socket.
 template <class Stream, class Context>

@@ -469,7 +469,8 @@ BOOST_AUTO_TEST_CASE(virtual_time_works_on_a_context_of_any_kind) {
 // Asio runs the timers of such a context on a thread of its own. If that thread is busy when the
 // context is destroyed, Asio's reactor has a data race (see tsan.supp). So the test waits until it
 // sleeps.
-BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers) {
+BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers,
+                     *only_if(!on_io_uring)) {
     const auto alive = std::make_shared<int>();
     const auto handler = [alive](const error_code&) {};
     {
