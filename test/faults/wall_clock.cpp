@@ -74,8 +74,8 @@ struct stepped : drained_context {
     }
 };
 
-// Operations just after a step of the clock, which must arm the driver again. `soon` and `later` are
-// pending already, unless the operation starts one.
+// Operations just after a step of the clock, which must arm the driver again. `soon` and `later`
+// are pending already, unless the operation starts one.
 struct action {
     const char* name;
     std::function<void(checked_wait& soon, checked_wait& later)> run;

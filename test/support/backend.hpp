@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // What Asio does differently where its context waits for events by other means than epoll or
-// kqueue. On Windows it is an I/O completion port; on Linux it may be an io_uring; everywhere it may
-// be select(). Tests name the difference that they have to know of.
+// kqueue. On Windows it is an I/O completion port; on Linux it may be an io_uring; everywhere it
+// may be select(). Tests name the difference that they have to know of.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_BACKEND_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_BACKEND_HPP
@@ -60,7 +60,8 @@ template <class Number>
     return on_completion_port ? usual / 50 : usual;
 }
 
-/// wheel_options::stall for a clock that a test steps. Where polls are slow, a turn takes so long that a wheel may take it for that of a busy context, and give way for seconds.
+/// wheel_options::stall for a clock that a test steps. Where polls are slow, a turn takes so long
+/// that a wheel may take it for that of a busy context, and give way for seconds.
 inline constexpr std::chrono::nanoseconds stall_for_steps =
     polls_are_slow ? std::chrono::nanoseconds::zero() : wheel_options().stall;
 

@@ -60,8 +60,8 @@ using asio::ip::tcp;
 using stream_type = asio_wheel::timeout_stream<tcp::socket>;
 using beast_stream = asio_wheel::beast_stream<>;
 using our_kinds = std::tuple<stream_type, beast_stream>;
-// Where polls are slow, Beast's stream may not try what begins after its deadline. With a completion
-// port, it also reports other errors.
+// Where polls are slow, Beast's stream may not try what begins after its deadline. With a
+// completion port, it also reports other errors.
 using both_kinds = std::conditional_t<on_completion_port, our_kinds,
                                       std::tuple<stream_type, beast_stream, beast::tcp_stream>>;
 using beasts_kinds = std::conditional_t<polls_are_slow, std::tuple<beast_stream>,
