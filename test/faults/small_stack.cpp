@@ -116,11 +116,14 @@ public:
             const std::size_t called = expired + aborted;
             ctx.restart();
             const std::size_t ran = ctx.poll_one();
-            idle = ran == 0 ? idle + 1 : 0;
-            if (polls_are_slow && ran == 0) {
+            const std::uint64_t now = wheel_.stats().cascaded;
+            const bool nothing = counts_only_handlers
+                                     ? ran == 0
+                                     : expired + aborted == called && now == cascaded && !no_memory;
+            idle = nothing ? idle + 1 : 0;
+            if (polls_are_slow && nothing) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
-            const std::uint64_t now = wheel_.stats().cascaded;
             in_turns = in_turns && now - cascaded <= budget_ && expired + aborted <= called + 1;
             cascaded = now;
             if (turns_without_memory != 0 && --turns_without_memory == 0) {
