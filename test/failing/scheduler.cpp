@@ -152,12 +152,19 @@ BOOST_AUTO_TEST_CASE(tasks_on_a_strand) {
 }
 
 BOOST_AUTO_TEST_CASE(tasks_on_a_pool) {
-    each_failure([](world& w) {
+    const auto scenario = [](world& w) {
         scheduler s = w.call([&] { return scheduler(w.pool()); });
         outcome& o = begin(w, 3, [&](auto f) { s.schedule_at_fixed_rate(1ms, 2ms, std::move(f)); });
         o.is_work = false; // Of ctx().
         w.run();
-    });
+    };
+    if (on_completion_port) {
+        // The library does not queue operations in a pool there: see a_timer_on_an_unknown_executor
+        // in timers.cpp.
+        each_failure(scenario, {failing::allocations_until_done});
+    } else {
+        each_failure(scenario);
+    }
 }
 
 // ---- Keys, handles and groups

@@ -439,7 +439,9 @@ class sturdy_layer : public manual_layer {
 public:
     using manual_layer::manual_layer;
 
-    void close(error_code& ec) {
+    void close(error_code& ec) { cancel(ec); }
+
+    void cancel(error_code& ec) {
         const fault_line::pause no_allocation_fails(heap.faults);
         const fault_line::pause no_move_fails(moves);
         ec = {};

@@ -278,9 +278,13 @@ BOOST_AUTO_TEST_CASE(a_handler_bound_to_a_pool) {
 
 BOOST_AUTO_TEST_CASE(a_timer_on_a_pool) {
     each_failure([](world& w) {
+        // On Windows, the library does not queue operations in a pool.
+        w.ends_without_memory = !on_completion_port;
         asio::thread_pool& pool = w.pool();
         timer t = w.call([&] { return timer(pool, 3ms); });
-        wait(w, t).is_work = false; // Of ctx().
+        outcome& o = wait(w, t);
+        o.is_work = false; // Of ctx().
+        o.otherwise = on_completion_port ? error_code(aborted) : success;
         w.run();
     });
 }

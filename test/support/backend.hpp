@@ -76,6 +76,34 @@ std::size_t run_one_handler(boost::asio::io_context& ctx, Condition ran) {
     return count;
 }
 
+/// Tells a context the time. Where polls are slow, poll() does not find the handlers of expired
+/// timers until then.
+///
+/// It is a timer that expires now: when its handler is called, those of all earlier timers are in
+/// the queue.
+class time_signal {
+public:
+    explicit time_signal(boost::asio::io_context& ctx)
+        : ctx_(ctx), timer_(ctx, std::chrono::steady_clock::now()),
+          told_(std::make_shared<bool>(false)) {
+        timer_.async_wait([told = told_](const boost::system::error_code&) { *told = true; });
+    }
+
+    /// Runs the context until it was told. Returns how many other handlers ran.
+    std::size_t run() {
+        std::size_t ran = 0;
+        while (!*told_ && !ctx_.stopped()) {
+            ran += ctx_.run_one();
+        }
+        return ran - (*told_ ? 1 : 0);
+    }
+
+private:
+    boost::asio::io_context& ctx_;
+    boost::asio::steady_timer timer_;
+    const std::shared_ptr<bool> told_;
+};
+
 /// Runs all ready handlers, and those of timers that have expired. Returns the number that Asio
 /// reports.
 inline std::size_t poll_with_timers(boost::asio::io_context& ctx) {
@@ -83,21 +111,12 @@ inline std::size_t poll_with_timers(boost::asio::io_context& ctx) {
     if (!polls_are_slow || ctx.stopped()) {
         return sum;
     }
-    // Until the context was told of the time, poll() does not find the handlers of timers. So wait
-    // for a timer that expires now: when its handler is called, those of all earlier timers are in
-    // the queue. They may start other timers, so repeat this until it finds nothing, or several
+    // What ran may have started other timers, so repeat this until it finds nothing, or several
     // times where Asio's own handlers are always found.
     auto work = boost::asio::make_work_guard(ctx); // So only a handler stops the context.
     int rounds = counts_only_handlers ? std::numeric_limits<int>::max() : 4;
     for (std::size_t found = 1; found != 0 && rounds-- > 0 && !ctx.stopped(); sum += found) {
-        const auto expired = std::make_shared<bool>(false);
-        boost::asio::steady_timer now(ctx, std::chrono::steady_clock::now());
-        now.async_wait([expired](const boost::system::error_code&) { *expired = true; });
-        found = 0;
-        while (!*expired && !ctx.stopped()) {
-            found += ctx.run_one();
-        }
-        found -= *expired ? 1 : 0;
+        found = time_signal(ctx).run();
         found += ctx.poll();
     }
     work.reset();

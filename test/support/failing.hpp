@@ -62,6 +62,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/detail/scheduler.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/test/unit_test.hpp>
@@ -75,6 +76,7 @@
 #include <exception>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <optional>
 #include <source_location>
@@ -119,6 +121,7 @@ public:
         world_clock::set(world_clock::time_point(begin));
         wall_clock::set(wall_clock::time_point(begin));
         ctx_.emplace();
+        prepare_timers(*ctx_);
         const bool one = what == failing::one_allocation || what == failing::one_move;
         const std::size_t last = one ? n + 1 : fault_line::endless;
         const std::size_t none = fault_line::endless;
@@ -145,11 +148,17 @@ public:
 
     /// Creates another context, which run() runs too.
     [[nodiscard]] boost::asio::io_context& other() {
-        return other_ ? *other_ : prepare([this]() -> auto& { return other_.emplace(); });
+        if (!other_) {
+            prepare([this] { prepare_timers(other_.emplace()); });
+        }
+        return *other_;
     }
     [[nodiscard]] boost::asio::thread_pool& pool() {
-        // A pool without threads: run() runs it.
-        return pool_ ? *pool_ : prepare([this]() -> auto& { return pool_.emplace(0); });
+        if (!pool_) {
+            // A pool without threads: run() runs it.
+            prepare([this] { prepare_timers(pool_.emplace(0)); });
+        }
+        return *pool_;
     }
 
     /// Returns a strand on ctx(), or on another context.
@@ -345,6 +354,15 @@ private:
         ~in_call() { moves.calling = outer; }
     };
 
+    /// A completion port keeps a pointer to a queue of timers that was destroyed because the port's
+    /// thread for timers could not be started. So the thread is started before something fails.
+    template <class Context>
+    static void prepare_timers(Context& ctx) {
+        if (on_completion_port) {
+            const boost::asio::steady_timer any(ctx);
+        }
+    }
+
     void started() noexcept {
         if (what_ == failing::allocations_until_started) {
             memory_is_back();
@@ -391,9 +409,13 @@ private:
         });
     }
 
-    // Where polls are slow: waits a moment for a wake-up.
+    // Where polls are slow: lets the wheel notice the time.
     bool wake(boost::asio::io_context& ctx) {
-        return guarded([&ctx] { return ctx.run_one_for(std::chrono::milliseconds(2)); });
+        if (ctx.stopped()) {
+            return false;
+        }
+        auto signal = prepare([&ctx] { return std::make_unique<time_signal>(ctx); });
+        return guarded([&signal] { return signal->run(); });
     }
     bool wake(boost::asio::thread_pool& pool) {
         return guarded([&pool] {
