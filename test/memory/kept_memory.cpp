@@ -34,18 +34,22 @@ struct some_op : wait_op {
     static void run(void*, operation*, const boost::system::error_code&, std::size_t) {}
 };
 
-// Calls a function at the very end of a thread, when the block pool caches no blocks any more and
-// can reserve none.
+// Calls a function on a thread for which the block pool can reserve no blocks: at the very end of a
+// thread that has cached some. Where threads cache no blocks, that is any thread.
 struct at_the_end {
     std::function<void()> function;
     ~at_the_end() { function(); }
 };
 void call_without_blocks(const std::function<void()>& function) {
-    std::thread([&] {
-        thread_local const at_the_end guard{
-            function}; // Destroyed after objects that are created later.
-        block_pool::deallocate(block_pool::allocate(16), 16);
-    }).join();
+    if constexpr (block_pool::has_thread_caches) {
+        std::thread([&] {
+            // Destroyed after objects that are created later.
+            thread_local const at_the_end guard{function};
+            block_pool::deallocate(block_pool::allocate(16), 16);
+        }).join();
+    } else {
+        function();
+    }
 }
 
 } // namespace

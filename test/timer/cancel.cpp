@@ -460,7 +460,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_sum_of_what_was_counted_is_what_was_aborted, W
     }
     BOOST_TEST(called == started);
     BOOST_TEST(seen_aborted == counted);
-    BOOST_TEST(counted > 1000U);
+    // Where polls are slow, more waits expire before they are cancelled.
+    BOOST_TEST(counted > (polls_are_slow ? 100U : 1000U));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
