@@ -36,6 +36,7 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
@@ -68,14 +69,26 @@ private:
     std::uint64_t id_;
 };
 
-/// The queue of a context, from which an operation gets to `ex`.
+/// A context from whose queue an operation gets to `ex`.
+template <class Executor>
+[[nodiscard]] boost::asio::execution_context& context_before(const Executor& ex) {
+    if constexpr (has_context<Executor>) {
+        return context_of(ex);
+    } else if (auto* const native = native_context(ex)) {
+        return *native;
+    } else {
+        return context_of(boost::asio::system_executor());
+    }
+}
+
+/// The queue of that context.
 template <class Executor>
 [[nodiscard]] context_queue queue_before(const Executor& ex) {
     if constexpr (has_context<Executor>) {
         return queue_of(ex);
-    } else if (auto* const native = native_context(ex)) {
+    } else if (is_native(ex)) {
         prepare_queue(ex);
-        return context_queue(*native);
+        return context_queue(context_before(ex));
     } else {
         return queue_of(boost::asio::system_executor());
     }
@@ -142,7 +155,7 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
     using op_type = idle_op<std::decay_t<decltype(bound)>, Handler>;
     op_type* const op = op_memory<op_type, Handler>::create(std::forward<Handler>(handler), bound);
     BOOST_ASIO_HANDLER_CREATION(
-        (queue_context_of(bound), *op, "scheduler", source.get(), 0, "async_wait_idle"));
+        (context_before(bound), *op, "scheduler", source.get(), 0, "async_wait_idle"));
     const std::uint64_t id = source ? source->new_id() : 0;
     scope_exit undo([op] { op->destroy(); });
     auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
