@@ -20,6 +20,7 @@
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/context.hpp"
+#include "support/latch.hpp"
 #include "support/names.hpp"
 #include "support/threads.hpp"
 
@@ -35,7 +36,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -247,7 +247,7 @@ public:
     }
 
 private:
-    std::barrier<> start_{2};
+    barrier start_{2};
 };
 
 constexpr int rounds = 500;

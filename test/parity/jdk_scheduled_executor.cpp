@@ -12,6 +12,7 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/latch.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
@@ -38,7 +39,6 @@
 #include <exception>
 #include <functional>
 #include <future>
-#include <latch>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -374,7 +374,7 @@ BOOST_AUTO_TEST_CASE(joining_a_pool_awaits_termination) { // real time
 BOOST_AUTO_TEST_CASE(await_termination_waits_for_a_limited_time) { // real time
     asio::thread_pool pool(1);
     scheduler tasks(pool);
-    std::latch go_on(1);
+    latch go_on(1);
     tasks.schedule_after(0s, [&go_on] { go_on.wait(); });
     tasks.schedule_at_fixed_rate(0s, 1h, [] {});
     tasks.schedule_after(1h, [] {});
@@ -392,8 +392,8 @@ BOOST_AUTO_TEST_CASE(await_termination_waits_for_a_limited_time) { // real time
 struct in_a_call { // real time
     asio::thread_pool pool{1};
     scheduler tasks{pool};
-    std::latch inside{1};
-    std::latch go_on{1};
+    latch inside{1};
+    latch go_on{1};
     std::atomic<bool> returned{false};
     task_handle h;
 
@@ -485,7 +485,7 @@ BOOST_AUTO_TEST_CASE(when_run_has_returned_on_one_thread_no_call_is_under_way) {
 BOOST_AUTO_TEST_CASE(tasks_run_on_as_many_threads_as_there_are) { // real time
     asio::thread_pool pool(2);
     scheduler tasks(pool);
-    std::latch both(2);
+    latch both(2);
     for (int i = 0; i != 2; ++i) {
         tasks.schedule_after(0s, [&] { both.arrive_and_wait(); }); // Each waits for the other.
     }

@@ -9,6 +9,7 @@
 #include <asio_wheel/scheduler.hpp>
 
 #include "support/counting_allocator.hpp"
+#include "support/latch.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
@@ -38,7 +39,6 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
-#include <latch>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -69,7 +69,7 @@ struct waiting : logged_scheduler {
 struct in_a_call {
     asio::thread_pool pool{1};
     scheduler tasks{pool};
-    std::latch inside{1}, go_on{1};
+    latch inside{1}, go_on{1};
     std::atomic<bool> ended{false};
 
     // Sets the flag when the function is destroyed.

@@ -6,6 +6,7 @@
 
 #include <asio_wheel/scheduler.hpp>
 
+#include "support/latch.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/names.hpp"
 
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <functional>
 #include <iostream>
-#include <latch>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -250,7 +250,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_could_not_be_scheduled_is_not_told, told) {
 BOOST_AUTO_TEST_CASE(a_call_under_way_on_another_thread_is_told_there) {
     asio::thread_pool pool(1);
     scheduler tasks(pool);
-    std::latch inside(1), go_on(1);
+    latch inside(1), go_on(1);
     std::thread::id called, told;
     const task_handle h =
         tasks.schedule_at_fixed_rate(0s, 1h,

@@ -11,6 +11,8 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 
+#include <asio_wheel/detail/threads/event.hpp>
+
 #include "support/atomic_operators.hpp"
 
 #include <atomic>

@@ -7,6 +7,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/latch.hpp"
 #include "support/names.hpp"
 #include "support/threads.hpp"
 
@@ -17,7 +18,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <deque>
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(threads_that_need_the_first_wheel_at_once_get_the_same) {
     constexpr std::ptrdiff_t count = 8;
     for (int i = 0; i < 100; ++i) {
         drained_context world;
-        std::barrier start(count);
+        barrier start(count);
         std::vector<void*> wheels(count);
         std::atomic<int> called = 0;
         {

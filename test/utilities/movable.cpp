@@ -14,6 +14,7 @@
 #include <asio_wheel/scheduler.hpp>
 
 #include "support/context.hpp"
+#include "support/latch.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
 
@@ -29,7 +30,6 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <barrier>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -671,7 +671,7 @@ BOOST_AUTO_TEST_CASE(another_thread_may_touch_before_a_move_and_after_it) {
     pulse.front().async_next(write);
 
     constexpr int moves = 50;
-    std::barrier both(2);
+    barrier both(2);
     std::thread other([&] {
         for (int i = 0; i < moves; ++i) {
             for (int n = 0; n < 20; ++n) {

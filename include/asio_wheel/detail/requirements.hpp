@@ -20,6 +20,8 @@
 
 #include <boost/version.hpp>
 
+#include <version> // For the macros of the standard library.
+
 #if BOOST_VERSION < 108100
 #error "asio_wheel needs Boost 1.81 or newer: <boost/version.hpp> is that of an older one"
 #include <see the error above>
@@ -30,6 +32,15 @@
 #define ASIO_WHEEL_HAS_ASIO_CONFIG 1
 #else
 #define ASIO_WHEEL_HAS_ASIO_CONFIG 0
+#endif
+
+// The wait of std::atomic. Without a futex, which only Linux has, that of GCC 12 reads the value
+// before it locks the mutex with which it falls asleep. So it may miss a notification in between,
+// and then sleeps for ever.
+#if defined(__GLIBCXX__) && !defined(_GLIBCXX_HAVE_LINUX_FUTEX)
+#define ASIO_WHEEL_HAS_ATOMIC_WAIT 0
+#else
+#define ASIO_WHEEL_HAS_ATOMIC_WAIT 1
 #endif
 
 // The members of Asio's timers that Boost 1.87 removed.

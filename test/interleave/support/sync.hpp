@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The mutex and the atomics of the library for programs that explore interleavings: each operation
-// is a yield point. Selected by ASIO_WHEEL_SYNC_HEADER.
+// The mutex, the atomics and the event of the library for programs that explore interleavings: each
+// operation is a yield point. Selected by ASIO_WHEEL_SYNC_HEADER.
 //
 // Each contains the real one, which does the work with the memory order that the library has
 // chosen. So ThreadSanitizer sees which accesses the library itself orders. On a thread that is not
@@ -15,6 +15,7 @@
 #include "support/atomic_operators.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -205,6 +206,23 @@ private:
     }
 
     std::atomic<T> value_{};
+};
+
+/// Time does not pass between yield points, so a wait has no limit.
+class event {
+public:
+    void set() {
+        is_set_.store(true, std::memory_order_release);
+        is_set_.notify_one();
+    }
+    void wait() const { is_set_.wait(false, std::memory_order_acquire); }
+    [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point) const {
+        wait();
+        return true;
+    }
+
+private:
+    atomic<bool> is_set_{false};
 };
 
 } // namespace asio_wheel::detail

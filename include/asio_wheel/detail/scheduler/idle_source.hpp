@@ -29,13 +29,11 @@
 #include <boost/system/system_error.hpp>
 #include <boost/throw_exception.hpp>
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <semaphore>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -173,32 +171,27 @@ protected:
     mutable mutex mutex_; // Guards the members below, and those of the derived class.
 
 private:
-    // A thread may be blocked for a limited time, for which only the semaphore serves; or without a
-    // limit, for which the atomic serves. (Tests replace the atomic.)
     class blocked_thread final : public idle_wait {
     public:
         void finish(const boost::system::error_code&) noexcept override {
-            finished_.store(true, std::memory_order_release); // Pairs with block().
-            finished_.notify_one();
-            in_time_.release();
+            is_finished_ = true;
+            end_.set();
         }
 
         void block(const std::optional<steady_clock::time_point>& end) {
             if (end) {
-                static_cast<void>(in_time_.try_acquire_until(*end));
+                static_cast<void>(end_.wait_until(*end));
             } else {
-                finished_.wait(false, std::memory_order_acquire); // Pairs with finish().
+                end_.wait();
             }
         }
 
         /// The mutex is held.
-        [[nodiscard]] bool is_finished() const noexcept {
-            return finished_.load(std::memory_order_relaxed);
-        }
+        [[nodiscard]] bool is_finished() const noexcept { return is_finished_; }
 
     private:
-        atomic<bool> finished_{false};
-        std::binary_semaphore in_time_{0};
+        bool is_finished_ = false; // The mutex of the source guards it.
+        event end_;
     };
 
     boost::intrusive::list<idle_wait, boost::intrusive::constant_time_size<false>> waits_;
