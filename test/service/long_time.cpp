@@ -14,6 +14,7 @@
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
 #include "support/names.hpp"
@@ -41,9 +42,9 @@ namespace {
 using namespace asio_wheel::test;
 using std::chrono::nanoseconds;
 
-constexpr auto years = is_tracked || is_emulated ? 1 : is_slow ? 2 : 10;
+constexpr auto years = is_tracked || is_emulated || on_completion_port ? 1 : is_slow ? 2 : 10;
 constexpr auto year = 365 * 24h;
-constexpr std::size_t ten_million = scaled(10'000'000);
+constexpr std::size_t ten_million = fewer_on_windows(scaled(10'000'000));
 constexpr std::size_t a_million = scaled(1'000'000);
 
 // The number of events that came at a wrong time.
@@ -476,6 +477,9 @@ BOOST_AUTO_TEST_CASE(clocks_and_wheels_go_over_the_edges_of_numbers) {
     for (const edge& e : edges) {
         for (const shape& s : shapes) {
             for (const bool paused : {false, true}) {
+                if (on_completion_port && !paused && s.levels != 4) {
+                    continue; // It takes a second there: four polls for each of the steps.
+                }
                 BOOST_TEST_INFO_SCOPE(e.name << ", " << s << (paused ? ", paused" : ""));
                 go_over(e, s, paused);
             }

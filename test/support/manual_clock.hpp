@@ -46,12 +46,13 @@ struct manual_clock {
 };
 
 /// Makes the driver read the clock on each turn of the context, because nothing else reports that
-/// it was set. Where polls are slow, a context that has a due timer may never come to the end of a
-/// poll() or run_one_for(). There the clock is read when any timer of Asio expires, as in look().
+/// it was set. Where polls are slow, a poll() ends only when no timer of Asio has expired since its
+/// last look, so it might never end. There the clock is read when any timer of Asio expires, as in
+/// look(), and seldom by itself.
 template <class Clock>
 struct impatient {
     static constexpr typename Clock::duration often = std::chrono::ceil<typename Clock::duration>(
-        std::chrono::milliseconds(polls_are_slow ? 1 : 0));
+        std::chrono::milliseconds(polls_are_slow ? 20 : 0));
 
     static typename Clock::duration to_wait_duration(const typename Clock::duration&) {
         return often;
