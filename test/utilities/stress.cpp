@@ -20,6 +20,7 @@
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/handler_counts.hpp"
 #include "support/names.hpp"
@@ -490,8 +491,9 @@ BOOST_AUTO_TEST_SUITE(utilities_stress)
 
 BOOST_AUTO_TEST_CASE(all_utilities_at_once_on_one_wheel) {
     const std::uint64_t seed = asio_wheel::test::seed();
-    const std::uint64_t operations = number_from_environment("ASIO_WHEEL_OPERATIONS")
-                                         .value_or(has_thread_sanitizer ? 200'000 : 2'000'000);
+    constexpr std::uint64_t usual = has_thread_sanitizer ? 200'000 : fewer_on_windows(2'000'000);
+    const std::uint64_t operations =
+        number_from_environment("ASIO_WHEEL_OPERATIONS").value_or(usual);
     const std::uint64_t threads = number_from_environment("ASIO_WHEEL_THREADS").value_or(4);
     drained_context world;
     auto& wheel =

@@ -7,11 +7,19 @@
 // sends an operation first makes sure of two blocks: a strand takes one for the operation, and one
 // for its turn. The block of a turn is kept until the turn ends. If the strand then has more to do,
 // it posts another turn, in the same block.
+//
+// Where the blocks come from, in this order:
+//
+//   the thread's cache of blocks
+//   a reserve for this hop alone    if the thread caches no blocks (see block_pool.hpp)
+//   the reserve of the wheel        if there is no other memory: it serves one hop at a time, and
+//                                   a busy strand may keep it for long
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HOP_ATTEMPT_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_HOP_ATTEMPT_HPP
 
 #include <asio_wheel/detail/attributes.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/service/hop_reserve.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
@@ -57,7 +65,9 @@ public:
         // A strand that finds no memory for its turn never gets a turn. So make sure of that
         // memory.
         if (!block_pool::reserve(sizeof(hop_block), hop_reserve::blocks_of_a_hop)) {
-            reserve_ = reserve.acquire() ? &reserve : nullptr;
+            static_cast<void>(throws<std::bad_alloc>([&] { own_ = hop_reserve::make(); }));
+            hop_reserve& other = own_ ? *own_ : reserve;
+            reserve_ = other.acquire() ? &other : nullptr;
             has_memory_ = reserve_ != nullptr;
         }
     }
@@ -114,7 +124,8 @@ private:
 
     wait_op& op_;
     hop_attempt* outer_;
-    hop_reserve* reserve_ = nullptr; // Acquired, if there is no other memory.
+    hop_reserve::owner own_;
+    hop_reserve* reserve_ = nullptr; // Acquired, if the thread has no cached blocks.
     bool has_memory_ = true;
     bool returned_ = false;
     bool gone_ = false;
