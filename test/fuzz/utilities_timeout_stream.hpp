@@ -138,6 +138,7 @@ private:
         closing_ = false;
         wire_ = stream_->socket().wire;
         wire_->on_close = [this] { closed(); };
+        wire_->on_cancel = [this] { abort_layer(); }; // On Windows, before it is closed.
         sides_ = {};
         idle_ = next_idle_ = duration::max();
         message_.reset();
@@ -223,7 +224,6 @@ private:
     // The layer is being closed.
     void closed() {
         note("closed");
-        abort_layer();
         if (closing_ || ended_) {
             return;
         }

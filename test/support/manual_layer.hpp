@@ -35,6 +35,7 @@ public:
         manual_operation<boost::system::error_code, std::size_t> read, write;
         int closed = 0; ///< How often it was closed.
         std::function<void()> on_close;
+        std::function<void()> on_cancel; ///< Also at the end of close().
     };
 
     explicit manual_layer(const executor_type& ex)
@@ -59,6 +60,9 @@ public:
     /// Aborts the pending operations.
     void cancel(boost::system::error_code& ec) {
         ec = {};
+        if (wire->on_cancel) {
+            wire->on_cancel();
+        }
         for (auto* const op : {&wire->read, &wire->write}) {
             if (op->pending()) {
                 op->complete(boost::asio::error::operation_aborted, 0);
