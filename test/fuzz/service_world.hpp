@@ -16,6 +16,7 @@
 
 #include "any_short_duration.hpp"
 #include "story.hpp"
+#include "support/backend.hpp"
 #include "support/choices.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -853,7 +854,7 @@ private:
                               : here.context->get_executor().running_in_this_thread(),
                 "a handler runs where its executor says");
         // (But a strand completes what it has begun, and dispatched functions run inline.)
-        require(!here.stopped || w.runs.strand || here.running > 1 ||
+        require(!here.stopped || stops_behind_what_is_ready || w.runs.strand || here.running > 1 ||
                     sides_[1 - w.runs.on].running > 0,
                 "a context that is stopped calls no handler");
         const phase state = std::exchange(w.state, phase::over);
