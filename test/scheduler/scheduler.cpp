@@ -6,6 +6,7 @@
 
 #include <asio_wheel/scheduler.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/names.hpp"
@@ -915,7 +916,7 @@ BOOST_AUTO_TEST_CASE(a_scheduler_may_outlive_its_context) {
     tasks.schedule_after("key", 1h, [alive] {});
     tasks.schedule_at_fixed_rate(0s, 1h, [alive] {});
     const task_handle h = tasks.schedule_after(1h, [alive] {});
-    ctx->poll();
+    poll_with_timers(*ctx);
     BOOST_TEST(tasks.pending() == 3U);
     ctx.reset();
     BOOST_TEST(alive.use_count() == 1); // Also of the task with a handle.
@@ -935,7 +936,7 @@ BOOST_AUTO_TEST_CASE(handles_may_outlive_the_context_of_a_strand) {
         handles.push_back(tasks.schedule_after(0s, [] {}));
         handles.push_back(tasks.schedule_after(1h, [] {}));
         handles.push_back(tasks.schedule_at_fixed_rate(0s, 1h, [] {}));
-        ctx->poll();
+        poll_with_timers(*ctx);
         const auto orphans = tasks.stop();
         BOOST_TEST(orphans.size() == 1U);
         handles.insert(handles.end(), orphans.begin(), orphans.end());

@@ -12,6 +12,7 @@
 #include "support/names.hpp"
 #include "support/only_if.hpp"
 #include "support/own_context.hpp"
+#include "support/sanitizers.hpp"
 #include "support/tracker_executor.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
@@ -481,6 +482,26 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_context_of_any_kind_destroys_its_handlers,
         std::this_thread::sleep_for(20ms); // real time
     }
     BOOST_TEST(alive.use_count() == 2); // Those of `alive` and of the handler.
+}
+
+// That thread may still handle what was cancelled. Nothing is left that the context would wait for.
+BOOST_AUTO_TEST_CASE(a_context_of_any_kind_may_end_while_asios_thread_is_busy,
+                     *only_if(!on_io_uring && !has_thread_sanitizer)) {
+    const auto start_and_cancel = [](const auto& executor) {
+        steady_timer t(executor, 1h);
+        t.async_wait([](const error_code&) {});
+        BOOST_TEST(t.cancel() == 1U);
+    };
+    for (int i = 0; i != 200; ++i) {
+        {
+            own_context ctx;
+            start_and_cancel(ctx.get_executor());
+            BOOST_TEST(ctx.run(1));
+        }
+        asio::thread_pool pool(1);
+        start_and_cancel(pool.get_executor());
+        pool.join();
+    }
 }
 
 #ifndef BOOST_ASIO_NO_TS_EXECUTORS

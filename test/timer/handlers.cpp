@@ -10,6 +10,7 @@
 
 #include <asio_wheel/steady_timer.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
 #include "support/empty_pool.hpp"
@@ -318,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_handler_is_copied_and_moved_no_more_than_by_asio) {
         transfers count;
         t.expires_at(timer::time_point());
         start(t, travelling_handler(count));
-        world.poll();
+        poll_with_timers(world.ctx);
         BOOST_TEST(count.called == 1U);
         return count;
     };

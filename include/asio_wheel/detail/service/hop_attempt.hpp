@@ -11,9 +11,9 @@
 // Where the blocks come from, in this order:
 //
 //   the thread's cache of blocks
-//   a reserve for this hop alone    if the thread caches no blocks (see block_pool.hpp)
-//   the reserve of the wheel        if there is no other memory: it serves one hop at a time, and
-//                                   a busy strand may keep it for long
+//   the reserve of the wheel        if the thread caches no blocks (see block_pool.hpp), or if there
+//                                   is no memory. It serves one hop at a time
+//   a reserve for this hop alone    if another hop has the wheel's: a busy strand may keep it long
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HOP_ATTEMPT_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_HOP_ATTEMPT_HPP
@@ -65,9 +65,7 @@ public:
         // A strand that finds no memory for its turn never gets a turn. So make sure of that
         // memory.
         if (!block_pool::reserve(sizeof(hop_block), hop_reserve::blocks_of_a_hop)) {
-            static_cast<void>(throws<std::bad_alloc>([&] { own_ = hop_reserve::make(); }));
-            hop_reserve& other = own_ ? *own_ : reserve;
-            reserve_ = other.acquire() ? &other : nullptr;
+            reserve_ = reserve.acquire() ? &reserve : make_own();
             has_memory_ = reserve_ != nullptr;
         }
     }
@@ -114,6 +112,12 @@ public:
     }
 
 private:
+    // Null if there is no memory.
+    [[nodiscard]] hop_reserve* make_own() noexcept {
+        const bool failed = throws<std::bad_alloc>([this] { own_ = hop_reserve::make(); });
+        return !failed && own_->acquire() ? own_.get() : nullptr;
+    }
+
     void release_reserve() noexcept {
         if (reserve_ != nullptr) {
             std::exchange(reserve_, nullptr)->release();
@@ -124,7 +128,7 @@ private:
 
     wait_op& op_;
     hop_attempt* outer_;
-    hop_reserve::owner own_;
+    hop_reserve::owner own_;         // Usually null.
     hop_reserve* reserve_ = nullptr; // Acquired, if the thread has no cached blocks.
     bool has_memory_ = true;
     bool returned_ = false;

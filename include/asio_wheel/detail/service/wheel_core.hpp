@@ -272,6 +272,7 @@ private:
     void refuse(wait_op& op, wait_op::result_state why) noexcept;
     void run_first(locked& guard, bool counts);
     void begin_to_close() noexcept;
+    [[nodiscard]] bool each_counts() const noexcept { return ends_without_work && closing_; }
     void forget_work() noexcept;
     [[nodiscard]] bool claim_in_queue(wait_op& op, thread_block& counts) noexcept;
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;

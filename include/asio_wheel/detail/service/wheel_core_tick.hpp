@@ -45,7 +45,7 @@ void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
     } else {
         ++measured_.get().wake_ups.at(second_of(clock_.now())).moved;
     }
-    run_first(guard, false);
+    run_first(guard, each_counts());
 }
 
 template <class Clock, class WaitTraits>
@@ -284,8 +284,9 @@ bool wheel_core<Clock, WaitTraits>::follow_set_back(time_point now) noexcept {
 // has no effect.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::arm() {
-    // Paused time does not pass by itself, so no wait needs the driver.
-    if (ticking_ || wheel_.empty() || become_idle() || clock_.paused()) {
+    // Paused time does not pass by itself, so no wait needs the driver. At its end, a context
+    // destroys all waits.
+    if (ticking_ || closing_ || wheel_.empty() || become_idle() || clock_.paused()) {
         return;
     }
     // What is held back is visited again when its tick has begun, not at once.
@@ -320,6 +321,10 @@ void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
     if (!std::exchange(ticking_, true)) {
+        if (each_counts()) {
+            queue_.work_started();
+            rest_counts_ = true;
+        }
         ready_.push_visible(rest_of_tick_);
     }
 }

@@ -25,7 +25,7 @@ public:
     void set() {
         const std::lock_guard<std::mutex> guard(mutex_);
         is_set_ = true;
-        was_set_.notify_all(); // Under the lock: who returns from wait() may destroy the event.
+        was_set_.notify_all(); // Under the lock: the thread that wakes up may destroy the event.
     }
 
     void wait() {
