@@ -319,7 +319,7 @@ BOOST_AUTO_TEST_CASE(a_handler_is_copied_and_moved_no_more_than_by_asio) {
         transfers count;
         t.expires_at(timer::time_point());
         start(t, travelling_handler(count));
-        poll_with_timers(world.ctx);
+        world.drained_context::poll(); // Asio's timer is in real time.
         BOOST_TEST(count.called == 1U);
         return count;
     };
@@ -495,9 +495,10 @@ BOOST_AUTO_TEST_CASE(a_million_cycles_leave_no_memory_behind) {
     };
     cycles(1000);
     const std::size_t live = heap.live;
-    cycles(1'000'000);
+    constexpr int million = fewer_on_windows(1'000'000);
+    cycles(million);
     BOOST_TEST(heap.live == live);
-    BOOST_TEST(aborts == 1'001'000U);
+    BOOST_TEST(aborts == million + 1000U);
     BOOST_TEST(world.wheel.pending() == 1U);
     other.cancel();
 }
@@ -517,9 +518,10 @@ BOOST_AUTO_TEST_CASE(moving_a_wait_allocates_nothing) {
     world.poll();
 
     // Each re-arm aborts a handler, and the next wait reuses its memory.
-    std::size_t left = 1'000'100, before = 0, made = 1;
+    constexpr std::size_t million = fewer_on_windows(1'000'000);
+    std::size_t left = million + 100, before = 0, made = 1;
     const auto rearm = [&](auto&& self) -> void {
-        if (left == 1'000'000) {
+        if (left == million) {
             before = heap.total;
         } else if (left == 0) {
             made = heap.total - before;
