@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_for_the_past_started_by_handlers_share_one_p
         }
     };
     t.async_wait(again{t, seen, 5});
-    world.ctx.poll();
+    poll_with_timers(world.ctx);
     BOOST_TEST(seen.take() == "5 4 3 2 1");
 }
 
