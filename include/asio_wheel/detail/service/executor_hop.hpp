@@ -6,8 +6,8 @@
 // If the executor is native, the operation itself goes into the queue of the executor's context. A
 // strand, or an executor of an unknown kind, is given a function object, an executor_hop. What the
 // executor allocates for it comes from the block pool. If there is no memory, one operation at a
-// time uses a reserve that the wheel has had from the beginning. Other operations wait for it in the
-// queue of the wheel's context.
+// time uses a reserve that the wheel has had from the beginning. Other operations wait for it in
+// the queue of the wheel's context.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_EXECUTOR_HOP_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_EXECUTOR_HOP_HPP

@@ -11,9 +11,9 @@
 // Where the blocks come from, in this order:
 //
 //   the thread's cache of blocks
-//   the reserve of the wheel        if the thread caches no blocks (see block_pool.hpp), or if there
-//                                   is no memory. It serves one hop at a time
-//   a reserve for this hop alone    if another hop has the wheel's: a busy strand may keep it long
+//   the reserve of the wheel       if the thread caches no blocks (see block_pool.hpp), or if there
+//                                  is no memory. It serves one hop at a time
+//   a reserve for this hop alone   if another hop has the wheel's. A busy strand may keep it long
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HOP_ATTEMPT_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_HOP_ATTEMPT_HPP

@@ -31,9 +31,9 @@ struct hop_block {
     alignas(std::max_align_t) std::byte memory[room];
 };
 
-/// Three blocks, for one hop at a time, for when a thread has no other memory. An executor allocates
-/// up to two for a function: a strand one for its queue and one for its turn, which it keeps while the
-/// handler runs. So a third one is there for what that handler sends.
+/// Three blocks, for one hop at a time, for when a thread has no other memory. An executor
+/// allocates up to two for a function: a strand one for its queue and one for its turn, which it
+/// keeps while the handler runs. So a third one is there for what that handler sends.
 ///
 /// It ends when its owner has left it, no hop has acquired it, and no block of it is taken.
 class hop_reserve {
