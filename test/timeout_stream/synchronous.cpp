@@ -380,12 +380,12 @@ BOOST_FIXTURE_TEST_CASE(while_others_are_pending_the_sockets_mode_stays, connect
     stream.read_expires_after(1h);
     bool read = false;
     stream.async_read_some(buffer(), [&](error_code, std::size_t) { read = true; });
-    BOOST_TEST(!blocks(stream.socket()));
+    const bool blocking = blocks(stream.socket()); // Asio 1.38 leaves it as it was.
     std::atomic<bool> done = false;
     std::atomic<bool> changed = false;
     std::jthread watching([&] {
         while (!done) {
-            changed = changed || blocks(stream.socket());
+            changed = changed || blocks(stream.socket()) != blocking;
         }
     });
     stream.write_expires_after(1h);
@@ -396,7 +396,7 @@ BOOST_FIXTURE_TEST_CASE(while_others_are_pending_the_sockets_mode_stays, connect
     done = true;
     watching.join();
     BOOST_TEST(!changed);
-    BOOST_TEST(!blocks(stream.socket()));
+    BOOST_TEST(blocks(stream.socket()) == blocking);
     asio::write(peer, asio::buffer("x", 1));
     while (!read) {
         poll();
