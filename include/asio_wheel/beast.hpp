@@ -39,14 +39,15 @@ void async_teardown(boost::beast::role_type role, timeout_stream<NextLayer>& str
     async_teardown(role, stream.socket(), std::forward<TeardownHandler>(handler));
 }
 
-/// A timeout_stream whose deadlines mean exactly what those of Beast's tcp_stream mean: an
-/// operation that is started after its deadline is still tried. So after expires_after(0s), what is
-/// ready at once completes, such as data that has arrived, or a connect within this machine. What
-/// is not ready closes the stream and times out.
+/// A timeout_stream whose deadlines mean exactly what those of Beast's tcp_stream mean up to Boost
+/// 1.83: an operation that is started after its deadline is still tried. So after
+/// expires_after(0s), what is ready at once completes, such as data that has arrived, or a connect
+/// within this machine. What is not ready closes the stream and times out. (In Boost 1.88, Beast's
+/// own stream reads and writes nothing then.)
 ///
-/// In new programs, prefer timeout_stream. With this stream, as with Beast's, the deadline of an
-/// operation that consists of several reads does not pass as long as each of them finds data. So a
-/// peer that sends fast enough has no deadline.
+/// In new programs, prefer timeout_stream. With this stream, the deadline of an operation that
+/// consists of several reads does not pass as long as each of them finds data. So a peer that sends
+/// fast enough has no deadline.
 template <class NextLayer = boost::asio::ip::tcp::socket>
 class beast_stream : public timeout_stream<NextLayer> {
     using base = timeout_stream<NextLayer>;
