@@ -72,10 +72,12 @@ struct client : drained_context {
         acceptor.accept(server);
     }
 
-    // The server answers long after the deadline. (A sleep may end a little early on Windows.)
+    // The server answers long after the deadline.
     [[nodiscard]] std::jthread answer_late() {
         return std::jthread([this] {
-            std::this_thread::sleep_until(start + 3 * limit);
+            while (elapsed() < 3 * limit) { // A sleep may end too early on Windows.
+                std::this_thread::sleep_for(1ms);
+            }
             asio::write(server, asio::buffer("HTTP/1.1 204 No Content\r\n\r\n", 27));
         });
     }
@@ -97,7 +99,7 @@ BOOST_AUTO_TEST_CASE(asio_a_synchronous_read_has_no_deadline) {
     c.stream.expires_after(limit);
     c.read_response();
     BOOST_TEST(!c.ec); // It would have waited for five hours.
-    BOOST_TEST((c.elapsed() >= 2 * limit));
+    BOOST_TEST((c.elapsed() >= 3 * limit));
 }
 
 #ifndef _WIN32 // There, the read fails when that time has passed.
@@ -111,7 +113,7 @@ BOOST_AUTO_TEST_CASE(asio_a_receive_timeout_of_the_system_changes_nothing, *only
                             sizeof timeout) == 0);
     c.read_response();
     BOOST_TEST(!c.ec);
-    BOOST_TEST((c.elapsed() >= 2 * limit));
+    BOOST_TEST((c.elapsed() >= 3 * limit));
 }
 #endif
 
