@@ -62,12 +62,13 @@ bool use_timers() {
     return expired == many / 2 && cancelled == many / 2;
 }
 
-// Threads that use timers all the time.
+// Threads that use timers all the time. There are none with Asio's handler tracking: it has a mutex,
+// and a child waits for ever if another thread had locked it.
 template <class Timer>
 class busy_threads {
 public:
     explicit busy_threads(std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < count && !is_tracked; ++i) {
             threads_.emplace_back([this] {
                 while (!stop_) {
                     all_well_ = use_timers<Timer>() && all_well_;
@@ -178,7 +179,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_child_goes_on_whatever_other_threads_were_doing,
         BOOST_TEST_INFO_SCOPE("fork " << i);
         BOOST_TEST_REQUIRE(outcome_in_child(child_with_timers<Timer>, limit) == exited_well);
     }
-    BOOST_TEST(others.rounds() > 0U);
+    BOOST_TEST((others.rounds() > 0U || is_tracked));
 }
 
 // From a thread that is not the main thread, while it uses timers itself.

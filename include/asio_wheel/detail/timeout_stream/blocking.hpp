@@ -7,9 +7,10 @@
 // attempts. The deadline is compared with the wheel's clock before each wait. So a signal, or a
 // socket that was not ready after all, costs another round, and nothing is early.
 //
-// The mode of the socket is restored afterwards. But while asynchronous operations are pending, the
-// mode must not change: another thread may carry them out, and would block. Then the socket does
-// not block anyway, and the operation itself is only called when poll() says that it is ready.
+// The mode of the socket is restored afterwards. But if Asio has made the socket non-blocking for
+// asynchronous operations that are pending, the mode must not change: another thread may carry them
+// out, and would block. Then the operation itself is only called when poll() says that it is ready.
+// (Since Asio 1.38, reads and writes do not depend on the mode, and leave it alone.)
 //
 // The wheel's time may be paused. Nothing moves it while the only thread of a program is blocked.
 // So an operation takes no longer in real time, either, than what was left when it began. Another
