@@ -64,8 +64,7 @@ std::string name_of(wait_kind kind, std::string_view tag) {
 }
 
 std::string_view file_name(std::string_view path) {
-    const std::size_t slash = path.find_last_of("/\\");
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+    return path.substr(path.find_last_of("/\\") + 1); // npos + 1 is 0.
 }
 
 void print_next(std::string& text, const pending_wait& wait) {

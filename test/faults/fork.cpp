@@ -62,8 +62,8 @@ bool use_timers() {
     return expired == many / 2 && cancelled == many / 2;
 }
 
-// Threads that use timers all the time. There are none with Asio's handler tracking: it has a mutex,
-// and a child waits for ever if another thread had locked it.
+// Threads that use timers all the time. There are none with Asio's handler tracking: that has a
+// mutex, and a child waits for ever if another thread had locked it.
 template <class Timer>
 class busy_threads {
 public:

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(labels_are_escaped_and_told_apart) {
 }
 
 BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
-    for (const std::string name : {"", "1x", "a-b", "a b", "ü", "le"}) {
+    for (const std::string name : {"", "1x", "a-b", "a b", "a:b", "a~b", "ü", "le", "kind"}) {
         BOOST_TEST(refusal({{{{name, "v"}}, {}}}) ==
                    "asio_wheel: \"" + name + "\" is not a name for a label of a metric");
     }

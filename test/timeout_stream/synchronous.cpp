@@ -374,8 +374,8 @@ BOOST_AUTO_TEST_CASE(what_is_pending_is_aborted_or_late_too) {
 }
 
 #ifndef _WIN32 // What is pending there, or with io_uring, does not need a mode of the socket.
-// Another thread may carry out what is pending. If that needs a socket that does not block, the mode
-// must not change meanwhile. Asio 1.38 needs none: it tells the system with each call.
+// Another thread may carry out what is pending. If that needs a socket that does not block, the
+// mode must not change meanwhile. Asio 1.38 needs none: it tells the system with each call.
 BOOST_FIXTURE_TEST_CASE(while_others_are_pending_the_sockets_mode_stays, connected,
                         *only_if(!on_io_uring)) {
     stream.read_expires_after(1h);
