@@ -79,13 +79,16 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_goes_on_from_its_new_time, calling) {
 
 BOOST_FIXTURE_TEST_CASE(what_has_no_next_call_is_not_postponed, calling) {
     BOOST_TEST(!task_handle().postpone(1s));
+    BOOST_TEST(!task_handle().postpone_until(start + 1s));
     const task_handle cancelled = tasks.schedule_after(1s, note());
     cancelled.cancel();
     BOOST_TEST(!cancelled.postpone(1s));
+    BOOST_TEST(!cancelled.postpone_until(start + 1s));
     task_handle running;
     bool postponed = true;
     running = tasks.schedule_at_fixed_rate(1s, 1s, [&] {
-        postponed = running.postpone(1h); // Its next call has no time yet.
+        postponed = running.postpone(1h) || // Its next call has no time yet.
+                    running.postpone_until(start + 1h);
         running.cancel();
     });
     seconds(2);
@@ -93,6 +96,7 @@ BOOST_FIXTURE_TEST_CASE(what_has_no_next_call_is_not_postponed, calling) {
     const task_handle orphan = tasks.schedule_after(1s, note());
     BOOST_TEST(tasks.stop().size() == 1U);
     BOOST_TEST(!orphan.postpone(1s));
+    BOOST_TEST(!orphan.postpone_until(start + 1s));
     BOOST_TEST(called.empty());
 }
 
@@ -123,6 +127,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_is_found_by_its_key_until_it_is_over, calling) {
 BOOST_FIXTURE_TEST_CASE(a_task_is_cancelled_by_its_key, calling) {
     tasks.schedule_after("save", 10s, note());
     BOOST_TEST((tasks.cancel("save").result == cancel_result::cancelled));
+    BOOST_TEST(!tasks.is_pending("save"));
     BOOST_TEST((tasks.cancel("save").result == cancel_result::already_cancelled));
     BOOST_TEST(tasks.pending() == 0U);
     bool pending_inside = true;

@@ -360,6 +360,14 @@ BOOST_FIXTURE_TEST_CASE(a_stopped_context_ends_advance_and_run_at_once, world) {
     BOOST_TEST(called.empty());
     time.run(); // Restarts the context.
     BOOST_TEST((called == times{2s}));
+    steady_timer stops_again(ctx, 1s), last(ctx, 2s);
+    stops_again.async_wait([&](error_code) { ctx.stop(); });
+    last.async_wait(note());
+    time.run();
+    BOOST_TEST((time.elapsed() == 3s));
+    BOOST_TEST((called == times{2s}));
+    time.run();
+    BOOST_TEST((called == times{2s, 4s}));
 }
 
 BOOST_FIXTURE_TEST_CASE(what_a_handler_throws_leaves_and_the_rest_goes_on, world) {
