@@ -156,7 +156,7 @@ public:
 private:
     // On a clock that can be set, a pending wait may have to move.
     void touched() {
-        if constexpr (!Clock::is_steady) {
+        if (!Clock::is_steady || seen_.received.is_watched()) {
             impl_->on_touch();
         }
     }

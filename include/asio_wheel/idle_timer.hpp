@@ -126,7 +126,7 @@ public:
     /// has ended, even if nothing waits, because it reads the time of the context's wheel.
     void touch() {
         touched_.touch();
-        if constexpr (!Clock::is_steady) {
+        if (!Clock::is_steady || touched_.is_watched()) {
             impl_->on_touch();
         }
     }

@@ -50,14 +50,18 @@ struct wheel_options {
 
     /// If the wheel comes later than this, the context was stopped, suspended or blocked. Then data
     /// may have arrived in time that was not read yet. So the context is given turns, until nothing
-    /// but the wheel has run for 500 µs, before the wheel delivers what has become due meanwhile;
-    /// but no longer than the stall was, and no longer than 5 s. With several threads, handlers
-    /// that have begun and take longer are not waited for. Zero turns this off. (A clock that is
-    /// set forward looks like a stall.)
+    /// but the wheel has run for 500 µs, before the wheel delivers what has become due meanwhile.
+    /// It is given no more turns when one turn, and 5 ms, have saved nobody: when no wait that is
+    /// due was moved, touched or cancelled. Then a context that goes on being late is overloaded,
+    /// and not stalled. It is given turns for no longer than the stall was, and no longer than 5 s.
+    /// Sleeps, intervals, schedulers and delay queues are not held back. With several threads,
+    /// handlers that have begun and take longer are not waited for. Zero turns this off. (A clock
+    /// that is set forward looks like a stall.)
     std::chrono::nanoseconds stall{std::chrono::milliseconds(100)};
 
-    /// How many entries one slice of a tick looks at before other work of the context has its turn.
-    /// 1 … 65536.
+    /// How many entries the wheel looks at before other work of the context has its turn, if the
+    /// context is idle; and how many while it holds the lock. On a busy context, it looks at as
+    /// many as fit, with their handlers, into a quarter of the time of others. 1 … 65536.
     std::size_t budget = 256;
 };
 

@@ -8,6 +8,9 @@
 // the deadline, while nothing runs. 50 more connections stay silent. A loop that checks 128 sockets
 // and then its timers, as Asio does with its own timers, closes most of the 400.
 
+#include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
+#include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
@@ -290,6 +293,125 @@ BOOST_AUTO_TEST_CASE(a_stall_ends_when_nothing_waits_any_more) {
         BOOST_TEST(ran <= 4U); // Some handlers of the wheel's own, but no turn after turn.
     }
     BOOST_TEST(wheel.stats().stalls == 1U);
+}
+
+// Giving way to a loop with nothing to read takes milliseconds, however long the stall was. Real
+// time: the loop does not fall idle for 500 us, which would end the stall, too.
+BOOST_AUTO_TEST_CASE(a_busy_context_without_data_delivers_soon_after_a_stall) {
+    asio::io_context ctx;
+    asio_wheel::steady_timer t(ctx, 10ms);
+    steady_clock::time_point called;
+    t.async_wait([&](error_code ec) { called = ec ? called : steady_clock::now(); });
+    std::function<void()> busy = [&] {
+        if (called == steady_clock::time_point()) {
+            std::this_thread::sleep_for(1ms);
+            asio::post(ctx, busy);
+        }
+    };
+    std::this_thread::sleep_for(2s);
+    const auto resumed = steady_clock::now();
+    asio::post(ctx, busy);
+    ctx.run();
+    BOOST_TEST(asio_wheel::use_wheel(ctx).stats().stalls == 1U);
+    BOOST_TEST((called - resumed < 1s)); // It was 2 s when a stall decided how long to give way.
+}
+
+// Each turn of this loop takes longer than the limit. Real time.
+BOOST_AUTO_TEST_CASE(a_loop_whose_turns_are_long_is_not_stalled_again_and_again) {
+    asio::io_context ctx;
+    asio_wheel::make_wheel(ctx, {.stall = 5ms});
+    std::deque<asio_wheel::steady_timer> timers;
+    std::size_t left = 50;
+    for (std::size_t i = 0; i < left; ++i) {
+        timers.emplace_back(ctx, std::chrono::milliseconds(10 * i + 10))
+            .async_wait([&](error_code) { --left; });
+    }
+    std::function<void()> busy = [&] {
+        if (left != 0) {
+            std::this_thread::sleep_for(10ms);
+            asio::post(ctx, busy);
+        }
+    };
+    asio::post(ctx, busy);
+    asio::post(ctx, busy);
+    ctx.run();
+    BOOST_TEST(asio_wheel::use_wheel(ctx).stats().stalls <= 3U); // The machine may stall it, too.
+}
+
+// A sleep protects nothing that arrives. Real time.
+BOOST_AUTO_TEST_CASE(what_protects_nothing_is_not_held_back_after_a_stall) {
+    asio::io_context ctx;
+    std::string order;
+    asio_wheel::steady_timer t(ctx, 10ms);
+    t.async_wait([&](error_code) { order += "timer "; });
+    asio_wheel::async_sleep_for(ctx.get_executor(), 20ms, [&](error_code) { order += "sleep "; });
+    asio_wheel::interval ticks(ctx, 30ms);
+    ticks.async_tick([&](error_code, std::size_t) { order += "tick "; });
+    std::this_thread::sleep_for(300ms);
+    ctx.run();
+    BOOST_TEST(order == "sleep tick timer ");
+    BOOST_TEST(asio_wheel::use_wheel(ctx).stats().stalls == 1U);
+}
+
+/// A connection with an idle timer, which a read touches.
+struct timed_by_idle_timer {
+    timed_by_idle_timer(socket_type& s, std::size_t number, counts& c, steady_clock::time_point due)
+        : socket(s), i(number), seen(c), idle(s.get_executor(), due - steady_clock::now()) {
+        idle.async_wait([this](error_code ec) {
+            if (!ec) {
+                seen.closed(i);
+            }
+        });
+        socket.async_read_some(asio::buffer(memory), [this](error_code ec, std::size_t) {
+            seen.read += ec ? 0 : 1;
+            touch_after(2);
+        });
+    }
+
+    // Some handlers later, as after TLS and a parser.
+    void touch_after(int handlers) {
+        if (handlers == 0) {
+            idle.touch();
+        } else {
+            asio::post(socket.get_executor(), [=, this] { touch_after(handlers - 1); });
+        }
+    }
+
+    socket_type& socket;
+    std::size_t i;
+    counts& seen;
+    asio_wheel::idle_timer idle;
+    std::array<char, 8> memory{};
+};
+
+// On a context that does not fall idle meanwhile. An earlier wait makes the driver ready before the
+// sockets are: epoll reports what became ready first. Real time.
+BOOST_AUTO_TEST_CASE(touches_after_a_stall_are_seen) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::make_wheel(ctx, {.budget = 1000}); // All of them in one turn.
+    asio_wheel::steady_timer early(ctx, 50ms);
+    early.async_wait(ignore);
+    pairs sockets(ctx);
+    counts seen;
+    bool over = false;
+    std::function<void()> busy = [&] {
+        std::this_thread::sleep_for(1ms);
+        if (!over) {
+            asio::post(ctx, busy);
+        }
+    };
+    serve<timed_by_idle_timer>(ctx, sockets, seen, [&] {
+        std::this_thread::sleep_for(100ms);
+        sockets.send();
+        std::this_thread::sleep_for(deadline + 200ms);
+        for (int i = 0; i < 10; ++i) {
+            asio::post(ctx, busy); // A turn of this loop is longer than the guard's patience.
+        }
+    });
+    over = true;
+    BOOST_TEST(seen.active_closed == 0U);
+    BOOST_TEST(seen.silent_closed == silent);
+    BOOST_TEST(wheel.stats().stalls >= 1U);
 }
 
 // Virtual time is never late, however far it moves.

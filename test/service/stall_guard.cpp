@@ -20,22 +20,22 @@ struct stalled_loop {
     stall_guard guard{100ms};
     stall_guard::clock::time_point now{1h};
 
-    /// A turn of the wheel, this much later than the previous turn. Returns whether it gives way.
+    /// A wake-up, this much later than the previous one. Returns whether the wheel gives way.
     bool gives_way(std::chrono::nanoseconds later, std::chrono::nanoseconds late = 0ns) {
         now += later;
-        if (guard.giving_way()) {
-            return guard.go_on(now);
-        }
-        if (guard.is_stall(late)) {
-            guard.begin(late, now);
-        }
-        return guard.giving_way();
+        return guard.wake_up(late, now);
+    }
+
+    /// The same, after a due wait was moved.
+    bool gives_way_after_saving(std::chrono::nanoseconds later) {
+        guard.saved();
+        return gives_way(later);
     }
 };
 
 } // namespace
 
-BOOST_FIXTURE_TEST_CASE(a_turn_that_is_not_too_late_ticks, stalled_loop) {
+BOOST_FIXTURE_TEST_CASE(a_wake_up_that_is_not_too_late_delivers, stalled_loop) {
     BOOST_TEST(!gives_way(1s, 0ns));
     BOOST_TEST(!gives_way(1s, 100ms));
     BOOST_TEST(guard.stalls() == 0U);
@@ -44,8 +44,8 @@ BOOST_FIXTURE_TEST_CASE(a_turn_that_is_not_too_late_ticks, stalled_loop) {
 
 BOOST_FIXTURE_TEST_CASE(a_stall_gives_way_until_nothing_else_has_run_for_a_while, stalled_loop) {
     BOOST_TEST(gives_way(1s, 100ms + 1ns));
-    for (int turn = 0; turn < 20; ++turn) {
-        BOOST_TEST(gives_way(500us)); // Handlers have run.
+    for (int i = 0; i < 20; ++i) {
+        BOOST_TEST(gives_way_after_saving(500us)); // Handlers have run.
     }
     for (auto quiet = 50us; quiet < stall_guard::quiet; quiet += 50us) {
         BOOST_TEST(gives_way(50us)); // Nothing else has run.
@@ -55,22 +55,79 @@ BOOST_FIXTURE_TEST_CASE(a_stall_gives_way_until_nothing_else_has_run_for_a_while
         BOOST_TEST(gives_way(20us));
     }
     BOOST_TEST(!gives_way(20us));
-    BOOST_TEST(!gives_way(500us)); // The stall is over.
-    BOOST_TEST(guard.stalls() == 1U);
-    BOOST_TEST((guard.stalled() == 100ms + 1ns));
+    BOOST_TEST(!gives_way(500us));    // The stall is over,
+    BOOST_TEST(gives_way(1s, 101ms)); // and the loop is not loaded.
+    BOOST_TEST(guard.stalls() == 2U);
+    BOOST_TEST((guard.stalled() == 201ms + 1ns));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_busy_context_delays_by_no_more_than_the_stall, stalled_loop) {
+BOOST_FIXTURE_TEST_CASE(a_stall_gives_way_only_while_that_saves_somebody, stalled_loop) {
+    BOOST_TEST(gives_way(1s, 10s));
+    for (auto since = 1ms; since < stall_guard::grace; since += 1ms) {
+        BOOST_TEST(gives_way(1ms)); // Data may need some handlers.
+    }
+    BOOST_TEST(gives_way_after_saving(1ms));
+    for (auto since = 1ms; since < stall_guard::grace; since += 1ms) {
+        BOOST_TEST(gives_way(1ms));
+    }
+    BOOST_TEST(!gives_way(1ms));
+    BOOST_TEST(guard.stalls() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_pass_of_a_slow_loop_that_saves_nobody_is_enough, stalled_loop) {
+    BOOST_TEST(gives_way(1s, 10s));
+    BOOST_TEST(gives_way_after_saving(115ms));
+    BOOST_TEST(!gives_way(115ms));
+}
+
+BOOST_FIXTURE_TEST_CASE(giving_way_takes_no_longer_than_the_stall, stalled_loop) {
     BOOST_TEST(gives_way(1s, 300ms));
     for (auto busy = 50ms; busy < 300ms; busy += 50ms) {
-        BOOST_TEST(gives_way(50ms));
+        BOOST_TEST(gives_way_after_saving(50ms));
     }
-    BOOST_TEST(!gives_way(50ms));
-    BOOST_TEST(gives_way(1s, 10h)); // And by no more than `longest`.
-    BOOST_TEST(gives_way(stall_guard::longest - 1ns));
-    BOOST_TEST(!gives_way(1ns));
+    BOOST_TEST(!gives_way_after_saving(50ms));
+    BOOST_TEST(gives_way(1s, 10h)); // And no longer than `longest`.
+    BOOST_TEST(gives_way_after_saving(stall_guard::longest - 1ns));
+    BOOST_TEST(!gives_way_after_saving(1ns));
     BOOST_TEST(guard.stalls() == 2U);
     BOOST_TEST((guard.stalled() == 10h + 300ms));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_loop_that_is_late_at_every_wake_up_is_loaded_and_not_stalled,
+                        stalled_loop) {
+    BOOST_TEST(gives_way(1s, 150ms));
+    BOOST_TEST(!gives_way(150ms)); // Nobody was saved.
+    for (int i = 0; i < 100; ++i) {
+        BOOST_TEST(!gives_way(150ms, 150ms));
+    }
+    BOOST_TEST(guard.stalls() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_loaded_loop_may_stall, stalled_loop) {
+    BOOST_TEST(gives_way(1s, 150ms));
+    BOOST_TEST(!gives_way(150ms));
+    BOOST_TEST(!gives_way(600ms, 600ms));
+    BOOST_TEST(gives_way(3s, 3s)); // More than `often` times what it is on average.
+    BOOST_TEST(guard.stalls() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(punctual_wake_ups_end_the_load, stalled_loop) {
+    BOOST_TEST(gives_way(1s, 150ms));
+    BOOST_TEST(!gives_way(150ms));
+    BOOST_TEST(!gives_way(1ms, 0ns));
+    BOOST_TEST(!gives_way(101ms, 101ms)); // One does not.
+    for (int i = 0; i < 5; ++i) {
+        BOOST_TEST(!gives_way(1ms, 0ns));
+    }
+    BOOST_TEST(gives_way(101ms, 101ms));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_stall_in_which_nothing_is_held_back_ends_at_once, stalled_loop) {
+    BOOST_TEST(gives_way(1s, 1h));
+    guard.give_up();
+    BOOST_TEST(!guard.giving_way());
+    BOOST_TEST(!gives_way(101ms, 101ms)); // It may be a loaded loop,
+    BOOST_TEST(gives_way(1s, 500ms));     // which may stall.
 }
 
 BOOST_FIXTURE_TEST_CASE(zero_turns_it_off, stalled_loop) {

@@ -64,9 +64,12 @@ public:
     /// Called when something was sent or received. If the clock was set back, the pending wait may
     /// have to end earlier.
     void on_touch() {
+        auto& core = core_access::of(wheel_);
         if constexpr (!Clock::is_steady) {
-            wait_end_.bring_forward(core_access::of(wheel_), core_access::state_of(timer_),
-                                    next_expiry());
+            wait_end_.bring_forward(core, core_access::state_of(timer_), next_expiry());
+        }
+        if (core.is_visited()) {
+            core.touched(core_access::state_of(timer_));
         }
     }
 

@@ -71,6 +71,10 @@ public:
         }
     }
 
+    /// Whether the wheel wants to know of each touch. After a stall it gives way to handlers that
+    /// touch what is due: see wheel_core::touched().
+    [[nodiscard]] bool is_watched() const noexcept { return core_->is_visited(); }
+
     [[nodiscard]] time_point last() const noexcept {
         return time_point(typename time_point::duration(load()));
     }

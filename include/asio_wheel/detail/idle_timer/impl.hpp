@@ -77,8 +77,12 @@ public:
 
     /// Called after a touch. If the clock was set back, the pending wait may have to end earlier.
     void on_touch() {
+        core_type& core = core_access::of(wheel_);
         if constexpr (!Clock::is_steady) {
-            wait_end_.bring_forward(core_access::of(wheel_), entry_.timer, expiry());
+            wait_end_.bring_forward(core, entry_.timer, expiry());
+        }
+        if (core.is_visited()) {
+            core.touched(entry_.timer);
         }
     }
 

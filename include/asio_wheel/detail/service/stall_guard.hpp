@@ -6,21 +6,31 @@
 // After a process was stopped or suspended, or a handler has blocked, deadlines have passed, and
 // data that came in time was not read yet. An event loop would look at a batch of sockets (128 with
 // epoll), and then at its timers: most connections would be closed although their peers were not
-// silent. So a wheel that comes much too late gives way: it arms its driver for a time that has
+// silent. So a wheel that wakes up much too late gives way: it arms its driver for a time that has
 // passed, again and again. Each time the context looks at its sockets, and queues what it finds
-// there before the driver. When nothing but the driver has run for a while, all that had arrived
-// was read, and the wheel delivers what is due.
+// there before the driver.
 //
-//     state       turn comes                              next state    the wheel
-//     ---------------------------------------------------------------------------------------
-//     on_time     not later than the limit                on_time       ticks
-//     on_time     later: a stall                          giving_way    gives way
-//     giving_way  something has run a moment ago          giving_way    gives way
-//     giving_way  nothing else has run for `quiet`        on_time       ticks
-//     giving_way  for as long as the stall, or `longest`  on_time       ticks
+// Giving way is worth its time only while it saves somebody: while waits that are due are moved,
+// touched or cancelled, because their data is being read. A loop that is late at each wake-up is
+// not stalled, it is loaded. There, giving way would double what is late already.
 //
-// The last row is for a context that never falls idle. So a deadline that a stall has made late is
-// at most twice as late, and at most five seconds later.
+//     state       a wake-up comes                              next state    the wheel
+//     --------------------------------------------------------------------------------------------
+//     on_time     not later than the limit                     on_time       delivers
+//     on_time     later: a stall                               giving_way    gives way
+//     giving_way  nothing else has run for `quiet`             on_time       delivers
+//     giving_way  since the last wake-up, and for `grace`,     loaded        delivers
+//                 nobody was saved
+//     giving_way  for as long as the stall, or `longest`       loaded        delivers
+//     giving_way  otherwise                                    giving_way    gives way
+//     giving_way  (nothing that guards data is due any more)   loaded
+//     loaded      wake-ups are punctual again, on average      on_time       delivers
+//     loaded      more than `often` times later than they are  giving_way    gives way
+//                 on average: a stall
+//     loaded      otherwise                                    loaded        delivers
+//
+// The third row says that all that had arrived was read. The wake-up that begins a stall judges it
+// once: what was due then is delivered without another judgement, however many turns that takes.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_STALL_GUARD_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_STALL_GUARD_HPP
@@ -30,6 +40,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -39,55 +50,93 @@ public:
     using clock = std::chrono::steady_clock;
     using nanoseconds = std::chrono::nanoseconds;
 
-    /// Two turns follow each other within this time, unless something else has run. To read as many
-    /// sockets as a context looks at in one batch takes longer.
+    /// Two wake-ups follow each other within this time, unless something else has run. To read as
+    /// many sockets as a context looks at in one batch takes longer.
     static constexpr nanoseconds quick = std::chrono::microseconds(100);
     /// Handlers in other threads may take so long. They have begun before the wheel's turn.
     static constexpr nanoseconds quiet = std::chrono::microseconds(500);
+    /// Data may need some handlers, one after the other, before a deadline is moved.
+    static constexpr nanoseconds grace = std::chrono::milliseconds(5);
     static constexpr nanoseconds longest = std::chrono::seconds(5);
+    static constexpr int often = 4;
 
-    /// A turn that is late by more than `limit` is a stall; zero is no limit.
+    /// A wake-up that is late by more than `limit` is a stall; zero is no limit.
     explicit stall_guard(nanoseconds limit) noexcept : limit_(limit) {}
 
+    [[nodiscard]] bool giving_way() const noexcept { return state_ == state::giving_way; }
+
+    /// Whether what takes others so long is a stall, and not the load of a busy loop.
     [[nodiscard]] bool is_stall(nanoseconds late) const noexcept {
-        return late > limit_ && limit_ != nanoseconds::zero();
+        return limit_ != nanoseconds::zero() &&
+               late > (state_ == state::loaded ? often * (std::max)(mean_, limit_) : limit_);
     }
 
-    [[nodiscard]] bool giving_way() const noexcept { return giving_way_; }
-
-    /// A turn has come at `now` that is a stall. The wheel gives way.
-    void begin(nanoseconds late, clock::time_point now) noexcept {
-        BOOST_ASSERT(!giving_way_ && is_stall(late));
-        giving_way_ = true;
-        ++stalls_;
-        stalled_ += late;
-        end_ = now + (std::min)(late, longest);
-        busy_ = last_ = now;
-    }
-
-    /// The next turn has come. Returns giving_way().
-    [[nodiscard]] bool go_on(clock::time_point now) noexcept {
-        BOOST_ASSERT(giving_way_);
-        if (now - last_ > quick) {
-            busy_ = now;
+    /// A wake-up has come at `now`, which is late. Returns giving_way().
+    [[nodiscard]] bool wake_up(nanoseconds late, clock::time_point now) noexcept {
+        if (giving_way()) {
+            go_on(now);
+        } else if (is_stall(late)) {
+            begin(late, now);
+        } else if (state_ == state::loaded) {
+            mean_ = (3 * mean_ + (std::min)(late, longest)) / 4;
+            state_ = mean_ < limit_ / 2 ? state::on_time : state::loaded;
         }
-        last_ = now;
-        giving_way_ = now - busy_ < quiet && now < end_;
-        return giving_way_;
+        return giving_way();
     }
 
-    /// Nothing is late any more: time was paused, or the wheel ends.
-    void end() noexcept { giving_way_ = false; }
+    /// While the wheel gives way, a wait that was due was moved, touched or cancelled.
+    void saved() noexcept { saved_ = true; }
+
+    /// Nothing is held back: giving way saves nobody.
+    void give_up() noexcept {
+        BOOST_ASSERT(giving_way());
+        state_ = state::loaded;
+        mean_ = limit_;
+    }
+
+    /// Nothing is late any more: time was paused, nothing waits, or the wheel ends.
+    void end() noexcept { state_ = state::on_time; }
 
     [[nodiscard]] std::uint64_t stalls() const noexcept { return stalls_; }
     [[nodiscard]] nanoseconds stalled() const noexcept { return stalled_; }
 
 private:
+    enum class state : std::uint8_t { on_time, giving_way, loaded };
+
+    void begin(nanoseconds late, clock::time_point now) noexcept {
+        BOOST_ASSERT(!giving_way() && is_stall(late));
+        state_ = state::giving_way;
+        saved_ = false;
+        ++stalls_;
+        stalled_ += late;
+        end_ = now + (std::min)(late, longest);
+        last_ = busy_ = useful_ = now;
+    }
+
+    void go_on(clock::time_point now) noexcept {
+        const nanoseconds pass = now - std::exchange(last_, now);
+        if (pass > quick) {
+            busy_ = now;
+        }
+        if (std::exchange(saved_, false)) {
+            useful_ = now;
+        }
+        if (now - busy_ >= quiet) {
+            state_ = state::on_time;
+        } else if (now - useful_ >= grace || now >= end_) {
+            state_ = state::loaded;
+            mean_ = (std::max)((std::min)(pass, longest), limit_);
+        }
+    }
+
     nanoseconds limit_;
-    bool giving_way_ = false;
-    clock::time_point last_; // The turn before,
-    clock::time_point busy_; // and the last one before which something else has run.
+    state state_ = state::on_time;
+    bool saved_ = false;       // Since the last wake-up.
+    clock::time_point last_;   // That wake-up,
+    clock::time_point busy_;   // the last one before which something else has run,
+    clock::time_point useful_; // and the last one before which somebody was saved.
     clock::time_point end_;
+    nanoseconds mean_{0}; // Of how late wake-ups are, while the loop is loaded.
     std::uint64_t stalls_ = 0;
     nanoseconds stalled_{0};
 };

@@ -68,6 +68,25 @@ inline constexpr bool has_tag = std::is_same_v<typename associated_tag<Handler>:
 static_assert(wait_kind::scheduler < (std::min)({wait_kind::idle, wait_kind::heartbeat,
                                                  wait_kind::queue, wait_kind::stream}));
 
+/// Whether a wait of this kind may guard something that arrives, so that it must not expire before
+/// what has arrived was read. A user's timer may.
+[[nodiscard]] constexpr bool guards_io(wait_kind kind) noexcept {
+    switch (kind) {
+    case wait_kind::timer:
+    case wait_kind::timeout:
+    case wait_kind::idle:
+    case wait_kind::heartbeat:
+    case wait_kind::stream:
+        return true;
+    case wait_kind::sleep:
+    case wait_kind::interval:
+    case wait_kind::scheduler:
+    case wait_kind::queue:
+        break;
+    }
+    return false;
+}
+
 /// Whether a wait stores its place. Where the library starts a wait does not tell users anything.
 template <class Handler, class Place>
 inline constexpr bool has_place =

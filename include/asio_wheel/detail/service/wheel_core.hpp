@@ -22,7 +22,7 @@
 //     reach, and needs no lock.
 //  5. A wait counts as work of the context, as Asio's waits do: from its start until it has
 //     returned from the context's queue. On its way through another executor it does not count,
-//     because that executor counts it. The driver's wait and the rest of a tick do not count: waits
+//     because that executor counts it. The driver's wait and the rest of a turn do not count: waits
 //     that do are pending as long as these are needed.
 //  6. While any wait is pending, the driver is armed for the next expiry or earlier. It is moved
 //     earlier at once. It is never moved later: it wakes up, and is armed anew. When no wait is
@@ -44,6 +44,7 @@
 #include <asio_wheel/detail/service/stall_guard.hpp>
 #include <asio_wheel/detail/service/thread_counts.hpp>
 #include <asio_wheel/detail/service/timer_entry.hpp>
+#include <asio_wheel/detail/service/turn_share.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/service/wheel_clock.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
@@ -83,8 +84,8 @@ public:
           lock_free_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
           clock_(options.tick), queue_(context), counts_(options.locking),
           wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
-          due_(options.budget), order_(options.budget), stall_(options.stall), driver_(context),
-          rest_of_tick_(*this) {
+          due_(options.budget), order_(options.budget), share_(options.budget),
+          stall_(options.stall), driver_(context), rest_of_turn_(*this) {
         if (options.measure_handlers) {
             handler_delay_ = std::make_unique<lateness_histogram>();
         }
@@ -110,6 +111,13 @@ public:
     std::size_t set_expiry(state& s, time_point expiry) noexcept;
     std::size_t postpone(state& s, time_point expiry) noexcept;
     void bring_forward(state& s, time_point expiry) noexcept; // By any thread; never later.
+
+    /// Whether a visit is under way, or the wheel gives way after a stall. Then a touch that makes
+    /// the expiry of a pending wait later without telling the wheel calls touched().
+    [[nodiscard]] bool is_visited() const noexcept {
+        return visits_.load(std::memory_order_relaxed) % 2 != 0;
+    }
+    void touched(state& s) noexcept; // By any thread.
     void move(state& from, state& to) noexcept;
     void remove(state& s) noexcept; // Before its end.
 
@@ -193,11 +201,24 @@ private:
         std::uint64_t spurious_wake_ups = 0;
     };
 
-    // The result of one slice of a tick.
+    // The result of one slice of a turn.
     struct slice {
-        std::size_t due; // Waits that became due.
-        bool more;       // Whether the budget ended before the work did.
+        std::size_t due;       // Waits that became due.
+        std::size_t looked_at; // Entries.
+        bool more;             // Whether the budget ended before the work did.
     };
+
+    // What follows the last turn.
+    //
+    //   from     to       when
+    //   nothing  running  the driver wakes the wheel up
+    //            queued   a wait is due when it starts; a wait ends its work outside of the context
+    //   queued   running  its turn in the context's queue comes
+    //   running  nothing  the turn ends, and nothing that is due is left: the driver is armed
+    //            queued   the turn ends, and something is left
+    //            wanted   between two slices, the same happens as in the second row
+    //   wanted   queued   the turn ends
+    enum class rest : std::uint8_t { nothing, queued, running, wanted };
 
     using timer_list =
         boost::intrusive::list<timer_entry, boost::intrusive::constant_time_size<false>>;
@@ -207,17 +228,17 @@ private:
         state* timer;
     };
 
-    // The turn in the context's queue for the next slice of a tick.
-    class rest_of_tick : public operation {
+    // The place in the context's queue of the next turn, if one follows without a wake-up.
+    class rest_of_turn : public operation {
     public:
-        explicit rest_of_tick(wheel_core& core) noexcept
-            : operation(&rest_of_tick::run), core_(core) {}
+        explicit rest_of_turn(wheel_core& core) noexcept
+            : operation(&rest_of_turn::run), core_(core) {}
 
     private:
         static void run(void* queue, operation* self, const boost::system::error_code&,
                         std::size_t) {
             if (queue != nullptr) {
-                static_cast<rest_of_tick*>(self)->core_.on_rest_of_tick();
+                static_cast<rest_of_turn*>(self)->core_.on_rest_of_turn();
             }
         }
 
@@ -235,9 +256,9 @@ private:
     template <class Finish>
     std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
     void on_wake_up(std::uint64_t turn);
-    void on_rest_of_tick();
+    void on_rest_of_turn();
 
-    // With the lock. run_first() releases it.
+    // With the lock. turn() releases it between slices, and run_first() for good.
     void file(state& s) noexcept;
     void note_moved(const state& s) noexcept;
     [[nodiscard]] static std::int64_t second_of(time_point t) noexcept;
@@ -257,9 +278,12 @@ private:
     [[nodiscard]] bool take_over(state& s) noexcept;
     [[nodiscard]] bool becomes_due(state& s, time_point now) noexcept;
     bool file_again(state& s) noexcept;
-    [[nodiscard]] std::optional<time_point> time_to_tick(time_point expected,
-                                                         bool woken_up) noexcept;
-    std::size_t tick(time_point now) noexcept;
+    [[nodiscard]] operation* wake_up(locked& guard, time_point now);
+    [[nodiscard]] bool is_stall(std::chrono::nanoseconds late) const noexcept;
+    [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
+    [[nodiscard]] std::chrono::nanoseconds busy_until(time_point now) const noexcept;
+    [[nodiscard]] operation* turn(locked& guard, time_point until, std::size_t entries);
+    [[nodiscard]] bool must_end_turn() const noexcept;
     slice collect(time_point now) noexcept;
     std::size_t expire(state& s, time_point now) noexcept;
     [[nodiscard]] static bool is_due(time_point expiry, time_point now) noexcept;
@@ -270,18 +294,23 @@ private:
     void make_ready(wait_op& op, wait_op::result_state how) noexcept;
     void take_back(wait_op& op) noexcept;
     void refuse(wait_op& op, wait_op::result_state why) noexcept;
-    void run_first(locked& guard, bool counts);
+    void run_first(locked& guard, operation* first, bool counts);
     void begin_to_close() noexcept;
     [[nodiscard]] bool each_counts() const noexcept { return ends_without_work && closing_; }
     void forget_work() noexcept;
     [[nodiscard]] bool claim_in_queue(wait_op& op, thread_block& counts) noexcept;
+    void note_turn_of(const operation& op) noexcept;
     [[nodiscard]] static bool is_its_turn(wait_op& op) noexcept;
     void queue_final(wait_op& op) noexcept;
     void claim(wait_op& op, thread_block& counts) noexcept;
     void note_lateness(const state& s) noexcept;
     void arm();
     void keep_armed() noexcept;
-    void go_on_ticking() noexcept;
+    void want_turn() noexcept;
+    void queue_rest() noexcept;
+    void end_stall() noexcept;
+    void note_saved(const state& s) noexcept;
+    [[nodiscard]] bool holds_back(const state& s) const noexcept;
     [[nodiscard]] bool become_idle() noexcept;
     [[nodiscard]] bool any_wait_pending() const noexcept;
     void note_crowd() noexcept;
@@ -320,8 +349,8 @@ private:
     alignas(64) wheel wheel_;
     std::vector<wheel_entry*> due_; // Where a slice's expired entries are put,
     std::vector<due_timer> order_;  // and in which order they complete.
-    bool ticking_ = false; // The rest of a tick is in the context's queue, or ready to go there.
-    bool rest_counts_ = false; // And counts as work by itself. Without, it needs waits that do.
+    rest rest_ = rest::nothing;
+    bool rest_counts_ = false; // It counts as work by itself. Without, it needs waits that do.
     bool in_pass_ = false;     // The last slice did not finish its pass over what is due.
     bool stopped_ = false;     // drain() was called.
     bool closing_ = false;     // The context ends.
@@ -335,14 +364,16 @@ private:
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
     bool missed_ = false;        // This walk may have missed a timer that was moved.
     std::size_t unseen_ = 0;     // Waits that started since the peak was compared.
+    turn_share<time_point> share_;
     stall_guard stall_;
+    bool behind_ = false; // The last turn has left out what became due while others were busy.
     totals totals_;
     measured measured_;
     std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
     driver<Clock, WaitTraits> driver_;
     std::size_t wake_ups_to_come_ = 0; // Handlers of the driver that have not been called yet.
     time_point driver_due_;            // When it comes, if the context is not late.
-    rest_of_tick rest_of_tick_;
+    rest_of_turn rest_of_turn_;
 
     walk_turns walks_;
 };
@@ -356,6 +387,7 @@ private:
 #include <asio_wheel/detail/service/wheel_core_service.hpp>
 #include <asio_wheel/detail/service/wheel_core_tick.hpp>
 #include <asio_wheel/detail/service/wheel_core_timers.hpp>
+#include <asio_wheel/detail/service/wheel_core_turn.hpp>
 #include <asio_wheel/detail/service/wheel_core_waits.hpp>
 
 #endif

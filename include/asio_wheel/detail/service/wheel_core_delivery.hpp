@@ -59,7 +59,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_stat
 // begun. So a turn in the queue ends the work.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::release_work() noexcept {
-    go_on_ticking();
+    want_turn();
     if (std::exchange(rest_counts_, true)) {
         queue_.work_finished(); // Not the last work: that turn counts, too.
     }
@@ -94,6 +94,7 @@ void wheel_core<Clock, WaitTraits>::refuse(wait_op& op, wait_op::result_state wh
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::claim_in_queue(wait_op& op, thread_block& counts) noexcept {
     const locked guard(*this, "running handlers");
+    note_turn_of(op);
     if (!is_its_turn(op)) {
         return false;
     }
@@ -106,6 +107,7 @@ template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::dispatch(wait_op& op) noexcept {
     const locked guard(*this, "running handlers");
     if (op.where() == wait_op::location::queue) {
+        note_turn_of(op);
         if (!is_its_turn(op)) {
             return false;
         }
@@ -137,6 +139,14 @@ void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
     default:
         queue_.work_started();
         queue_final(op);
+    }
+}
+
+// The first wait of a turn says when others had their time: see turn_share.hpp.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::note_turn_of(const operation& op) noexcept {
+    if (share_.awaits(&op)) {
+        share_.come(clock_.now());
     }
 }
 

@@ -95,6 +95,12 @@ public:
         lock_.unlock();
         core_.queue_.post(ready);
     }
+    /// Releases the lock, and takes it again.
+    void post() {
+        release();
+        core_.lifetime_->mutex.lock("its turn");
+        lock_ = std::unique_lock(core_.lifetime_->mutex, std::adopt_lock);
+    }
 
 private:
     wheel_core& core_;
@@ -102,18 +108,21 @@ private:
 };
 
 // Lives, under the lock, while the core changes timers that belong to other threads: see
-// timer_entry.hpp.
+// timer_entry.hpp. While the wheel gives way after a stall, the count stays odd, as if a visit were
+// under way. So owners take the lock, and the wheel learns which waits are saved.
 template <class Clock, class WaitTraits>
 class wheel_core<Clock, WaitTraits>::visit {
 public:
-    explicit visit(wheel_core& core) noexcept : core_(core) { count(std::memory_order_seq_cst); }
+    explicit visit(wheel_core& core) noexcept : core_(core) {
+        count(core.is_visited() ? 2 : 1, std::memory_order_seq_cst);
+    }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
-    ~visit() { count(std::memory_order_release); }
+    ~visit() { count(core_.stall_.giving_way() ? 2 : 1, std::memory_order_release); }
 
 private:
-    void count(std::memory_order order) noexcept {
-        core_.visits_.store(core_.visits_.load(std::memory_order_relaxed) + 1, order);
+    void count(std::uint32_t steps, std::memory_order order) noexcept {
+        core_.visits_.store(core_.visits_.load(std::memory_order_relaxed) + steps, order);
     }
 
     wheel_core& core_;

@@ -63,7 +63,7 @@ void wheel_core<Clock, WaitTraits>::pause() noexcept {
         }
         driver_.disarm();
         if (wheel_.next_expiry() <= tick_at(clock_.now())) {
-            go_on_ticking(); // It is overdue, and the driver will not look again.
+            want_turn(); // It is overdue, and the driver will not look again.
         }
         keep_armed();
     }
@@ -182,6 +182,7 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     std::size_t room = 0;
     {
         const locked guard(*this, "drain()");
+        stall_.end();
         stopped_ = true; // No wait starts from now on,
         idle_.store(true,
                     std::memory_order_seq_cst); // nor without the lock, unless it is counted here.
@@ -235,6 +236,7 @@ template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     begin_to_close();
+    stall_.end();
     const visit others(*this);
     begin_pass();
     const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
@@ -278,7 +280,7 @@ void wheel_core<Clock, WaitTraits>::begin_to_close() noexcept {
         for (std::size_t i = 0; i < wake_ups_to_come_; ++i) {
             queue_.work_started();
         }
-        if (ticking_ && !std::exchange(rest_counts_, true)) {
+        if (rest_ != rest::nothing && !std::exchange(rest_counts_, true)) {
             queue_.work_started();
         }
     }

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// How a wheel finds what is due: the driver and its wake-ups, and the slices of a tick. See
+// How a slice of a turn finds what is due, and how the driver is armed for what is due next. See
 // wheel_core.hpp for the ground rules.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_TICK_HPP
@@ -13,124 +13,6 @@
 #include <optional>
 
 namespace asio_wheel::detail {
-
-// The driver's wait number `turn` has expired, or was aborted.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::on_wake_up(std::uint64_t turn) {
-    const handler_scope scope(*this);
-    locked guard(*this, "its wake-up");
-    --wake_ups_to_come_;
-    const time_point expected = driver_due_;
-    if (driver_.fired(turn)) {
-        const bool counts = !stall_.giving_way();
-        totals_.wake_ups += counts ? 1 : 0;
-        bool found_due = true;
-        std::optional<time_point> now;
-        // If the rest of a tick is in the queue, it will look at the clock.
-        if (!ticking_) {
-            now = time_to_tick(expected, counts);
-            if (!now) {
-                keep_armed();
-            } else if (tick(*now) == 0 && !ticking_) {
-                ++totals_.spurious_wake_ups;
-                found_due = false;
-            }
-        }
-        if (counts) {
-            // Late wake-ups count when they come. Most often that time is known already.
-            const time_point came = now ? *now : clock_.now();
-            wake_ups_in_second& second = measured_.get().wake_ups.at(second_of(came));
-            ++(found_due ? second.due : second.nothing_due);
-        }
-    } else {
-        ++measured_.get().wake_ups.at(second_of(clock_.now())).moved;
-    }
-    run_first(guard, each_counts());
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::on_rest_of_tick() {
-    const handler_scope scope(*this);
-    locked guard(*this, "its wake-up");
-    ticking_ = false;
-    const bool counts = std::exchange(rest_counts_, false);
-    const time_point queued = clock_.begin_of(seen_);
-    const std::optional<time_point> now =
-        time_to_tick(driver_.armed() ? (std::min)(queued, driver_due_) : queued, false);
-    if (now) {
-        tick(*now);
-    } else {
-        keep_armed();
-    }
-    run_first(guard, counts);
-}
-
-// A slice should have come at `expected`. Returns the time of now; nothing if the slice is so late
-// that the context has to look at its sockets first. `woken_up`: the driver has called.
-template <class Clock, class WaitTraits>
-std::optional<typename Clock::time_point>
-wheel_core<Clock, WaitTraits>::time_to_tick(time_point expected, bool woken_up) noexcept {
-    if (stall_.giving_way()) {
-        if (clock_.paused() || stopped_ || closing_) {
-            stall_.end();
-        } else if (stall_.go_on(stall_guard::clock::now())) {
-            return std::nullopt;
-        }
-        return clock_.now();
-    }
-    const time_point now = clock_.now();
-    const auto late = to_nanoseconds(until_saturating(expected, now));
-    if (woken_up) {
-        measured_.get().loop_lag.add(late);
-        ASIO_WHEEL_PROBE1(wake_up, late.count());
-    }
-    if (stall_.is_stall(late) && !clock_.paused() && !stopped_ && !closing_) {
-        stall_.begin(late, stall_guard::clock::now());
-        ASIO_WHEEL_PROBE1(stall, late.count());
-        return std::nullopt;
-    }
-    return now;
-}
-
-// Releases the lock. A slice is one handler of the context. It completes the first wait that it
-// made ready, so that n waits are n handlers. But it never runs the rest of the tick, which would
-// run the next rest inside itself, and so on.
-//
-// When the slice returns, the context counts one piece of work as finished. That is the work of the
-// first wait; or, if there is none, one that is started here. `counts`: the slice has counted as
-// work since it was queued.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::run_first(locked& guard, bool counts) {
-    if (!ready_.empty() && &ready_.front() != &rest_of_tick_) {
-        operation& first = ready_.pop();
-        if (counts) {
-            queue_.work_finished();
-        }
-        guard.release();
-        first.complete(this, {}, 0);
-    } else if (!counts) {
-        queue_.work_started();
-    }
-}
-
-// One slice of a tick. Then queues the next slice if there is one, or arms the driver. Returns how
-// many waits became due.
-template <class Clock, class WaitTraits>
-std::size_t wheel_core<Clock, WaitTraits>::tick(time_point now) noexcept {
-    const slice found = collect(now);
-    if (driver_.armed_for() <= seen_) {
-        // This slice has done what the driver would wake up for. The driver's handler may already
-        // be in the queue, ahead of the waits that became due. It must not run a slice that
-        // overtakes them.
-        driver_.disarm();
-    }
-    if (found.more) {
-        go_on_ticking();
-    } else {
-        keep_armed();
-    }
-    return found.due;
-}
 
 // Advances the wheel to `now`, and makes ready what is due: in the order of expiry within the
 // slice.
@@ -163,7 +45,7 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
     for (auto it = order_.begin(); it != end; ++it) {
         due += expire(*it->timer, now);
     }
-    return {due, more};
+    return {due, more ? options_.budget : expired, more};
 }
 
 // Tells the wheel for which tick to file a timer that it has taken out. A tombstone leaves the
@@ -202,8 +84,19 @@ bool wheel_core<Clock, WaitTraits>::becomes_due(state& s, time_point now) noexce
         file_again(s);
         return false;
     }
+    if (holds_back(s)) {
+        wheel_.hold(s);
+        return false;
+    }
     s.overwrite_life(life, timer_life::due);
     return true;
+}
+
+// Whether a timer that is due has to wait while the wheel gives way. Its waits may be read, because
+// a visit is under way.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::holds_back(const state& s) const noexcept {
+    return stall_.giving_way() && guards_io(s.ops.front().kind);
 }
 
 // Files a timer again that the wheel has handed out too early. True if its tick has begun already:
@@ -286,7 +179,7 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::arm() {
     // Paused time does not pass by itself, so no wait needs the driver. At its end, a context
     // destroys all waits.
-    if (ticking_ || closing_ || wheel_.empty() || become_idle() || clock_.paused()) {
+    if (rest_ != rest::nothing || closing_ || wheel_.empty() || become_idle() || clock_.paused()) {
         return;
     }
     // What is held back is visited again when its tick has begun, not at once.
@@ -300,32 +193,23 @@ void wheel_core<Clock, WaitTraits>::arm() {
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
         const duration to_end = until_saturating(real, (time_point::max)());
         const time_point horizon = real + (std::min<duration>)(century, to_end - to_end / 2);
-        driver_.arm(next, (std::min)(horizon, clock_.real_begin_of(next)),
+        const duration earlier = floor_saturating<duration>(share_.delay());
+        driver_.arm(next, (std::min)(horizon, add_saturating(clock_.real_begin_of(next), -earlier)),
                     [this](std::uint64_t turn) { on_wake_up(turn); });
         ++wake_ups_to_come_;
+        // Or it has passed: then the context is not late, unless that was left out.
         driver_due_ =
-            (std::max)(clock_.begin_of(next), clock_.corrected(real)); // Or it has passed.
+            (std::max)(clock_.begin_of(next), behind_ ? pass_time_ : clock_.corrected(real));
         queue_.work_finished(); // Not the last work: a wait is pending.
     }
 }
 
-// As arm(). Without memory to arm the driver, ticks by way of the context's queue until there is
-// some.
+// As arm(). Without memory to arm the driver, takes turns by way of the context's queue until there
+// is some.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
     if (throws([this] { arm(); })) {
-        go_on_ticking();
-    }
-}
-
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::go_on_ticking() noexcept {
-    if (!std::exchange(ticking_, true)) {
-        if (each_counts()) {
-            queue_.work_started();
-            rest_counts_ = true;
-        }
-        ready_.push_visible(rest_of_tick_);
+        want_turn();
     }
 }
 
@@ -346,7 +230,10 @@ bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
         idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {
             driver_.disarm();
-            stall_.end(); // There is nothing to deliver.
+            if (stall_.giving_way()) { // There is nothing to deliver.
+                stall_.end();
+                end_stall();
+            }
             return true;
         }
     }

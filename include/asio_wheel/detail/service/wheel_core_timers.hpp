@@ -128,18 +128,22 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         wheel_.insert(s, deadline);
         note_crowd();
     }
-    if (ticking_ ? s.deadline() != seen_ + 1 : s.deadline() > driver_.armed_for()) {
-        return; // The tick under way, the next one, or the driver's wake-up comes in time.
+    if (rest_ != rest::nothing ? s.deadline() != seen_ + 1 : s.deadline() > driver_.armed_for()) {
+        return; // The turn under way, the next one, or the driver's wake-up comes in time.
     }
-    // This is now the earliest expiry, so read the clock. If it has already passed, start a tick
-    // now instead of arming the driver, and do not wait until the timer's own tick begins.
+    // This is now the earliest expiry, so read the clock. If it has already passed, queue a turn
+    // instead of arming the driver, and do not wait until the timer's own tick begins. But if the
+    // driver is overdue because of a stall, its wake-up comes first, and judges the stall.
     const time_point now = clock_.now();
+    if (driver_.armed() && is_stall(to_nanoseconds(until_saturating(driver_due_, now)))) {
+        return;
+    }
     seen_ = tick_at(now);
     if (is_due(s.expiry.get(), now)) {
         if (s.deadline() > seen_) {
             wheel_.reschedule(s, seen_);
         }
-        go_on_ticking();
+        want_turn();
         return;
     }
     if (follow_set_back(now)) {
@@ -185,6 +189,7 @@ wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
         if (s.ops.empty() || (life != timer_life::tombstone && life != timer_life::unknown)) {
             return nullptr; // The visit has seen it waiting.
         }
+        note_saved(s);
     }
     wait_op& op = s.ops.front();
     s.ops.clear();
@@ -225,6 +230,7 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
         abort(op);
         return nullptr;
     }
+    note_saved(s);
     detach_and_unfile(op);
     counts_.here().cancelled();
     ASIO_WHEEL_PROBE2(cancel, &s, 1);
@@ -303,6 +309,7 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
         settle_life(s);
         return 0;
     }
+    note_saved(s);
     s.expiry.set(expiry);
     // After drain(), what is due cannot wait again.
     return stopped_ ? 0 : refile(s);
@@ -340,6 +347,15 @@ void wheel_core<Clock, WaitTraits>::bring_forward(state& s, time_point expiry) n
             file(s);
             return;
         }
+    }
+}
+
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::touched(state& s) noexcept {
+    const locked guard(*this, "touch()");
+    const timer_life life = s.life_in_visit();
+    if (life == timer_life::waiting || life == timer_life::guarded) {
+        note_saved(s);
     }
 }
 

@@ -31,10 +31,12 @@ public:
     explicit optional_mutex(bool enabled) noexcept : enabled_(enabled) {}
 
     void lock(const char* purpose = "another call") {
-        if (enabled_) {
-            mutex_.lock();
-        } else {
+        if (!enabled_) {
             enter(purpose);
+        } else if (!mutex_.try_lock()) {
+            waiting_.fetch_add(1, std::memory_order_relaxed);
+            mutex_.lock();
+            waiting_.fetch_sub(1, std::memory_order_relaxed);
         }
     }
 
@@ -46,6 +48,12 @@ public:
         }
     }
 
+    /// Whether another thread waits for the mutex. Mutexes are not fair: a thread that unlocks this
+    /// one and locks it again at once most often gets it before a thread that waits.
+    [[nodiscard]] bool is_contended() const noexcept {
+        return waiting_.load(std::memory_order_relaxed) != 0;
+    }
+
     /// Between enter() and leave(), a thread works for the owner without the lock: it runs a
     /// handler. If the mutex is disabled, no other thread may use the owner meanwhile. These calls
     /// nest. They have no effect if the mutex is enabled.
@@ -55,6 +63,9 @@ public:
 private:
     mutex mutex_;
     const bool enabled_;
+    // Relaxed: it is a hint. Not a detail::atomic: tests that explore interleavings need not switch
+    // threads here.
+    std::atomic<unsigned> waiting_{0};
     // For the check alone. A thread that reads its own id here is the holder: no other thread
     // stores that id. What it reads otherwise may be out of date.
     atomic<std::thread::id> holder_;
