@@ -73,6 +73,24 @@ void enter_together() {
     check(inside.count() <= 1, "no two are inside");
 }
 
+// One thread tells another one that it may end what both use. It must not use it after that.
+template <bool UsesItAgain>
+void end_what_both_use() {
+    std::optional<atomic<bool>> done(std::in_place, false);
+    together(
+        [&] {
+            done->store(true);
+            if (UsesItAgain) {
+                static_cast<void>(done->load());
+            }
+        },
+        [&] {
+            if (done->load()) {
+                done.reset();
+            }
+        });
+}
+
 // While this exists, ASIO_WHEEL_SCHEDULE is set.
 class scheduled {
 public:
@@ -108,6 +126,11 @@ BOOST_AUTO_TEST_CASE(a_missing_second_look_is_found) {
 BOOST_AUTO_TEST_CASE(a_wrong_order_is_found) {
     finds("enter_seeded", "no two are inside", enter_together<false>);
     explore_both("enter", 4, {.schedules = 3}, enter_together<true>);
+}
+
+BOOST_AUTO_TEST_CASE(a_use_after_the_end_is_found) {
+    finds("ended_seeded", "an atomic is used after its end", end_what_both_use<true>);
+    explore_both("ended", 4, {.schedules = 2}, end_what_both_use<false>);
 }
 
 BOOST_AUTO_TEST_CASE(an_update_that_is_lost_is_found) {

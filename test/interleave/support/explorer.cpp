@@ -932,6 +932,10 @@ void before_lock(const void* mutex, const bool& held) {
     }
 }
 
+void check_lives(bool ended) noexcept {
+    check(!ended || acting == nullptr, "an atomic is used after its end");
+}
+
 void came_to(std::uint64_t bits) noexcept {
     if (acting != nullptr) {
         const unseen all;

@@ -32,11 +32,11 @@
 //    is ordered by its last action, or it is a data race.
 //
 // The explorer finds: checks that fail; exceptions; deadlocks (each thread sleeps, or waits for a
-// mutex); runs without end; and what a sanitizer finds. Then it looks for a schedule with fewer
-// preemptions, and prints it. A schedule is a list of the steps at which it differs from the usual
-// choice. For example, "12b.17a" means that thread b continues at step 12 and thread a at step 17;
-// "9=1" means that a compare_exchange_weak() fails at step 9. This runs one schedule again, and
-// prints each step:
+// mutex); runs without end; atomics that are used after their end; and what a sanitizer finds. Then
+// it looks for a schedule with fewer preemptions, and prints it. A schedule is a list of the steps
+// at which it differs from the usual choice. For example, "12b.17a" means that thread b continues
+// at step 12 and thread a at step 17; "9=1" means that a compare_exchange_weak() fails at step 9.
+// This runs one schedule again, and prints each step:
 //
 //     cd build/interleave/test/interleave
 //     ASIO_WHEEL_SCHEDULE=two_counters:12b.17a ./test_interleave_timer

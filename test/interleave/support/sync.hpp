@@ -75,18 +75,18 @@ public:
     constexpr atomic(T value) noexcept : value_(value) {} // Implicit, as it is of std::atomic.
     atomic(const atomic&) = delete;
     atomic& operator=(const atomic&) = delete;
-    ~atomic() = default;
+    ~atomic() { ended_.store(true, std::memory_order_relaxed); }
 
     [[nodiscard]] T load(std::memory_order order = std::memory_order_seq_cst,
                          const place& where = place::current()) const {
-        test::interleave::before(action::load, this, where);
+        before(action::load, where);
         return noted(value_.load(order));
     }
     operator T() const { return load(); }
 
     void store(T value, std::memory_order order = std::memory_order_seq_cst,
                const place& where = place::current()) {
-        test::interleave::before(action::store, this, where);
+        before(action::store, where);
         value_.store(noted(value), order);
         test::interleave::after(this);
     }
@@ -146,7 +146,7 @@ public:
             return value_.wait(old, order);
         }
         // Checking and falling asleep are one step.
-        for (test::interleave::before(action::load, this, where); is(old, order);) {
+        for (before(action::load, where); is(old, order);) {
             test::interleave::sleep_on(this, where);
         }
     }
@@ -155,6 +155,11 @@ public:
     void notify_all(const place& where = place::current()) { notify(true, where); }
 
 private:
+    void before(action what, const place& where) const {
+        test::interleave::before(what, this, where);
+        test::interleave::check_lives(ended_.load(std::memory_order_relaxed));
+    }
+
     [[nodiscard]] static constexpr std::memory_order on_failure(std::memory_order order) noexcept {
         return order == std::memory_order_acq_rel   ? std::memory_order_acquire
                : order == std::memory_order_release ? std::memory_order_relaxed
@@ -168,7 +173,7 @@ private:
 
     template <class Modify>
     T modify(const place& where, Modify f) {
-        test::interleave::before(action::modify, this, where);
+        before(action::modify, where);
         const T former = noted(f());
         test::interleave::after(this);
         return former;
@@ -176,7 +181,7 @@ private:
 
     bool compare_exchange(T& expected, T desired, std::memory_order success,
                           std::memory_order failure, const place& where, bool weak) {
-        test::interleave::before(action::modify, this, where);
+        before(action::modify, where);
         if (weak && is(expected, failure) && test::interleave::fails_spuriously()) {
             return false;
         }
@@ -189,7 +194,7 @@ private:
     }
 
     void notify(bool all, const place& where) {
-        test::interleave::before(action::notify, this, where);
+        before(action::notify, where);
         static_cast<void>(value_.load(std::memory_order_relaxed)); // Sanitizers check the object.
         test::interleave::wake(this, all);
         all ? value_.notify_all() : value_.notify_one();
@@ -206,6 +211,7 @@ private:
     }
 
     std::atomic<T> value_{};
+    std::atomic<bool> ended_{false};
 };
 
 /// Time does not pass between yield points, so a wait has no limit.

@@ -38,6 +38,9 @@ void before(action what, const void* object, const std::source_location& where);
 /// free and it is this thread's turn.
 void before_lock(const void* mutex, const bool& held);
 
+/// Call this with whether the object of the action has ended, although its memory is still there.
+void check_lives(bool ended) noexcept;
+
 /// Records the result of the action: up to eight bytes of it.
 void came_to(std::uint64_t bits) noexcept;
 

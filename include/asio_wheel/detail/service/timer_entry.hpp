@@ -31,14 +31,19 @@
 //
 // The owner of a timer is the thread that uses it. There is one owner at a time. A timer that is
 // `unknown` needs neither the lock nor the service, which may have ended. A thread of the context
-// that makes a timer `unknown` does not touch it again.
+// that makes a timer `unknown` does not touch it again. A thread that makes a timer `waiting` does
+// not touch it again either, nor the wait: the handler may run at once on another thread, and
+// destroy the timer.
 //
 // A visit is a slice of work by a thread that holds the lock and changes timers of other threads.
-// An owner without the lock may meet a visit. So each visit is counted when it begins and when it
-// ends. The owner reads that count before and after it changes the state. If no visit was under
-// way, the next visit sees the change. Otherwise the owner takes the lock, and looks what the visit
-// has made of the timer: the visit may have overwritten a change that it has not seen. Therefore a
-// visit, which changes many timers, needs no read-modify-write for any of them.
+// An owner without the lock may meet a visit. The visit drops a tombstone by a compare-exchange:
+// either the visit makes it `unknown`, and the owner that starts a wait takes the lock; or the
+// owner makes it `waiting`, and the visit sees the wait. All other changes by a visit are plain
+// stores, so that it needs no read-modify-write for each of many waits. They may overwrite what an
+// owner does to a wait, when it cancels or postpones it. So each visit is counted when it begins
+// and when it ends. The owner reads that count before and after it changes the state. If no visit
+// was under way, the next visit sees the change. Otherwise the owner takes the lock, and looks what
+// the visit has made of the timer.
 //
 // A timer can be re-armed without changing the wheel, because it is filed for a tick that is not
 // later than its expiry. When that tick comes, the wheel asks for the expiry, and files the timer
@@ -122,8 +127,9 @@ public:
         from.life_.store(timer_life::unknown, std::memory_order_release);
     }
 
-    /// By the owner without the lock, before it looks for a visit. False if a visit was faster.
-    /// `concurrent`: there is more than one thread.
+    /// By the owner without the lock. False if a visit was faster. `concurrent`: there is more than
+    /// one thread. An owner that ends a wait looks for a visit afterwards. One that starts a wait
+    /// looks whether the wheel is idle: see thread_count.
     [[nodiscard]] bool change_life(timer_life from, timer_life to, bool concurrent) noexcept {
         BOOST_ASSERT(may_follow(from, to));
         if (!concurrent) {
@@ -138,10 +144,18 @@ public:
     /// becomes unknown: then the visit must not touch the timer any more.
     [[nodiscard]] timer_life visit_life() noexcept {
         timer_life life = life_in_visit();
-        if (life == timer_life::tombstone) {
-            overwrite_life(std::exchange(life, timer_life::unknown), timer_life::unknown);
+        if (life == timer_life::tombstone && drop_tombstone(life)) {
+            return timer_life::unknown;
         }
         return life;
+    }
+
+private:
+    // Pairs with change_life(). Releases the timer to an owner that destroys it without the lock.
+    // If a wait was faster, acquires it, and sets `seen` to what it has made of the timer.
+    [[nodiscard]] bool drop_tombstone(timer_life& seen) noexcept {
+        return life_.compare_exchange_strong(seen, timer_life::unknown, std::memory_order_release,
+                                             std::memory_order_acquire);
     }
 };
 

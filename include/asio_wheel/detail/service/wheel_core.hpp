@@ -26,9 +26,12 @@
 //     that do are pending as long as these are needed.
 //  6. While any wait is pending, the driver is armed for the next expiry or earlier. It is moved
 //     earlier at once. It is never moved later: it wakes up, and is armed anew. When no wait is
-//     pending, the driver is disarmed and `idle_` is set. A wait that then starts without the lock
-//     takes the lock to arm the driver. No wait is pending if as many have ended as were started. A
-//     thread checks that when it has ended as many as it has started, and each wake-up checks it.
+//     pending, the driver is disarmed and `idle_` is set. A thread that starts a wait without the
+//     lock must not look at it again: see timer_entry.hpp. It looks at `idle_` alone, and if that
+//     is set, takes the lock and arms the driver. All else is up to those that walk the wheel, and
+//     find the wait there: the next tick, drain(), and the end of the context. No wait is pending
+//     if as many have ended as were started. A thread checks that when it has ended as many as it
+//     has started, and each wake-up checks it.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_HPP
@@ -251,7 +254,6 @@ private:
     [[nodiscard]] bool abort_unlocked(state& s) noexcept;
     [[nodiscard]] operation& aborted(wait_op& op) noexcept;
     [[nodiscard]] bool is_filed_for(const state& s, time_point expiry) const noexcept;
-    void recheck(state& s) noexcept;
 
     template <class Finish>
     std::size_t abort_all(state& s, const char* purpose, Finish finish) noexcept;
@@ -338,9 +340,9 @@ private:
     //
     // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp.
     alignas(64) atomic<std::uint32_t> visits_{0};
-    // True if the driver is not armed because no wait is pending, or if drain() was called. A
-    // thread that starts a wait without the lock must then take it. Either this thread sees the
-    // flag, or the thread that sets the flag sees the new wait counted: see thread_count.
+    // True if the driver is not armed because no wait is pending. A thread that starts a wait
+    // without the lock must then take it. Either this thread sees the flag, or the thread that sets
+    // the flag sees the new wait counted: see thread_count.
     atomic<bool> idle_{true};
     // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};

@@ -183,10 +183,9 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     {
         const locked guard(*this, "drain()");
         stall_.end();
-        stopped_ = true; // No wait starts from now on,
-        idle_.store(true,
-                    std::memory_order_seq_cst); // nor without the lock, unless it is counted here.
-        room = static_cast<std::size_t>(counts_.pending());
+        stopped_ = true; // No wait starts from now on: but one may on each tombstone, until its
+                         // slice comes.
+        room = static_cast<std::size_t>(counts_.pending()) + wheel_.size();
     }
     expiries.reserve(room);
     for (bool more = true; more;) {

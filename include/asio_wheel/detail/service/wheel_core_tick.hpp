@@ -237,7 +237,7 @@ bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
             return true;
         }
     }
-    if (!stopped_ && idle_.load(std::memory_order_relaxed)) {
+    if (idle_.load(std::memory_order_relaxed)) {
         idle_.store(false, std::memory_order_relaxed);
     }
     return false;

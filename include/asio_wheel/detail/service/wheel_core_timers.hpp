@@ -58,13 +58,12 @@ void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexce
 }
 
 // Starts a wait on a tombstone. False if the timer is none.
+//
+// From the moment when the timer is `waiting`, the wait is in the hands of the threads that run the
+// context, and may be over already. So nothing but the core is touched after that.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexcept {
-    if (!lock_free_ || op.link() != nullptr) {
-        return false;
-    }
-    const no_visit visits(*this);
-    if (s.life() != timer_life::tombstone) {
+    if (!lock_free_ || op.link() != nullptr || s.life() != timer_life::tombstone) {
         return false;
     }
     const sole_use use(*this, "async_wait()");
@@ -78,33 +77,11 @@ bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexce
         op.owner = nullptr;
         return false;
     }
-    if (!visits.since() || idle_.load(std::memory_order_seq_cst)) {
-        recheck(s);
-    }
-    return true;
-}
-
-// After a wait was started without the lock: during a visit, or while no other wait was pending, or
-// on a wheel that was drained.
-template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::recheck(state& s) noexcept {
-    const locked guard(*this, "async_wait()");
-    const timer_life life = s.life();
-    if (s.ops.empty() || life == timer_life::due || life == timer_life::guarded) {
-        return; // The visit has seen the wait.
-    }
-    if (stopped_) {
-        wait_op& op = s.ops.front();
-        detach_and_unfile(op);
-        counts_.here().not_scheduled();
-        return refuse(op, wait_op::result_state::stopped);
-    }
-    if (life == timer_life::unknown) { // The visit has seen a tombstone.
-        file(s);
-        s.set_life(timer_life::waiting);
-    } else {
+    if (idle_.load(std::memory_order_seq_cst)) {
+        const locked guard(*this, "async_wait()");
         keep_armed();
     }
+    return true;
 }
 
 // Files a timer by its expiry, or moves it if it is filed. Arms the driver if this is the next
@@ -266,15 +243,21 @@ operation& wheel_core<Clock, WaitTraits>::aborted(wait_op& op) noexcept {
     return op;
 }
 
-// Aborts the waits for the old expiry. A timer that is filed early enough stays filed.
+// Aborts the waits for the old expiry. A timer that is filed early enough stays filed. The wait
+// that ends without the lock is posted last: its handler may destroy the timer.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expiry) noexcept {
-    const std::size_t aborted = abort_unlocked(s) ? 1 : 0;
+    wait_op* const ended = end_unlocked(s);
+    std::size_t count = ended != nullptr ? 1 : 0;
     if (lock_free_ && s.life() == timer_life::tombstone && is_filed_for(s, expiry)) {
         s.expiry.set(expiry);
-        return aborted;
+    } else {
+        count += abort_all(s, "expires_at()", [&] { set_idle_expiry(s, expiry); });
     }
-    return aborted + abort_all(s, "expires_at()", [&] { set_idle_expiry(s, expiry); });
+    if (ended != nullptr) {
+        queue_.post(aborted(*ended));
+    }
+    return count;
 }
 
 // Whether a timer is filed early enough for a new expiry. Without the lock, the answer holds if no
