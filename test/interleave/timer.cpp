@@ -145,6 +145,30 @@ BOOST_AUTO_TEST_CASE(a_postponed_wait_is_filed_again_or_postponed_back) {
     });
 }
 
+// A wait is postponed to an earlier time, which has come. It is called now if it was moved, and at
+// the old expiry if it was not.
+BOOST_AUTO_TEST_CASE(a_wait_that_is_moved_to_an_earlier_time_is_counted) {
+    const auto move = [](auto... steps) {
+        return [steps...] {
+            scene s;
+            const auto filed_for = s.t->expiry();
+            check(s.t->postpone_until(filed_for + 5s) == 1, "it waits");
+            bool moved = false;
+            together([&] { s.forward(3s), s.ctx.poll(); },
+                     [&] { ((moved = s.t->postpone_until(filed_for + steps) == 1), ...); });
+            s.poll();
+            check(s.first.calls() == (moved ? 1 : 0), "what is counted is called");
+            outcome(moved ? "moved" : "not moved");
+            s.finish();
+            s.first.check_counted(0);
+        };
+    };
+    explore_all("postpone_earlier", {.preemptions = 3}, {.schedules = 100, .outcomes = {"moved"}},
+                move(1s));
+    explore_all("postpone_later_and_earlier", {.preemptions = 2},
+                {.schedules = 100, .outcomes = {"moved"}}, move(6s, 1s));
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_expires_or_its_timer_ends) {
     explore_all("expire_destroy", {.preemptions = 3},
                 {.schedules = 100, .outcomes = {"aborted", "expired"}}, [] {

@@ -47,7 +47,8 @@
 //
 // A timer can be re-armed without changing the wheel, because it is filed for a tick that is not
 // later than its expiry. When that tick comes, the wheel asks for the expiry, and files the timer
-// again if the expiry is later. An expiry before the end of that tick needs the lock.
+// again if the expiry is later. An expiry before that tick, and an earlier one of a wait, needs the
+// lock.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP

@@ -260,9 +260,8 @@ std::size_t wheel_core<Clock, WaitTraits>::set_expiry(state& s, time_point expir
     return count;
 }
 
-// Whether a timer is filed early enough for a new expiry. Without the lock, the answer holds if no
-// visit was under way since before the question. For a tombstone it always holds: no visit files a
-// tombstone for another tick, and earlier visits have ended.
+// Whether a tombstone is filed early enough for a new expiry. No visit files it for another tick,
+// and earlier visits have ended.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expiry) const noexcept {
     if (expiry >= s.expiry.get()) {
@@ -274,10 +273,13 @@ bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expi
     return false;
 }
 
+// A later time needs no lock: the wait goes on, or was due by the old expiry. An earlier one needs
+// it. Otherwise a visit could make the wait due by the new expiry before the owner looks for a
+// visit, and nothing would tell by which of the two it was due.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
     const no_visit visits(*this);
-    if (lock_free_ && s.life() == timer_life::waiting && is_filed_for(s, expiry)) {
+    if (lock_free_ && s.life() == timer_life::waiting && expiry >= s.expiry.get()) {
         const sole_use use(*this, "postpone()");
         s.expiry.set_then_look(expiry, options_.locking);
         if (visits.since()) {
