@@ -223,6 +223,8 @@ std::string text_of(format f, const std::vector<labelled_stats>& wheels) {
               &wheel_stats::expired);
     d.counter("waits_cancelled", "Waits delivered with operation_aborted.",
               &wheel_stats::cancelled);
+    d.counter("waits_dropped", "Waits whose handlers were destroyed by their executor.",
+              &wheel_stats::dropped);
     d.counter("waits_postponed", "Waits moved to another deadline without completing.",
               &wheel_stats::postponed);
     d.counter("waits_rejected", "Waits refused because of max_pending or after drain().",

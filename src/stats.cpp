@@ -71,6 +71,7 @@ wheel_stats& wheel_stats::operator-=(const wheel_stats& earlier) noexcept {
     fired -= earlier.fired;
     expired -= earlier.expired;
     cancelled -= earlier.cancelled;
+    dropped -= earlier.dropped;
     postponed -= earlier.postponed;
     rejected -= earlier.rejected;
     cascaded -= earlier.cascaded;

@@ -112,7 +112,9 @@ private:
 ///
 ///     const asio_wheel::wheel_stats last_minute = now - before;
 struct wheel_stats {
-    std::uint64_t pending = 0; ///< Waits that have neither expired nor been cancelled, now.
+    /// Waits that have neither expired nor been cancelled nor dropped, now. So this is what was
+    /// scheduled, less what has fired, and what was cancelled and dropped.
+    std::uint64_t pending = 0;
     /// The most there ever were at once. The wheel compares when it files a timer. If n threads use
     /// the wheel, it compares at each n-th timer that it files.
     std::uint64_t peak_pending = 0;
@@ -120,6 +122,7 @@ struct wheel_stats {
     std::uint64_t fired = 0;             ///< Waits delivered because their deadline had passed.
     counts_by_kind expired;              ///< What has expired for users, by kind.
     std::uint64_t cancelled = 0;         ///< Waits delivered with operation_aborted.
+    std::uint64_t dropped = 0;           ///< Waits whose handlers were destroyed by their executor.
     std::uint64_t postponed = 0;         ///< Waits moved to another deadline without completing.
     std::uint64_t rejected = 0;          ///< Waits refused because of max_pending or after drain().
     std::uint64_t cascaded = 0;          ///< Entries filed again while time advanced.

@@ -30,7 +30,7 @@ wheel_stats sample() {
     for (std::uint64_t* const count :
          {&stats.pending, &stats.peak_pending, &stats.scheduled, &stats.fired, &stats.cancelled,
           &stats.postponed, &stats.rejected, &stats.cascaded, &stats.wake_ups,
-          &stats.spurious_wake_ups, &stats.stalls}) {
+          &stats.spurious_wake_ups, &stats.stalls, &stats.dropped}) {
         *count = 1'000'000 + ++n;
     }
     stats.stalled = 90'061'000'000'007ns;
@@ -104,6 +104,7 @@ BOOST_AUTO_TEST_CASE(all_numbers_are_there) {
              "asio_wheel_wake_ups_total 1000009",
              "asio_wheel_spurious_wake_ups_total 1000010",
              "asio_wheel_stalls_total 1000011",
+             "asio_wheel_waits_dropped_total 1000012",
              "asio_wheel_stalled_seconds_total 90061.000000007",
              "asio_wheel_lateness_seconds_count 2",
              "asio_wheel_lateness_seconds_sum 0.003",
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_document_has_the_shape_that_the_format_asks_for) {
             BOOST_TEST(samples.insert(first).second, first << " is there twice");
         }
     }
-    BOOST_TEST(begun.size() == 16U);
+    BOOST_TEST(begun.size() == 17U);
     BOOST_TEST(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
                    return line.starts_with("# UNIT ");
                }) == 4);

@@ -88,7 +88,7 @@ asio_wheel::wheel_stats some_stats() {
     for (std::uint64_t* number :
          {&stats.pending, &stats.peak_pending, &stats.scheduled, &stats.fired, &stats.cancelled,
           &stats.postponed, &stats.rejected, &stats.cascaded, &stats.wake_ups,
-          &stats.spurious_wake_ups, &stats.stalls}) {
+          &stats.spurious_wake_ups, &stats.stalls, &stats.dropped}) {
         *number = n *= 7; // All are different.
     }
     stats.stalled = 1'234'567us;

@@ -29,10 +29,12 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <type_traits>
@@ -47,6 +49,20 @@ template <class World, class Executor>
 using timer_on = typename World::timer::template rebind_executor<Executor>::other;
 
 using io_strand = asio::strand<asio::io_context::executor_type>;
+
+// Takes nothing.
+struct throwing_executor {
+    asio::io_context* ctx;
+
+    [[nodiscard]] asio::io_context& query(asio::execution::context_t) const noexcept {
+        return *ctx;
+    }
+    template <class Function>
+    void execute(Function&&) const {
+        throw std::runtime_error("no");
+    }
+    friend bool operator==(const throwing_executor&, const throwing_executor&) noexcept = default;
+};
 
 // Two contexts: that of the timers, where time stands still, and that of the handlers, which runs
 // only when the test says so.
@@ -307,6 +323,33 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_a_postponed_wait, vir
         BOOST_TEST(seen.take() == (another ? "another" : ""));
         run();
     }
+}
+
+// What a user can add up: each wait that was accepted is pending, or has ended in one of three ways.
+BOOST_FIXTURE_TEST_CASE(what_an_executor_drops_is_counted, virtual_world) {
+    const auto check_sum = [this](std::uint64_t dropped) {
+        const asio_wheel::wheel_stats stats = wheel.stats();
+        BOOST_TEST(stats.dropped == dropped);
+        BOOST_TEST(stats.scheduled ==
+                   stats.fired + stats.cancelled + stats.dropped + stats.pending);
+    };
+    timer t(ctx, 1s);
+    timer far(ctx, 1h);
+    far.async_wait([](const error_code&) {});
+    auto other = std::make_unique<asio::io_context>();
+    t.async_wait(asio::bind_executor(*other, [](const error_code&) {}));
+    pass(1s);
+    check_sum(0);
+    other.reset();
+    check_sum(1);
+    t.expires_after(1s);
+    t.async_wait(asio::bind_executor(throwing_executor{&ctx}, [](const error_code&) {}));
+    BOOST_CHECK_THROW(pass(1s), std::runtime_error);
+    check_sum(2);
+    far.cancel();
+    poll();
+    check_sum(2);
+    BOOST_TEST(wheel.pending() == 0U);
 }
 
 // As with Asio's timers: a handler that is queued on its executor belongs to that executor.

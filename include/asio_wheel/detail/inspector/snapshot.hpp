@@ -57,6 +57,7 @@ inline void write_counts(json_writer& json, const wheel_stats& stats) {
     json.member("scheduled", stats.scheduled);
     json.member("fired", stats.fired);
     json.member("cancelled", stats.cancelled);
+    json.member("dropped", stats.dropped);
     json.member("postponed", stats.postponed);
     json.member("rejected", stats.rejected);
     json.member("cascaded", stats.cascaded);

@@ -36,6 +36,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     result.fired = counts.fired;
     result.expired = counts.expired;
     result.cancelled = counts.cancelled;
+    result.dropped = counts.forgotten;
     result.postponed = counts.postponed;
     result.cascaded = totals_.cascaded + wheel_.cascaded();
     if (handler_delay_) {
