@@ -296,8 +296,8 @@ BOOST_AUTO_TEST_CASE(everything_starts_at_zero) {
     const asio_wheel::wheel_stats stats;
     for (const std::uint64_t count :
          {stats.pending, stats.peak_pending, stats.scheduled, stats.fired, stats.cancelled,
-          stats.dropped, stats.postponed, stats.rejected, stats.cascaded, stats.wake_ups, stats.spurious_wake_ups,
-          stats.stalls, stats.lateness.count(), stats.loop_lag.count(),
+          stats.dropped, stats.postponed, stats.rejected, stats.cascaded, stats.wake_ups,
+          stats.spurious_wake_ups, stats.stalls, stats.lateness.count(), stats.loop_lag.count(),
           stats.handler_delay.count()}) {
         BOOST_TEST(count == 0U);
     }
@@ -309,8 +309,9 @@ BOOST_AUTO_TEST_CASE(a_difference_has_what_was_done_in_between_and_what_is_pendi
     before.pending = 100;
     before.peak_pending = 200;
     for (std::uint64_t* const count :
-         {&before.scheduled, &before.fired, &before.cancelled, &before.dropped, &before.postponed, &before.rejected,
-          &before.cascaded, &before.wake_ups, &before.spurious_wake_ups, &before.stalls}) {
+         {&before.scheduled, &before.fired, &before.cancelled, &before.dropped, &before.postponed,
+          &before.rejected, &before.cascaded, &before.wake_ups, &before.spurious_wake_ups,
+          &before.stalls}) {
         *count = 50;
     }
     before.stalled = nanoseconds(50);
@@ -323,8 +324,8 @@ BOOST_AUTO_TEST_CASE(a_difference_has_what_was_done_in_between_and_what_is_pendi
     now.peak_pending = 300;
     std::uint64_t more = 0;
     for (std::uint64_t* const count :
-         {&now.scheduled, &now.fired, &now.cancelled, &now.dropped, &now.postponed, &now.rejected, &now.cascaded,
-          &now.wake_ups, &now.spurious_wake_ups, &now.stalls}) {
+         {&now.scheduled, &now.fired, &now.cancelled, &now.dropped, &now.postponed, &now.rejected,
+          &now.cascaded, &now.wake_ups, &now.spurious_wake_ups, &now.stalls}) {
         *count += ++more;
     }
     now.stalled += nanoseconds(10);
@@ -336,8 +337,9 @@ BOOST_AUTO_TEST_CASE(a_difference_has_what_was_done_in_between_and_what_is_pendi
     BOOST_TEST(between.peak_pending == 300U);
     std::uint64_t expected = 0;
     for (const std::uint64_t count :
-         {between.scheduled, between.fired, between.cancelled, between.dropped, between.postponed, between.rejected,
-          between.cascaded, between.wake_ups, between.spurious_wake_ups, between.stalls}) {
+         {between.scheduled, between.fired, between.cancelled, between.dropped, between.postponed,
+          between.rejected, between.cascaded, between.wake_ups, between.spurious_wake_ups,
+          between.stalls}) {
         BOOST_TEST(count == ++expected);
     }
     BOOST_TEST(between.stalled.count() == 10);

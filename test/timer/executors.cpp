@@ -325,7 +325,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_of_a_handlers_context_ends_a_postponed_wait, vir
     }
 }
 
-// What a user can add up: each wait that was accepted is pending, or has ended in one of three ways.
+// What a user can add up: each accepted wait is pending, or has ended in one of three ways.
 BOOST_FIXTURE_TEST_CASE(what_an_executor_drops_is_counted, virtual_world) {
     const auto check_sum = [this](std::uint64_t dropped) {
         const asio_wheel::wheel_stats stats = wheel.stats();

@@ -9,9 +9,10 @@
 //
 //  - A post takes a virtual call, an executor's copy and a lock for each operation; and each
 //    operation is larger by the memory for that.
-//  - If the context was made for one thread, and a handler itself calls run_one() or poll(), that
-//    call may miss waits that became due in the handler's own turn, and may stop the context. Asio
-//    does the same with functions that the handler has posted.
+//  - If the context was made for one thread, a run_one() inside a handler misses waits that became
+//    due in the handler's own turn, and may never return. A poll() there may stop the context. Asio
+//    does the same with functions that the handler has posted, but not with its timers, which come
+//    from the reactor.
 //  - A wheel cannot find out that its context does not lock, before Boost 1.88.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_QUEUE_HPP

@@ -315,6 +315,7 @@ private:
     [[nodiscard]] bool holds_back(const state& s) const noexcept;
     [[nodiscard]] bool become_idle() noexcept;
     [[nodiscard]] bool any_wait_pending() const noexcept;
+    [[nodiscard]] bool may_be_all(const thread_block& counts, std::uint64_t waits) const noexcept;
     void note_crowd() noexcept;
     void note_peak(const thread_block& counts) noexcept;
     void release_work() noexcept;

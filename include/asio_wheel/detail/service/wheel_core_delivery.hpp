@@ -224,7 +224,7 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
         if (op.owner != nullptr) { // Otherwise it was aborted, or the core has ended.
             wheel_core& core = *lifetime->core;
             core.claim(op, core.counts_.here());
-            if constexpr (context_queue::is_public) { // See handler_scope::may_be_last().
+            if constexpr (context_queue::is_public) { // See may_be_all().
                 static_cast<void>(core.become_idle());
             }
         }

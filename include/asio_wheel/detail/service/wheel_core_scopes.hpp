@@ -24,7 +24,7 @@ public:
     handler_scope(const handler_scope&) = delete;
     handler_scope& operator=(const handler_scope&) = delete;
     ~handler_scope() {
-        if (!core_.idle_.load(std::memory_order_relaxed) && may_be_last() &&
+        if (!core_.idle_.load(std::memory_order_relaxed) && core_.may_be_all(counts_, 0) &&
             counts_.cancelled_so_far() == cancelled_) {
             const locked guard(core_, "running handlers");
             static_cast<void>(core_.become_idle());
@@ -35,19 +35,6 @@ public:
     [[nodiscard]] thread_block& counts() const noexcept { return counts_; }
 
 private:
-    // Whether the last wait may have ended. A wait may have been started by another thread than
-    // this one; then only all counts together tell. That does not matter if the wheel counts its
-    // work by Asio's private functions: an armed driver is no work. By public functions it is, and
-    // the context would not stop before it wakes up.
-    [[nodiscard]] bool may_be_last() const noexcept {
-        if constexpr (context_queue::is_public) {
-            if (core_.counts_.size() > 1) {
-                return true;
-            }
-        }
-        return counts_.balance() == 0;
-    }
-
     wheel_core& core_;
     thread_block& counts_;
     const std::uint64_t cancelled_;

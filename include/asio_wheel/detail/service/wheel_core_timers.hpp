@@ -184,12 +184,27 @@ bool wheel_core<Clock, WaitTraits>::abort_unlocked(state& s) noexcept {
     return op != nullptr;
 }
 
+// Whether no more than so many waits may be pending, by what the calling thread has counted. A wait
+// may have been started by another thread than this one; then only all counts together tell. That
+// does not matter if the wheel counts its work by Asio's private functions: an armed driver is no
+// work. By public functions it is, and the context would not stop before it wakes up.
+template <class Clock, class WaitTraits>
+bool wheel_core<Clock, WaitTraits>::may_be_all(const thread_block& counts,
+                                               std::uint64_t waits) const noexcept {
+    if constexpr (context_queue::is_public) {
+        if (counts_.size() > 1) {
+            return true;
+        }
+    }
+    return counts.balance() == waits;
+}
+
 // The wait's work can end here if it is not the last, or if a handler of the context is running.
 // Otherwise the context might stop before it has begun to run. The last wait of all is aborted by
 // way of the context's queue, and its turn disarms the driver.
 template <class Clock, class WaitTraits>
 wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
-    if (counts_.here().balance() != 1 && queue_.running_in_this_thread()) {
+    if (!may_be_all(counts_.here(), 1) && queue_.running_in_this_thread()) {
         if (wait_op* const op = end_unlocked(s)) {
             queue_.work_finished();
             op->finish_as_aborted();
