@@ -108,8 +108,8 @@ BOOST_AUTO_TEST_CASE(run_returns_when_the_last_wait_has_ended_on_another_thread_
     }
 }
 
-// As with what a handler has posted: it lies in a list of the thread until the handler returns. So a
-// run_one() there, which waits for a handler, might wait for ever.
+// As with what a handler has posted: it lies in a list of the thread until the handler returns. So
+// a run_one() there, which waits for a handler, might wait for ever.
 BOOST_AUTO_TEST_CASE(a_handler_of_a_context_for_one_thread_cannot_run_what_is_due_with_it) {
     for (const bool posts : {false, true}) {
         asio::io_context ctx(1);

@@ -46,7 +46,7 @@ public:
 
     template <class Executor>
     void introduce(const Executor& ex) {
-        if (port_.load(std::memory_order_acquire) == nullptr) {
+        if (port_.load(std::memory_order_relaxed) == nullptr) {
             auto port = std::make_unique<executor_port<Executor>>(ex);
             const std::lock_guard guard(mutex_);
             if (port_.load(std::memory_order_relaxed) == nullptr) {
@@ -75,7 +75,7 @@ private:
 
     std::mutex mutex_; // Taken to write the others.
     std::unique_ptr<queue_port> executor_port_;
-    std::atomic<queue_port*> port_{nullptr}; // Its release pairs with the acquire of its readers.
+    std::atomic<queue_port*> port_{nullptr}; // Litmus test: port.
 };
 
 /// See context_queue.hpp.

@@ -28,7 +28,8 @@ struct core_lifetime {
     optional_mutex mutex;
     Core* core; ///< Null when it has ended. Guarded by the mutex.
     hop_reserve::owner reserve = hop_reserve::make(); ///< For operations that leave the context.
-    /// The number of owners. The one that drops the last acquires what the others released.
+    /// The number of owners. The one that drops the last acquires what the others released: see the
+    /// litmus test lifetime.
     atomic<std::size_t> owners{1};
 };
 

@@ -186,7 +186,8 @@ private:
     }
 
     std::array<block, blocks> memory_;
-    atomic<unsigned> state_{owned}; // Pairs with itself: see allocate() and release().
+    // Pairs with itself: see allocate() and release(), and the litmus tests lifetime and reserve.
+    atomic<unsigned> state_{owned};
 };
 
 /// Lives on the stack of the thread that gives an operation to an executor. If the executor throws,

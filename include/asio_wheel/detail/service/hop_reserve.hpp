@@ -128,7 +128,7 @@ private:
     }
 
     std::array<hop_block, blocks> blocks_;
-    atomic<unsigned> state_{owned};
+    atomic<unsigned> state_{owned}; // Litmus tests: lifetime, reserve, reserve_of_a_hop.
 };
 
 } // namespace asio_wheel::detail

@@ -64,7 +64,7 @@ private:
         value_.store(value_.load(std::memory_order_relaxed) + n, order);
     }
 
-    std::atomic<std::uint64_t> value_{0};
+    std::atomic<std::uint64_t> value_{0}; // Litmus tests: start_idle, start_idle_shared.
 };
 
 /// What was counted.
@@ -250,7 +250,8 @@ private:
     thread_block first_; // Of the first thread.
     thread_block spare_; // Of all threads that found no memory for a block of their own.
     bool spare_used_ = false;
-    std::atomic<thread_block*> newest_{&first_}; // A list, which only grows: see publish().
+    // A list, which only grows: see publish(), and the litmus test start_idle_new_thread.
+    std::atomic<thread_block*> newest_{&first_};
     std::atomic<std::size_t> size_{1};
 };
 

@@ -89,7 +89,9 @@ enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due
 /// What the service knows of a timer. Guarded by the wheel's lock, but for `life` and, while that
 /// says `tombstone` or `waiting`, the list of operations, which is the owner's.
 class timer_entry : public wheel_entry {
-    atomic<timer_life> life_{timer_life::unknown}; // First: an entry's last word has room for it.
+    // First: an entry's last word has room for it. What each order is for is in litmus tests:
+    // cancel_visit, start_visit, start_drop, drop_then_end and settle_then_end.
+    atomic<timer_life> life_{timer_life::unknown};
 
 public:
     bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
@@ -107,10 +109,11 @@ public:
         return life_.load(std::memory_order_seq_cst);
     }
 
-    /// By a visit that has seen `from`.
+    /// By a visit that has seen `from`. An owner that sees what it has made of the timer takes the
+    /// lock.
     void overwrite_life([[maybe_unused]] timer_life from, timer_life to) noexcept {
-        BOOST_ASSERT(may_follow(from, to));
-        life_.store(to, std::memory_order_release);
+        BOOST_ASSERT(may_follow(from, to) && to != timer_life::unknown);
+        life_.store(to, std::memory_order_relaxed);
     }
 
     /// Where nobody else can change it.
@@ -122,10 +125,10 @@ public:
         }
     }
 
-    /// With the lock, for a timer that takes the place of another.
+    /// By the owner of both with the lock, for a timer that takes the place of another.
     void take_life(timer_entry& from) noexcept {
-        life_.store(from.life(), std::memory_order_release);
-        from.life_.store(timer_life::unknown, std::memory_order_release);
+        life_.store(from.life(), std::memory_order_relaxed);
+        from.life_.store(timer_life::unknown, std::memory_order_relaxed);
     }
 
     /// By the owner without the lock. False if a visit was faster. `concurrent`: there is more than
@@ -222,7 +225,7 @@ public:
     }
 
 private:
-    std::conditional_t<is_atomic, atomic<TimePoint>, TimePoint> value_{};
+    std::conditional_t<is_atomic, atomic<TimePoint>, TimePoint> value_{}; // See postpone_visit.
 };
 
 /// What the service keeps in a timer.

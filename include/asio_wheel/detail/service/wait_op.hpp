@@ -53,7 +53,8 @@ class timer_entry;
 class slotted_op;
 
 /// Leads from a cancellation slot to an operation. Null once the operation is out of the slot's
-/// reach. Changed under the wheel's lock only. Null is final, and can be read without the lock.
+/// reach. Changed under the wheel's lock only. Null is final, and can be read without the lock: see
+/// the litmus test cancel_link.
 struct cancel_link {
     atomic<slotted_op*> op{nullptr};
 };

@@ -166,7 +166,7 @@ private:
 
     std::int64_t length_;
     tick_scale scale_;
-    atomic<mode> mode_{mode::real};
+    atomic<mode> mode_{mode::real}; // Litmus test: paused_clock.
     atomic<std::int64_t> frozen_at_{0};
     atomic<std::int64_t> shift_{0};
 };

@@ -337,13 +337,15 @@ private:
     context_queue queue_;
     thread_counts counts_;
 
-    // Read without the lock, and written under it.
+    // Read without the lock, and written under it. The litmus tests are in test/memory_model/.
     //
-    // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp.
+    // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp; litmus tests:
+    // cancel_visit, postpone_visit, visit_end.
     alignas(64) atomic<std::uint32_t> visits_{0};
     // True if the driver is not armed because no wait is pending. A thread that starts a wait
     // without the lock must then take it. Either this thread sees the flag, or the thread that sets
-    // the flag sees the new wait counted: see thread_count.
+    // the flag sees the new wait counted: see thread_count; litmus tests: start_idle,
+    // start_idle_shared, start_idle_new_thread.
     atomic<bool> idle_{true};
     // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};
