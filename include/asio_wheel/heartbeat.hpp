@@ -13,6 +13,7 @@
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -156,7 +157,7 @@ public:
 private:
     // On a clock that can be set, a pending wait may have to move.
     void touched() {
-        if (!Clock::is_steady || seen_.received.is_watched()) {
+        if (!detail::steady_clock<Clock> || seen_.received.is_watched()) {
             impl_->on_touch();
         }
     }

@@ -23,6 +23,7 @@
 #include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -126,7 +127,7 @@ public:
     /// has ended, even if nothing waits, because it reads the time of the context's wheel.
     void touch() {
         touched_.touch();
-        if (!Clock::is_steady || touched_.is_watched()) {
+        if (!detail::steady_clock<Clock> || touched_.is_watched()) {
             impl_->on_touch();
         }
     }

@@ -60,7 +60,8 @@ struct core_access;
 /// executors are called.
 ///
 /// `Clock` is a TrivialClock: now() does not throw. The wheel may call it while it holds its lock,
-/// so now() must not use timers.
+/// so now() must not use timers. It counts as a clock that can be set, unless its `is_steady` is a
+/// constant of type bool that is true. (Some clocks have a function of that name, or nothing.)
 ///
 ///     boost::asio::io_context ctx;
 ///     auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 10ms, .max_pending = 1'000'000});

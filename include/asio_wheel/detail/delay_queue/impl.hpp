@@ -31,6 +31,7 @@
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -195,7 +196,7 @@ public:
 
 private:
     using pop = pop_op<T>;
-    using elements = delayed_elements<T, Clock::is_steady>;
+    using elements = delayed_elements<T, steady_clock<Clock>>;
     using element = typename elements::element;
     using driver = queue_driver<delay_queue_impl>;
     friend driver;

@@ -24,6 +24,7 @@
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -65,7 +66,7 @@ public:
     /// have to end earlier.
     void on_touch() {
         auto& core = core_access::of(wheel_);
-        if constexpr (!Clock::is_steady) {
+        if constexpr (!steady_clock<Clock>) {
             wait_end_.bring_forward(core, core_access::state_of(timer_), next_expiry());
         }
         if (core.is_visited()) {

@@ -22,6 +22,7 @@
 
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/coarse_clock.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 
 #include <atomic>
 
@@ -48,7 +49,7 @@ public:
 
     /// Called by any thread when it happens.
     void touch() {
-        if constexpr (time_point::clock::is_steady) {
+        if constexpr (steady_clock<typename time_point::clock>) {
             const rep now = read();
             // The clock is coarse, so most often the time has not changed and nothing is written.
             // The time may also be later already: then another thread has read the clock later, but
@@ -99,7 +100,7 @@ private:
 
 /// The end of the pending wait, published for threads that touch. Empty for a steady clock, on
 /// which a touch never makes the end earlier.
-template <class Core, bool Steady = Core::time_point::clock::is_steady>
+template <class Core, bool Steady = steady_clock<typename Core::time_point::clock>>
 class published_wait_end {
 public:
     void set(typename Core::time_point) noexcept {}

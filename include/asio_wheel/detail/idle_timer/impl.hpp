@@ -24,6 +24,7 @@
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -78,7 +79,7 @@ public:
     /// Called after a touch. If the clock was set back, the pending wait may have to end earlier.
     void on_touch() {
         core_type& core = core_access::of(wheel_);
-        if constexpr (!Clock::is_steady) {
+        if constexpr (!steady_clock<Clock>) {
             wait_end_.bring_forward(core, entry_.timer, expiry());
         }
         if (core.is_visited()) {

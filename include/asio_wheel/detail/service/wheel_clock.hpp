@@ -6,6 +6,7 @@
 
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/tick.hpp>
 
 #include <algorithm>
@@ -81,7 +82,7 @@ public:
     /// Then ticks that were computed before mean an earlier time than they did. Returns whether the
     /// clock was set back.
     [[nodiscard]] bool follow_set_back(time_point now, tick_t passed) noexcept {
-        if constexpr (!Clock::is_steady) {
+        if constexpr (!steady_clock<Clock>) {
             const std::int64_t begin = scale_.begin_of(passed);
             if (count_of(now) < begin) {
                 scale_.shift_origin(begin - count_of(now));

@@ -282,7 +282,7 @@ bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expi
     if (expiry >= s.expiry.get()) {
         return true;
     }
-    if constexpr (Clock::is_steady) { // Otherwise the origin of ticks may change.
+    if constexpr (steady_clock<Clock>) { // Otherwise the origin of ticks may change.
         return expiry > clock_.begin_of(s.deadline());
     }
     return false;
