@@ -12,6 +12,8 @@
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/memory/prefetch.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -46,6 +48,10 @@ namespace asio_wheel {
 /// A wait is due at the first tick at or after its expiry: never early, at most one tick late.
 ///
 /// As with Asio's timers, a timer without an expiry has expired long ago.
+///
+/// Durations and time points may have any unit, also a fraction: they are rounded up to the clock's
+/// unit, and what is beyond the clock's range is its end, which never comes. With Asio's timers,
+/// hours::max() has passed long ago. What is not a number (NaN) throws std::invalid_argument.
 ///
 /// Thread safety. Distinct timers: safe. One timer: unsafe, as with all I/O objects of Asio.
 ///
@@ -93,24 +99,26 @@ public:
     /// A timer that expires at `expiry`.
     basic_waitable_timer(const executor_type& ex, const time_point& expiry)
         : basic_waitable_timer(ex) {
-        state_.expiry.set(expiry);
+        state_.expiry.set(checked(expiry));
     }
-
-    template <class ExecutionContext>
-        requires detail::is_context<ExecutionContext>
-    explicit basic_waitable_timer(ExecutionContext& context, const time_point& expiry)
-        : basic_waitable_timer(executor_type(context.get_executor()), expiry) {}
 
     /// A timer that expires after `from_now`.
     basic_waitable_timer(const executor_type& ex, const duration& from_now)
         : basic_waitable_timer(ex) {
-        expires_after(from_now);
+        state_.expiry.set(point_of(from_now));
     }
 
-    template <class ExecutionContext>
-        requires detail::is_context<ExecutionContext>
-    explicit basic_waitable_timer(ExecutionContext& context, const duration& from_now)
-        : basic_waitable_timer(executor_type(context.get_executor()), from_now) {}
+    /// The same for a duration, or a time point of the clock, in any unit.
+    template <detail::time_for<time_point> Time>
+    basic_waitable_timer(const executor_type& ex, const Time& time) : basic_waitable_timer(ex) {
+        state_.expiry.set(point_of(time));
+    }
+
+    template <class ExecutionContext, class Time>
+        requires(detail::is_context<ExecutionContext> &&
+                 std::constructible_from<basic_waitable_timer, const executor_type&, const Time&>)
+    explicit basic_waitable_timer(ExecutionContext& context, const Time& time)
+        : basic_waitable_timer(executor_type(context.get_executor()), time) {}
 
     /// Takes over `other`'s expiry and pending waits. `other` is then as if it were new.
     basic_waitable_timer(basic_waitable_timer&& other)
@@ -180,17 +188,28 @@ public:
 
     /// Sets the expiry, and aborts all pending waits as cancel() does. Returns how many these are.
     std::size_t expires_at(const time_point& expiry) {
+        const time_point t = checked(expiry);
         track("cancel");
         if (linked()) {
-            return core().set_expiry(state_, expiry);
+            return core().set_expiry(state_, t);
         }
-        state_.expiry.set(expiry);
+        state_.expiry.set(t);
         return 0;
+    }
+
+    template <class Duration>
+    std::size_t expires_at(const detail::time_in<time_point, Duration>& expiry) {
+        return expires_at(point_of(expiry));
     }
 
     /// Sets the expiry to `from_now` after now, or to the end of the clock's range. Aborts all
     /// pending waits, as cancel() does. Returns how many these are.
-    std::size_t expires_after(const duration& from_now) { return expires_at(later_by(from_now)); }
+    std::size_t expires_after(const duration& from_now) { return expires_at(point_of(from_now)); }
+
+    template <class Rep, class Period>
+    std::size_t expires_after(const std::chrono::duration<Rep, Period>& from_now) {
+        return expires_at(point_of(from_now));
+    }
 
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
     /// expiry has passed but whose handlers were not called yet. Returns how many these are. 0
@@ -200,16 +219,29 @@ public:
     /// This is what an idle timeout does on each message. Moving to a later time is a few stores,
     /// and takes no lock if one wait is pending that has no cancellation slot.
     [[nodiscard("0: nothing waits")]] std::size_t postpone_until(const time_point& expiry) {
+        const time_point t = checked(expiry);
         if (linked()) {
-            return core().postpone(state_, expiry);
+            return core().postpone(state_, t);
         }
-        state_.expiry.set(expiry);
+        state_.expiry.set(t);
         return 0;
+    }
+
+    template <class Duration>
+    [[nodiscard("0: nothing waits")]] std::size_t
+    postpone_until(const detail::time_in<time_point, Duration>& expiry) {
+        return postpone_until(point_of(expiry));
     }
 
     /// Moves the expiry to `from_now` after now, as postpone_until().
     [[nodiscard("0: nothing waits")]] std::size_t postpone(const duration& from_now) {
-        return postpone_until(later_by(from_now));
+        return postpone_until(point_of(from_now));
+    }
+
+    template <class Rep, class Period>
+    [[nodiscard("0: nothing waits")]] std::size_t
+    postpone(const std::chrono::duration<Rep, Period>& from_now) {
+        return postpone_until(point_of(from_now));
     }
 
     /// Blocks the calling thread until the timer has expired. It does not affect pending waits, and
@@ -290,14 +322,19 @@ public:
     /// As expiry(). Only with Boost before 1.87.
     [[nodiscard]] time_point expires_at() const { return expiry(); }
     /// As expires_at(expiry); `ec` is always cleared. Only with Boost before 1.87.
-    std::size_t expires_at(const time_point& expiry, boost::system::error_code& ec) {
+    template <class Time>
+    std::size_t expires_at(const Time& expiry, boost::system::error_code& ec) {
         return ec.clear(), expires_at(expiry);
     }
     /// How long it is until the expiry; negative when it has passed. Only with Boost before 1.87.
     [[nodiscard]] duration expires_from_now() const { return until(service_->now()); }
     /// As expires_after(); `ec` is always cleared. Only with Boost before 1.87.
-    std::size_t expires_from_now(const duration& from_now) { return expires_after(from_now); }
-    std::size_t expires_from_now(const duration& from_now, boost::system::error_code& ec) {
+    template <class Duration>
+    std::size_t expires_from_now(const Duration& from_now) {
+        return expires_after(from_now);
+    }
+    template <class Duration>
+    std::size_t expires_from_now(const Duration& from_now, boost::system::error_code& ec) {
         return ec.clear(), expires_after(from_now);
     }
 #endif
@@ -376,11 +413,23 @@ private:
 
     // now + from_now, without overflow. Reading the clock waits for all memory that was asked for
     // before; so it comes first, and the timer's memory comes meanwhile.
-    [[nodiscard]] time_point later_by(const duration& from_now) const {
+    template <class Rep, class Period>
+    [[nodiscard]] time_point point_of(const std::chrono::duration<Rep, Period>& from_now) const {
+        const auto d = checked(from_now);
         detail::prefetch(&state_);
         detail::prefetch(static_cast<const void*>(&service_));
         const time_point real = Clock::now();
-        return detail::add_saturating(core().corrected(real), from_now);
+        return detail::add_saturating(core().corrected(real), d);
+    }
+
+    template <class Duration>
+    [[nodiscard]] static time_point point_of(const detail::time_in<time_point, Duration>& t) {
+        return detail::ceil_saturating<time_point>(checked(t));
+    }
+
+    template <class Time>
+    [[nodiscard]] static Time checked(const Time& t) {
+        return detail::not_nan("the expiry of a timer", t);
     }
 
     // expiry - now, without overflow.

@@ -109,12 +109,9 @@ auto async_sleep_until(
     Token&& token = typename boost::asio::default_completion_token<Executor>::type(),
     const detail::call_place& place = detail::call_place::current()) {
     using time_point = typename Clock::time_point;
-    using duration = typename Clock::duration;
     return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
         detail::initiate_async_sleep<Clock, time_point, Executor>(
-            where,
-            time_point(detail::ceil_saturating<duration>(
-                detail::not_nan("the end of a sleep", t).time_since_epoch())),
+            where, detail::ceil_saturating<time_point>(detail::not_nan("the end of a sleep", t)),
             place),
         token);
 }

@@ -10,6 +10,8 @@
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/service/wheel_list.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -173,7 +175,11 @@ public:
     ///     timer.async_wait(handler);
     ///     wheel.advance(30 * 24h);
     ///     ctx.poll(); // calls handler
-    std::size_t advance(duration d) { return core_.advance_to(detail::add_saturating(now(), d)); }
+    template <class Rep, class Period>
+    std::size_t advance(const std::chrono::duration<Rep, Period>& d) {
+        detail::throw_if_nan("the time to advance", d);
+        return core_.advance_to(detail::add_saturating(now(), d));
+    }
 
     /// Moves paused time forward to the expiry of the next wait, exactly, and makes ready what is
     /// due then. Returns how many waits these are: 0, and time stands where it was, if none will

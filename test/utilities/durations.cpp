@@ -29,9 +29,12 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <ratio>
 #include <string>
+#include <type_traits>
 
 namespace {
 
@@ -217,6 +220,101 @@ BOOST_FIXTURE_TEST_CASE(infinite_times_never_come, scheduling) {
     static_cast<void>(wheel.drain());
     poll();
     BOOST_TEST(log.size() == 5U);
+}
+
+// Each is beyond what the clock can count. With Asio's timers, they have passed long ago.
+BOOST_FIXTURE_TEST_CASE(the_longest_duration_of_any_unit_never_comes_for_a_timer, virtual_world) {
+    const auto ex = ctx.get_executor();
+    const auto end = timer::time_point::max();
+    const auto never = [&](const auto& longest) {
+        using longest_type = std::remove_cvref_t<decltype(longest)>;
+        using longest_time = std::chrono::time_point<std::chrono::steady_clock, longest_type>;
+        timer by_context(ctx, longest), by_executor(ex, longest), t(ctx);
+        BOOST_TEST((by_context.expiry() == end));
+        BOOST_TEST((by_executor.expiry() == end));
+        BOOST_TEST(t.expires_after(longest) == 0U);
+        BOOST_TEST((t.expiry() == end));
+        t.expires_after(1s);
+        bool called = false;
+        t.async_wait([&](error_code ec) { called = !ec; });
+        BOOST_TEST(t.postpone(longest) == 1U);
+        BOOST_TEST((t.expiry() == end));
+        BOOST_TEST((timer(ctx, longest_time(longest)).expiry() == end));
+        BOOST_TEST((timer(ex, longest_time(longest)).expiry() == end));
+        t.expires_after(1s);
+        t.async_wait([&](error_code ec) { called = !ec; });
+        BOOST_TEST(t.postpone_until(longest_time(longest)) == 1U);
+        BOOST_TEST((t.expiry() == end));
+        poll();
+        BOOST_TEST(wheel.advance_to_next() == 0U);
+        BOOST_TEST(!called);
+        BOOST_TEST(t.expires_at(longest_time(longest)) == 1U);
+        BOOST_TEST((t.expiry() == end));
+        poll();
+    };
+    never(std::chrono::hours::max());
+    never(std::chrono::milliseconds::max());
+    never(std::chrono::nanoseconds::max());
+    never(std::chrono::duration<std::int64_t, std::ratio<86400 * 365>>::max());
+    never(infinite);
+    never(seconds::max());
+}
+
+BOOST_FIXTURE_TEST_CASE(the_shortest_duration_of_any_unit_has_passed_for_a_timer, virtual_world) {
+    const auto begin = wheel.now();
+    for (const seconds d : {-infinite, seconds(-1), seconds(std::chrono::hours::min())}) {
+        timer t(ctx, d);
+        BOOST_TEST((t.expiry() < begin));
+    }
+    BOOST_TEST((timer(ctx, std::chrono::hours::min()).expiry() < begin));
+    BOOST_TEST((timer(ctx, std::chrono::milliseconds::min()).expiry() < begin));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_timer_rounds_a_fraction_up, virtual_world) {
+    timer t(ctx, seconds_in<long double>(1.5e-9L));
+    BOOST_TEST((t.remaining() == 2ns));
+    t.expires_after(std::chrono::duration<std::int64_t, std::pico>(1));
+    BOOST_TEST((t.remaining() == 1ns));
+    t.expires_after(seconds(0.25));
+    BOOST_TEST((t.remaining() == 250ms));
+}
+
+BOOST_FIXTURE_TEST_CASE(an_expiry_that_is_not_a_number_is_refused, virtual_world) {
+    const auto ex = ctx.get_executor();
+    const auto refuses = [](auto f) {
+        BOOST_TEST(message_of(f) == "asio_wheel: the expiry of a timer is not a number (NaN)");
+    };
+    timer t(ctx, 1h);
+    asio_wheel::basic_waitable_timer<fractional_clock> fractional(ctx, seconds(1));
+    journal log;
+    t.async_wait(log.note("aborted"));
+    const auto expiry = t.expiry();
+    refuses([&] { timer(ctx, no_number); });
+    refuses([&] { timer(ex, no_float); });
+    refuses([&] { timer(ctx, fractional_time(no_number)); });
+    refuses([&] { t.expires_after(no_number); });
+    refuses([&] { t.expires_at(fractional_time(no_number)); });
+    refuses([&] { static_cast<void>(t.postpone(no_number)); });
+    refuses([&] { static_cast<void>(t.postpone_until(fractional_time(no_number))); });
+    refuses([&] { fractional.expires_after(no_number); });
+    refuses([&] { fractional.expires_at(fractional_clock::time_point(no_number)); });
+    poll();
+    BOOST_TEST(log.take() == "");
+    BOOST_TEST((t.expiry() == expiry));
+    BOOST_TEST(t.cancel() == 1U);
+    poll();
+}
+
+BOOST_FIXTURE_TEST_CASE(paused_time_can_be_moved_to_its_end, virtual_world) {
+    timer t(ctx, 24h * 365 * 200);
+    bool called = false;
+    t.async_wait([&](error_code ec) { called = !ec; });
+    BOOST_TEST(wheel.advance(std::chrono::hours::min()) == 0U);
+    BOOST_TEST(message_of([&] { wheel.advance(no_number); }) ==
+               "asio_wheel: the time to advance is not a number (NaN)");
+    BOOST_TEST(wheel.advance(std::chrono::hours::max()) == 1U);
+    poll();
+    BOOST_TEST(called);
 }
 
 // The most distant past is past.

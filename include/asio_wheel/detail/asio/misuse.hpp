@@ -53,6 +53,12 @@ concept duration_argument = is_duration<std::remove_cvref_t<T>>;
 template <class T>
 concept time_point_argument = is_time_point<std::remove_cvref_t<T>>;
 
+/// A duration, or a time point of the same clock as `TimePoint`, in any unit.
+template <class T, class TimePoint>
+concept time_for =
+    duration_argument<T> ||
+    (time_point_argument<T> && std::same_as<typename T::clock, typename TimePoint::clock>);
+
 template <class T>
 concept steady_time_point_argument =
     time_point_argument<T> && std::same_as<typename T::clock, std::chrono::steady_clock>;

@@ -34,6 +34,17 @@ template <class To, class Rep, class Period>
     return round_saturating<To>(d, [](auto exact) { return std::chrono::ceil<To>(exact); });
 }
 
+/// A time point of the same clock as `TimePoint`, in another unit.
+template <class TimePoint, class Duration>
+using time_in = std::chrono::time_point<typename TimePoint::clock, Duration>;
+
+/// `t` in the unit of `To`, rounded up.
+template <class To, class Duration>
+    requires requires { typename To::clock; }
+[[nodiscard]] constexpr To ceil_saturating(time_in<To, Duration> t) noexcept {
+    return To(ceil_saturating<typename To::duration>(t.time_since_epoch()));
+}
+
 /// `d` in the unit of `To`, rounded down.
 template <class To, class Rep, class Period>
 [[nodiscard]] constexpr To floor_saturating(std::chrono::duration<Rep, Period> d) noexcept {
