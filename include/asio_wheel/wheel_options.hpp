@@ -25,7 +25,9 @@ namespace asio_wheel {
 /// |     2 | slots² ticks        | 4.66 h                                                |
 /// |     3 | slots³ ticks        | 49.7 days, and then round again                       |
 struct wheel_options {
-    /// Granularity: waits whose deadlines fall in one tick expire together. Greater than zero.
+    /// Granularity: waits whose deadlines fall in one tick expire together. Greater than zero. A
+    /// tick is a whole number of the clock's units, rounded down, and at least one of them:
+    /// wheel_service::options() has what it really is.
     std::chrono::nanoseconds tick{std::chrono::milliseconds(1)};
 
     /// Slots on each level, rounded up to a power of two. 1 … 2^20. Each takes 267 bytes.

@@ -93,7 +93,7 @@ public:
     wheel_service(boost::asio::execution_context& context, const wheel_options& options)
         : wheel_service(checked{}, context, detail::checked_options(context, options)) {}
 
-    /// What the wheel was made with.
+    /// What the wheel was made with; the tick as it is by the wheel's clock.
     [[nodiscard]] const wheel_options& options() const noexcept { return core_.options(); }
 
     /// How many waits are pending: started, and neither delivered nor cancelled.

@@ -579,6 +579,70 @@ BOOST_AUTO_TEST_CASE(clocks_of_few_bits_wake_up_once_and_not_early) {
     check(few_bits<std::int64_t, std::ratio<3600>>(), "64-bit hours");
 }
 
+// The tick in which the clock ends would end beyond it. Its time must not wrap to the past, where
+// the driver would wake up again and again.
+BOOST_AUTO_TEST_CASE(a_tick_that_ends_beyond_a_clock_of_few_bits_never_comes) {
+    const auto check = []<class Clock>(Clock, const char* name) {
+        BOOST_TEST_INFO_SCOPE(name);
+        using duration = typename Clock::duration;
+        using rep = typename Clock::rep;
+        constexpr rep most = std::numeric_limits<rep>::max();
+        for (const rep tick : {rep(2), rep(7), rep(100), rep(10'000)}) {
+            for (const rep before : {rep(most / 2), rep(99), rep(5), rep(2), rep(1), rep(0)}) {
+                BOOST_TEST_INFO_SCOPE("tick " << tick << ", " << before << " units before the end");
+                Clock::set(typename Clock::time_point(duration(most - before)));
+                drained_context world;
+                auto& wheel = asio_wheel::make_wheel<Clock>(
+                    world.ctx, {.tick = asio_wheel::detail::to_nanoseconds(duration(tick))});
+                using timer_type = asio_wheel::basic_waitable_timer<Clock>;
+                timer_type never(world.ctx, duration::max()), last(world.ctx, duration::max());
+                int delivered = 0;
+                last.expires_at(Clock::time_point::max() - duration(1));
+                never.async_wait([&](const error_code& ec) { delivered += ec ? 0 : 1; });
+                last.async_wait([&](const error_code& ec) { delivered += ec ? 0 : 10; });
+                for (int i = 0; i < 100; ++i) {
+                    world.ctx.poll_one();
+                }
+                BOOST_TEST(wheel.stats().wake_ups <= 1U);
+                world.ctx.poll(); // It returns.
+                BOOST_TEST(delivered == (before < 2 ? 10 : 0));
+                wheel.pause();
+                wheel.advance(duration(before));
+                world.ctx.poll();
+                BOOST_TEST(delivered == 10);
+                never.cancel();
+                last.cancel();
+                world.poll();
+            }
+        }
+    };
+    check(few_bits<std::int32_t, std::ratio<1>>(), "32-bit seconds");
+    check(few_bits<std::int32_t, std::milli>(), "32-bit milliseconds");
+    check(few_bits<std::uint32_t, std::milli>(), "unsigned 32-bit milliseconds");
+    check(few_bits<std::int16_t, std::milli>(), "16-bit milliseconds");
+}
+
+BOOST_AUTO_TEST_CASE(times_beyond_what_a_wheel_counts_are_its_end) {
+    const auto check = []<class Clock>(Clock, const char* name) {
+        BOOST_TEST_INFO_SCOPE(name);
+        using duration = typename Clock::duration;
+        Clock::set(typename Clock::time_point(duration(1000)));
+        drained_context world;
+        auto& wheel = asio_wheel::use_wheel<Clock>(world.ctx);
+        wheel.pause();
+        asio_wheel::basic_waitable_timer<Clock> never(world.ctx, duration::max());
+        bool called = false;
+        never.async_wait([&](const error_code& ec) { called = !ec; });
+        BOOST_TEST(wheel.advance_to_next() == 0U);
+        BOOST_TEST(wheel.advance(std::chrono::hours(1)) == 0U);
+        world.poll();
+        BOOST_TEST(!called);
+        BOOST_TEST((wheel.now() == typename Clock::time_point(duration(1000)) + 1h));
+    };
+    check(few_bits<std::uint64_t, std::nano>(), "unsigned nanoseconds");
+    check(few_bits<std::uint32_t, std::milli>(), "unsigned 32-bit milliseconds");
+}
+
 BOOST_AUTO_TEST_CASE(sums_and_differences_of_times_end_where_their_clock_does) {
     using clock = manual_clock<struct tiny, std::chrono::duration<std::int8_t>>;
     using duration = clock::duration;

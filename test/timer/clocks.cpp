@@ -23,6 +23,7 @@
 #include <deque>
 #include <limits>
 #include <random>
+#include <ratio>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -342,6 +343,45 @@ BOOST_AUTO_TEST_CASE(a_coarse_clock_makes_a_coarse_tick) {
     BOOST_TEST(never.cancel() == 1U);
     world.poll();
     BOOST_TEST(log.take() == "never!");
+}
+
+// "At most one tick late" holds for the tick that was asked for.
+BOOST_AUTO_TEST_CASE(a_tick_is_no_longer_than_asked_for_unless_it_is_one_unit) {
+    const auto check = []<class Clock>(Clock, nanoseconds asked, nanoseconds expected) {
+        BOOST_TEST_INFO_SCOPE(asked.count() << " ns, a unit is " << Clock::period::num << '/'
+                                            << Clock::period::den << " s");
+        using duration = typename Clock::duration;
+        using traits = impatient<Clock>;
+        Clock::current = typename Clock::time_point(duration(1000));
+        drained_context world;
+        auto& wheel = asio_wheel::make_wheel<Clock, traits>(world.ctx, {.tick = asked});
+        BOOST_TEST((wheel.options().tick == expected));
+        std::deque<asio_wheel::basic_waitable_timer<Clock, traits>> timers;
+        int called = 0;
+        for (int i = 1; i <= 50; ++i) {
+            timers.emplace_back(world.ctx, duration(i)).async_wait([&called](error_code) {
+                ++called;
+            });
+        }
+        for (int i = 1; i <= 50; ++i) {
+            Clock::step(duration(1));
+            for (int turn = 0; turn < 4; ++turn) {
+                world.poll();
+            }
+            BOOST_TEST(called <= i);
+            // Late by less than a tick.
+            BOOST_TEST(called * duration(1) + wheel.options().tick > i * duration(1));
+        }
+        timers.clear();
+        world.poll();
+    };
+    using std::chrono::duration;
+    check(settable_clock<duration<std::int64_t, std::ratio<1, 1024>>>(), 1ms, 976'563ns);
+    check(settable_clock<duration<std::int64_t, std::ratio<1, 1024>>>(), 5ms, 4'882'813ns);
+    check(settable_clock<duration<std::int64_t, std::ratio<1, 300>>>(), 10ms, 10ms);
+    check(settable_clock<duration<std::int64_t, std::ratio<1, 300>>>(), 9ms, 6'666'667ns);
+    check(settable_clock<duration<std::int64_t, std::milli>>(), 1ns, 1ms);
+    check(settable_clock<duration<std::int64_t, std::milli>>(), 1'999'999ns, 1ms);
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_may_count_in_fractions) {

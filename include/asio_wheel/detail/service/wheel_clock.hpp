@@ -31,6 +31,13 @@ public:
     explicit wheel_clock(std::chrono::nanoseconds tick)
         : length_(units_of(tick)), scale_(count_of(Clock::now()), length_) {}
 
+    /// How long a tick is for which `wanted` was asked: not longer, unless it is one unit of the
+    /// clock.
+    [[nodiscard]] static constexpr std::chrono::nanoseconds
+    tick_for(std::chrono::nanoseconds wanted) noexcept {
+        return to_nanoseconds(unit(static_cast<typename unit::rep>(units_of(wanted))));
+    }
+
     [[nodiscard]] time_point now() const { return corrected(Clock::now()); }
 
     /// What now() is when Clock::now() is `real`.
@@ -42,7 +49,7 @@ public:
         case mode::frozen:
             return at(frozen_at_.load(std::memory_order_relaxed));
         case mode::shifted:
-            return add_saturating(real, span(shift_.load(std::memory_order_relaxed)));
+            return moved(real, units(shift_.load(std::memory_order_relaxed)));
         }
         return real;
     }
@@ -59,7 +66,7 @@ public:
         const time_point begin = at(scale_.begin_of(tick));
         return begin == (time_point::max)()
                    ? begin
-                   : add_saturating(begin, -span(shift_.load(std::memory_order_relaxed)));
+                   : moved(begin, -units(shift_.load(std::memory_order_relaxed)));
     }
 
     /// When `tick` begins, by now().
@@ -108,8 +115,9 @@ public:
 
     /// Goes on from where time stands, so that no deadline jumps.
     void resume() {
-        const time_point frozen_at = at(frozen_at_.load(std::memory_order_relaxed));
-        shift_.store(count_of(frozen_at) - count_of(Clock::now()), std::memory_order_relaxed);
+        const counted_time frozen_at(units(frozen_at_.load(std::memory_order_relaxed)));
+        const counted_time real(units(count_of(Clock::now())));
+        shift_.store(until_saturating(real, frozen_at).count(), std::memory_order_relaxed);
         mode_.store(mode::shifted, std::memory_order_release);
     }
 
@@ -130,38 +138,49 @@ private:
     using unit = std::conditional_t<std::chrono::treat_as_floating_point_v<typename duration::rep>,
                                     std::chrono::nanoseconds, duration>;
 
+    // The same unit, in the range of what the wheel counts. A clock's own durations may have no
+    // negative values.
+    using units = std::chrono::duration<std::int64_t, typename unit::period>;
+    using counted_time = std::chrono::time_point<Clock, units>;
+
+    // `t + d`.
+    [[nodiscard]] static constexpr time_point moved(time_point t, units d) noexcept {
+        if constexpr (std::is_same_v<unit, duration>) {
+            const counted_time counted(units(count_of(t)));
+            return at(add_saturating(counted, d).time_since_epoch().count());
+        } else {
+            return add_saturating(t, d);
+        }
+    }
+
+    // What a clock counts and what the wheel counts need not have the same range. What is beyond
+    // the other's becomes its end.
     [[nodiscard]] static constexpr std::int64_t count_of(time_point t) noexcept {
         if constexpr (std::is_same_v<unit, duration>) {
-            return static_cast<std::int64_t>(t.time_since_epoch().count());
+            return saturating<std::int64_t>(t.time_since_epoch().count());
         } else {
-            using limits = std::numeric_limits<std::int64_t>;
-            const auto ns =
-                std::chrono::duration<long double, std::nano>(t.time_since_epoch()).count();
-            if (ns >= static_cast<long double>((limits::max)())) {
-                return (limits::max)();
-            }
-            return ns <= static_cast<long double>((limits::min)()) ? (limits::min)()
-                                                                   : static_cast<std::int64_t>(ns);
+            return saturating<std::int64_t>(
+                std::chrono::duration<long double, std::nano>(t.time_since_epoch()).count());
         }
     }
 
     [[nodiscard]] static constexpr duration span(std::int64_t count) noexcept {
         if constexpr (std::is_same_v<unit, duration>) {
-            return duration(static_cast<typename duration::rep>(count));
+            return duration(saturating<typename duration::rep>(count));
         } else {
             return std::chrono::duration_cast<duration>(unit(count));
         }
     }
 
     [[nodiscard]] static constexpr time_point at(std::int64_t count) noexcept {
-        return count == (std::numeric_limits<std::int64_t>::max)() ? (time_point::max)()
-                                                                   : time_point(span(count));
+        return count >= count_of((time_point::max)()) ? (time_point::max)()
+                                                      : time_point(span(count));
     }
 
-    // A clock coarser than the tick makes the tick coarser.
+    // A tick is a whole number of the clock's units.
     [[nodiscard]] static constexpr std::int64_t units_of(std::chrono::nanoseconds tick) noexcept {
         return (
-            std::max<std::int64_t>)(static_cast<std::int64_t>(ceil_saturating<unit>(tick).count()),
+            std::max<std::int64_t>)(saturating<std::int64_t>(floor_saturating<unit>(tick).count()),
                                     1);
     }
 

@@ -83,7 +83,8 @@ public:
     using state = timer_state<Clock>;
 
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
-        : options_(options), lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
+        : options_(with_real_tick(options)),
+          lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
           lock_free_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
           clock_(options.tick), queue_(context), counts_(options.locking),
           wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
@@ -247,6 +248,11 @@ private:
 
         wheel_core& core_;
     };
+
+    [[nodiscard]] static wheel_options with_real_tick(wheel_options options) noexcept {
+        options.tick = wheel_clock<Clock>::tick_for(options.tick);
+        return options;
+    }
 
     // Without the lock, by the timer's owner:
     [[nodiscard]] bool start_unlocked(state& s, wait_op& op) noexcept;

@@ -192,6 +192,9 @@ void wheel_core<Clock, WaitTraits>::arm() {
         const time_point real = Clock::now();
         const duration century = ceil_saturating<duration>(std::chrono::hours(24) * 365 * 100);
         const duration to_end = until_saturating(real, (time_point::max)());
+        if (to_end == duration::zero()) {
+            return; // The clock has ended, and no time passes any more.
+        }
         const time_point horizon = real + (std::min<duration>)(century, to_end - to_end / 2);
         const duration earlier = floor_saturating<duration>(share_.delay());
         driver_.arm(next, (std::min)(horizon, add_saturating(clock_.real_begin_of(next), -earlier)),

@@ -11,9 +11,34 @@
 #define ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP
 
 #include <chrono>
+#include <limits>
 #include <type_traits>
 
 namespace asio_wheel::detail {
+
+/// `n`, without its fraction, or the end of the range of `To` if `n` is beyond it.
+template <class To, class Number>
+[[nodiscard]] constexpr To saturating(Number n) noexcept {
+    using from = std::numeric_limits<Number>;
+    using to = std::numeric_limits<To>;
+    if constexpr (std::is_floating_point_v<Number>) {
+        return n >= static_cast<Number>((to::max)())   ? (to::max)()
+               : n <= static_cast<Number>((to::min)()) ? (to::min)()
+                                                       : static_cast<To>(n);
+    } else {
+        if constexpr (from::digits > to::digits) {
+            if (n > static_cast<Number>((to::max)())) {
+                return (to::max)();
+            }
+        }
+        if constexpr (from::is_signed && (!to::is_signed || from::digits > to::digits)) {
+            if (n < static_cast<Number>((to::min)())) {
+                return (to::min)();
+            }
+        }
+        return static_cast<To>(n);
+    }
+}
 
 /// round(d), or the end of the range of `To` if `d` is beyond it.
 template <class To, class Rep, class Period, class Round>
