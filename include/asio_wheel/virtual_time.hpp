@@ -49,7 +49,9 @@ struct virtual_time_options {
 /// Pauses the time of io_contexts, of all clocks of each, and moves it: for tests.
 ///
 /// All wheels of the contexts stand still, also those that are made later, and go on from where
-/// they stand when the virtual_time ends. Time is moved by advance(), run() and run_until(), which
+/// they stand when the virtual_time ends. Wheels of one clock show the same time, whenever they are
+/// made. (But a context whose time was moved by an earlier virtual_time stays ahead of others that
+/// have a wheel already.) Time is moved by advance(), run() and run_until(), which
 /// run the handlers, too. It goes from one deadline to the next, the same for all contexts and
 /// clocks, and stands still at each until every context has run what it has. So a handler sees the
 /// time it was waiting for, and what it starts is due in its turn.
@@ -98,7 +100,7 @@ public:
     }
 
     /// How far time was moved.
-    [[nodiscard]] duration elapsed() const noexcept { return now_; }
+    [[nodiscard]] duration elapsed() const noexcept { return time_.now; }
 
     /// Runs what is ready, and all that becomes due in the next `d`, each at its own time. Then
     /// time has moved by `d`; by less if a context was stopped. A negative `d` counts as zero.
@@ -246,7 +248,7 @@ private:
         std::size_t paused = 0;
         detail::scope_exit undo([&] { resume(paused); });
         for (; paused != contexts_.size(); ++paused) {
-            list_of(*contexts_[paused]).pause(&now_);
+            list_of(*contexts_[paused]).pause(time_);
         }
         undo.release();
     }
@@ -263,7 +265,7 @@ private:
 
     template <class Rep, class Period>
     [[nodiscard]] duration after(const std::chrono::duration<Rep, Period>& d) const {
-        return detail::add_saturating(now_,
+        return detail::add_saturating(time_.now,
                                       (std::max)(detail::to_nanoseconds(d), duration::zero()));
     }
 
@@ -284,12 +286,12 @@ private:
     [[nodiscard]] duration next_step() const {
         duration first = never;
         for_each_wheel([&](detail::listed_wheel& w) { first = (std::min)(first, w.next_step()); });
-        return (std::max)(first, now_);
+        return (std::max)(first, time_.now);
     }
 
     // Returns how many waits become due.
     std::size_t move_to(duration t) {
-        now_ = t; // For wheels that are made later.
+        time_.now = t; // For wheels that are made later.
         std::size_t due = 0;
         for_each_wheel([&](detail::listed_wheel& w) { due += w.advance_to(t); });
         return due;
@@ -309,7 +311,7 @@ private:
 
     options options_;
     std::vector<boost::asio::io_context*> contexts_;
-    duration now_{0};
+    detail::moved_time time_;
     bool running_ = false;
     bool seeded_ = false;
 };

@@ -155,7 +155,7 @@ public:
     /// Stops time, for tests: from now on only advance() and advance_to_next() move it. Pending
     /// waits still keep the context running. Does nothing if time is paused already.
     /// See virtual_time, which does this for all clocks of several contexts, and runs them.
-    void pause() { core_.pause(); }
+    void pause() { core_.pause(now()); }
 
     /// Lets time go on from where it stands. Deadlines stay as far away as they are, so from now on
     /// now() may differ from Clock::now(). Does nothing if time is not paused.

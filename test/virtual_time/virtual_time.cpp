@@ -244,6 +244,75 @@ BOOST_FIXTURE_TEST_CASE(a_wheel_that_is_made_later_stands_still_too, world) {
     BOOST_TEST((called == times{15s}));
 }
 
+// The wheel of a second context, or of another clock, may be made when time was moved already.
+BOOST_AUTO_TEST_CASE(all_clocks_agree_whenever_their_wheels_are_made) {
+    using seconds_clock = odd_clock<std::int64_t, std::ratio<1>>;
+    const auto late = [](auto begin, auto now) { return now - begin - 1h; };
+    asio::io_context a, b, c;
+    const auto begin = asio_wheel::use_wheel(a).now();
+    const auto wall_begin = std::chrono::system_clock::now();
+    const auto seconds_begin = seconds_clock::now();
+    asio_wheel::virtual_time time(a, b, c);
+    BOOST_TEST((asio_wheel::use_wheel(b).now() == asio_wheel::use_wheel(a).now()));
+    time.advance(1h);
+    const auto shown = asio_wheel::use_wheel(a).now();
+    BOOST_TEST((asio_wheel::use_wheel(b).now() == shown));
+    BOOST_TEST((asio_wheel::use_wheel(c).now() == shown));
+    const auto wall = asio_wheel::use_wheel<std::chrono::system_clock>(a).now();
+    BOOST_TEST((asio_wheel::use_wheel<std::chrono::system_clock>(b).now() == wall));
+    const auto seconds = asio_wheel::use_wheel<seconds_clock>(c).now();
+    BOOST_TEST((asio_wheel::use_wheel<seconds_clock>(b).now() == seconds));
+    // Real time has passed, too, but not an hour.
+    BOOST_TEST((late(begin, shown) >= 0s && late(begin, shown) < 1h));
+    BOOST_TEST((late(wall_begin, wall) >= 0s && late(wall_begin, wall) < 1h));
+    BOOST_TEST((late(seconds_begin, seconds) >= 0s && late(seconds_begin, seconds) < 1h));
+
+    // A time point of one context is right for another one.
+    times called;
+    steady_timer in_b(b), in_c(c);
+    for (steady_timer* t : {&in_b, &in_c}) {
+        t->expires_at(shown + 10s);
+        t->async_wait([&](error_code) { called.push_back(time.elapsed()); });
+    }
+    time.advance(10s - 1ns);
+    BOOST_TEST(called.empty());
+    time.advance(1ns);
+    BOOST_TEST((called == times{1h + 10s, 1h + 10s}));
+}
+
+// Time that was moved before does not go back.
+BOOST_AUTO_TEST_CASE(a_wheel_made_later_agrees_with_one_whose_time_was_moved_before) {
+    for (const nanoseconds moved : {nanoseconds(1h), nanoseconds(0)}) {
+        asio::io_context a, b;
+        auto& first = asio_wheel::use_wheel(a);
+        {
+            asio_wheel::virtual_time before(a);
+            before.advance(moved);
+            while (std::chrono::steady_clock::now() < first.now() - moved + 1ms) {
+                // Real time passes, and the wheel's time does not.
+            }
+        }
+        asio_wheel::virtual_time time(a, b);
+        time.advance(1min);
+        BOOST_TEST((asio_wheel::use_wheel(b).now() == first.now()));
+        time.advance(1min);
+        BOOST_TEST((asio_wheel::use_wheel(b).now() == first.now()));
+    }
+}
+
+// Each wheel reads its clock at another time, if it reads it.
+BOOST_AUTO_TEST_CASE(wheels_that_agreed_before_agree_when_time_stops) {
+    for (int i = 0; i < 100; ++i) {
+        asio::io_context a, b, c;
+        const auto& of_a = asio_wheel::use_wheel(a);
+        const auto& of_b = asio_wheel::use_wheel(b);
+        const auto& of_c = asio_wheel::use_wheel(c);
+        asio_wheel::virtual_time time(a, b, c);
+        BOOST_TEST_REQUIRE((of_a.now() == of_b.now()));
+        BOOST_TEST_REQUIRE((of_a.now() == of_c.now()));
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(run_goes_on_until_nothing_waits, world) {
     steady_timer a(ctx, 30 * 24h), b(ctx, steady_timer::time_point::max());
     a.async_wait(note());

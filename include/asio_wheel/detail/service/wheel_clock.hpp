@@ -103,8 +103,9 @@ public:
         return mode_.load(std::memory_order_relaxed) == mode::frozen;
     }
 
-    void pause() {
-        frozen_at_.store(count_of(now()), std::memory_order_relaxed);
+    /// From now on time stands at `t`.
+    void pause(time_point t) noexcept {
+        frozen_at_.store(count_of(t), std::memory_order_relaxed);
         mode_.store(mode::frozen, std::memory_order_release);
     }
 

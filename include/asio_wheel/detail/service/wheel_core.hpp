@@ -78,6 +78,7 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 class wheel_core {
 public:
+    using clock = Clock;
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     using state = timer_state<Clock>;
@@ -169,7 +170,7 @@ public:
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
-    void pause() noexcept;
+    void pause(time_point at) noexcept; // At a time that it has shown, or at any if it is new.
     void resume() noexcept;
     void after_fork(); // In the child.
     std::size_t advance_to(time_point t);

@@ -52,11 +52,11 @@ std::size_t wheel_core<Clock, WaitTraits>::pending() const {
 }
 
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::pause() noexcept {
+void wheel_core<Clock, WaitTraits>::pause(time_point at) noexcept {
     const locked guard(*this, "pause()");
     if (!clock_.paused()) {
         static_cast<void>(follow_set_back(clock_.now()));
-        clock_.pause();
+        clock_.pause(at);
         if (wheel_.now() == 0 && wheel_.empty()) {
             // Of a new wheel. Then the order of what is due at one time does not depend on how long
             // ago it was made: a test with virtual_time does the same each time.

@@ -8,11 +8,13 @@
 // paused, so are all wheels in it, also those that come later.
 //
 // Paused time is counted in nanoseconds from when virtual_time began, because the clocks may have
-// different epochs and units.
+// different epochs and units. Each clock is read once, when the first of its wheels is paused. That
+// is its time when virtual_time began, for all of its wheels, whenever they are made.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_LIST_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_LIST_HPP
 
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
@@ -21,13 +23,44 @@
 #include <boost/throw_exception.hpp>
 
 #include <algorithm>
+#include <any>
 #include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 namespace asio_wheel::detail {
+
+/// The time of a virtual_time.
+class moved_time {
+public:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    nanoseconds now{0}; ///< How far it was moved.
+
+    /// What a clock showed when it began.
+    template <class Clock>
+    struct beginning {
+        typename Clock::time_point real = Clock::now();
+        std::optional<typename Clock::time_point> furthest; ///< By the wheel that was ahead.
+    };
+
+    /// Valid until it is called for another clock.
+    template <class Clock>
+    [[nodiscard]] beginning<Clock>& beginning_of() {
+        for (std::any& b : clocks_) {
+            if (auto* const found = std::any_cast<beginning<Clock>>(&b)) {
+                return *found;
+            }
+        }
+        return clocks_.emplace_back().template emplace<beginning<Clock>>();
+    }
+
+private:
+    std::vector<std::any> clocks_; // A beginning for each clock.
+};
 
 /// A wheel of any clock.
 class listed_wheel : public boost::intrusive::list_base_hook<> {
@@ -40,7 +73,8 @@ public:
     listed_wheel(const listed_wheel&) = delete;
     listed_wheel& operator=(const listed_wheel&) = delete;
 
-    virtual void pause(nanoseconds at) noexcept = 0; ///< Its time is `at` from now on.
+    virtual void pause(moved_time& time) = 0; ///< When `time` begins.
+    virtual void join(moved_time& time) = 0;  ///< The same for a new wheel, at any time.
     virtual void resume() noexcept = 0;
 
     /// Up to where time can be moved at once. See wheel_core::next_step().
@@ -57,37 +91,42 @@ template <class Core>
 class listed_wheel_of final : public listed_wheel {
     using duration = typename Core::duration;
     using time_point = typename Core::time_point;
+    using clock = typename Core::clock;
 
 public:
     explicit listed_wheel_of(Core& core) noexcept : core_(core) {}
 
-    void pause(nanoseconds at) noexcept override {
-        core_.pause();
-        paused_at_ = core_.now();
-        paused_for_ = at;
+    void pause(moved_time& time) override {
+        auto& begin = time.beginning_of<clock>();
+        core_.pause(core_.corrected(begin.real));
+        begin_ = core_.now();
+        begin.furthest = (std::max)(begin_, begin.furthest.value_or(begin_));
+    }
+
+    void join(moved_time& time) override {
+        const auto& begin = time.beginning_of<clock>();
+        begin_ = begin.furthest.value_or(begin.real);
+        core_.pause(begin_);
+        advance_to(time.now);
     }
 
     void resume() noexcept override { core_.resume(); }
 
     [[nodiscard]] nanoseconds next_step() override {
         step_ = core_.next_step();
-        step_at_ = step_ ? add_saturating(paused_for_,
-                                          to_nanoseconds(until_saturating(paused_at_, *step_)))
-                         : never;
+        step_at_ = step_ ? to_nanoseconds(until_saturating(begin_, *step_)) : never;
         return step_at_;
     }
 
     std::size_t advance_to(nanoseconds t) override {
-        const time_point own =
-            add_saturating(paused_at_, floor_saturating<duration>(t - paused_for_));
+        const time_point own = add_saturating(begin_, floor_saturating<duration>(t));
         // A clock that counts in fractions may round down to a time before the step ends.
         return core_.advance_to(step_ && t >= step_at_ ? (std::max)(own, *step_) : own);
     }
 
 private:
     Core& core_;
-    time_point paused_at_;           // When it was paused, by its own clock,
-    nanoseconds paused_for_{};       // and by the list's time.
+    time_point begin_;               // When the list's time began, by its own clock.
     std::optional<time_point> step_; // By its own clock,
     nanoseconds step_at_ = never;    // and by the list's time.
 };
@@ -103,8 +142,8 @@ public:
 
     void add(listed_wheel& w) {
         const std::lock_guard<mutex> guard(mutex_);
-        if (now_ != nullptr) {
-            w.pause(*now_);
+        if (time_ != nullptr) {
+            w.join(*time_);
         }
         wheels_.push_back(w);
     }
@@ -114,25 +153,25 @@ public:
         wheels_.erase(wheels_.iterator_to(w));
     }
 
-    /// Pauses all wheels. From now on `*now` is their time, which the caller moves.
-    void pause(const nanoseconds* now) {
+    /// Pauses all wheels. From now on `time` is theirs, which the caller moves.
+    void pause(moved_time& time) {
         const std::lock_guard<mutex> guard(mutex_);
-        if (now_ != nullptr) {
+        if (time_ != nullptr) {
             BOOST_THROW_EXCEPTION(
                 std::logic_error("asio_wheel: this context has a virtual_time already"));
         }
-        now_ = now;
+        scope_exit undo([this] { resume_all(); });
         for (listed_wheel& w : wheels_) {
-            w.pause(*now_);
+            w.pause(time);
         }
+        undo.release();
+        time_ = &time;
     }
 
     void resume() noexcept {
         const std::lock_guard<mutex> guard(mutex_);
-        now_ = nullptr;
-        for (listed_wheel& w : wheels_) {
-            w.resume();
-        }
+        time_ = nullptr;
+        resume_all();
     }
 
     /// Calls f(wheel) for each under the lock of the list, so `f` must run no code of the user.
@@ -148,9 +187,15 @@ public:
 private:
     void shutdown() noexcept override {}
 
+    void resume_all() noexcept {
+        for (listed_wheel& w : wheels_) {
+            w.resume();
+        }
+    }
+
     mutex mutex_; // Guards the following. A wheel's lock is taken while it is held.
     boost::intrusive::list<listed_wheel, boost::intrusive::constant_time_size<false>> wheels_;
-    const nanoseconds* now_ = nullptr; // Null unless paused.
+    moved_time* time_ = nullptr; // Null unless paused.
 };
 
 /// The place of a core in the list of its context.
