@@ -47,7 +47,7 @@ int main() {
 
     // Callbacks can sleep too. No timer object has to be kept alive.
     bool called = false;
-    asio_wheel::async_sleep_until(ctx, start + 10ms, [&](auto ec) { called = !ec; });
+    asio_wheel::async_sleep_until(ctx, asio_wheel::now(ctx) + 10ms, [&](auto ec) { called = !ec; });
 
     ctx.run();
     const auto took = std::chrono::steady_clock::now() - start;

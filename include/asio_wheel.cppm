@@ -67,6 +67,7 @@ using asio_wheel::missed_call;
 using asio_wheel::missed_tick;
 using asio_wheel::no_tag;
 using asio_wheel::no_tick;
+using asio_wheel::now;
 using asio_wheel::on_cancel;
 using asio_wheel::partial_cancel_after;
 using asio_wheel::partial_timeout;

@@ -245,16 +245,17 @@ public:
     }
 
     /// Blocks the calling thread until the timer has expired. It does not affect pending waits, and
-    /// they do not affect it.
+    /// they do not affect it. In paused time, another thread must move the time: on the thread that
+    /// moves a virtual_time, it throws std::logic_error instead of waiting for ever.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
         for (time_point now = service_->now(); now < expiry(); now = service_->now()) {
-            // Another thread moves paused time, so check once a tick. One sleep is a day at most.
-            const auto left =
-                service_->paused()
-                    ? std::chrono::duration_cast<nanoseconds>(service_->options().tick)
-                    : detail::to_nanoseconds(WaitTraits::to_wait_duration(until(now)));
-            std::this_thread::sleep_for(
+            nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(until(now)));
+            if (service_->paused()) {
+                detail::core_access::before_blocking(*service_);
+                left = service_->options().tick; // Check once a tick.
+            }
+            std::this_thread::sleep_for( // One sleep is a day at most.
                 std::clamp(left, nanoseconds(1), nanoseconds(std::chrono::hours(24))));
         }
     }

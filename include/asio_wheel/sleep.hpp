@@ -99,7 +99,8 @@ private:
 ///
 /// Thread safety: may be called from any thread at any time.
 ///
-///     asio_wheel::async_sleep_until(ctx, start + 1min, [](boost::system::error_code ec) { … });
+///     const auto end = asio_wheel::now(ctx) + 1min;
+///     asio_wheel::async_sleep_until(ctx, end, [](boost::system::error_code ec) { … });
 template <class Executor, class Clock, class Duration,
           BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
               Token = typename boost::asio::default_completion_token<Executor>::type>

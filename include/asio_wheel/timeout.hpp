@@ -130,7 +130,7 @@ inline constexpr detail::timed_token_function<detail::relative_time, detail::tim
 /// As timeout(), at a point of time of any clock: by the wheel of that clock. One deadline may be
 /// shared by all steps of what has to be done by then.
 ///
-///     const auto end = steady_clock::now() + 10s;
+///     const auto end = asio_wheel::now(socket.get_executor()) + 10s;
 ///     co_await async_read(socket, header, timeout_at(end, use_awaitable));
 ///     co_await async_read(socket, body, timeout_at(end, use_awaitable));
 inline constexpr detail::timed_token_function<detail::absolute_time, detail::timed_out_result>
@@ -177,7 +177,7 @@ auto async_with_timeout(Context& where, boost::asio::awaitable<T, AwaitableExecu
 
 /// As async_with_timeout(), until a point of time of any clock.
 ///
-///     const auto end = std::chrono::system_clock::now() + 10s;
+///     const auto end = asio_wheel::now<std::chrono::system_clock>(ex) + 10s;
 ///     const std::string page = co_await async_with_timeout_at(ex, download(url), end);
 template <class Executor, class T, class AwaitableExecutor, class Clock, class Duration,
           class... More>

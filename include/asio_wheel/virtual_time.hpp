@@ -16,6 +16,8 @@
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/pending.hpp>
+#include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -27,6 +29,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -35,7 +38,7 @@
 
 namespace asio_wheel {
 
-/// How long virtual_time::run_until() waits for sockets.
+/// How long virtual_time::run_until() waits for sockets, and how long time may stand still.
 struct virtual_time_options {
     /// run_until() moves time when all sockets have been silent for so long, in real time. The
     /// default is enough for peers in this thread. Peers in other threads or processes need more.
@@ -44,6 +47,10 @@ struct virtual_time_options {
     /// If nothing waits for time, run_until() waits for sockets so long, in real time, and then
     /// throws.
     std::chrono::nanoseconds io_timeout{std::chrono::seconds(5)};
+
+    /// How many waits may begin and expire while time stands still, in one call. A loop that sleeps
+    /// for 0 would go on for ever, so there is a limit. 0 is no limit.
+    std::size_t spin_limit = 100'000;
 };
 
 /// Pauses the time of io_contexts, of all clocks of each, and moves it: for tests.
@@ -68,6 +75,10 @@ struct virtual_time_options {
 /// not move time: it would wait for ever for what waits on a wheel.
 ///
 /// Thread safety. The contexts are run by this object only, on the thread that calls it.
+///
+/// A loop that waits for 0, again and again, keeps time from moving on. After
+/// virtual_time_options::spin_limit waits, the function that runs it throws std::runtime_error,
+/// whose message names the wait: what it is part of, its tag, and its place if it is known.
 ///
 /// Handlers that throw: the exception leaves the function that runs them, and that function may be
 /// called again. After io_context::stop(), the functions return when the present handler has; the
@@ -172,6 +183,7 @@ public:
 
 private:
     static constexpr duration never = detail::listed_wheel::never;
+    static constexpr std::size_t most_looks = 100;
 
     // The contexts while they are run. They do not run out of work, so if one is stopped, somebody
     // has stopped it.
@@ -188,6 +200,8 @@ private:
                 work_.emplace_back(context->get_executor());
             }
             time_.running_ = true;
+            time_.spinning_ = spinning();
+            time_.time_.mover = std::this_thread::get_id();
         }
         running(const running&) = delete;
         running& operator=(const running&) = delete;
@@ -204,7 +218,10 @@ private:
             for (std::size_t before = 1; handlers != before && !stopped();) {
                 before = handlers;
                 for (boost::asio::io_context* const context : time_.contexts_) {
-                    handlers += context->poll();
+                    while (context->poll_one() != 0) {
+                        ++handlers;
+                        time_.expect_no_spinning();
+                    }
                 }
             }
             return handlers;
@@ -225,6 +242,7 @@ private:
                         if (predicate()) {
                             return true;
                         }
+                        time_.expect_no_spinning();
                         silent = false;
                     }
                 }
@@ -289,8 +307,65 @@ private:
         return (std::max)(first, time_.now);
     }
 
+    // Since time has moved, or a function was called.
+    struct spinning {
+        std::size_t handlers = 0;
+        std::uint64_t expected = 0; // So many waits may have ended: those that were pending.
+        std::size_t looks = 0;      // For a wait to name, when more than the limit have ended.
+    };
+
+    // Called after each handler. Asks the wheels now and then.
+    void expect_no_spinning() {
+        const std::size_t often = (std::min<std::size_t>)(options_.spin_limit, 1000);
+        if (often == 0 || (++spinning_.handlers % often != 0 && spinning_.looks == 0)) {
+            return;
+        }
+        std::uint64_t ended = 0;
+        std::uint64_t pending = 0;
+        std::optional<pending_wait> wait;
+        for_each_wheel([&](detail::listed_wheel& w) {
+            const detail::wait_totals totals = w.totals();
+            ended += totals.ended;
+            pending += totals.pending;
+            if (spinning_.looks != 0 && !wait) {
+                wait = w.find_overdue();
+            }
+        });
+        if (spinning_.handlers == often) {
+            spinning_.expected = ended + pending;
+        }
+        // The wait is seen right after its handler has started it anew.
+        if (wait || spinning_.looks == most_looks) {
+            fail_spinning(wait);
+        }
+        if (ended > spinning_.expected + options_.spin_limit) {
+            ++spinning_.looks;
+        }
+    }
+
+    [[noreturn]] void fail_spinning(const std::optional<pending_wait>& wait) const {
+        std::string what = "asio_wheel: virtual time does not move on, because more than " +
+                           std::to_string(options_.spin_limit) +
+                           " waits have begun and expired meanwhile";
+        if (wait) {
+            what += ". One of them is a " + std::string(to_string(wait->kind));
+            if (!wait->tag.empty()) {
+                what += " \"" + std::string(wait->tag) + '"';
+            }
+            if (wait->place.line() != 0) {
+                what += " of " + std::string(wait->place.file_name()) + ':' +
+                        std::to_string(wait->place.line());
+            }
+        }
+        BOOST_THROW_EXCEPTION(std::runtime_error(
+            what + ". Wait for more than 0, or set virtual_time_options::spin_limit"));
+    }
+
     // Returns how many waits become due.
     std::size_t move_to(duration t) {
+        if (t != time_.now) {
+            spinning_ = spinning();
+        }
         time_.now = t; // For wheels that are made later.
         std::size_t due = 0;
         for_each_wheel([&](detail::listed_wheel& w) { due += w.advance_to(t); });
@@ -312,6 +387,7 @@ private:
     options options_;
     std::vector<boost::asio::io_context*> contexts_;
     detail::moved_time time_;
+    spinning spinning_;
     bool running_ = false;
     bool seeded_ = false;
 };

@@ -274,6 +274,11 @@ struct core_access {
         return service.core_;
     }
 
+    template <class Clock, class WaitTraits>
+    static void before_blocking(wheel_service<Clock, WaitTraits>& service) {
+        service.listing_.before_blocking();
+    }
+
     template <class Timer>
     [[nodiscard]] static auto& state_of(Timer& timer) noexcept {
         return timer.state_;
@@ -281,6 +286,24 @@ struct core_access {
 };
 
 } // namespace detail
+
+/// The time of the timers of an executor or a context: Clock::now(), unless a test has moved it.
+/// Code that computes a time point begins with this, and not with Clock::now(). Then it is right in
+/// virtual time, too.
+///
+///     asio_wheel::async_sleep_until(ctx, asio_wheel::now(ctx) + 1min, token);
+template <class Clock = std::chrono::steady_clock,
+          class WaitTraits = boost::asio::wait_traits<Clock>, class Executor>
+    requires detail::is_executor<Executor>
+[[nodiscard]] typename Clock::time_point now(const Executor& ex) {
+    return detail::wheel_of<Clock, WaitTraits>(ex).now();
+}
+
+template <class Clock = std::chrono::steady_clock,
+          class WaitTraits = boost::asio::wait_traits<Clock>>
+[[nodiscard]] typename Clock::time_point now(boost::asio::execution_context& context) {
+    return use_wheel<Clock, WaitTraits>(context).now();
+}
 
 } // namespace asio_wheel
 

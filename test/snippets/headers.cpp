@@ -339,9 +339,19 @@ BOOST_FIXTURE_TEST_CASE(sleep_for_a_while, snippet_world) {
     BOOST_TEST(over);
 }
 
+BOOST_FIXTURE_TEST_CASE(sleep_until_a_time_from_now, snippet_world) {
+    pass(1h); // The clock does not show it.
+    bool slept = false;
+    const auto token = [&](boost::system::error_code) { slept = true; };
+#include "include/asio_wheel/wheel_service.hpp/asio_wheel_async_sleep_until_ctx_asio_wheel.inc"
+    pass(1min - 1ms);
+    BOOST_TEST(!slept);
+    pass(1ms);
+    BOOST_TEST(slept);
+}
+
 BOOST_FIXTURE_TEST_CASE(sleep_until_a_time, snippet_world) {
-    const auto start = now();
-#include "include/asio_wheel/sleep.hpp/asio_wheel_async_sleep_until_ctx_start.inc"
+#include "include/asio_wheel/sleep.hpp/const_auto_end_asio_wheel.inc"
     pass(1min - 1ms);
     BOOST_TEST(wheel.pending() == 1U);
     pass(1ms);
@@ -397,6 +407,8 @@ struct slow_socket {
     asio::any_io_executor ex;
     steady_clock::duration each;
 
+    [[nodiscard]] asio::any_io_executor get_executor() const { return ex; }
+
     template <class Token>
     auto async_connect(int, Token&& token) {
         return work_for(ex, each, std::forward<Token>(token));
@@ -425,7 +437,7 @@ asio::awaitable<void> with_an_error_of_its_own(slow_socket& socket) {
 asio::awaitable<void> one_deadline_for_two_steps(slow_socket& socket) {
     const int header = 0;
     const int body = 0;
-#include "include/asio_wheel/timeout.hpp/const_auto_end_steady_clock.inc"
+#include "include/asio_wheel/timeout.hpp/const_auto_end_asio_wheel.inc"
 }
 
 BOOST_FIXTURE_TEST_CASE(timeout_throws_timed_out, snippet_world) {
@@ -485,7 +497,7 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine, snippet_world) {
 
 asio::awaitable<void> of_a_coroutine_until(std::string url, std::size_t& length) {
     const auto ex = co_await this_coro::executor;
-#include "include/asio_wheel/timeout.hpp/const_auto_end_std.inc"
+#include "include/asio_wheel/timeout.hpp/const_auto_end_asio_wheel_2.inc"
     length = page.size();
 }
 

@@ -11,12 +11,14 @@
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
+#include <asio_wheel/tag.hpp>
 #include <asio_wheel/virtual_time.hpp>
 
 #include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -25,6 +27,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/error_code.hpp>
@@ -356,6 +359,155 @@ BOOST_FIXTURE_TEST_CASE(run_takes_the_utilities_along, world) {
         asio::detached);
     time.run();
     BOOST_TEST((called == times{34s, 1min, 1h}));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_loop_that_waits_for_nothing_throws_and_is_named, world) {
+    static constexpr char tag_of_loop[] = "poll";
+    steady_timer t(ctx), distant(ctx, 1s);
+    bool expired = false;
+    distant.async_wait([&](error_code) { expired = true; });
+    std::function<void(error_code)> again = [&](error_code) {
+        t.expires_after(0s);
+        t.async_wait(asio_wheel::tag(tag_of_loop, [&](error_code ec) { again(ec); }));
+    };
+    again({});
+    const auto expect_refusal = [&](auto run) {
+        const std::string message = why(run);
+        BOOST_TEST(message.starts_with(
+            "asio_wheel: virtual time does not move on, because more than 100000 waits have begun "
+            "and expired meanwhile. One of them is a timer \"poll\" of "));
+        BOOST_TEST(message.find("virtual_time.cpp:") != std::string::npos);
+        BOOST_TEST(
+            message.ends_with(". Wait for more than 0, or set virtual_time_options::spin_limit"));
+    };
+    expect_refusal([&] { time.advance(1s); });
+    expect_refusal([&] { time.advance(0s); });
+    expect_refusal([&] { time.run(); });
+    expect_refusal([&] { time.run_until([] { return false; }, 1s); });
+    BOOST_TEST((time.elapsed() == 0s));
+    BOOST_TEST(!expired);
+    t.cancel(); // The loop goes on, because it does not look at the error.
+    again = [](error_code) {};
+    time.run();
+    BOOST_TEST(expired);
+}
+
+// In each utility, on strands, and on another context.
+BOOST_AUTO_TEST_CASE(whatever_spins_is_named) {
+    const auto expect = [](auto run, const std::string& what) {
+        const std::string message = why(run);
+        BOOST_TEST_INFO_SCOPE(message);
+        BOOST_TEST(message.find("One of them is a " + what) != std::string::npos);
+    };
+    {
+        asio::io_context ctx, other;
+        asio_wheel::virtual_time time({.spin_limit = 100}, ctx, other);
+        asio::co_spawn(
+            asio::make_strand(other),
+            [&]() -> asio::awaitable<void> {
+                for (;;) {
+                    co_await asio_wheel::async_sleep_for(ctx, 0s, asio::use_awaitable);
+                }
+            },
+            asio::detached);
+        expect([&] { time.advance(1s); }, "sleep");
+    }
+    {
+        asio::io_context ctx;
+        asio_wheel::virtual_time time({.spin_limit = 1}, ctx);
+        asio_wheel::scheduler tasks(ctx);
+        std::function<void()> again = [&] { tasks.schedule_after(0s, again); };
+        again();
+        expect([&] { time.run_until([] { return false; }); }, "scheduler");
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(very_many_waits_may_expire_at_one_time, world) {
+    constexpr int many = 250'000; // More than may begin while time stands still.
+    std::size_t called_back = 0;
+    std::vector<std::unique_ptr<steady_timer>> timers;
+    for (int i = 0; i < many; ++i) {
+        timers.push_back(std::make_unique<steady_timer>(ctx, i % 2 == 0 ? 0s : 1s));
+        timers.back()->async_wait([&](error_code) { ++called_back; });
+    }
+    BOOST_TEST(time.advance(1s) >= called_back);
+    BOOST_TEST(called_back == std::size_t{many});
+    // Or while time moves, be it by a nanosecond.
+    steady_timer t(ctx);
+    std::size_t left = 150'000;
+    std::function<void(error_code)> again = [&](error_code) {
+        if (--left != 0) {
+            t.expires_after(1ns);
+            t.async_wait([&](error_code ec) { again(ec); });
+        }
+    };
+    again({});
+    time.run();
+    BOOST_TEST(left == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(the_limit_of_waits_for_nothing_can_be_set) {
+    const auto run = [](std::size_t limit, std::size_t waits) {
+        asio::io_context ctx;
+        asio_wheel::virtual_time time({.spin_limit = limit}, ctx);
+        steady_timer t(ctx);
+        std::function<void(error_code)> again = [&](error_code) {
+            if (waits-- != 0) {
+                t.expires_after(0s);
+                t.async_wait([&](error_code ec) { again(ec); });
+            }
+        };
+        again({});
+        time.run();
+        return ctx.stopped();
+    };
+    BOOST_CHECK_THROW(run(10, 100), std::runtime_error);
+    BOOST_CHECK_NO_THROW(run(10, 10));
+    BOOST_CHECK_NO_THROW(run(0, 150'000));
+}
+
+BOOST_AUTO_TEST_CASE(the_time_of_an_executor_or_a_context_is_that_of_its_timers) {
+    asio::io_context ctx;
+    { // In real time.
+        const auto before = std::chrono::steady_clock::now();
+        const auto shown = asio_wheel::now(ctx.get_executor());
+        BOOST_TEST((before <= shown && shown <= std::chrono::steady_clock::now()));
+    }
+    asio_wheel::virtual_time time(ctx);
+    time.advance(30 * 24h);
+    auto& wheel = asio_wheel::use_wheel(ctx);
+    auto& wall = asio_wheel::use_wheel<std::chrono::system_clock>(ctx);
+    BOOST_TEST((asio_wheel::now(ctx) == wheel.now()));
+    BOOST_TEST((asio_wheel::now(ctx.get_executor()) == wheel.now()));
+    BOOST_TEST((asio_wheel::now(asio::make_strand(ctx)) == wheel.now()));
+    BOOST_TEST((asio_wheel::now(asio::any_io_executor(ctx.get_executor())) == wheel.now()));
+    BOOST_TEST((asio_wheel::now<std::chrono::system_clock>(ctx) == wall.now()));
+    BOOST_TEST((asio_wheel::now<std::chrono::system_clock>(ctx.get_executor()) == wall.now()));
+    steady_timer t(ctx, asio_wheel::now(ctx) + 10s);
+    BOOST_TEST((t.remaining() == 10s));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_timer_that_blocks_the_thread_that_moves_time_throws, world) {
+    steady_timer t(ctx, 1s), past(ctx);
+    past.wait(); // It has expired.
+    BOOST_CHECK_THROW(t.wait(), std::logic_error);
+    error_code ec;
+    BOOST_CHECK_THROW(t.wait(ec), std::logic_error);
+    bool thrown = false;
+    asio::post(ctx, [&] {
+        try {
+            t.wait();
+        } catch (const std::logic_error&) {
+            thrown = true;
+        }
+    });
+    time.advance(0s);
+    BOOST_TEST(thrown);
+    // Another thread waits until this one has moved the time. (Threads.)
+    std::thread other([&] { t.wait(); });
+    time.advance(1s);
+    other.join();
+    BOOST_TEST((t.remaining() == 0s));
 }
 
 BOOST_FIXTURE_TEST_CASE(run_until_returns_right_after_the_handler_that_made_it_true, world) {

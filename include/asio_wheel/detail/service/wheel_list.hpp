@@ -17,6 +17,8 @@
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/pending.hpp>
+#include <asio_wheel/stats.hpp>
 
 #include <boost/asio/execution_context.hpp>
 #include <boost/intrusive/list.hpp>
@@ -24,11 +26,14 @@
 
 #include <algorithm>
 #include <any>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace asio_wheel::detail {
@@ -38,7 +43,8 @@ class moved_time {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    nanoseconds now{0}; ///< How far it was moved.
+    nanoseconds now{0};                                             ///< How far it was moved.
+    std::atomic<std::thread::id> mover{std::this_thread::get_id()}; ///< The thread that moves it.
 
     /// What a clock showed when it began.
     template <class Clock>
@@ -62,6 +68,11 @@ private:
     std::vector<std::any> clocks_; // A beginning for each clock.
 };
 
+struct wait_totals {
+    std::uint64_t ended = 0;
+    std::uint64_t pending = 0;
+};
+
 /// A wheel of any clock.
 class listed_wheel : public boost::intrusive::list_base_hook<> {
 public:
@@ -82,6 +93,12 @@ public:
 
     /// Returns how many waits become due.
     virtual std::size_t advance_to(nanoseconds t) = 0;
+
+    /// How many waits have ended by themselves, and how many are pending.
+    [[nodiscard]] virtual wait_totals totals() const = 0;
+
+    /// A wait whose time has come, and that the context has not seen yet.
+    [[nodiscard]] virtual std::optional<pending_wait> find_overdue() = 0;
 
 protected:
     ~listed_wheel() = default;
@@ -122,6 +139,23 @@ public:
         const time_point own = add_saturating(begin_, floor_saturating<duration>(t));
         // A clock that counts in fractions may round down to a time before the step ends.
         return core_.advance_to(step_ && t >= step_at_ ? (std::max)(own, *step_) : own);
+    }
+
+    [[nodiscard]] wait_totals totals() const override {
+        const wheel_stats stats = core_.stats();
+        return {stats.fired + stats.rejected, stats.pending};
+    }
+
+    [[nodiscard]] std::optional<pending_wait> find_overdue() override {
+        typename Core::pending_walk walk(core_);
+        for (std::vector<pending_wait> waits; walk.next(waits);) {
+            for (const pending_wait& wait : waits) {
+                if (wait.remaining <= nanoseconds::zero()) {
+                    return wait;
+                }
+            }
+        }
+        return std::nullopt;
     }
 
 private:
@@ -174,6 +208,17 @@ public:
         resume_all();
     }
 
+    /// Called before a thread waits for paused time to pass. Throws std::logic_error if it is the
+    /// thread that moves this time: it would wait for ever.
+    void before_blocking() {
+        const std::lock_guard<mutex> guard(mutex_);
+        if (time_ != nullptr && time_->mover == std::this_thread::get_id()) {
+            BOOST_THROW_EXCEPTION(std::logic_error(
+                "asio_wheel: wait() blocks the thread that moves the time of a virtual_time, so "
+                "the timer would never expire. Use async_wait(), and advance()"));
+        }
+    }
+
     /// Calls f(wheel) for each under the lock of the list, so `f` must run no code of the user.
     /// Wheels do not: they put what becomes due into the context's queue.
     template <class Function>
@@ -209,6 +254,8 @@ public:
     wheel_listing(const wheel_listing&) = delete;
     wheel_listing& operator=(const wheel_listing&) = delete;
     ~wheel_listing() { list_.remove(wheel_); }
+
+    void before_blocking() { list_.before_blocking(); }
 
 private:
     wheel_list& list_; // Was made before the core's service, and so ends after it.
