@@ -28,6 +28,8 @@ const char* message_of(error e) noexcept {
         return "The queue is full";
     case error::scheduler_stopped:
         return "The scheduler was stopped";
+    case error::scheduler_full:
+        return "The scheduler is full";
     }
     return "Unknown asio_wheel error";
 }

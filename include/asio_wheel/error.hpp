@@ -35,6 +35,9 @@ enum class error {
 
     /// The scheduler was closed or stopped, and accepts no more tasks.
     scheduler_stopped = 6,
+
+    /// The scheduler has scheduler_options::max_pending tasks already. Try again when one is over.
+    scheduler_full = 7,
 };
 
 /// The category of asio_wheel::error, named "asio_wheel".

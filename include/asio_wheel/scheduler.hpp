@@ -46,7 +46,8 @@ struct basic_scheduler_options {
     /// The type of `on_error`.
     using error_handler = std::function<void(const basic_task_handle<Clock>&, std::exception_ptr)>;
 
-    /// There are no more tasks than this at once; 0 is no limit.
+    /// There are no more tasks than this at once; 0 is no limit. A call that is under way does not
+    /// count once another task has taken its key, and its place.
     std::size_t max_pending = 0;
 
     /// Called with what a task has thrown; or with a system_error, if the wheel refuses a task's
@@ -68,8 +69,9 @@ struct basic_scheduler_options {
 ///
 /// Keys. Each function that schedules exists twice: without a key, and with a key as the first
 /// argument. With a key, the task is scheduled instead of what was scheduled under this key and was
-/// not called yet, and in its place if there are max_pending tasks. (So a task may schedule itself
-/// again under its key, although it is being called and has a place.) A key is a value of any type
+/// not called yet, and in its place if there are max_pending tasks: so under a key that leads to a
+/// task, the newest is always accepted, also while the former one is being called, by that call or
+/// by anybody else. A key is a value of any type
 /// with std::hash and ==. It is stored in its task. Keys of several types may be in use at once: 1
 /// and 1L are different keys. But what converts to std::string_view is a std::string, so find("a")
 /// finds what was scheduled under std::string("a"); it needs no memory. The scheduler is locked
@@ -89,7 +91,7 @@ struct basic_scheduler_options {
 /// scheduler is moved, assigned to or destroyed.
 ///
 /// After close() or stop(), or with max_pending tasks, the functions that schedule throw
-/// boost::system::system_error with error::scheduler_stopped or error::too_many_pending. Empty
+/// boost::system::system_error with error::scheduler_stopped or error::scheduler_full. Empty
 /// functions, periods of zero or less, and durations that are not a number, throw
 /// std::invalid_argument.
 template <class Clock>

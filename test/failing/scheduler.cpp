@@ -544,7 +544,7 @@ BOOST_AUTO_TEST_CASE(refusing_tasks) {
                 });
             };
             w.check(refusal([&] { s.schedule_after(1ms, [] {}); }) ==
-                        asio_wheel::error::too_many_pending,
+                        asio_wheel::error::scheduler_full,
                     "a full scheduler takes a task");
             const std::function<void()> empty;
             w.check(refusal([&] { s.schedule_after(1ms, empty); }) ==

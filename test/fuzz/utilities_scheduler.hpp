@@ -333,8 +333,8 @@ private:
         if (s.closed) {
             return error::scheduler_stopped;
         }
-        if (s.limit != 0 && pending(i) >= s.limit && former == nobody) {
-            return error::too_many_pending;
+        if (s.limit != 0 && places(i) >= s.limit && former == nobody) {
+            return error::scheduler_full;
         }
         if (former != nobody && tasks_[former].now == stand::waiting) {
             tasks_[former].now = stand::cancelled;
@@ -541,6 +541,17 @@ private:
         return static_cast<std::size_t>(
             std::count_if(tasks_.begin(), tasks_.end(),
                           [i](const task& t) { return t.side == i && is_pending(t); }));
+    }
+
+    // The tasks that count for the limit: those whose key was not taken by another one.
+    [[nodiscard]] std::size_t places(std::size_t i) const {
+        std::size_t n = 0;
+        for (std::size_t id = 0; id < tasks_.size(); ++id) {
+            const task& t = tasks_[id];
+            const bool has_place = t.key == 0 || holder(i, t.key) == id;
+            n += t.side == i && is_pending(t) && has_place ? 1 : 0;
+        }
+        return n;
     }
 
     [[nodiscard]] static bool is_pending(const task& t) {

@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(a_limit_is_kept_by_threads_together) {
         story second;
         bool a = false;
         bool b = false;
-        const boost::system::error_code why = asio_wheel::error::too_many_pending;
+        const boost::system::error_code why = asio_wheel::error::scheduler_full;
         together([&] { a = refused_by(*w.s, w.first, why); },
                  [&] { b = refused_by(*w.s, second, why); });
         check(a != b, "there is room for one");

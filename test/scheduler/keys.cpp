@@ -215,6 +215,80 @@ BOOST_FIXTURE_TEST_CASE(every_function_that_schedules_takes_a_key, logged_schedu
     BOOST_TEST(tasks.pending() == 0U);
 }
 
+BOOST_FIXTURE_TEST_CASE(in_a_full_scheduler_the_newest_under_a_key_wins_while_it_is_called,
+                        virtual_world) {
+    scheduler tasks(ctx, {.max_pending = 1});
+    std::string log;
+    tasks.schedule_after("save", 1s, [&] {
+        log += "a";
+        for (const char c : {'b', 'c', 'd'}) { // Events, while it saves.
+            tasks.schedule_after("save", 1s, [&log, c] { log += c; });
+        }
+        BOOST_TEST(tasks.pending() == 2U);
+        const auto refused = refusal_of([&] { tasks.schedule_after(1s, [] {}); });
+        BOOST_TEST((refused == asio_wheel::error::scheduler_full));
+    });
+    pass(1s);
+    BOOST_TEST(log == "a");
+    BOOST_TEST(tasks.pending() == 1U);
+    const auto refused = refusal_of([&] { tasks.schedule_after("load", 1s, [] {}); });
+    BOOST_TEST((refused == asio_wheel::error::scheduler_full));
+    pass(1s);
+    BOOST_TEST(log == "ad");
+    BOOST_TEST(tasks.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(whoever_is_told_that_a_task_is_over_may_schedule_under_its_key,
+                        virtual_world) {
+    scheduler tasks(ctx, {.max_pending = 1});
+    std::string log;
+    const auto again = [&](const char* what) {
+        tasks.schedule_after(1, 1s, [&log, what] { log += what; });
+    };
+    {
+        const auto at_its_end = std::shared_ptr<int>(new int(0), [&](const int* p) {
+            delete p;
+            again("b");
+        });
+        tasks.schedule_after(1, 1s, [&log, at_its_end] { log += "a"; });
+    }
+    pass(1s);
+    BOOST_TEST(log == "a");
+    pass(1s);
+    BOOST_TEST(log == "ab");
+    tasks.schedule_after(1, 1s, asio_wheel::on_cancel([] {}, [&] { again("c"); }));
+    tasks.cancel(1);
+    pass(1s);
+    BOOST_TEST(log == "abc");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_task_that_lost_its_key_does_not_count_for_the_limit, virtual_world) {
+    scheduler tasks(ctx, {.max_pending = 2});
+    std::string log;
+    tasks.schedule_after(1, 1s, [&] {
+        tasks.schedule_after(1, 1s, [&] { log += "b"; });
+        tasks.schedule_after(1s, [&] { log += "c"; });
+        BOOST_TEST(tasks.pending() == 3U); // This call is one of them.
+        const auto refused = refusal_of([&] { tasks.schedule_after(1s, [] {}); });
+        BOOST_TEST((refused == asio_wheel::error::scheduler_full));
+    });
+    pass(1s);
+    BOOST_TEST(tasks.pending() == 2U);
+    pass(1s);
+    BOOST_TEST(log.size() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_refusal_says_whose_limit_it_was, virtual_world) {
+    scheduler tasks(ctx, {.max_pending = 1});
+    tasks.schedule_after(1s, [] {});
+    const auto refused =
+        thrown_by<boost::system::system_error>([&] { tasks.schedule_after(1s, [] {}); });
+    BOOST_TEST_REQUIRE(refused.has_value());
+    BOOST_TEST(std::string(refused->what()).find("The scheduler is full") != std::string::npos);
+    BOOST_TEST(std::string(refused->what()).find("wheel is") == std::string::npos);
+    BOOST_TEST(std::string(refused->what()).find("waits") == std::string::npos);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_repeated_task_holds_its_key_until_it_is_over, logged_scheduler) {
     tasks.schedule_at_fixed_rate("beat", 1s, 1s, note("x"));
     pass_in(3, 1s);

@@ -21,7 +21,8 @@ using asio_wheel::error;
 using boost::system::error_code;
 
 constexpr std::array all{error::too_many_pending, error::wheel_stopped, error::timed_out,
-                         error::queue_closed,     error::queue_full,    error::scheduler_stopped};
+                         error::queue_closed,     error::queue_full,    error::scheduler_stopped,
+                         error::scheduler_full};
 
 static_assert(boost::system::is_error_code_enum<error>::value);
 static_assert(!boost::system::is_error_condition_enum<error>::value);
@@ -47,6 +48,7 @@ BOOST_AUTO_TEST_CASE(the_values_never_change) {
     BOOST_TEST(static_cast<int>(error::queue_closed) == 4);
     BOOST_TEST(static_cast<int>(error::queue_full) == 5);
     BOOST_TEST(static_cast<int>(error::scheduler_stopped) == 6);
+    BOOST_TEST(static_cast<int>(error::scheduler_full) == 7);
 }
 
 BOOST_AUTO_TEST_CASE(an_error_converts_to_a_failing_error_code) {
@@ -84,6 +86,7 @@ BOOST_AUTO_TEST_CASE(each_message_says_what_happened) {
     BOOST_TEST(error_code(error::queue_closed).message() == "The queue was closed");
     BOOST_TEST(error_code(error::queue_full).message() == "The queue is full");
     BOOST_TEST(error_code(error::scheduler_stopped).message() == "The scheduler was stopped");
+    BOOST_TEST(error_code(error::scheduler_full).message() == "The scheduler is full");
 }
 
 BOOST_AUTO_TEST_CASE(a_passed_deadline_is_everybodys_timeout) {

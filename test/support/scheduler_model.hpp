@@ -387,8 +387,19 @@ private:
             return error::scheduler_stopped;
         }
         const bool in_place = key >= 0 && holder(s, key) != nothing;
-        const bool full = s == 0 && pending(s) - (in_place ? 1 : 0) >= limit;
-        return full ? error_code(error::too_many_pending) : error_code();
+        const bool full = s == 0 && !in_place && places(s) >= limit;
+        return full ? error_code(error::scheduler_full) : error_code();
+    }
+
+    // The tasks that count for the limit: those whose key was not taken by another one.
+    [[nodiscard]] std::size_t places(std::size_t s) const {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i != records_.size(); ++i) {
+            const record& r = records_[i];
+            const bool has_place = r.key < 0 || holder(s, r.key) == i;
+            n += r.where == s && r.is_pending() && has_place ? 1 : 0;
+        }
+        return n;
     }
 
     template <class Function>

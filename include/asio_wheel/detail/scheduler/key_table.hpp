@@ -36,6 +36,7 @@ struct registry_entry
         boost::intrusive::unordered_set_base_hook<boost::intrusive::tag<key_table_tag>>;
 
     const key_view* key = nullptr; ///< Null: it has none.
+    bool has_place = false;        ///< It counts for max_pending: see task_registry.hpp.
 };
 
 /// A hash table of the tasks that have keys. If there is no memory for more buckets, the table

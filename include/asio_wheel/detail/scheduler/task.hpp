@@ -248,7 +248,7 @@ private:
     void finalize(bool tell) noexcept {
         const idle_source::task_call in_call(*this, group_.get(), registry_.get());
         if (registry_ && this->key != nullptr) {
-            registry_->release_key(*this);
+            registry_->release_place(*this);
         }
         if (tell) {
             const handle h(this->shared_from_this());
@@ -287,25 +287,20 @@ private:
                                                           wheel_service<Clock>& wheel,
                                                           const boost::asio::any_io_executor& ex,
                                                           wait_handler& w, bool& initiated) {
-        bool added = false;
         if (group_) {
             group_->begin(*this);
         }
         scope_exit undo([&] {
             timer_.reset();
-            if (added) {
-                registry.remove(*this);
-            }
             if (group_) {
                 group_->rest();
             }
         });
-        registry.add(*this);
-        added = true;
+        registry.prepare_to_add(*this); // So that no wait begins for a task that is refused.
         wheel_ = &wheel;
         timer_.emplace(ex);
         initiated = timer_.initiate(expiry_, w, tag());
-        std::shared_ptr<task> previous = registry.assign_key(*this);
+        std::shared_ptr<task> previous = registry.add(*this); // Last, since the key takes effect.
         undo.release();
         return previous;
     }

@@ -7,9 +7,14 @@
 // a task allocates all that they need. So the list of tasks and the table of keys are intrusive,
 // and there is always capacity for as many orphans as there are tasks.
 //
-// A task is registered from the start of its first wait until its function is destroyed. The
+// A task is registered when its first wait has begun, and until its function is destroyed. The
 // registry does not own the tasks: the pending wait of a task does, and a call of it. So when the
 // context ends, its tasks end, too, even those that own their scheduler.
+//
+// Places. There are no more places than max_pending. A registered task has one until it is over, or
+// until another task takes its key, and the place with it. So whoever has a key that leads to a
+// task is never refused for lack of a place, however long the calls of that task and of those
+// before it take. Every task in the table of keys has a place.
 //
 // A mutex guards the registry. It may be taken while a task's mutex is held. A task's mutex must
 // not be taken while it is held.
@@ -62,37 +67,28 @@ public:
     task_registry& operator=(const task_registry&) = delete;
     ~task_registry() { BOOST_ASSERT(tasks_.empty()); }
 
-    /// Adds a task. Throws if the registry is closed, or if max_pending tasks are registered. A
-    /// task that will replace another one with the same key is not counted. Throws what == of keys
-    /// throws.
-    void add(task<Clock>& t) {
+    /// Throws if add() would throw now: if the registry is closed; if all places are taken, and `t`
+    /// has no key whose task it would replace; for lack of memory; or what == of keys throws.
+    void prepare_to_add(const task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
-        if (closed_) {
-            BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_stopped));
-        }
-        const bool replaces = t.key != nullptr && by_key_.find(*t.key) != nullptr;
-        if (max_pending_ != 0 && size_ - (replaces ? 1 : 0) >= max_pending_) {
-            BOOST_THROW_EXCEPTION(boost::system::system_error(error::too_many_pending));
-        }
-        if (orphan_reserve_.capacity() <= size_) {
-            orphan_reserve_.reserve(std::max<std::size_t>(2 * size_, 16));
-        }
-        tasks_.push_back(t);
-        ++size_;
+        static_cast<void>(prepare(t));
     }
 
-    /// Enters the key of `t`, if it has one, into the table. Returns the task that had the key
-    /// before, or null. The caller cancels that task. If == of keys throws, nothing has changed.
-    [[nodiscard]] task_ptr assign_key(task<Clock>& t) {
-        if (t.key == nullptr) {
-            return nullptr;
-        }
+    /// Adds a task, and enters its key, if it has one. Returns the task that had the key before,
+    /// and the place, or null. The caller cancels that task. If this throws, nothing has changed.
+    [[nodiscard]] task_ptr add(task<Clock>& t) {
         const std::lock_guard<mutex> guard(mutex_);
-        registry_entry* const previous = by_key_.find(*t.key);
+        registry_entry* const previous = prepare(t);
+        tasks_.push_back(t);
+        ++size_;
         if (previous != nullptr) {
-            by_key_.erase(*previous);
+            give_up_place(*previous);
         }
-        by_key_.insert(t);
+        t.has_place = true;
+        ++places_;
+        if (t.key != nullptr) {
+            by_key_.insert(t);
+        }
         return previous != nullptr ? shared_from(*previous) : nullptr;
     }
 
@@ -103,12 +99,10 @@ public:
         return entry != nullptr ? shared_from(*entry) : nullptr;
     }
 
-    /// The key of `t` does not lead to it any more.
-    void release_key(task<Clock>& t) noexcept {
+    /// `t` is over: its key does not lead to it any more, and its place is free.
+    void release_place(task<Clock>& t) noexcept {
         const std::lock_guard<mutex> guard(mutex_);
-        if (key_table::contains(t)) {
-            by_key_.erase(t);
-        }
+        give_up_place(t);
     }
 
     void remove(task<Clock>& t) noexcept {
@@ -119,9 +113,7 @@ public:
         }
         tasks_.erase(it);
         --size_;
-        if (key_table::contains(t)) {
-            by_key_.erase(t);
-        }
+        give_up_place(t);
         finish_waits_if_idle();
     }
 
@@ -189,6 +181,31 @@ private:
         }));
     }
 
+    // All of add() that may fail. Returns what `t` replaces, or null. The mutex is held.
+    [[nodiscard]] registry_entry* prepare(const task<Clock>& t) {
+        if (closed_) {
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_stopped));
+        }
+        registry_entry* const previous = t.key != nullptr ? by_key_.find(*t.key) : nullptr;
+        if (previous == nullptr && max_pending_ != 0 && places_ >= max_pending_) {
+            BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_full));
+        }
+        if (orphan_reserve_.capacity() <= size_) {
+            orphan_reserve_.reserve(std::max<std::size_t>(2 * size_, 16));
+        }
+        return previous;
+    }
+
+    // Does nothing if it has none any more. The mutex is held.
+    void give_up_place(registry_entry& entry) noexcept {
+        if (std::exchange(entry.has_place, false)) {
+            --places_;
+        }
+        if (key_table::contains(entry)) {
+            by_key_.erase(entry);
+        }
+    }
+
     // A registered task has an owner, which keeps it until it is removed.
     [[nodiscard]] static task_ptr shared_from(registry_entry& entry) noexcept {
         return static_cast<task<Clock>&>(entry).shared_from_this();
@@ -201,7 +218,8 @@ private:
     // The mutex of the base class guards all that follows.
     list tasks_;
     std::size_t size_ = 0;
-    key_table by_key_;       // The tasks that have keys.
+    std::size_t places_ = 0; // How many of them have places.
+    key_table by_key_;       // The tasks that have keys, and places.
     orphans orphan_reserve_; // Empty, with capacity for all tasks.
     bool closed_ = false;
     bool stopped_ = false;
