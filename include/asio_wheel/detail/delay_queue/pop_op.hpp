@@ -28,6 +28,7 @@
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_OP_HPP
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
@@ -197,7 +198,7 @@ public:
         : pop_cancel_link<T>(pop), abort_(abort) {}
 
     void operator()(boost::asio::cancellation_type type) noexcept {
-        if (this->pop() != nullptr && type != boost::asio::cancellation_type::none) {
+        if (this->pop() != nullptr && aborts(type)) {
             abort_(*this->pop());
         }
     }

@@ -32,6 +32,7 @@
 #define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_OP_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
@@ -107,7 +108,7 @@ public:
     }
 
     void operator()(boost::asio::cancellation_type type) noexcept {
-        if (op_ != nullptr && type != boost::asio::cancellation_type::none) {
+        if (op_ != nullptr && aborts(type)) {
             op_->cancel();
         }
     }

@@ -26,6 +26,7 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_OP_HPP
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
@@ -56,7 +57,7 @@ public:
         : source_(source), id_(id) {}
 
     void operator()(boost::asio::cancellation_type type) const noexcept {
-        if (type == boost::asio::cancellation_type::none) {
+        if (!aborts(type)) {
             return;
         }
         if (const std::shared_ptr<idle_source> source = source_.lock()) {

@@ -4,6 +4,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_START_WAIT_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_START_WAIT_HPP
 
+#include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
@@ -32,10 +33,7 @@ public:
     ~wait_canceller() { core_->unbind(*this); }
 
     void operator()(boost::asio::cancellation_type type) noexcept {
-        using boost::asio::cancellation_type;
-        constexpr auto any =
-            cancellation_type::terminal | cancellation_type::partial | cancellation_type::total;
-        if ((type & any) != cancellation_type::none) {
+        if (aborts(type)) {
             core_->cancel(*this);
         }
     }
