@@ -32,6 +32,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <list>
@@ -110,6 +111,15 @@ struct polling : virtual_world {
 };
 
 constexpr auto never = []() -> maybe { return std::nullopt; };
+
+// Counts how often keys are compared.
+struct counted_equal {
+    std::size_t* calls;
+    bool operator()(std::uint64_t a, std::uint64_t b) const {
+        ++*calls;
+        return a == b;
+    }
+};
 
 } // namespace
 
@@ -444,6 +454,22 @@ BOOST_FIXTURE_TEST_CASE(many_keys_are_found_again, polling) {
     }
     poll();
     BOOST_TEST(done == 1000);
+}
+
+// std::hash of a number is the number. So these were all in one bucket of a table whose number of
+// buckets is one of two primes.
+BOOST_FIXTURE_TEST_CASE(keys_that_are_chosen_to_have_one_bucket_are_spread, virtual_world) {
+    constexpr std::size_t count = 2000;
+    constexpr std::uint64_t primes = std::uint64_t{3079} * 6151;
+    std::size_t comparisons = 0;
+    asio_wheel::delayed_operations<std::uint64_t, int, std::hash<std::uint64_t>, counted_equal>
+        waiting(ctx, {}, counted_equal{&comparisons});
+    for (std::uint64_t i = 0; i != count; ++i) {
+        waiting.async_wait(i * primes, 1h, [] { return maybe(); }, [](error_code, int) {});
+    }
+    BOOST_TEST(comparisons < 5 * count);
+    waiting.cancel();
+    poll();
 }
 
 BOOST_FIXTURE_TEST_CASE(keys_may_have_a_hash_and_an_equality_of_their_own, polling) {

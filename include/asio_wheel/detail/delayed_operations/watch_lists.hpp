@@ -15,6 +15,7 @@
 #define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_WATCH_LISTS_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/hash_seed.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
@@ -140,7 +141,7 @@ public:
 
     watched_key_table(const Hash& hash, const Equal& equal)
         : buckets_(new bucket[first_buckets]),
-          set_(bucket_traits(buckets_.get(), first_buckets), hash, equal) {}
+          set_(bucket_traits(buckets_.get(), first_buckets), seeded_hash{hash, {}}, equal) {}
 
     watched_key_table(const watched_key_table&) = delete;
     watched_key_table& operator=(const watched_key_table&) = delete;
@@ -185,8 +186,13 @@ public:
     }
 
 private:
+    struct seeded_hash {
+        Hash hash;
+        hash_seed seed;
+        [[nodiscard]] std::size_t operator()(const Key& key) const { return seed(hash(key)); }
+    };
     using set =
-        boost::intrusive::unordered_set<entry, boost::intrusive::hash<Hash>,
+        boost::intrusive::unordered_set<entry, boost::intrusive::hash<seeded_hash>,
                                         boost::intrusive::equal<Equal>,
                                         boost::intrusive::key_of_value<typename entry::key_of>>;
     using bucket = typename set::bucket_type;

@@ -8,6 +8,7 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_KEY_TABLE_HPP
 
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/hash_seed.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
@@ -43,7 +44,9 @@ struct registry_entry
 /// becomes slower. Only find() calls functions of the user, and may throw what they throw.
 class key_table {
 public:
-    key_table() noexcept : table_(traits(single_bucket_.data(), single_bucket_.size())) {}
+    explicit key_table(hash_seed seed = hash_seed())
+        : seed_(seed),
+          table_(traits(single_bucket_.data(), single_bucket_.size()), hash_of_entry{seed}) {}
     key_table(const key_table&) = delete;
     key_table& operator=(const key_table&) = delete;
     ~key_table() { table_.clear(); }
@@ -51,7 +54,7 @@ public:
     /// Returns the task with this key, or null.
     [[nodiscard]] registry_entry* find(const key_view& key) {
         const auto it = table_.find(
-            key, [](const key_view& k) noexcept { return k.hash(); },
+            key, [this](const key_view& k) noexcept { return seed_(k.hash()); },
             [](const key_view& k, const registry_entry& entry) { return k.equals(*entry.key); });
         return it != table_.end() ? &*it : nullptr;
     }
@@ -70,10 +73,20 @@ public:
         return entry.registry_entry::table_hook::is_linked();
     }
 
+    /// How many tasks find() may have to look at.
+    [[nodiscard]] std::size_t longest_bucket() const noexcept {
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i != table_.bucket_count(); ++i) {
+            longest = (std::max)(longest, table_.bucket_size(i));
+        }
+        return longest;
+    }
+
 private:
     struct hash_of_entry {
+        hash_seed seed;
         [[nodiscard]] std::size_t operator()(const registry_entry& entry) const noexcept {
-            return entry.key->hash();
+            return seed(entry.key->hash());
         }
     };
     // For insert(), which compares the new task with those in its bucket. Keys are compared by
@@ -100,6 +113,7 @@ private:
         }
     }
 
+    const hash_seed seed_;
     std::array<bucket, 1> single_bucket_; // Most schedulers have no keys.
     std::vector<bucket> buckets_;
     table table_;

@@ -16,7 +16,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -71,8 +70,8 @@ public:
     /// hash function throws.
     template <class Stored, class Value>
     [[nodiscard]] static key_view of(const Value& value) {
-        return {mixed(std::hash<Value>()(value)), &key_type_tag<Stored>,
-                static_cast<const void*>(&value), &are_equal<Value, Stored>};
+        return {std::hash<Value>()(value), &key_type_tag<Stored>, static_cast<const void*>(&value),
+                &are_equal<Value, Stored>};
     }
 
     [[nodiscard]] std::size_t hash() const noexcept { return hash_; }
@@ -92,13 +91,6 @@ private:
     [[nodiscard]] static bool are_equal(const void* value, const void* stored) {
         return static_cast<bool>(*static_cast<const Stored*>(stored) ==
                                  *static_cast<const Value*>(value));
-    }
-
-    // The table uses the lowest bits. The standard hash of a number or of a pointer may be the
-    // value itself, whose lowest bits may all be the same.
-    [[nodiscard]] static std::size_t mixed(std::size_t hash) noexcept {
-        const std::uint64_t product = std::uint64_t{hash} * 0x9E37'79B9'7F4A'7C15U;
-        return static_cast<std::size_t>(product >> 32U) ^ static_cast<std::size_t>(product);
     }
 
     std::size_t hash_;
