@@ -57,8 +57,8 @@ struct interval_options {
     /// time below the period, as random_phase() gives, spreads intervals that begin together.
     std::optional<std::chrono::nanoseconds> first = std::nullopt;
 
-    /// Each tick is late by a random time, less than this share of the period: 0 to 1. Jitter does
-    /// not add up.
+    /// Each tick is late by a random time, less than this share of the period: 0 to 1. It is drawn
+    /// once for each tick, however often async_tick() is called. Jitter does not add up.
     double jitter = 0;
 };
 

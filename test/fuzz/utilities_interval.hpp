@@ -186,7 +186,7 @@ private:
         require_settled();
     }
 
-    // The jitter of the pending tick is drawn again. It depends on the current period.
+    // The jitter of the pending tick depends on the current period.
     void note_jitter() {
         const double product = static_cast<double>(period_.count()) * options_.jitter;
         const duration window = product < static_cast<double>(period_.count())

@@ -241,6 +241,47 @@ BOOST_FIXTURE_TEST_CASE(handlers_of_one_interval_never_overlap, ticking) {
     BOOST_TEST(take_log() == "1000*9"); // until now.
 }
 
+// As a loop does that waits for a tick or something else, whatever comes first.
+BOOST_FIXTURE_TEST_CASE(jitter_is_drawn_once_for_a_tick_however_often_it_is_asked_for,
+                        virtual_world) {
+    constexpr int intervals = 40;
+    const auto mean_after = [&](const interval_options& options, auto ask) {
+        nanoseconds sum{};
+        for (int i = 0; i != intervals; ++i) {
+            interval ticks(ctx, 10s, options);
+            const auto start = now();
+            std::optional<nanoseconds> late;
+            while (!late) {
+                ask(ticks);
+                ticks.async_tick([&](error_code ec, std::size_t) {
+                    late = ec ? late : std::optional<nanoseconds>(now() - start - 10s);
+                });
+                pass(now() - start < 10s ? 10s : 100ms); // Then something else comes.
+            }
+            sum += *late;
+        }
+        return sum / intervals;
+    };
+    const auto nothing = [](interval&) {};
+    const auto same_period = [](interval& ticks) { ticks.period(10s); };
+    // 5 s are expected, and the deviation is 0.5 s. Would each call draw, it were 1.2 s.
+    BOOST_TEST((mean_after({.jitter = 1}, nothing) > 2s));
+    BOOST_TEST((mean_after({.jitter = 1}, same_period) > 2s));
+}
+
+BOOST_FIXTURE_TEST_CASE(jitter_is_drawn_anew_for_each_tick, virtual_world) {
+    interval ticks(ctx, 10s, {.jitter = 1});
+    std::vector<nanoseconds> late;
+    const auto start = now();
+    for (int n = 1; n <= 20; ++n) {
+        ticks.async_tick([&](error_code, std::size_t) { late.push_back(now() - start - n * 10s); });
+        BOOST_TEST_REQUIRE(wheel.advance_to_next() == 1U);
+        poll();
+    }
+    std::sort(late.begin(), late.end());
+    BOOST_TEST((std::adjacent_find(late.begin(), late.end()) == late.end()));
+}
+
 BOOST_FIXTURE_TEST_CASE(an_interval_cancelled_before_its_first_tick_never_ticks, ticking) {
     begin(100ms);
     run_for(50ms);

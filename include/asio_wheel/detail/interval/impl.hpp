@@ -7,6 +7,9 @@
 // period_start_. It is explicit if the user has given it: as options.first, or by reset_at(). Then
 // a change of the period does not change it.
 //
+// Jitter is drawn once for each tick, when the tick before was taken, or when the user sets a time.
+// Would async_tick() draw it, a loop that asks again and again would get the smallest of its draws.
+//
 // With a fixed delay, the period starts when the user asks for a tick. Otherwise it starts at the
 // tick before, and the policy for missed ticks says what happens if the user asks too late.
 //
@@ -52,7 +55,7 @@ public:
         : wheel_(wheel_of<Clock>(ex)), timer_(ex), period_(positive_period(period)),
           options_(checked_options(options)), period_start_(wheel_.now()),
           next_(options.first ? add_saturating(period_start_, *options.first) : period_end()),
-          next_is_explicit_(options.first.has_value()) {}
+          next_is_explicit_(options.first.has_value()), jitter_(drawn_jitter()) {}
 
     interval_impl(const interval_impl&) = delete;
     interval_impl& operator=(const interval_impl&) = delete;
@@ -92,11 +95,13 @@ public:
     void reset() {
         next_is_explicit_ = false;
         period_start_ = wheel_.now();
+        jitter_ = drawn_jitter();
         set_next(period_end());
     }
 
     void reset_at(const time_point& t) {
         next_is_explicit_ = true;
+        jitter_ = drawn_jitter();
         set_next(t);
     }
 
@@ -116,6 +121,7 @@ private:
     // ended.
     std::size_t on_tick() {
         next_is_explicit_ = false;
+        jitter_ = drawn_jitter();
         if (options_.fixed_delay) {
             return 1;
         }
@@ -140,7 +146,12 @@ private:
     }
 
     [[nodiscard]] time_point jittered(const time_point& t) const {
-        return add_saturating(t, random_share(to_nanoseconds(period_), options_.jitter));
+        const auto period = to_nanoseconds(period_);
+        return add_saturating(t, scaled(period, jitter_, period));
+    }
+
+    [[nodiscard]] double drawn_jitter() const {
+        return options_.jitter * random_part(options_.jitter);
     }
 
     template <class Rep, class Period>
@@ -164,6 +175,7 @@ private:
     time_point period_start_; // When the present period started.
     time_point next_;         // The next tick, without jitter.
     bool next_is_explicit_;   // The user has given next_; it is not the end of the period.
+    double jitter_;           // Of the next tick, as a share of the period.
 };
 
 } // namespace asio_wheel::detail

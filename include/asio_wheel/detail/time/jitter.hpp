@@ -33,6 +33,11 @@ using jitter_generator = std::minstd_rand;
     return std::chrono::nanoseconds(times(this_threads_jitter()));
 }
 
+/// A random number in [0, 1), evenly distributed; zero if it is not needed, as `share` is zero.
+[[nodiscard]] inline double random_part(double share) {
+    return share > 0 ? std::uniform_real_distribution<double>()(this_threads_jitter()) : 0;
+}
+
 /// `factor` times `d`, but not more than `max`. The product may be too large for a duration.
 [[nodiscard]] inline std::chrono::nanoseconds scaled(std::chrono::nanoseconds d, double factor,
                                                      std::chrono::nanoseconds max) noexcept {
