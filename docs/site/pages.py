@@ -35,6 +35,7 @@ HEADERS = {
     "timers": ["basic_waitable_timer", "steady_timer", "system_timer", "high_resolution_timer",
                "boottime_timer", "boottime_clock"],
     "wheel": ["wheel_service", "wheel_options", "error"],
+    "interval": ["interval", "missed"],
     "testing": ["virtual_time"],
     "operations": ["stats", "pending", "openmetrics", "tag", "wait_kind"],
     "timeout_stream": ["timeout_stream", "beast"],

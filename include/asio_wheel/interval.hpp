@@ -17,6 +17,7 @@
 #include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/time/jitter.hpp>
+#include <asio_wheel/missed.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -36,18 +37,13 @@ template <class Clock, class Executor>
 class interval_impl;
 }
 
-/// What happens to missed ticks. Example: with a period of 300 ms, the second tick is taken as late
-/// as 950 ms.
-enum class missed_tick {
-    skip,  ///< One tick at 950 stands for those of 600 and 900; the next is due at 1200.
-    delay, ///< One tick at 950 stands for both; the next is due a period later, at 1250.
-    burst  ///< Two ticks at 950, one after the other; the next is due at 1200.
-};
-
 /// How an interval ticks.
 struct interval_options {
-    /// What happens to ticks that nothing waited for in time.
-    missed_tick missed = missed_tick::skip;
+    /// What happens to ticks that were missed. Example: with a period of 300 ms, the second tick is
+    /// taken as late as 950 ms. With coalesce, one tick at 950 stands for those of 600 and 900.
+    /// With catch_up, there are two ticks at 950, one after the other. With skip, there is none.
+    /// In each case, the next one is due at 1200.
+    asio_wheel::missed missed = asio_wheel::missed::coalesce;
 
     /// True makes the period a pause, that begins with each call of async_tick(). No tick is ever
     /// missed then.
@@ -72,7 +68,7 @@ struct interval_options {
 ///
 /// Ticks become due whether or not something waits for them. async_tick() takes the next one that
 /// was not taken yet. So handlers of one interval never overlap. A handler that takes longer than a
-/// period misses ticks: see missed_tick.
+/// period misses ticks: see interval_options::missed.
 ///
 /// Movable at any time, also while a tick is waited for. An interval that was moved from may be
 /// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
@@ -126,8 +122,7 @@ public:
     /// Completion signature: void(boost::system::error_code, std::size_t periods)
     ///
     /// `periods` is how many periods have passed since the tick before, including missed ones. It
-    /// is 1 for a tick in time, always 1 with missed_tick::burst and fixed_delay, and 0 with an
-    /// error.
+    /// is 1 for a tick in time, always 1 with missed::catch_up and fixed_delay, and 0 with an error.
     ///
     /// Completes, once, when the tick is due, or was missed; or when it is aborted by cancel(), by
     /// destruction, by move assignment, by another async_tick(), or by the handler's cancellation

@@ -18,10 +18,10 @@
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/impl.hpp>
 #include <asio_wheel/detail/scheduler/initiations.hpp>
-#include <asio_wheel/detail/scheduler/missed_call.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
+#include <asio_wheel/missed.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -163,21 +163,21 @@ public:
     /// is late.
     ///
     /// `rule` says what happens when a call begins that is late by a period or more, because the
-    /// process was suspended, or because a call took long. With missed_call::coalesce, one call
+    /// process was suspended, or because a call took long. With missed::coalesce, one call
     /// counts for all times that have passed; handle::expiry() is the last of them. With
-    /// missed_call::skip there is no call before the next time that is to come; so with a period
-    /// below the wheel's tick there may be none at all. With missed_call::catch_up, all calls are
+    /// missed::skip there is no call before the next time that is to come; so with a period
+    /// below the wheel's tick there may be none at all. With missed::catch_up, all calls are
     /// made, one after the other. The next call after that is at a time of the rate again.
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed_call rule = missed_call::coalesce) {
+                                  missed rule = missed::coalesce) {
         return impl_.schedule_at_fixed_rate(initial, period, std::forward<F>(f), rule);
     }
     template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed_call rule = missed_call::coalesce) {
+                                  missed rule = missed::coalesce) {
         return impl_.schedule_at_fixed_rate(std::forward<Key>(key), initial, period,
                                             std::forward<F>(f), rule);
     }

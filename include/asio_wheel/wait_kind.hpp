@@ -19,7 +19,7 @@ enum class wait_kind : std::uint8_t {
     sleep,     ///< `async_sleep_for()` or `async_sleep_until()`. Its time has come.
     timeout,   ///< A deadline of an operation: `timeout()`, `cancel_after()` and their relatives,
                ///< delayed_operations. It has passed before the operation ended.
-    interval,  ///< A tick of an interval.
+    interval,  ///< A tick of an interval. (One that skips missed ticks may run more often.)
     scheduler, ///< A time of a scheduler's task. (A task that has missed some may run more often.)
     idle,      ///< An idle timer has reported idleness. To look after a touch does not count.
     heartbeat, ///< A heartbeat has reported that it is time to send, or that the peer is dead.

@@ -385,8 +385,8 @@ outcome& tick(world& w, interval& i, const error_code& ec = success) {
 
 BOOST_AUTO_TEST_CASE(ticks) {
     for (const bool fixed_delay : {false, true}) {
-        for (const auto missed : {asio_wheel::missed_tick::skip, asio_wheel::missed_tick::delay,
-                                  asio_wheel::missed_tick::burst}) {
+        for (const auto missed : {asio_wheel::missed::coalesce, asio_wheel::missed::catch_up,
+                                  asio_wheel::missed::skip}) {
             each_failure([=](world& w) {
                 interval i = w.call([&] {
                     return interval(w.ctx(), 3ms, {.missed = missed, .fixed_delay = fixed_delay});

@@ -96,11 +96,11 @@ int waits_in_child(const starting_line& line, std::optional<asio_wheel::wheel_op
 
 // Intervals of 10 ms, for at least a second after the stop, and the number of missed periods.
 int intervals_in_child(const starting_line& line) {
-    using asio_wheel::missed_tick;
+    using asio_wheel::missed;
     asio::io_context ctx;
     struct ticks {
-        ticks(asio::io_context& ctx, missed_tick missed)
-            : interval(ctx, 10ms, {.missed = missed}), first(interval.expiry()) {}
+        ticks(asio::io_context& ctx, missed rule)
+            : interval(ctx, 10ms, {.missed = rule}), first(interval.expiry()) {}
 
         void wait() {
             interval.async_tick([this](const error_code& ec, std::size_t n) {
@@ -121,18 +121,18 @@ int intervals_in_child(const starting_line& line) {
         std::size_t periods = 0;
         bool early = false;
     };
-    ticks skip(ctx, missed_tick::skip);
-    ticks burst(ctx, missed_tick::burst);
-    skip.wait();
-    burst.wait();
+    ticks one(ctx, missed::coalesce);
+    ticks all(ctx, missed::catch_up);
+    one.wait();
+    all.wait();
     line.ready();
     ctx.run();
-    if (skip.early || burst.early) {
+    if (one.early || all.early) {
         return delivered_early;
     }
     // None was lost: 3 s of periods. If one call counts many periods, there are fewer calls.
-    const bool right = skip.periods >= 300 && burst.periods >= 300 &&
-                       burst.calls == burst.periods && skip.calls < skip.periods - 100;
+    const bool right = one.periods >= 300 && all.periods >= 300 && all.calls == all.periods &&
+                       one.calls < one.periods - 100;
     return right ? all_well : wrong_periods;
 }
 

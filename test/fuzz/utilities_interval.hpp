@@ -26,6 +26,7 @@ public:
     explicit interval_world(bytes& in) : one_wait_world(in) { renew(); }
 
     void step() {
+        see_skipped();
         switch (pick(14)) {
         case 0:
         case 1:
@@ -39,12 +40,14 @@ public:
             note("reset");
             interval_->reset();
             given_ = false;
+            skipped_ = 0;
             from_ = now();
             next_ = sum(from_, period_);
             note_jitter();
             return require_expiry();
         case 6:
             given_ = true;
+            skipped_ = 0;
             next_ = any_time();
             note("reset_at %", ns(next_));
             interval_->reset_at(next_);
@@ -85,8 +88,8 @@ private:
     void renew() {
         abort();
         interval_.reset();
-        constexpr std::array<missed_tick, 3> policies{missed_tick::skip, missed_tick::delay,
-                                                      missed_tick::burst};
+        constexpr std::array<asio_wheel::missed, 3> policies{missed::coalesce, missed::skip,
+                                                             missed::catch_up};
         period_ = any_positive_duration();
         options_ = {};
         options_.missed = policies[pick(policies.size())];
@@ -99,6 +102,7 @@ private:
         }
         interval_ = std::make_unique<interval>(*context_, period_, options_);
         given_ = options_.first.has_value();
+        skipped_ = 0;
         from_ = now();
         next_ = sum(from_, options_.first ? duration(*options_.first) : period_);
         note("an interval of %, missed ticks %, fixed delay %, jitter %, first at %", ns(period_),
@@ -128,28 +132,44 @@ private:
             require(periods == 0, "with an error no period has passed");
             return;
         }
-        require(now() >= next_, "no tick is early");
-        require(periods == take(), "a tick stands for all periods since the one before");
+        take(periods);
         require_expiry();
         if (coin()) {
             wait();
         }
     }
 
-    // As documented.
-    std::size_t take() {
+    // As documented. What was missed by less than a period and the jitter was not missed.
+    void take(std::size_t periods) {
+        require(periods > skipped_, "a tick stands for all periods since the one before");
+        const std::size_t missed_now = periods - 1 - std::exchange(skipped_, 0);
+        require(missed_now == 0 || (options_.missed == missed::coalesce && !options_.fixed_delay),
+                "a tick stands for others if that was asked for");
         given_ = false;
-        if (options_.fixed_delay) {
-            return 1;
+        const time_point due = next_ + period_ * static_cast<duration::rep>(missed_now);
+        require(now() >= due, "no tick is early");
+        if (!options_.fixed_delay) {
+            require(options_.missed == missed::catch_up || now() - due - latest_ < period_,
+                    "a tick stands for all that were missed");
+            from_ = due;
+            next_ = sum(from_, period_);
         }
-        std::size_t periods = 1;
-        if (options_.missed != missed_tick::burst) {
-            periods += static_cast<std::size_t>((now() - next_) / period_);
+    }
+
+    // The interval may have skipped ticks that are late.
+    void see_skipped() {
+        const time_point expiry = interval_->expiry();
+        if (options_.missed != missed::skip || options_.fixed_delay || expiry <= next_) {
+            return;
         }
-        const time_point last = next_ + period_ * static_cast<duration::rep>(periods - 1);
-        from_ = options_.missed == missed_tick::delay && periods > 1 ? now() : last;
-        next_ = sum(from_, period_);
-        return periods;
+        require((expiry - next_) % period_ == duration::zero() && now() - next_ >= period_ &&
+                    expiry <= sum(now(), period_),
+                "ticks that are late are skipped, and the rate is kept");
+        skipped_ += static_cast<std::size_t>((expiry - next_) / period_);
+        from_ = expiry - period_;
+        next_ = expiry;
+        given_ = false;
+        note_jitter();
     }
 
     void change_period() {
@@ -181,6 +201,7 @@ private:
 
     void settle() {
         poll_all();
+        see_skipped();
         require(pending_ == nobody || now() < sum(next_, latest_) || next_ == time_point::max(),
                 "a tick that is due is taken");
         require_settled();
@@ -195,7 +216,8 @@ private:
         latest_ = std::max(window - duration(1), duration::zero());
     }
 
-    void require_expiry() const {
+    void require_expiry() {
+        see_skipped();
         require(interval_->expiry() == next_, "expiry() says when the next tick is due");
     }
 
@@ -206,6 +228,7 @@ private:
     time_point from_;
     time_point next_;
     bool given_ = false;
+    std::size_t skipped_ = 0;
 };
 
 } // namespace asio_wheel::test

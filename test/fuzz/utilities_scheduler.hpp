@@ -80,8 +80,8 @@ private:
         std::size_t key = 0;        // 0 is none.
         time_point due;
         duration period{};
-        missed_call rule = missed_call::catch_up; // Of a fixed rate.
-        std::size_t left = 0;                     // Calls of a plan.
+        missed rule = missed::catch_up; // Of a fixed rate.
+        std::size_t left = 0;           // Calls of a plan.
         bool was_called = false;
         bool found = false; // An orphan that stop() has returned.
         int instances = 0;  // Existing copies of its function.
@@ -256,7 +256,7 @@ private:
                 : what == 3 ? kind::rate
                 : what == 4 ? kind::delay
                             : kind::plan;
-        t.rule = static_cast<missed_call>(t.left % 3);
+        t.rule = static_cast<missed>(t.left % 3);
         note("task %, of kind %, at %, period %, key %", id, what, ns(t.due), ns(t.period), t.key);
         note("if calls are missed: %", static_cast<int>(t.rule));
         error_code refused;
@@ -376,16 +376,16 @@ private:
 
     // A call of a fixed rate counts for the last time that has passed; or it is not late.
     void coalesce(task& t) const {
-        if (t.how == kind::rate && t.rule != missed_call::catch_up && t.due <= now()) {
+        if (t.how == kind::rate && t.rule != missed::catch_up && t.due <= now()) {
             const auto missed = (now() - t.due) / t.period;
-            require(t.rule != missed_call::skip || missed == 0, "missed calls are skipped");
+            require(t.rule != missed::skip || missed == 0, "missed calls are skipped");
             t.due += missed * t.period;
         }
     }
 
     // The context may have skipped calls of a fixed rate that are late.
     void see_skipped(task& t) const {
-        if (t.how != kind::rate || t.rule != missed_call::skip || t.now != stand::waiting ||
+        if (t.how != kind::rate || t.rule != missed::skip || t.now != stand::waiting ||
             t.due > now() || t.handle.expiry() == t.due) {
             return;
         }
@@ -513,7 +513,7 @@ private:
     // A fixed rate that is late or not awaited would then have very many calls to make up for.
     void advance_to_next() {
         if (std::none_of(tasks_.begin(), tasks_.end(), [this](const task& t) {
-                return t.how == kind::rate && t.rule == missed_call::catch_up &&
+                return t.how == kind::rate && t.rule == missed::catch_up &&
                        (t.now == stand::called || t.now == stand::orphan ||
                         (t.now == stand::waiting && t.due <= now()));
             })) {

@@ -4,6 +4,7 @@
 // Intervals: fixed rate, missed ticks, fixed delay, phases and jitter.
 
 #include <asio_wheel/interval.hpp>
+#include <asio_wheel/scheduler.hpp>
 
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
@@ -46,7 +47,7 @@ namespace {
 using namespace asio_wheel::test;
 using asio_wheel::interval;
 using asio_wheel::interval_options;
-using asio_wheel::missed_tick;
+using asio_wheel::missed;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
@@ -117,7 +118,7 @@ BOOST_FIXTURE_TEST_CASE(the_first_tick_may_come_at_a_phase, ticking) {
 }
 
 // The second tick, of 600 ms, is taken only at 950 ms.
-BOOST_FIXTURE_TEST_CASE(skipped_ticks_are_counted_in_the_next_one, ticking) {
+BOOST_FIXTURE_TEST_CASE(one_tick_counts_for_all_that_were_missed, ticking) {
     begin(300ms);
     run_for(300ms);
     elapse(650ms);
@@ -125,16 +126,96 @@ BOOST_FIXTURE_TEST_CASE(skipped_ticks_are_counted_in_the_next_one, ticking) {
     BOOST_TEST(take_log() == "300 950*2 1200");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_delayed_interval_goes_on_a_period_after_a_late_tick, ticking) {
-    begin(300ms, {.missed = missed_tick::delay});
+BOOST_FIXTURE_TEST_CASE(skipped_ticks_are_not_taken_and_counted_in_the_next_one, ticking) {
+    begin(300ms, {.missed = missed::skip});
     run_for(300ms);
     elapse(650ms);
+    poll();
+    BOOST_TEST((ticks->expiry() == start + 1200ms));
+    run_for(600ms);
+    BOOST_TEST(take_log() == "300 1200*3 1500");
+}
+
+// tokio's Delay: the period begins anew when a tick was late.
+BOOST_FIXTURE_TEST_CASE(a_reset_after_a_late_tick_delays_the_rate, ticking) {
+    begin(300ms);
+    run_for(300ms);
+    elapse(650ms);
+    poll();
+    ticks->reset();
     run_for(301ms);
     BOOST_TEST(take_log() == "300 950*2 1250");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_burst_makes_up_for_each_missed_tick, ticking) {
-    begin(300ms, {.missed = missed_tick::burst});
+BOOST_FIXTURE_TEST_CASE(ticks_that_nobody_asked_for_are_skipped, ticking) {
+    taking = false;
+    begin(300ms, {.missed = missed::skip});
+    run_for(950ms);
+    BOOST_TEST(take_log() == "300");
+    taking = true;
+    take(); // 600 is late by a period, and 900 is missed with it.
+    run_for(600ms);
+    BOOST_TEST(take_log() == "1200*3 1500");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_period_that_is_changed_after_a_skip_begins_at_the_time_that_was_skipped,
+                        ticking) {
+    begin(300ms, {.missed = missed::skip});
+    elapse(650ms);
+    poll();
+    ticks->period(100ms);
+    run_for(150ms);
+    BOOST_TEST(take_log() == "700*3 800");
+}
+
+// Its time is that of its jitter.
+BOOST_FIXTURE_TEST_CASE(a_tick_is_not_missed_because_of_its_jitter, virtual_world) {
+    for (const missed rule : {missed::skip, missed::coalesce, missed::catch_up}) {
+        interval ticks(ctx, 10ms, {.missed = rule, .jitter = 1});
+        for (int n = 0; n != 1000; ++n) {
+            std::size_t periods = 0;
+            ticks.async_tick([&](error_code, std::size_t p) { periods = p; });
+            wheel.advance_to_next();
+            elapse(1ms); // A handler takes so long.
+            poll();
+            BOOST_TEST_REQUIRE(periods == 1U);
+        }
+    }
+}
+
+// What missed ticks are is what missed calls of a scheduler's task are.
+BOOST_FIXTURE_TEST_CASE(a_rule_means_the_same_for_ticks_and_for_calls, ticking) {
+    for (const missed rule : {missed::coalesce, missed::catch_up, missed::skip}) {
+        start = now();
+        std::string calls;
+        asio_wheel::scheduler tasks(ctx);
+        tasks.schedule_at_fixed_rate(
+            300ms, 300ms,
+            [&] {
+                calls += calls.empty() ? "" : " ";
+                calls += std::to_string((now() - start) / 1ms);
+            },
+            rule);
+        begin(300ms, {.missed = rule});
+        run_for(300ms);
+        elapse(650ms);
+        run_for(600ms);
+        std::string taken;
+        bool counting = false;
+        for (const char c : take_log()) { // Without the numbers of periods.
+            counting = c == '*' || (counting && c != ' ');
+            taken += counting ? std::string() : std::string(1, c);
+        }
+        BOOST_TEST(taken == calls);
+        BOOST_TEST(!calls.empty());
+        ticks->cancel();
+        poll();
+        static_cast<void>(take_log());
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(a_rate_may_catch_up_on_missed_ticks, ticking) {
+    begin(300ms, {.missed = missed::catch_up});
     run_for(300ms);
     elapse(650ms);
     run_for(300ms);
@@ -142,9 +223,9 @@ BOOST_FIXTURE_TEST_CASE(a_burst_makes_up_for_each_missed_tick, ticking) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_tick_that_is_late_by_less_than_a_period_moves_nothing, ticking) {
-    for (const missed_tick missed : {missed_tick::skip, missed_tick::delay, missed_tick::burst}) {
+    for (const missed rule : {missed::coalesce, missed::catch_up, missed::skip}) {
         start = now();
-        begin(100ms, {.missed = missed});
+        begin(100ms, {.missed = rule});
         run_for(99ms);
         elapse(60ms);
         run_for(150ms);
@@ -160,7 +241,7 @@ BOOST_FIXTURE_TEST_CASE(six_hours_of_sleep_are_one_tick_or_360, ticking) {
     elapse(6h);
     poll();
     BOOST_TEST(take_log() == "21600000*360");
-    begin(1min, {.missed = missed_tick::burst});
+    begin(1min, {.missed = missed::catch_up});
     std::size_t ticked = 0;
     elapse(6h);
     while (poll() != 0) {

@@ -235,8 +235,7 @@ BOOST_FIXTURE_TEST_CASE(a_fixed_rate_is_kept_and_calls_never_overlap, logged_sch
         log_text += "x";
         --inside;
     };
-    const task_handle h =
-        tasks.schedule_at_fixed_rate(1s, 1s, work, asio_wheel::missed_call::catch_up);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, asio_wheel::missed::catch_up);
     pass(1s);
     poll();
     BOOST_TEST(take_log() == "xxx"); // Those of 1, 2 and 3 s.

@@ -31,7 +31,7 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::cancel_result;
-using asio_wheel::missed_call;
+using asio_wheel::missed;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 
@@ -164,7 +164,7 @@ BOOST_FIXTURE_TEST_CASE(a_fixed_rate_does_not_drift_and_catches_up, logged_sched
         due.push_back(self.expiry() - start);
         elapse(due.size() == 1 ? 2500ms : 100ms); // For example a garbage collection.
     };
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, missed_call::catch_up);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, missed::catch_up);
     pass(1s);
     pass(0s);
     pass(0s);
@@ -176,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(a_fixed_rate_does_not_drift_and_catches_up, logged_sched
 }
 
 BOOST_FIXTURE_TEST_CASE(a_fixed_rate_that_began_long_ago_catches_up, logged_scheduler) {
-    const task_handle h = tasks.schedule_at_fixed_rate(-5s, 2s, note("x"), missed_call::catch_up);
+    const task_handle h = tasks.schedule_at_fixed_rate(-5s, 2s, note("x"), missed::catch_up);
     poll();
     pass(0s);
     pass(0s);
@@ -203,7 +203,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_can_tell_that_it_is_too_late, logged_scheduler) {
     const auto work = [this](const task_handle& self) {
         log_text += now() - self.expiry() >= 500ms ? "-" : "x"; // MAX_TARDINESS
     };
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, missed_call::catch_up);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, missed::catch_up);
     pass(1s);
     elapse(2400ms);
     poll();

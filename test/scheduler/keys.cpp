@@ -32,7 +32,7 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::cancel_result;
-using asio_wheel::missed_call;
+using asio_wheel::missed;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 using time_point = std::chrono::steady_clock::time_point;
@@ -185,7 +185,7 @@ BOOST_FIXTURE_TEST_CASE(every_function_that_schedules_takes_a_key, logged_schedu
         handles.push_back(where.schedule_after(1, 1s, note("a")));
         handles.push_back(where.schedule_at(2, now() + 1s, note("b")));
         handles.push_back(where.schedule_at_fixed_rate(3, 1s, 1h, note("c")));
-        handles.push_back(where.schedule_at_fixed_rate(4, 1s, 1h, note("d"), missed_call::skip));
+        handles.push_back(where.schedule_at_fixed_rate(4, 1s, 1h, note("d"), missed::skip));
         handles.push_back(where.schedule_with_fixed_delay(5, 1s, 1h, note("e")));
         const auto next = [first = true](time_point t) mutable {
             return std::exchange(first, false) ? std::optional(t + 1s) : std::nullopt;

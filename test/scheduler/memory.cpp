@@ -225,7 +225,7 @@ BOOST_FIXTURE_TEST_CASE(on_cancel_and_missed_calls_need_no_memory, virtual_world
     const auto call = [&] { ++calls; };
     const auto tell = [&] { ++told; };
     std::vector<task_handle> handles;
-    for (const auto rule : {asio_wheel::missed_call::coalesce, asio_wheel::missed_call::skip}) {
+    for (const auto rule : {asio_wheel::missed::coalesce, asio_wheel::missed::skip}) {
         for (int i = 0; i != 50; ++i) {
             handles.push_back(
                 tasks.schedule_at_fixed_rate(1s, 1s, asio_wheel::on_cancel(call, tell), rule));

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Fixed rates whose calls are late: missed_call. And functions that say when the next call is.
+// Fixed rates whose calls are late: missed. And functions that say when the next call is.
 
 #include <asio_wheel/scheduler.hpp>
 
@@ -24,7 +24,7 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::cancel_result;
-using asio_wheel::missed_call;
+using asio_wheel::missed;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 using time_point = std::chrono::steady_clock::time_point;
@@ -66,7 +66,7 @@ struct begun {
     typename Clock::time_point expiry;
 };
 template <class Duration>
-begun<clock_of<Duration>> begin(missed_call rule, Duration period, Duration expiry, Duration now) {
+begun<clock_of<Duration>> begin(missed rule, Duration period, Duration expiry, Duration now) {
     using clock = clock_of<Duration>;
     const asio_wheel::detail::fixed_rate<clock> rate(period, rule);
     typename clock::time_point t(expiry);
@@ -90,7 +90,7 @@ BOOST_FIXTURE_TEST_CASE(six_hours_of_suspend_are_one_call_by_default, late) {
 }
 
 BOOST_FIXTURE_TEST_CASE(six_hours_of_suspend_are_no_call_if_late_calls_are_skipped, late) {
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, note(), missed_call::skip);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, note(), missed::skip);
     sleep_for(6h);
     BOOST_TEST(called.empty());
     BOOST_TEST((h.expiry() == start + 6h + 1s));
@@ -102,7 +102,7 @@ BOOST_FIXTURE_TEST_CASE(six_hours_of_suspend_are_no_call_if_late_calls_are_skipp
 }
 
 BOOST_FIXTURE_TEST_CASE(six_hours_of_suspend_are_all_calls_if_they_are_made_up_for, late) {
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, note(), missed_call::catch_up);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, note(), missed::catch_up);
     sleep_for(6h);
     while (poll() != 0) {
     }
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(six_hours_of_suspend_are_all_calls_if_they_are_made_up_f
 }
 
 BOOST_FIXTURE_TEST_CASE(a_call_that_is_late_by_less_than_a_period_is_made, late) {
-    for (const missed_call rule : {missed_call::coalesce, missed_call::skip}) {
+    for (const missed rule : {missed::coalesce, missed::skip}) {
         const time_point begin = now();
         called.clear();
         due.clear();
@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(a_call_that_is_late_by_less_than_a_period_is_made, late)
 
 BOOST_FIXTURE_TEST_CASE(a_call_that_is_late_by_a_period_counts_for_the_time_that_has_come, late) {
     const task_handle one = tasks.schedule_at_fixed_rate(3s, 3s, note());
-    const task_handle none = tasks.schedule_at_fixed_rate(3s, 3s, note(), missed_call::skip);
+    const task_handle none = tasks.schedule_at_fixed_rate(3s, 3s, note(), missed::skip);
     sleep_for(6s);
     BOOST_TEST((due == std::vector{6}));
     BOOST_TEST((one.expiry() == start + 9s));
@@ -152,7 +152,7 @@ BOOST_FIXTURE_TEST_CASE(a_call_that_takes_long_makes_the_next_one_late, late) {
     called.clear();
     due.clear();
     const time_point begin = now();
-    const task_handle skips = tasks.schedule_at_fixed_rate(1s, 1s, slow, missed_call::skip);
+    const task_handle skips = tasks.schedule_at_fixed_rate(1s, 1s, slow, missed::skip);
     pass(1s);
     poll();
     BOOST_TEST(due.size() == 1U);
@@ -167,7 +167,7 @@ BOOST_FIXTURE_TEST_CASE(a_rate_that_began_long_ago_follows_its_rule, late) {
     BOOST_TEST((one.expiry() == start + 1s));
     one.cancel();
     due.clear();
-    const task_handle none = tasks.schedule_at_fixed_rate(-5s, 2s, note(), missed_call::skip);
+    const task_handle none = tasks.schedule_at_fixed_rate(-5s, 2s, note(), missed::skip);
     poll();
     BOOST_TEST(due.empty());
     BOOST_TEST((none.expiry() == start + 1s));
@@ -175,7 +175,7 @@ BOOST_FIXTURE_TEST_CASE(a_rate_that_began_long_ago_follows_its_rule, late) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_task_that_was_only_skipped_was_never_called, late) {
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, note(), missed_call::skip);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, note(), missed::skip);
     sleep_for(10s);
     const auto orphans = tasks.stop();
     BOOST_TEST((orphans == std::vector{h}));
@@ -184,7 +184,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_was_only_skipped_was_never_called, late) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_skipped_call_can_be_cancelled_and_postponed_as_any_other, late) {
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 5s, note(), missed_call::skip);
+    const task_handle h = tasks.schedule_at_fixed_rate(1s, 5s, note(), missed::skip);
     sleep_for(10s); // Skipped; the next is at 11 s.
     BOOST_TEST((h.remaining() == 1s));
     BOOST_TEST(h.postpone(3s));
@@ -209,8 +209,8 @@ BOOST_FIXTURE_TEST_CASE(other_tasks_have_no_rule_because_they_miss_no_call, late
 BOOST_AUTO_TEST_CASE(the_next_time_of_a_rate_takes_constant_time_and_never_overflows) {
     using tick = std::chrono::duration<std::int64_t, std::nano>;
     const auto check = [](tick period, tick expiry, tick now) {
-        const auto one = begin(missed_call::coalesce, period, expiry, now);
-        const auto none = begin(missed_call::skip, period, expiry, now);
+        const auto one = begin(missed::coalesce, period, expiry, now);
+        const auto none = begin(missed::skip, period, expiry, now);
         BOOST_TEST(one.made);
         BOOST_TEST(!none.made);
         const auto at = clock_of<tick>::time_point(now);
@@ -234,20 +234,18 @@ BOOST_AUTO_TEST_CASE(a_rate_is_kept_exactly) {
     for (int period = 1; period < 12; ++period) {
         for (int expiry = -30; expiry < 30; ++expiry) {
             for (int now = expiry; now < 60; ++now) {
-                const auto one =
-                    begin(missed_call::coalesce, tick(period), tick(expiry), tick(now));
+                const auto one = begin(missed::coalesce, tick(period), tick(expiry), tick(now));
                 int expected = expiry;
                 while (expected + period <= now) {
                     expected += period;
                 }
                 BOOST_TEST_REQUIRE(one.made);
                 BOOST_TEST_REQUIRE(one.expiry.time_since_epoch().count() == expected);
-                const auto none = begin(missed_call::skip, tick(period), tick(expiry), tick(now));
+                const auto none = begin(missed::skip, tick(period), tick(expiry), tick(now));
                 BOOST_TEST_REQUIRE(none.made == (expected == expiry));
                 BOOST_TEST_REQUIRE(none.expiry.time_since_epoch().count() ==
                                    (none.made ? expiry : expected + period));
-                const auto all =
-                    begin(missed_call::catch_up, tick(period), tick(expiry), tick(now));
+                const auto all = begin(missed::catch_up, tick(period), tick(expiry), tick(now));
                 BOOST_TEST_REQUIRE(all.made);
                 BOOST_TEST_REQUIRE(all.expiry.time_since_epoch().count() == expiry);
             }
@@ -257,7 +255,7 @@ BOOST_AUTO_TEST_CASE(a_rate_is_kept_exactly) {
 
 BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_misses_no_call) {
     using tick = std::chrono::duration<int>;
-    for (const missed_call rule : {missed_call::coalesce, missed_call::skip}) {
+    for (const missed rule : {missed::coalesce, missed::skip}) {
         const auto early = begin(rule, tick(2), tick(100), tick(50));
         BOOST_TEST(early.made);
         BOOST_TEST(early.expiry.time_since_epoch().count() == 100);
@@ -266,16 +264,16 @@ BOOST_AUTO_TEST_CASE(a_clock_that_was_set_back_misses_no_call) {
 
 BOOST_AUTO_TEST_CASE(a_clock_may_count_in_fractions) {
     using tick = std::chrono::duration<double>;
-    const auto one = begin(missed_call::coalesce, tick(0.25), tick(1.0), tick(7.6));
+    const auto one = begin(missed::coalesce, tick(0.25), tick(1.0), tick(7.6));
     BOOST_TEST(one.made);
     BOOST_TEST(one.expiry.time_since_epoch().count() == 7.5, boost::test_tools::tolerance(1e-9));
-    const auto none = begin(missed_call::skip, tick(0.25), tick(1.0), tick(7.6));
+    const auto none = begin(missed::skip, tick(0.25), tick(1.0), tick(7.6));
     BOOST_TEST(!none.made);
     BOOST_TEST(none.expiry.time_since_epoch().count() == 7.75, boost::test_tools::tolerance(1e-9));
-    const auto endless = begin(missed_call::skip, tick(1e-3), tick::min(), tick::max());
+    const auto endless = begin(missed::skip, tick(1e-3), tick::min(), tick::max());
     BOOST_TEST((endless.expiry == clock_of<tick>::time_point::max()));
     const auto never =
-        begin(missed_call::skip, tick(std::numeric_limits<double>::infinity()), tick(1), tick(9));
+        begin(missed::skip, tick(std::numeric_limits<double>::infinity()), tick(1), tick(9));
     BOOST_TEST(never.made);
 }
 
@@ -286,7 +284,7 @@ BOOST_AUTO_TEST_CASE(a_scheduler_on_a_clock_of_fractions_follows_its_rules) {
     asio_wheel::basic_scheduler<clock> tasks(world.ctx);
     int one = 0, none = 0;
     const auto a = tasks.schedule_at_fixed_rate(1s, 500ms, [&] { ++one; });
-    const auto b = tasks.schedule_at_fixed_rate(1s, 500ms, [&] { ++none; }, missed_call::skip);
+    const auto b = tasks.schedule_at_fixed_rate(1s, 500ms, [&] { ++none; }, missed::skip);
     world.pass(clock::duration(3600.2));
     BOOST_TEST(one == 1);
     BOOST_TEST(none == 0);

@@ -144,7 +144,7 @@ BOOST_FIXTURE_TEST_CASE(a_task_that_is_due_can_be_cancelled_until_it_is_called, 
 
 BOOST_FIXTURE_TEST_CASE(a_fixed_rate_may_catch_up_on_missed_calls, logged_scheduler) {
     const task_handle h =
-        tasks.schedule_at_fixed_rate(1s, 3s, note("x"), asio_wheel::missed_call::catch_up);
+        tasks.schedule_at_fixed_rate(1s, 3s, note("x"), asio_wheel::missed::catch_up);
     pass(1s);
     BOOST_TEST(take_log() == "x");
     pass(3s);
@@ -405,7 +405,7 @@ BOOST_FIXTURE_TEST_CASE(a_handle_tells_when_its_task_is_and_was_due, logged_sche
     std::vector<time_point> due;
     const task_handle often = tasks.schedule_at_fixed_rate(
         1s, 3s, [&](const task_handle& h) { due.push_back(h.expiry()); },
-        asio_wheel::missed_call::catch_up);
+        asio_wheel::missed::catch_up);
     const task_handle once = tasks.schedule_after(2s, [] {});
     BOOST_TEST((often.expiry() == start + 1s));
     elapse(5s); // Both are late.

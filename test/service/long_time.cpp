@@ -442,12 +442,12 @@ BOOST_AUTO_TEST_CASE(a_million_periods_are_counted_however_many_are_missed_at_on
     const std::uint64_t number = seed();
     std::mt19937_64 random(number);
     BOOST_TEST_CONTEXT(seed_note(number)) {
-        using asio_wheel::missed_tick;
-        for (const missed_tick missed : {missed_tick::skip, missed_tick::burst}) {
+        using asio_wheel::missed;
+        for (const missed rule : {missed::coalesce, missed::catch_up}) {
             virtual_time world;
             constexpr nanoseconds period = 999'983ns;
             const auto start = world.now();
-            asio_wheel::interval ticks(world.ctx, period, {.missed = missed});
+            asio_wheel::interval ticks(world.ctx, period, {.missed = rule});
             std::size_t periods = 0;
             std::function<void(const error_code&, std::size_t)> tick = [&](const error_code& ec,
                                                                            std::size_t n) {

@@ -280,7 +280,7 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_shorter_periods_under_overload_close_what_was
 
 namespace scheduler {
 
-using asio_wheel::missed_call;
+using asio_wheel::missed;
 
 int refreshed = 0, billed = 0, rung = 0, backups = 0, delivered = 0, returned = 0;
 void refresh() {

@@ -157,7 +157,7 @@ private:
         std::size_t group = nowhere; // and the scheduler of its group.
         int key = -1;
         duration period{};
-        missed_call rule = missed_call::catch_up;
+        missed rule = missed::catch_up;
         time_point due{};
         time_point was_due{};
         int calls_left = 0; // Of a plan.
@@ -279,7 +279,7 @@ private:
         r.what = up_to(8) < 5 ? kind::once : static_cast<kind>(1 + up_to(3));
         r.key = up_to(r.what == kind::once ? 2 : 4) == 0 ? static_cast<int>(up_to(keys)) : -1;
         r.period = ms(1 + up_to(20));
-        r.rule = static_cast<missed_call>(up_to(3));
+        r.rule = static_cast<missed>(up_to(3));
         r.calls_left = static_cast<int>(up_to(4));
         r.due = r.was_due = world_.now() + after;
         const bool in_group = up_to(4) == 0;
@@ -563,17 +563,17 @@ private:
 
     // A call of a fixed rate counts for the last time that has passed; or it is not late.
     void coalesce(record& r) {
-        if (r.what != kind::rate || r.rule == missed_call::catch_up || world_.now() < r.due) {
+        if (r.what != kind::rate || r.rule == missed::catch_up || world_.now() < r.due) {
             return;
         }
         const auto missed = (world_.now() - r.due) / r.period;
-        expect(r.rule != missed_call::skip || missed == 0, "a missed call is not skipped");
+        expect(r.rule != missed::skip || missed == 0, "a missed call is not skipped");
         r.due += missed * r.period;
     }
 
     // The context may have skipped calls of a fixed rate that are late.
     void see_skipped(record& r) {
-        if (r.what != kind::rate || r.rule != missed_call::skip || r.now != stand::waiting ||
+        if (r.what != kind::rate || r.rule != missed::skip || r.now != stand::waiting ||
             world_.now() - r.due < r.period || r.h.expiry() == r.due) {
             return;
         }

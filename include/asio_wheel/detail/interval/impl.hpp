@@ -26,6 +26,7 @@
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/fixed_rate.hpp>
 #include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -67,15 +68,8 @@ public:
         const bool starts_now = options_.fixed_delay && !next_is_explicit_;
         const time_point period_start = starts_now ? wheel_.now() : period_start_;
         const time_point next = starts_now ? add_saturating(period_start, period_) : next_;
-        const time_point expiry = jittered(next);
-        wait_anew(
-            wheel_, timer_,
-            intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}),
-            [&] {
-                period_start_ = period_start;
-                next_ = next;
-                timer_.expires_at(expiry);
-            });
+        wait(intermediate_handler<Handler, on_wait>(std::forward<Handler>(handler), on_wait{this}),
+             period_start, next);
     }
 
     std::size_t cancel() { return timer_.cancel(); }
@@ -93,15 +87,16 @@ public:
     }
 
     void reset() {
-        next_is_explicit_ = false;
         period_start_ = wheel_.now();
-        jitter_ = drawn_jitter();
+        missed_ = 0;
+        begin_next_tick();
         set_next(period_end());
     }
 
     void reset_at(const time_point& t) {
+        missed_ = 0;
+        begin_next_tick();
         next_is_explicit_ = true;
-        jitter_ = drawn_jitter();
         set_next(t);
     }
 
@@ -113,28 +108,61 @@ private:
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
-            op.complete(ec, ec ? std::size_t(0) : self->on_tick());
+            if (ec) {
+                op.complete(ec, std::size_t(0));
+            } else if (self->begin_tick()) {
+                op.complete(ec, self->end_tick());
+            } else {
+                start_next_wait(
+                    op, [&] { self->wait(std::move(op), self->period_start_, self->next_); },
+                    std::size_t(0));
+            }
         }
     };
 
-    // The time next_ has come. Computes the next tick. Returns the number of periods that have
-    // ended.
-    std::size_t on_tick() {
+    template <class Operation>
+    void wait(Operation&& op, const time_point& period_start, const time_point& next) {
+        const time_point expiry = jittered(next);
+        wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
+            period_start_ = period_start;
+            next_ = next;
+            timer_.expires_at(expiry);
+        });
+    }
+
+    // The time next_ has come, and its jitter has passed. Returns whether the tick is taken. Then
+    // next_ becomes the time that it counts for; otherwise, that of the next tick.
+    [[nodiscard]] bool begin_tick() {
+        if (options_.fixed_delay) {
+            return true;
+        }
+        const time_point due = next_;
+        const duration jitter = until_or_zero(due, jittered(due));
+        const fixed_rate<Clock> rate(period_, options_.missed);
+        const bool taken = rate.begin_call(next_, [&] { return wheel_.now() - jitter; });
+        missed_ += periods_between(due, next_, period_);
+        if (!taken) {
+            period_start_ = next_ - period_;
+            begin_next_tick();
+        }
+        return taken;
+    }
+
+    // Computes the next tick. Returns the number of periods that have ended.
+    std::size_t end_tick() {
+        const std::size_t periods = missed_ + 1;
+        if (!options_.fixed_delay) {
+            period_start_ = next_;
+            next_ = period_end();
+        }
+        missed_ = 0;
+        begin_next_tick();
+        return periods;
+    }
+
+    void begin_next_tick() {
         next_is_explicit_ = false;
         jitter_ = drawn_jitter();
-        if (options_.fixed_delay) {
-            return 1;
-        }
-        const time_point now = wheel_.now();
-        std::size_t periods = 1;
-        if (options_.missed != missed_tick::burst && now > next_) {
-            const auto missed = until_saturating(next_, now) / period_;
-            periods += static_cast<std::size_t>(missed);
-            next_ += period_ * static_cast<typename duration::rep>(periods - 1);
-        }
-        period_start_ = options_.missed == missed_tick::delay && periods != 1 ? now : next_;
-        next_ = period_end();
-        return periods;
     }
 
     [[nodiscard]] time_point period_end() const { return add_saturating(period_start_, period_); }
@@ -176,6 +204,7 @@ private:
     time_point next_;         // The next tick, without jitter.
     bool next_is_explicit_;   // The user has given next_; it is not the end of the period.
     double jitter_;           // Of the next tick, as a share of the period.
+    std::size_t missed_ = 0;  // Ticks since the one that was taken last.
 };
 
 } // namespace asio_wheel::detail

@@ -12,7 +12,6 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/scheduler/function_task.hpp>
-#include <asio_wheel/detail/scheduler/missed_call.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
 #include <asio_wheel/detail/scheduler/task_group.hpp>
@@ -21,6 +20,7 @@
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/fixed_rate.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -105,7 +105,7 @@ public:
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed_call rule = missed_call::coalesce) {
+                                  missed rule = missed::coalesce) {
         return schedule_at_fixed_rate(no_key(), initial, period, std::forward<F>(f), rule);
     }
 
@@ -136,7 +136,7 @@ public:
     template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed_call rule = missed_call::coalesce) {
+                                  missed rule = missed::coalesce) {
         return start_new(std::forward<Key>(key), expiry_after(initial), std::forward<F>(f),
                          fixed_rate<Clock>(positive_period(period), rule));
     }

@@ -1,32 +1,24 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What becomes of the calls that a task with a fixed rate has missed.
+// A fixed rate, and what becomes of its times that were missed.
 //
-// The times of a rate are first, first + period, first + 2 * period and so on. When a wait of the
-// task ends, the wheel's clock may be past several of them: the process was suspended, or a call
-// took long. The rule is applied then, under the task's mutex, in constant time.
+// The times of a rate are first, first + period, first + 2 * period and so on. When a wait for one
+// of them ends, the clock may be past several. The rule is applied then, in constant time.
 
-#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_MISSED_CALL_HPP
-#define ASIO_WHEEL_DETAIL_SCHEDULER_MISSED_CALL_HPP
+#ifndef ASIO_WHEEL_DETAIL_TIME_FIXED_RATE_HPP
+#define ASIO_WHEEL_DETAIL_TIME_FIXED_RATE_HPP
 
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/missed.hpp>
 
 #include <chrono>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 #include <optional>
+#include <type_traits>
 
-namespace asio_wheel {
-
-/// What a task with a fixed rate does about calls that it has missed.
-enum class missed_call : std::uint8_t {
-    coalesce, ///< One call for all times that have passed. It counts as the call of the last one.
-    catch_up, ///< All of them, one after the other.
-    skip      ///< None: a call that is late by a period or more is not made.
-};
-
-namespace detail {
+namespace asio_wheel::detail {
 
 /// What remains when `d`, which is not negative, is divided by `period`.
 template <class Duration>
@@ -38,27 +30,39 @@ template <class Duration>
     }
 }
 
-/// When a task with a fixed rate is called: the last argument of function_task.
+/// How many periods there are between two times of a rate, `b` not before `a`.
+template <class TimePoint>
+[[nodiscard]] std::size_t periods_between(const TimePoint& a, const TimePoint& b,
+                                          typename TimePoint::duration period) noexcept {
+    const auto n = until_or_zero(a, b) / period;
+    if constexpr (std::is_floating_point_v<decltype(n)>) {
+        return static_cast<std::size_t>(std::round(n));
+    } else {
+        return static_cast<std::size_t>(n);
+    }
+}
+
 template <class Clock>
 class fixed_rate {
 public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
 
-    fixed_rate(const duration& period, missed_call rule) noexcept : period_(period), rule_(rule) {}
+    fixed_rate(const duration& period, missed rule) noexcept : period_(period), rule_(rule) {}
 
-    /// The time after `previous`.
+    /// The time after `previous`. (With the arguments of a function that says when a task is called
+    /// next.)
     [[nodiscard]] std::optional<time_point> operator()(const time_point& previous,
                                                        const time_point&) const noexcept {
         return add_saturating(previous, period_);
     }
 
-    /// A call that was scheduled for `expiry` is about to begin. Returns whether it is made.
-    /// Changes `expiry` to the time that the call counts for; or, if it is not made, to the time of
-    /// the next one. clock() returns the time.
+    /// The wait for the time `expiry` has ended. Returns whether there is a call, or a tick, now.
+    /// Changes `expiry` to the time that it counts for; or, if there is none, to the time of the
+    /// next one. clock() returns the time.
     template <class Now>
     [[nodiscard]] bool begin_call(time_point& expiry, const Now& clock) const noexcept {
-        if (rule_ == missed_call::catch_up) {
+        if (rule_ == missed::catch_up) {
             return true;
         }
         const time_point now = clock();
@@ -69,7 +73,7 @@ public:
         // (If the difference is out of the clock's range, the times of the rate change. It is then
         // a rate that began centuries ago.)
         expiry = now - remainder_of(late, period_);
-        if (rule_ == missed_call::coalesce) {
+        if (rule_ == missed::coalesce) {
             return true;
         }
         expiry = add_saturating(expiry, period_);
@@ -78,11 +82,9 @@ public:
 
 private:
     duration period_;
-    missed_call rule_;
+    missed rule_;
 };
 
-} // namespace detail
-
-} // namespace asio_wheel
+} // namespace asio_wheel::detail
 
 #endif
