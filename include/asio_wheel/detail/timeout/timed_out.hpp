@@ -16,6 +16,7 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/channel_error.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
@@ -78,6 +79,8 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
            ec == boost::asio::experimental::error::channel_cancelled;
 }
 
+/// Asio's operators for coroutines, `a && b` and `a || b`, throw a multiple_exceptions if both
+/// sides fail. It says what its exception says, which may be another one of its kind.
 [[nodiscard]] inline bool was_cancelled(const std::exception_ptr& e) noexcept {
     const auto by_asio = [](const boost::system::system_error& failure) {
         return was_cancelled(failure.code());
@@ -85,7 +88,11 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
     const auto by_others = [](const std::system_error& failure) {
         return failure.code() == std::errc::operation_canceled;
     };
+    const auto by_operators = [](const boost::asio::multiple_exceptions& failures) {
+        return was_cancelled(failures.first_exception());
+    };
     return e != nullptr && (points_to<boost::system::system_error>(e, by_asio) ||
+                            points_to<boost::asio::multiple_exceptions>(e, by_operators) ||
                             points_to<std::system_error>(e, by_others));
 }
 
