@@ -22,21 +22,40 @@
 
 namespace asio_wheel {
 
+namespace detail {
+
+/// `stream` as the timeout_stream that it is, or from which its class is derived.
+template <class NextLayer>
+[[nodiscard]] timeout_stream<NextLayer>&
+timeout_stream_of(timeout_stream<NextLayer>& stream) noexcept {
+    return stream;
+}
+
+/// A timeout_stream, or a class that is derived from one.
+template <class Stream>
+concept any_timeout_stream = requires(Stream& stream) { timeout_stream_of(stream); };
+
+} // namespace detail
+
 /// Ends a connection after the closing handshake: Beast calls it. As with Beast's tcp_stream it is
 /// done by the next layer, without deadlines but those of the WebSocket.
-template <class NextLayer>
-void teardown(boost::beast::role_type role, timeout_stream<NextLayer>& stream,
-              boost::system::error_code& ec) {
+///
+/// It is also for classes that are derived from timeout_stream. Beast has a template for any type,
+/// which compiles for none. A template for timeout_stream<NextLayer> would lose against that,
+/// because of the conversion to the base class. This one has the same arguments and a constraint.
+/// A function for a derived class itself, or a template for its own class template, wins over both.
+template <detail::any_timeout_stream Stream>
+void teardown(boost::beast::role_type role, Stream& stream, boost::system::error_code& ec) {
     using boost::beast::websocket::teardown;
-    teardown(role, stream.socket(), ec);
+    teardown(role, detail::timeout_stream_of(stream).socket(), ec);
 }
 
 /// As teardown(), asynchronously. The handler is called as handler(error_code).
-template <class NextLayer, class TeardownHandler>
-void async_teardown(boost::beast::role_type role, timeout_stream<NextLayer>& stream,
-                    TeardownHandler&& handler) {
+template <detail::any_timeout_stream Stream, class TeardownHandler>
+void async_teardown(boost::beast::role_type role, Stream& stream, TeardownHandler&& handler) {
     using boost::beast::websocket::async_teardown;
-    async_teardown(role, stream.socket(), std::forward<TeardownHandler>(handler));
+    async_teardown(role, detail::timeout_stream_of(stream).socket(),
+                   std::forward<TeardownHandler>(handler));
 }
 
 /// A timeout_stream whose deadlines mean exactly what those of Beast's tcp_stream mean up to Boost

@@ -358,6 +358,23 @@ BOOST_AUTO_TEST_CASE(a_timer_of_any_clock_executor_and_context) {
     run(timer::rebind_executor<asio::io_context::executor_type>::other(theirs.ctx));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_timer_of_a_class_derived_from_one, fixture) {
+    struct named_timer : timer {
+        using timer::timer;
+    };
+    named_timer own(ctx);
+    op.start(timeout(own, 1s, log.note(1)));
+    pass(1s);
+    op.start(timeout_at(own, now() + 1s, log.note(2)));
+    pass(1s);
+    op.start(cancel_after(own, 1s, log.note(3)));
+    pass(1s);
+    op.start(cancel_at(own, now() + 1s, log.note(4)));
+    pass(1s);
+    const std::string late = "(" + timed_out.message() + ")";
+    BOOST_TEST(log.take() == "1" + late + " 2" + late + " 3! 4!");
+}
+
 BOOST_FIXTURE_TEST_CASE(the_operation_is_cancelled_where_its_handler_belongs, virtual_world) {
     const auto theirs = std::make_shared<tracker>();
     bool there = false;

@@ -17,10 +17,13 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/bind_handler.hpp>
 #include <boost/beast/core/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/role.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/message.hpp>
@@ -60,10 +63,19 @@ namespace websocket = boost::beast::websocket;
 using asio::ip::tcp;
 using stream_type = asio_wheel::timeout_stream<tcp::socket>;
 using beast_stream = asio_wheel::beast_stream<>;
+// What users derive from one.
+struct counting_stream : stream_type {
+    using stream_type::stream_type;
+    int requests = 0;
+};
 using our_kinds = std::tuple<stream_type, beast_stream>;
+using derived_kinds = std::tuple<stream_type, beast_stream, counting_stream>;
 // With a completion port, Beast's stream also reports other errors.
 using both_kinds = std::conditional_t<on_completion_port, our_kinds,
                                       std::tuple<stream_type, beast_stream, beast::tcp_stream>>;
+using websocket_kinds =
+    std::conditional_t<on_completion_port, derived_kinds,
+                       std::tuple<stream_type, beast_stream, counting_stream, beast::tcp_stream>>;
 // Beast's own stream tried what begins after its deadline up to Boost 1.83 or a little longer, but
 // not where polls are slow. That of Boost 1.88 does not.
 constexpr bool beast_tries = BOOST_VERSION < 108800 && !polls_are_slow;
@@ -202,7 +214,25 @@ const std::string fate_with_beast =
                         : "much to write: some ok, the rest late (closed); connect: connect ok; "
                           "connect to one of two: connect ok; refused: connect Connection "
                           "refused; ");
-using virtual_ends = ends<stream_type, virtual_world>;
+// A class may end its connections in its own way.
+struct stream_with_teardown : stream_type {
+    using stream_type::stream_type;
+    int torn_down = 0;
+
+    friend void teardown(beast::role_type, stream_with_teardown& stream, error_code& ec) {
+        ++stream.torn_down;
+        ec = {};
+    }
+    template <class Handler>
+    friend void async_teardown(beast::role_type, stream_with_teardown& stream, Handler&& handler) {
+        ++stream.torn_down;
+        asio::post(stream.get_executor(),
+                   beast::bind_front_handler(std::forward<Handler>(handler), error_code()));
+    }
+};
+template <class Stream>
+using virtual_ends_of = ends<Stream, virtual_world>;
+using virtual_ends = virtual_ends_of<stream_type>;
 
 } // namespace
 
@@ -502,71 +532,92 @@ BOOST_FIXTURE_TEST_CASE(header_body_and_response_have_deadlines_of_their_own, vi
     BOOST_TEST(std::string(received.data(), n).ends_with("\r\n\r\nbody"));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_websocket_opens_talks_and_closes, virtual_ends) {
-    websocket::stream<stream_type> server(std::move(stream));
-    websocket::stream<tcp::socket> client(std::move(peer));
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_websocket_opens_talks_and_closes, Stream, derived_kinds) {
+    virtual_ends_of<Stream> e;
+    websocket::stream<Stream> server(std::move(e.stream));
+    websocket::stream<tcp::socket> client(std::move(e.peer));
     beast::get_lowest_layer(server).expires_after(30s);
-    server.async_accept(note("accept"));
-    client.async_handshake("localhost", "/", note("handshake"));
-    run();
-    BOOST_TEST(log_text == "accept ok, handshake ok");
-    log_text.clear();
+    server.async_accept(e.note("accept"));
+    client.async_handshake("localhost", "/", e.note("handshake"));
+    e.run();
+    BOOST_TEST(e.log_text == "accept ok, handshake ok");
+    e.log_text.clear();
     beast::get_lowest_layer(server).expires_never();
     beast::flat_buffer in;
-    server.async_read(in, note("read"));
-    client.write(asio::buffer(memory, 7));
-    run();
+    server.async_read(in, e.note("read"));
+    client.write(asio::buffer(e.memory, 7));
+    e.run();
     BOOST_TEST(in.size() == 7U);
     error_code closed;
     server.async_read(in, [&](error_code ec, std::size_t) { closed = ec; });
-    client.async_close(websocket::close_code::normal, note("close"));
-    run();
+    client.async_close(websocket::close_code::normal, e.note("close"));
+    e.run();
     BOOST_TEST((closed == websocket::error::closed));
-    BOOST_TEST(log_text == "read ok, close ok");
+    BOOST_TEST(e.log_text == "read ok, close ok");
     BOOST_TEST(!beast::get_lowest_layer(server).socket().is_open());
 }
 
-BOOST_FIXTURE_TEST_CASE(a_websocket_that_is_silent_times_out, virtual_ends) {
-    websocket::stream<stream_type> server(std::move(stream));
-    websocket::stream<tcp::socket> client(std::move(peer));
-    server.async_accept(note("accept"));
-    client.async_handshake("localhost", "/", note("handshake"));
-    run();
-    log_text.clear();
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_websocket_that_is_silent_times_out, Stream, derived_kinds) {
+    virtual_ends_of<Stream> e;
+    websocket::stream<Stream> server(std::move(e.stream));
+    websocket::stream<tcp::socket> client(std::move(e.peer));
+    server.async_accept(e.note("accept"));
+    client.async_handshake("localhost", "/", e.note("handshake"));
+    e.run();
+    e.log_text.clear();
     beast::get_lowest_layer(server).idle_after(60s);
     beast::flat_buffer in;
-    server.async_read(in, note("read"));
+    server.async_read(in, e.note("read"));
     for (int i = 0; i < 3; ++i) {
-        pass(50s);
+        e.pass(50s);
         client.ping({}); // Anything except a message.
-        poll();
+        e.poll();
     }
-    pass(60s - 1ns);
-    BOOST_TEST(log_text == "");
-    pass(1ns);
-    BOOST_TEST(log_text == "read late");
+    e.pass(60s - 1ns);
+    BOOST_TEST(e.log_text == "");
+    e.pass(1ns);
+    BOOST_TEST(e.log_text == "read late");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_synchronous_close_is_possible, virtual_ends) {
-    websocket::stream<stream_type> server(std::move(stream));
-    websocket::stream<tcp::socket> client(std::move(peer));
-    server.async_accept(note("accept"));
-    client.async_handshake("localhost", "/", note("handshake"));
-    run();
-    client.async_close(websocket::close_code::normal, note("close"));
-    std::jthread peers([this] { run(); });
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_synchronous_close_is_possible, Stream, derived_kinds) {
+    virtual_ends_of<Stream> e;
+    websocket::stream<Stream> server(std::move(e.stream));
+    websocket::stream<tcp::socket> client(std::move(e.peer));
+    server.async_accept(e.note("accept"));
+    client.async_handshake("localhost", "/", e.note("handshake"));
+    e.run();
+    client.async_close(websocket::close_code::normal, e.note("close"));
+    std::jthread peers([&e] { e.run(); });
     beast::flat_buffer in;
     error_code ec;
     server.read(in, ec);
     peers.join();
     BOOST_TEST((ec == websocket::error::closed));
     // A completion port tells the server last that its answer was sent.
-    BOOST_TEST((log_text == "accept ok, handshake ok, close ok" ||
-                (on_completion_port && log_text == "handshake ok, accept ok, close ok")));
+    BOOST_TEST((e.log_text == "accept ok, handshake ok, close ok" ||
+                (on_completion_port && e.log_text == "handshake ok, accept ok, close ok")));
+}
+
+BOOST_FIXTURE_TEST_CASE(a_derived_class_may_have_a_teardown_of_its_own,
+                        virtual_ends_of<stream_with_teardown>) {
+    websocket::stream<stream_with_teardown> server(std::move(stream));
+    websocket::stream<tcp::socket> client(std::move(peer));
+    server.async_accept(note("accept"));
+    client.async_handshake("localhost", "/", note("handshake"));
+    run();
+    beast::flat_buffer in;
+    server.async_read(in, note("read"));
+    client.async_close(websocket::close_code::normal, note("close"));
+    for (int i = 0; i < 3; ++i) {
+        poll();
+    }
+    BOOST_TEST(beast::get_lowest_layer(server).torn_down == 1);
+    beast::get_lowest_layer(server).close();
+    run();
 }
 
 // real time: a WebSocket's own timeouts use Beast's timers.
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_websockets_own_timeouts_close_it, Stream, both_kinds) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_websockets_own_timeouts_close_it, Stream, websocket_kinds) {
     real_ends<Stream> e;
     websocket::stream<Stream> server(std::move(e.stream));
     server.set_option(websocket::stream_base::timeout{20ms, websocket::stream_base::none(), false});

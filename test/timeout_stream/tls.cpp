@@ -38,6 +38,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 namespace {
@@ -298,14 +299,24 @@ BOOST_FIXTURE_TEST_CASE(tls_below_deadlines_says_that_it_can_keep_none_synchrono
     BOOST_TEST(server.read_some(asio::buffer(memory)) == 5U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_websocket_over_tls, secured) {
-    using tcp = asio::ip::tcp;
-    using stream_type = websocket::stream<ssl::stream<timeout_stream<tcp::socket>>>;
-    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+// What is below a WebSocket and TLS. Users derive classes from the first.
+struct counting_stream : timeout_stream<asio::ip::tcp::socket> {
+    using timeout_stream<asio::ip::tcp::socket>::timeout_stream;
+    int requests = 0;
+};
+using below_websockets =
+    std::tuple<timeout_stream<asio::ip::tcp::socket>, asio_wheel::beast_stream<>, counting_stream>;
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_websocket_over_tls, Below, below_websockets) {
+    secured world;
+    auto& ctx = world.ctx;
+    auto& tls = world.tls;
+    using stream_type = websocket::stream<ssl::stream<Below>>;
+    asio::ip::tcp::acceptor acceptor(ctx,
+                                     asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
     stream_type server(ctx, tls);
     stream_type client(ctx, tls);
-    static_assert(std::same_as<decltype(boost::beast::get_lowest_layer(server)),
-                               timeout_stream<tcp::socket>&>);
+    static_assert(std::same_as<decltype(boost::beast::get_lowest_layer(server)), Below&>);
     boost::beast::get_lowest_layer(client).socket().connect(acceptor.local_endpoint());
     acceptor.accept(boost::beast::get_lowest_layer(server).socket());
     int done = 0;
@@ -313,18 +324,18 @@ BOOST_FIXTURE_TEST_CASE(a_websocket_over_tls, secured) {
     boost::beast::get_lowest_layer(server).expires_after(30s);
     server.next_layer().async_handshake(ssl::stream_base::server, note);
     client.next_layer().async_handshake(ssl::stream_base::client, note);
-    settle();
+    world.settle();
     BOOST_TEST_REQUIRE(done == 2);
     server.async_accept(note);
     client.async_handshake("localhost", "/", note);
-    settle();
+    world.settle();
     BOOST_TEST_REQUIRE(done == 4);
     boost::beast::flat_buffer buffer;
     error_code closed;
     server.async_read(buffer, [&](error_code ec, std::size_t) { closed = ec; });
     client.async_close(websocket::close_code::normal, note);
     for (int i = 0; i < 50; ++i) {
-        settle();
+        world.settle();
         std::this_thread::sleep_for(1ms); // real time: for data in the system
     }
     BOOST_TEST((closed == websocket::error::closed));

@@ -83,10 +83,12 @@ struct absolute_time {
     }
 };
 
-template <class T>
-inline constexpr bool is_wheel_timer = false;
 template <class Clock, class WaitTraits, class Executor>
-inline constexpr bool is_wheel_timer<basic_waitable_timer<Clock, WaitTraits, Executor>> = true;
+void accept_wheel_timer(const basic_waitable_timer<Clock, WaitTraits, Executor>&);
+
+/// A timer of the library, or of a class that is derived from one.
+template <class T>
+concept wheel_timer = requires(const T& timer) { accept_wheel_timer(timer); };
 
 /// What may be between the time and the token.
 template <class T>
@@ -169,7 +171,7 @@ public:
 
     // A time of a wrong type. The compiler explains it: see misuse.hpp.
     template <class Time, class... More>
-        requires(!When::template accepts<Time> && !is_wheel_timer<Time>)
+        requires(!When::template accepts<Time> && !wheel_timer<Time>)
     constexpr auto operator()(const Time&, More&&...) const {
         When::template expect<Time>();
     }

@@ -52,20 +52,21 @@ class synchronous_operations {
     using if_endpoints =
         std::enable_if_t<bool(boost::asio::is_endpoint_sequence<Endpoints>::value), int>;
 
-    using error_code = boost::system::error_code;
-
 public:
     /// Reads some bytes. The functions with an error code set it, and return what was read. The
     /// others throw system_error.
     template <class MutableBufferSequence>
-    std::size_t read_some(const MutableBufferSequence& buffers, error_code& ec) {
+    std::size_t read_some(const MutableBufferSequence& buffers, boost::system::error_code& ec) {
         return block_transfer(
             stream().impl(), direction::read, boost::asio::buffer_size(buffers) == 0,
-            [&](error_code& result) { return stream().socket().read_some(buffers, result); }, ec);
+            [&](boost::system::error_code& result) {
+                return stream().socket().read_some(buffers, result);
+            },
+            ec);
     }
     template <class MutableBufferSequence>
     std::size_t read_some(const MutableBufferSequence& buffers) {
-        error_code ec;
+        boost::system::error_code ec;
         const std::size_t n = read_some(buffers, ec);
         throw_if(ec, "read_some");
         return n;
@@ -73,14 +74,17 @@ public:
 
     /// Writes some bytes.
     template <class ConstBufferSequence>
-    std::size_t write_some(const ConstBufferSequence& buffers, error_code& ec) {
+    std::size_t write_some(const ConstBufferSequence& buffers, boost::system::error_code& ec) {
         return block_transfer(
             stream().impl(), direction::write, boost::asio::buffer_size(buffers) == 0,
-            [&](error_code& result) { return stream().socket().write_some(buffers, result); }, ec);
+            [&](boost::system::error_code& result) {
+                return stream().socket().write_some(buffers, result);
+            },
+            ec);
     }
     template <class ConstBufferSequence>
     std::size_t write_some(const ConstBufferSequence& buffers) {
-        error_code ec;
+        boost::system::error_code ec;
         const std::size_t n = write_some(buffers, ec);
         throw_if(ec, "write_some");
         return n;
@@ -88,12 +92,12 @@ public:
 
     /// Connects the socket to an endpoint, with the deadline of writes.
     template <class Layer1 = Layer>
-    void connect(const typename Layer1::endpoint_type& endpoint, error_code& ec) {
+    void connect(const typename Layer1::endpoint_type& endpoint, boost::system::error_code& ec) {
         block_connect(stream().impl(), endpoint, ec);
     }
     template <class Layer1 = Layer>
     void connect(const typename Layer1::endpoint_type& endpoint) {
-        error_code ec;
+        boost::system::error_code ec;
         connect(endpoint, ec);
         throw_if(ec, "connect");
     }
@@ -103,24 +107,26 @@ public:
     /// `condition(last error, endpoint)` is true.
     template <class EndpointSequence, class Condition, class Layer1 = Layer,
               if_endpoints<EndpointSequence> = 0>
-        requires(!std::same_as<Condition, error_code>)
+        requires(!std::same_as<Condition, boost::system::error_code>)
     typename Layer1::endpoint_type connect(const EndpointSequence& endpoints,
-                                           const Condition& condition, error_code& ec) {
+                                           const Condition& condition,
+                                           boost::system::error_code& ec) {
         return block_connect_range<typename Layer1::endpoint_type>(stream().impl(), endpoints,
                                                                    condition, ec);
     }
     template <class EndpointSequence, class Condition, class Layer1 = Layer,
               if_endpoints<EndpointSequence> = 0>
-        requires(!std::same_as<Condition, error_code>)
+        requires(!std::same_as<Condition, boost::system::error_code>)
     typename Layer1::endpoint_type connect(const EndpointSequence& endpoints,
                                            const Condition& condition) {
-        error_code ec;
+        boost::system::error_code ec;
         const auto connected = connect(endpoints, condition, ec);
         throw_if(ec, "connect");
         return connected;
     }
     template <class EndpointSequence, class Layer1 = Layer, if_endpoints<EndpointSequence> = 0>
-    typename Layer1::endpoint_type connect(const EndpointSequence& endpoints, error_code& ec) {
+    typename Layer1::endpoint_type connect(const EndpointSequence& endpoints,
+                                           boost::system::error_code& ec) {
         return connect(endpoints, any_endpoint(), ec);
     }
     template <class EndpointSequence, class Layer1 = Layer, if_endpoints<EndpointSequence> = 0>
@@ -135,7 +141,7 @@ private:
 
     [[nodiscard]] Stream& stream() noexcept { return static_cast<Stream&>(*this); }
 
-    static void throw_if(const error_code& ec, const char* what) {
+    static void throw_if(const boost::system::error_code& ec, const char* what) {
         if (ec) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(ec, what));
         }
