@@ -58,9 +58,10 @@ inline constexpr on_own_thread_t on_own_thread{};
 ///     ctx.run();
 ///
 /// By default it listens on 127.0.0.1 only. It refuses requests whose header Host does not name it
-/// (status 421), and those of other sites (403). It answers only GET and HEAD, limits headers to
-/// 8 kB and the number of connections, and closes connections that are silent for a minute, that
-/// send a request for longer than 5 s, or that do not read an answer for 10 s.
+/// (status 421), and those of other sites, unless they lead to a document of its own: a link is
+/// followed, a frame is not (403). It answers only GET and HEAD, limits headers to 8 kB and the
+/// number of connections, and closes connections that are silent for a minute, that send a request
+/// for longer than 5 s, or that do not read an answer for 10 s.
 ///
 /// Where it runs. By default on the context that it shows: then it shares the thread, and is late
 /// when the context is late. With `on_own_thread` it has a thread and a context of its own, and

@@ -125,6 +125,32 @@ BOOST_FIXTURE_TEST_CASE(a_part_of_another_sites_page_is_refused_but_not_a_link, 
     }
 }
 
+// What browsers send: where the answer goes is said by Sec-Fetch-Dest.
+BOOST_FIXTURE_TEST_CASE(a_frame_of_another_site_is_refused, inspected) {
+    for (const std::string site : {"cross-site", "same-site", "", "unknown"}) {
+        const std::string link = "Sec-Fetch-Site: " + site + "\r\nSec-Fetch-Mode: navigate\r\n";
+        for (const std::string dest :
+             {"iframe", "frame", "embed", "object", "fencedframe", "empty", "image", "unknown"}) {
+            for (const std::string target : {"/", "/wheel.json", "/metrics", "/events"}) {
+                const std::string fields = link + "Sec-Fetch-Dest: " + dest + "\r\n";
+                BOOST_TEST(with(fields, "GET", target).status == 403, fields << target);
+            }
+        }
+        BOOST_TEST(with(link + "Sec-Fetch-Dest: document\r\nSec-Fetch-User: ?1\r\n").status == 200);
+        BOOST_TEST(with(link + "Sec-Fetch-Dest: document\r\n", "GET", "/").status == 200);
+        BOOST_TEST(with(link + "Sec-Fetch-Dest: document\r\nSec-Fetch-Dest: iframe\r\n").status ==
+                   403);
+    }
+    // Of its own page, and of the user.
+    for (const std::string site : {"same-origin", "none"}) {
+        const std::string own = "Sec-Fetch-Site: " + site + "\r\n";
+        BOOST_TEST(with(own + "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n").status ==
+                   200);
+        BOOST_TEST(with(own + "Sec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty\r\n").status == 200);
+    }
+    BOOST_TEST(with("Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n").status == 403);
+}
+
 BOOST_FIXTURE_TEST_CASE(only_get_and_head_are_allowed, inspected) {
     for (const std::string method : {"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"}) {
         const http_answer answer = with("", method);
@@ -146,6 +172,8 @@ BOOST_FIXTURE_TEST_CASE(every_answer_is_protected, inspected) {
             const std::string policy = answer.field("Content-Security-Policy");
             BOOST_TEST(policy.starts_with("default-src 'none'; "));
             BOOST_TEST(policy.ends_with("frame-ancestors 'none'"));
+            BOOST_TEST(answer.field("X-Frame-Options") == "DENY");
+            BOOST_TEST(answer.field("Cross-Origin-Opener-Policy") == "same-origin");
             BOOST_TEST(answer.field("Access-Control-Allow-Origin").empty());
         }
     }

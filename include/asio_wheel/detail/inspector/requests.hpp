@@ -8,8 +8,14 @@
 //    rebinding) sends its own name there.
 //  - If there is a header Origin, it must be the same as Host. Browsers send it with requests that
 //    scripts of other sites make, and those cannot change it.
-//  - If the browser says that another site makes the request (Sec-Fetch-Site), it must be a link
-//    that was followed, not a part of a page.
+//  - If the browser says that another site makes the request (Sec-Fetch-Site), it must be for a
+//    document of its own (Sec-Fetch-Mode and Sec-Fetch-Dest): a link that was followed, an address
+//    that a window was sent to. All else is a part of a page: a frame is a navigation, too, but its
+//    destination is iframe, embed, object or the like. Browsers of before 2020 send no destination.
+//
+// Browsers send Sec-Fetch-* only to addresses that they trust: to localhost, 127.0.0.1 and [::1],
+// and by HTTPS, which a proxy may add. So the headers of an answer say the same once more: no page
+// may frame it, and none of another site may use it.
 
 #ifndef ASIO_WHEEL_DETAIL_INSPECTOR_REQUESTS_HPP
 #define ASIO_WHEEL_DETAIL_INSPECTOR_REQUESTS_HPP
@@ -25,6 +31,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,11 +49,18 @@ using inspector_request = boost::beast::http::request_header<boost::beast::http:
                                   : std::string_view(found->value().data(), found->value().size());
 }
 
-[[nodiscard]] inline std::string_view field_of(const inspector_request& request,
-                                               std::string_view name) {
-    const auto found = request.find(boost::beast::string_view(name.data(), name.size()));
-    return found == request.end() ? std::string_view()
-                                  : std::string_view(found->value().data(), found->value().size());
+/// The value of a header; nothing if it is not there. If it is there more than once, no value is
+/// right: then it is empty.
+[[nodiscard]] inline std::optional<std::string_view> only_field(const inspector_request& request,
+                                                                std::string_view name) {
+    const auto [first, last] =
+        request.equal_range(boost::beast::string_view(name.data(), name.size()));
+    if (first == last) {
+        return std::nullopt;
+    }
+    return std::next(first) != last
+               ? std::string_view()
+               : std::string_view(first->value().data(), first->value().size());
 }
 
 [[nodiscard]] inline bool same_name(std::string_view a, std::string_view b) noexcept {
@@ -100,6 +114,15 @@ struct host_and_port {
            is_address(own.host, here.address());
 }
 
+/// Whether a request comes from this site, from the user, from no browser, or from a link that was
+/// followed. Not if the answer is for a part of another site's page.
+[[nodiscard]] inline bool is_of_own_page_or_a_link(const inspector_request& request) {
+    const auto site = only_field(request, "Sec-Fetch-Site").value_or("none");
+    return site == "same-origin" || site == "none" ||
+           (only_field(request, "Sec-Fetch-Mode") == "navigate" &&
+            only_field(request, "Sec-Fetch-Dest").value_or("document") == "document");
+}
+
 /// A reason to refuse a request.
 struct inspector_refusal {
     boost::beast::http::status status;
@@ -125,14 +148,9 @@ refusal_of(const inspector_request& request, const boost::asio::ip::tcp::endpoin
             "The header Host does not name this server. Use localhost, or name the host in "
             "inspector_options::allowed_hosts."};
     }
-    if (request.count(http::field::origin) != 0 &&
-        (request.count(http::field::origin) > 1 ||
-         !same_name(field_of(request, http::field::origin), "http://" + std::string(host)))) {
-        return inspector_refusal{status::forbidden, "Another site makes this request."};
-    }
-    const auto site = field_of(request, "Sec-Fetch-Site");
-    const bool own_page = site.empty() || site == "same-origin" || site == "none";
-    if (!own_page && field_of(request, "Sec-Fetch-Mode") != "navigate") {
+    const std::string own_origin = "http://" + std::string(host);
+    if (!same_name(only_field(request, "Origin").value_or(own_origin), own_origin) ||
+        !is_of_own_page_or_a_link(request)) {
         return inspector_refusal{status::forbidden, "Another site makes this request."};
     }
     return std::nullopt;

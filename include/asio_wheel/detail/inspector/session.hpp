@@ -213,6 +213,8 @@ private:
         response_.set(field::cache_control, "no-store");
         response_.set("Content-Security-Policy", answer.policy);
         response_.set("X-Content-Type-Options", "nosniff");
+        response_.set("X-Frame-Options", "DENY");
+        response_.set("Cross-Origin-Opener-Policy", "same-origin");
         response_.set("Cross-Origin-Resource-Policy", "same-origin");
         response_.set("Referrer-Policy", "no-referrer");
         if (answer.status == status::method_not_allowed) {
