@@ -3,6 +3,8 @@
 
 #include <asio_wheel/openmetrics.hpp>
 
+#include <asio_wheel/detail/text.hpp>
+
 #include <boost/throw_exception.hpp>
 
 #include <algorithm>
@@ -31,16 +33,37 @@ bool is_label_name(std::string_view name) {
                        [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// As the value of a label, which is UTF-8.
+std::string escaped(std::string_view value) {
+    std::string text;
+    while (!value.empty()) {
+        const detail::character c = detail::next_character(value);
+        if (c.code == detail::character::none) {
+            text += detail::replacement;
+        } else if (c.code == '\n') {
+            text += "\\n";
+        } else {
+            text += c.code == '\\' || c.code == '"' ? "\\" : "";
+            text += c.bytes;
+        }
+    }
+    return text;
+}
+
 void check_labels(const std::vector<labelled_stats>& wheels) {
     std::vector<labels> seen;
     for (const labelled_stats& wheel : wheels) {
         labels sorted = wheel.labels;
+        for (auto& [name, value] : sorted) {
+            value = escaped(value); // As a reader sees it: different bytes may come as the same.
+        }
         std::sort(sorted.begin(), sorted.end());
         for (std::size_t i = 0; i < sorted.size(); ++i) {
             const std::string& name = sorted[i].first;
             if (!is_label_name(name)) {
-                BOOST_THROW_EXCEPTION(std::invalid_argument(
-                    "asio_wheel: \"" + name + "\" is not a name for a label of a metric"));
+                BOOST_THROW_EXCEPTION(
+                    std::invalid_argument("asio_wheel: \"" + detail::printable(name) +
+                                          "\" is not a name for a label of a metric"));
             }
             if (i != 0 && name == sorted[i - 1].first) {
                 BOOST_THROW_EXCEPTION(
@@ -72,26 +95,6 @@ std::string written(nanoseconds d) {
     }
     if (text.back() == '.') {
         text += '0';
-    }
-    return text;
-}
-
-std::string escaped(std::string_view value) {
-    std::string text;
-    for (const char c : value) {
-        switch (c) {
-        case '\\':
-            text += "\\\\";
-            break;
-        case '"':
-            text += "\\\"";
-            break;
-        case '\n':
-            text += "\\n";
-            break;
-        default:
-            text += c;
-        }
     }
     return text;
 }

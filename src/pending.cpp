@@ -3,6 +3,8 @@
 
 #include <asio_wheel/pending.hpp>
 
+#include <asio_wheel/detail/text.hpp>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -60,21 +62,36 @@ std::string left(std::string_view text, std::size_t width) {
 std::string name_of(wait_kind kind, std::string_view tag) {
     constexpr std::size_t longest_kind = 9;
     return tag.empty() ? std::string(to_string(kind))
-                       : left(to_string(kind), longest_kind) + "  " + std::string(tag);
+                       : left(to_string(kind), longest_kind) + "  " + detail::printable(tag);
 }
 
 std::string_view file_name(std::string_view path) {
     return path.substr(path.find_last_of("/\\") + 1); // npos + 1 is 0.
 }
 
-void print_next(std::string& text, const pending_wait& wait) {
-    text += "  " + right(written(wait.remaining), 8) + "  " + name_of(wait.kind, wait.tag);
+std::string line_of(const pending_wait& wait) {
+    std::string text = right(written(wait.remaining), 8) + "  " + name_of(wait.kind, wait.tag);
     if (wait.place.line() != 0) {
-        text += "  (";
-        text += file_name(wait.place.file_name());
-        text += ':' + std::to_string(wait.place.line()) + ')';
+        text += "  (" + detail::printable(file_name(wait.place.file_name())) + ':' +
+                std::to_string(wait.place.line()) + ')';
     }
-    text += '\n';
+    return text;
+}
+
+// Equal lines that follow each other are one.
+void print_next(std::string& text, const std::vector<pending_wait>& next) {
+    std::vector<std::pair<std::string, std::size_t>> lines;
+    for (const pending_wait& wait : next) {
+        std::string line = line_of(wait);
+        if (lines.empty() || lines.back().first != line) {
+            lines.emplace_back(std::move(line), 0);
+        }
+        ++lines.back().second;
+    }
+    for (const auto& [line, count] : lines) {
+        text += "  " + line;
+        text += count == 1 ? "\n" : "  (" + std::to_string(count) + " of them)\n";
+    }
 }
 
 // One line for each power of ten, from the first one that has waits to the last one.
@@ -171,9 +188,7 @@ std::ostream& operator<<(std::ostream& out, const wheel_report& report) {
             text += "  " + right(std::to_string(count), 9) + "  " + name_of(kind, tag) + '\n';
         }
         text += "the next\n";
-        for (const pending_wait& wait : report.next()) {
-            print_next(text, wait);
-        }
+        print_next(text, report.next());
         text += "time that remains\n";
         print_remaining(text, report.remaining());
     }

@@ -42,7 +42,8 @@ void to_openmetrics(std::ostream& out, const wheel_stats& stats);
 
 /// As above, for several wheels. Throws std::invalid_argument, and writes nothing, if two wheels
 /// have the same labels, or if the name of a label is there twice, is `le` or `kind`, or is none: a
-/// letter or `_`, and then letters, digits and `_`. The values are any UTF-8.
+/// letter or `_`, and then letters, digits and `_`. The values are any text. A byte that is not
+/// UTF-8 is written as U+FFFD, since a reader refuses the whole document for it.
 ///
 ///     asio_wheel::to_openmetrics(out, {{{{"context", "front"}}, use_wheel(front).stats()},
 ///                                      {{{"context", "back"}}, use_wheel(back).stats()}});

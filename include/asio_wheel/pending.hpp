@@ -102,7 +102,9 @@ public:
         return wake_ups_;
     }
 
-    /// Prints all of it, as text for people.
+    /// Prints all of it, as text for people. Control characters of a tag, and what would turn the
+    /// direction of text, are printed as `\n`, `\x1b` or `\u202e`. Of the next waits, equal lines
+    /// are printed once, with their number.
     friend std::ostream& operator<<(std::ostream& out, const wheel_report& report);
 
 private:

@@ -294,6 +294,9 @@ BOOST_FIXTURE_TEST_CASE(names_are_escaped, inspected) {
     static_cast<void>(c->read_until("\r\n\r\n"));
     const std::string event = c->read_until("\n\n");
     BOOST_TEST(count(event, "\n") == 2U, "an event is one line");
+    BOOST_CHECK_EXCEPTION(it->watch(name, ctx), std::invalid_argument, [](const auto& refused) {
+        return count(refused.what(), "with\\n\\t\\x01 </script>") == 1U;
+    });
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_replaced) {

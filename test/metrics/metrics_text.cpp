@@ -18,6 +18,6 @@ int main() {
     for (auto d = 1ns; d < 60s; d *= 3) {
         stats.lateness.add(d);
     }
-    asio_wheel::to_prometheus(std::cout, {{{{"context", "a \"quoted\" \\ name\n"}}, stats},
+    asio_wheel::to_prometheus(std::cout, {{{{"context", "a \"quoted\" \\ name\n \xff"}}, stats},
                                           {{{"context", "b"}, {"clock", "boot time"}}, {}}});
 }

@@ -4,6 +4,8 @@
 #include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/stats.hpp>
 
+#include <asio_wheel/detail/text.hpp>
+
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -169,11 +171,26 @@ BOOST_AUTO_TEST_CASE(labels_are_escaped_and_told_apart) {
     BOOST_TEST(has_line(text, "asio_wheel_loop_lag_seconds_bucket{context=\"e\",le=\"+Inf\"} 0"));
 }
 
+BOOST_AUTO_TEST_CASE(label_values_are_always_utf8) {
+    const std::string bad = "a\xff\xc3z\xed\xa0\x80\"";
+    const std::string text =
+        openmetrics(std::vector<labelled_stats>{{{{"context", bad}}, sample()}});
+    const std::string replaced = "\xef\xbf\xbd";
+    BOOST_TEST(has_line(text, "asio_wheel_pending{context=\"a" + replaced + replaced + "z" +
+                                  replaced + replaced + replaced + "\\\"\"} 1000001"));
+    BOOST_TEST(asio_wheel::detail::is_utf8(text));
+    // What is written must differ.
+    BOOST_TEST(refusal({{{{"a", "\xff"}}, {}}, {{{"a", "\xfe"}}, {}}}) ==
+               "asio_wheel: two wheels have the same labels");
+}
+
 BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
     for (const std::string name : {"", "1x", "a-b", "a b", "a:b", "a~b", "ü", "le", "kind"}) {
         BOOST_TEST(refusal({{{{name, "v"}}, {}}}) ==
                    "asio_wheel: \"" + name + "\" is not a name for a label of a metric");
     }
+    BOOST_TEST(refusal({{{{"a\n\x1b\xff", "v"}}, {}}}) ==
+               "asio_wheel: \"a\\n\\x1b\\xff\" is not a name for a label of a metric");
     BOOST_TEST(refusal({{{{"a", "1"}, {"b", "2"}, {"a", "3"}}, {}}}) ==
                "asio_wheel: the label \"a\" is there twice");
     BOOST_TEST(refusal({{{{"a", "1"}, {"b", "2"}}, {}}, {{{"b", "2"}, {"a", "1"}}, {}}}) ==

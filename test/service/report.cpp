@@ -143,6 +143,51 @@ BOOST_AUTO_TEST_CASE(an_empty_report_is_short) {
                                           "no wake-ups in the last 10 s\n");
 }
 
+// Of the line of a wait, what follows its time.
+std::string printed_name(std::string_view tag) {
+    wheel_report report;
+    report.add(wait_of(wait_kind::timer, tag, 1s));
+    const std::string text = printed(report);
+    const std::string before = "  1.00 s  timer      ";
+    const auto begin = text.find(before) + before.size();
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// Nothing in a tag moves the cursor, changes colours, or turns the text that follows round.
+BOOST_AUTO_TEST_CASE(a_report_prints_no_control_characters) {
+    using namespace std::string_view_literals;
+    BOOST_TEST(printed_name("a\x1b[31mred\x1b[0m") == "a\\x1b[31mred\\x1b[0m");
+    BOOST_TEST(printed_name("two\nlines\r\tand a tab") == "two\\nlines\\r\\tand a tab");
+    BOOST_TEST(printed_name("a\0b\x7f"sv) == "a\\x00b\\x7f");
+    BOOST_TEST(printed_name("a\\nb") == "a\\\\nb");
+    BOOST_TEST(printed_name("\xc2\x85\xc2\x9b\xc2\xa0") == "\\u0085\\u009b\xc2\xa0");
+    BOOST_TEST(printed_name("\xe2\x80\xaetxt.exe\xe2\x80\xac") == "\\u202etxt.exe\\u202c");
+    BOOST_TEST(printed_name("\xe2\x81\xa6\xe2\x80\xa8\xd8\x9c\xe2\x80\x8f\xef\xbb\xbf") ==
+               "\\u2066\\u2028\\u061c\\u200f\\ufeff");
+    BOOST_TEST(printed_name("\xff\xe2\x82z\xc0\x80\xed\xa0\x80") ==
+               "\\xff\\xe2\\x82z\\xc0\\x80\\xed\\xa0\\x80");
+    const std::string text = "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9f \xe6\x97\xa5 \xe2\x80\x90";
+    BOOST_TEST(printed_name(text) == text);
+}
+
+BOOST_AUTO_TEST_CASE(equal_lines_are_printed_once) {
+    wheel_report report;
+    for (int i = 0; i < 6; ++i) {
+        report.add(wait_of(wait_kind::timer, "session", 250ms + std::chrono::microseconds(i)));
+    }
+    report.add(wait_of(wait_kind::sleep, "", 250ms));
+    report.add(wait_of(wait_kind::timer, "session", 3s));
+    report.add(wait_of(wait_kind::timer, "session", 3s));
+    const std::string text = printed(report);
+    const auto begin = text.find("the next\n");
+    BOOST_TEST(text.substr(begin, text.find("time that remains") - begin) ==
+               "the next\n"
+               "    250 ms  timer      session\n"
+               "    250 ms  sleep\n"
+               "    250 ms  timer      session  (5 of them)\n"
+               "    3.00 s  timer      session  (2 of them)\n");
+}
+
 BOOST_AUTO_TEST_CASE(times_are_printed_in_their_unit) {
     const auto line = [](nanoseconds d) {
         wheel_report report;

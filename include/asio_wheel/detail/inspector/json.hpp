@@ -7,56 +7,16 @@
 #ifndef ASIO_WHEEL_DETAIL_INSPECTOR_JSON_HPP
 #define ASIO_WHEEL_DETAIL_INSPECTOR_JSON_HPP
 
+#include <asio_wheel/detail/text.hpp>
+
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <concepts>
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace asio_wheel::detail {
-
-/// The length of the UTF-8 character at the beginning of `text`, which is not empty; 0 if there is
-/// none.
-[[nodiscard]] inline std::size_t utf8_character(std::string_view text) noexcept {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const unsigned char first = byte(0);
-    const std::size_t length = first < 0x80                    ? 1
-                               : first >= 0xC2 && first < 0xE0 ? 2
-                               : first >= 0xE0 && first < 0xF0 ? 3
-                               : first >= 0xF0 && first < 0xF5 ? 4
-                                                               : 0;
-    if (length == 0 || length > text.size()) {
-        return 0;
-    }
-    for (std::size_t i = 1; i < length; ++i) {
-        // Besides continuation bytes, exclude long forms, surrogates, and what is above U+10FFFF.
-        const unsigned char least = i > 1           ? 0x80
-                                    : first == 0xE0 ? 0xA0
-                                    : first == 0xF0 ? 0x90
-                                                    : 0x80;
-        const unsigned char most = i > 1           ? 0xBF
-                                   : first == 0xED ? 0x9F
-                                   : first == 0xF4 ? 0x8F
-                                                   : 0xBF;
-        if (byte(i) < least || byte(i) > most) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-[[nodiscard]] inline bool is_utf8(std::string_view text) noexcept {
-    while (!text.empty()) {
-        const std::size_t length = utf8_character(text);
-        if (length == 0) {
-            return false;
-        }
-        text.remove_prefix(length);
-    }
-    return true;
-}
 
 /// Appends to a string. The caller opens and closes objects and arrays in the right order; the
 /// writer adds commas, and escapes strings. A byte that is not UTF-8 becomes U+FFFD.
@@ -98,14 +58,7 @@ public:
         separate();
         out_ += '"';
         while (!text.empty()) {
-            const std::size_t length = utf8_character(text);
-            if (length == 0) {
-                out_ += "\xEF\xBF\xBD";
-                text.remove_prefix(1);
-                continue;
-            }
-            append_character(text.substr(0, length));
-            text.remove_prefix(length);
+            append(next_character(text));
         }
         out_ += '"';
         return *this;
@@ -124,18 +77,18 @@ private:
         }
     }
 
-    void append_character(std::string_view character) {
-        const char c = character.front();
-        if (c == '"' || c == '\\') {
-            out_ += '\\';
-            out_ += c;
-        } else if (static_cast<unsigned char>(c) < 0x20) {
+    void append(const character& c) {
+        if (c.code == character::none) {
+            out_ += replacement;
+        } else if (c.code == '"' || c.code == '\\') {
+            (out_ += '\\') += c.bytes;
+        } else if (c.code < 0x20) {
             constexpr std::string_view hex = "0123456789abcdef";
             out_ += "\\u00";
-            out_ += hex[static_cast<unsigned char>(c) >> 4U];
-            out_ += hex[static_cast<unsigned char>(c) & 0xFU];
+            out_ += hex[c.code >> 4U];
+            out_ += hex[c.code & 0xFU];
         } else {
-            out_ += character;
+            out_ += c.bytes;
         }
     }
 

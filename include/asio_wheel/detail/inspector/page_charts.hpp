@@ -183,6 +183,8 @@ function drawRows(body, rows, empty) {
   }
 }
 
+// A name or a tag: whatever is in it, the text around it keeps its direction.
+const isolated = text => make("bdi", {}, text || "\u2013");
 const cell = text => make("td", {}, text);
 const numberCell = text => make("td", {class: "number"}, text);
 )js";

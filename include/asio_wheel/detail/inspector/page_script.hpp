@@ -182,12 +182,12 @@ function drawWaits(wheel) {
   drawRows(byId("waits"), waits.rows.map(row => {
     const bar = make("span");
     bar.style.width = `${100 * row.count / Math.max(1, waits.total)}%`;
-    return [cell(row.kind), cell(row.tag || "\u2013"), numberCell(wholeNumber(row.count)),
+    return [cell(row.kind), make("td", {}, isolated(row.tag)), numberCell(wholeNumber(row.count)),
             make("td", {class: "bar"}, bar)];
   }), "Nothing waits.");
   drawRows(byId("next"), waits.next.map(next => [
     cell(next.kind),
-    make("td", {}, next.tag || "\u2013", ...(next.place
+    make("td", {}, isolated(next.tag), ...(next.place
         ? [" ", make("span", {class: "place"}, next.place)] : [])),
     numberCell(next.remaining_ns > 0 ? "in " + shortTime(next.remaining_ns) : "now")]),
     "Nothing waits.");
@@ -228,8 +228,9 @@ function draw() {
   drawKinds(history, shown);
   const stalls = shown.counts.stalls
       ? ` Stalls: ${shown.counts.stalls}, ${shortTime(shown.counts.stalled_ns)} together.` : "";
-  setText(byId("about"), `Wheel "${chosen}": ticks of ${shortTime(shown.tick_ns)}; at most ` +
-      `${wholeNumber(shown.counts.peak_pending)} waits at once so far.${stalls}`);
+  byId("about").replaceChildren("Wheel \u201c", isolated(chosen), `\u201d: ticks of ` +
+      `${shortTime(shown.tick_ns)}; at most ${wholeNumber(shown.counts.peak_pending)} waits at ` +
+      `once so far.${stalls}`);
   document.body.dataset.drawn = latest.sequence;
 }
 

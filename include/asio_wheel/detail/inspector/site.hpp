@@ -13,6 +13,7 @@
 #include <asio_wheel/detail/inspector/session.hpp>
 #include <asio_wheel/detail/inspector/snapshot.hpp>
 #include <asio_wheel/detail/inspector/watched.hpp>
+#include <asio_wheel/detail/text.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/pending.hpp>
@@ -91,7 +92,7 @@ public:
 
     /// Throws std::invalid_argument if the name cannot be used.
     void add(std::string name, std::shared_ptr<watched_wheel> wheel) {
-        const std::string shown = '"' + name + '"';
+        const std::string shown = '"' + printable(name) + '"';
         if (name.empty() || !is_utf8(name)) {
             bad_argument("the name of an inspected wheel", shown, "UTF-8, and not empty");
         }
