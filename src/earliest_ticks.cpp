@@ -28,6 +28,28 @@ inline earliest_ticks::key earliest_ticks::greatest(const key* c) noexcept {
     return greater(left, right);
 }
 
+// Goes up from the last child of a node to the next node, and down to the first child of one that
+// has a tick.
+std::size_t earliest_ticks::first_between(std::size_t begin, std::size_t end) const noexcept {
+    unsigned h = 0;
+    std::size_t width = 1; // How many slots are below a node of this height.
+    for (std::size_t node = begin; node * width < end;) {
+        if (keys_[begin_[h] + node] == 0) {
+            ++node;
+            for (; node % fan == 0 && h < height_; ++h, width *= fan) {
+                node /= fan;
+            }
+        } else if (h == 0) {
+            return node;
+        } else {
+            --h;
+            width /= fan;
+            node *= fan;
+        }
+    }
+    return end;
+}
+
 void earliest_ticks::lower(std::size_t slot, tick_t tick) noexcept {
     const key inverted = ~tick;
     keys_[slot] = inverted;

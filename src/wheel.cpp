@@ -320,4 +320,18 @@ wheel_entry& wheel::take_opened() noexcept {
     return entry_of(first);
 }
 
+unsigned wheel::fullest(unsigned level, std::size_t index, std::size_t count,
+                        std::size_t most) const noexcept {
+    unsigned result = 0;
+    const std::size_t end = level * slots() + index + count;
+    for (std::size_t n = end - count; most > 0; --most, ++n) {
+        n = earliest_.first_between(n, end);
+        if (n == end) {
+            break;
+        }
+        result = (std::max)(result, static_cast<unsigned>(std::popcount(filled_[n])));
+    }
+    return result;
+}
+
 } // namespace asio_wheel

@@ -70,11 +70,12 @@ inline constexpr on_own_thread_t on_own_thread{};
 /// without its own thread, a wheel that is full or was drained closes its connections.
 ///
 /// Cost. Without a connection, there is no timer, no wake-up and no other cost. While a page is
-/// open, the wheels are read once in each period, which takes about 20 µs for each wheel; at most
-/// every two seconds, all waits are visited, which takes about 0.1 µs for each. (On a context of
-/// the program not if there are more than 50,000; on an own thread not if there are more than two
-/// million.) While a connection is open, its deadline is one wait on the wheel of the context that
-/// the inspector runs on, and the page shows that, too.
+/// open, the wheels are read once in each period, which takes 20 to 50 µs for each wheel, however
+/// many slots it has; so does each `/wheel.json`. At most every two seconds, all waits are visited,
+/// which takes about 0.1 µs for each. (On a context of the program not if there are more than
+/// 50,000; on an own thread not if there are more than two million.) While a connection is open,
+/// its deadline is one wait on the wheel of the context that the inspector runs on, and the page
+/// shows that, too.
 ///
 /// Work. An inspector on a context is work of that context: run() does not return before the
 /// inspector is closed. With `on_own_thread` it is not.

@@ -256,6 +256,12 @@ public:
         return static_cast<unsigned>(std::popcount(filled_[level * slots() + index]));
     }
 
+    /// How full the fullest is of `count` neighbouring slots, the first one at `index`. Looks at no
+    /// more than `most` of those that are not empty, so it takes no longer for more slots than the
+    /// logarithm of their number.
+    [[nodiscard]] unsigned fullest(unsigned level, std::size_t index, std::size_t count,
+                                   std::size_t most) const noexcept;
+
 private:
     friend class detail::wheel_walk;
     friend struct wheel_inspector;

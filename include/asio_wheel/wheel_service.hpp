@@ -19,8 +19,10 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/wait_traits.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -147,7 +149,16 @@ public:
 
     /// How full the slots are. It does not visit waits, and takes some nanoseconds for each slot.
     /// The lock is taken for 4096 slots at a time, so a large wheel may change meanwhile.
-    [[nodiscard]] wheel_occupancy occupancy() const { return core_.occupancy(); }
+    [[nodiscard]] wheel_occupancy occupancy() const {
+        return core_.occupancy((std::numeric_limits<std::size_t>::max)());
+    }
+
+    /// The same, in at most so many cells for each level, of at least 1. A cell has the fullest of
+    /// its first 16 slots that are not empty. So it takes some microseconds for each level of 256
+    /// cells, however many slots there are.
+    [[nodiscard]] wheel_occupancy occupancy(std::size_t most_cells) const {
+        return core_.occupancy((std::max<std::size_t>)(most_cells, 1));
+    }
 
     /// The time of the wheel's timers: Clock::now(), unless it was paused. Never blocks.
     [[nodiscard]] time_point now() const { return core_.now(); }

@@ -17,6 +17,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -390,6 +391,31 @@ BOOST_AUTO_TEST_CASE(a_wheel_of_many_slots_has_256_cells_on_a_level) {
     }
     BOOST_TEST(filled == 1);
     t.cancel();
+}
+
+// The shortest of many readings, so that no other program has used the processor meanwhile.
+BOOST_AUTO_TEST_CASE(more_slots_do_not_cost_more) {
+    using clock = std::chrono::steady_clock;
+    const auto cost_of = [](std::size_t slots) {
+        drained_context world;
+        auto& wheel = asio_wheel::make_wheel(world.ctx, {.slots = slots, .levels = 3});
+        std::vector<timer> timers;
+        for (int i = 0; i < 1000; ++i) {
+            timers.emplace_back(world.ctx, std::chrono::minutes(i)).async_wait(ignore);
+        }
+        auto best = clock::duration::max();
+        for (int i = 0; i < 30; ++i) {
+            const auto begin = clock::now();
+            std::string text;
+            asio_wheel::detail::json_writer json(text);
+            write_wheel(json.open('{'), asio_wheel::detail::read_wheel(wheel));
+            best = std::min(best, clock::now() - begin);
+        }
+        return best;
+    };
+    const auto few = cost_of(256);
+    const auto many = cost_of(std::size_t{1} << 20);
+    BOOST_TEST(many / few < 10, many / 1us << " us in place of " << few / 1us);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -538,4 +538,42 @@ BOOST_AUTO_TEST_CASE(occupancy_says_which_slots_are_filled) {
                (empty.levels[0].current + 5) % empty.levels[0].fill.size());
 }
 
+// Each cell is compared with its slots.
+BOOST_AUTO_TEST_CASE(occupancy_in_cells_has_the_fullest_of_their_slots) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::mt19937_64 random(seed);
+    BOOST_TEST_CONTEXT(seed_note(seed)) {
+        world w({.tick = 1ms, .slots = 1024, .levels = 2});
+        for (int i = 0; i < 300; ++i) {
+            w.start(1us * (random() % 3'000'000));
+            w.start(500ms + 1us * (random() % 20'000));
+        }
+        const auto exact = w.wheel.occupancy();
+        for (const std::size_t most : {1U, 100U, 256U, 512U, 1024U, 5000U, 0U}) {
+            const auto coarse = w.wheel.occupancy(most);
+            BOOST_TEST_REQUIRE(coarse.levels.size() == 2U);
+            for (std::size_t i = 0; i < 2; ++i) {
+                const auto& slots = exact.levels[i].fill;
+                const auto& cells = coarse.levels[i].fill;
+                BOOST_TEST(coarse.levels[i].slots == 1024U);
+                BOOST_TEST((coarse.levels[i].slot_width == exact.levels[i].slot_width));
+                BOOST_TEST_REQUIRE(cells.size() <= std::max<std::size_t>(most, 1));
+                BOOST_TEST_REQUIRE(cells.size() * 2 > std::min<std::size_t>(most, 1024));
+                const std::size_t size = slots.size() / cells.size();
+                std::size_t wrong = 0;
+                for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+                    std::uint8_t fullest = 0;
+                    int looks = 0;
+                    for (std::size_t s = cell * size; s < (cell + 1) * size && looks < 16; ++s) {
+                        looks += slots[s] == 0 ? 0 : 1;
+                        fullest = std::max(fullest, slots[s]);
+                    }
+                    wrong += cells[cell] == fullest ? 0 : 1;
+                }
+                BOOST_TEST(wrong == 0U, most << " cells on level " << i);
+            }
+        }
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,6 +35,14 @@ struct pair_of_models {
         tree.forget(slot);
         ticks[slot] = no_tick;
     }
+    [[nodiscard]] std::size_t first_between(std::size_t begin, std::size_t end) const {
+        const auto at = [this](std::size_t slot) {
+            return ticks.begin() + static_cast<std::ptrdiff_t>(slot);
+        };
+        return static_cast<std::size_t>(
+            std::find_if(at(begin), at(end), [](tick_t t) { return t != no_tick; }) -
+            ticks.begin());
+    }
     [[nodiscard]] tick_t smallest() const { return *std::min_element(ticks.begin(), ticks.end()); }
 
     std::vector<std::uint64_t> keys;
@@ -88,8 +96,28 @@ BOOST_AUTO_TEST_CASE(a_tree_knows_what_a_search_finds) {
             }
             wrong += m.tree.smallest() == m.smallest() ? 0 : 1;
             wrong += m.tree[slot] == m.ticks[slot] ? 0 : 1;
+            const std::size_t begin = random() % slots;
+            const std::size_t end = begin + random() % (slots - begin + 1);
+            wrong += m.tree.first_between(begin, end) == m.first_between(begin, end) ? 0 : 1;
         }
         BOOST_TEST(wrong == 0U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_slot_with_a_tick_is_found_after_the_other) {
+    for (const std::size_t slots : {2U, 8U, 9U, 64U, 512U, 600U}) {
+        pair_of_models m(slots);
+        std::size_t wrong = 0;
+        for (std::size_t slot = 0; slot < slots; ++slot) {
+            m.lower(slot, slot);
+            for (std::size_t begin = 0; begin < slots; ++begin) {
+                const std::size_t found = m.tree.first_between(begin, slots);
+                wrong += found == (begin <= slot ? slot : slots) ? 0 : 1;
+            }
+            m.forget(slot);
+        }
+        BOOST_TEST(wrong == 0U);
+        BOOST_TEST(m.tree.first_between(0, 0) == 0U);
     }
 }
 

@@ -87,10 +87,10 @@ function drawDial(wheel, period) {
   drawRows(byId("levels"), levels.map((level, i) => [
     cell(String(i + 1)), numberCell(shortTime(level.slot_ns)),
     numberCell(shortTime(level.slot_ns * level.slots)),
-    numberCell(`${wholeNumber(level.used)} of ${wholeNumber(level.slots)}`)]), "");
+    numberCell(`${level.used} of ${level.cells.length}`)]), "");
   setText(byId("dial-waits"), shortNumber(wheel.counts.pending));
   byId("dial").setAttribute("aria-label", `${wheel.counts.pending} waits on ${levels.length} ` +
-      `levels; slots in use: ${levels.map(level => level.used).join(", ")}`);
+      `levels; in use: ${levels.map(level => level.used).join(", ")}`);
 }
 )js";
 

@@ -30,9 +30,11 @@ struct wheel_reading {
     bool paused = false;
 };
 
+/// Takes no longer for a wheel with more slots.
 template <class Wheel>
 [[nodiscard]] wheel_reading read_wheel(const Wheel& wheel) {
-    return {wheel.options(), wheel.stats(), wheel.occupancy(), wheel.paused()};
+    constexpr std::size_t most_cells = 256; // Of a level.
+    return {wheel.options(), wheel.stats(), wheel.occupancy(most_cells), wheel.paused()};
 }
 
 inline void write_histogram(json_writer& json, std::string_view name,
@@ -68,23 +70,16 @@ inline void write_counts(json_writer& json, const wheel_stats& stats) {
     json.close('}');
 }
 
-/// The slots of a level in at most `most_cells` cells, of which each stands for the same number of
-/// neighbouring slots, and shows the fullest of them.
 inline void write_level(json_writer& json, const wheel_occupancy::level& level) {
-    constexpr std::size_t most_cells = 256;
-    const std::size_t slots = level.fill.size();
-    const std::size_t size = (std::max<std::size_t>)(1, slots / most_cells);
     json.open('{');
     json.member("slot_ns", level.slot_width);
-    json.member("slots", slots);
-    json.member("used", slots - static_cast<std::size_t>(
-                                    std::count(level.fill.begin(), level.fill.end(), 0)));
+    json.member("slots", level.slots);
+    json.member("used", static_cast<std::size_t>(std::count_if(level.fill.begin(), level.fill.end(),
+                                                               [](int n) { return n != 0; })));
     json.member("current", level.current);
     json.key("cells").open('[');
-    for (std::size_t i = 0; i < slots; i += size) {
-        const auto first = level.fill.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto last = level.fill.begin() + static_cast<std::ptrdiff_t>(i + size);
-        json.value(int{*std::max_element(first, last)}); // The number of slots is a power of two.
+    for (const std::uint8_t n : level.fill) {
+        json.value(int{n});
     }
     json.close(']').close('}');
 }

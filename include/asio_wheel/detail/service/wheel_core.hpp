@@ -165,7 +165,7 @@ public:
 
     // For the service.
     class pending_walk; // See wheel_core_pending.hpp.
-    [[nodiscard]] wheel_occupancy occupancy() const;
+    [[nodiscard]] wheel_occupancy occupancy(std::size_t most_cells) const;
     [[nodiscard]] wake_up_history::counts recent_wake_ups() const;
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;

@@ -19,6 +19,7 @@
 #include <boost/throw_exception.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -160,12 +161,18 @@ std::int64_t wheel_core<Clock, WaitTraits>::second_of(time_point t) noexcept {
     return floor_saturating<std::chrono::seconds>(t.time_since_epoch()).count();
 }
 
+// The lock is held for so many slots at a time that it takes some microseconds, full or empty.
 template <class Clock, class WaitTraits>
-wheel_occupancy wheel_core<Clock, WaitTraits>::occupancy() const {
+wheel_occupancy wheel_core<Clock, WaitTraits>::occupancy(std::size_t most_cells) const {
+    constexpr std::size_t most_looks = 16; // Of a cell.
+    const std::size_t slots = wheel_.slots();
+    const std::size_t size = std::bit_ceil((slots - 1) / most_cells + 1); // Of a cell, in slots.
+    const std::size_t at_once = wheel_walk::most_slots / (std::min)(size, most_looks * most_looks);
     wheel_occupancy result;
     result.levels.resize(wheel_.levels());
     for (auto& level : result.levels) {
-        level.fill.resize(wheel_.slots());
+        level.slots = slots;
+        level.fill.resize(slots / size);
     }
     const auto tick = static_cast<tick_t>(options_.tick.count());
     const auto longest = static_cast<tick_t>((std::chrono::nanoseconds::max)().count());
@@ -174,13 +181,15 @@ wheel_occupancy wheel_core<Clock, WaitTraits>::occupancy() const {
         const tick_t width = wheel_.width(number);
         level.slot_width = std::chrono::nanoseconds(
             static_cast<std::int64_t>(width > longest / tick ? longest : width * tick));
-        for (std::size_t slot = 0; slot < wheel_.slots();) {
+        for (std::size_t cell = 0; cell < level.fill.size();) {
             const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
             level.current =
-                static_cast<std::size_t>(clock_.round_down(clock_.now()) / width % wheel_.slots());
-            const std::size_t end = (std::min)(slot + wheel_walk::most_slots, wheel_.slots());
-            for (; slot < end; ++slot) {
-                level.fill[slot] = static_cast<std::uint8_t>(wheel_.fill(number, slot));
+                static_cast<std::size_t>(clock_.round_down(clock_.now()) / width % slots);
+            const std::size_t end = (std::min)(cell + at_once, level.fill.size());
+            for (; cell < end; ++cell) {
+                level.fill[cell] = static_cast<std::uint8_t>(
+                    size == 1 ? wheel_.fill(number, cell)
+                              : wheel_.fullest(number, cell * size, size, most_looks));
             }
         }
     }

@@ -38,6 +38,10 @@ public:
     /// The smallest of all; no_tick if no slot has one.
     [[nodiscard]] tick_t smallest() const noexcept { return ~keys_[begin_[height_]]; }
 
+    /// The first slot from `begin` on that has a tick; `end` if there is none before that. Passes
+    /// those that have none in steps that grow.
+    [[nodiscard]] std::size_t first_between(std::size_t begin, std::size_t end) const noexcept;
+
     /// Gives a slot a tick that is smaller than what it has.
     void lower(std::size_t slot, tick_t tick) noexcept;
 
