@@ -33,9 +33,17 @@ namespace asio_wheel {
 class wait_tag {
 public:
     /// The place is by default that of the call.
+#if ASIO_WHEEL_HAS_EARLY_SOURCE_LOCATION
     // NOLINTNEXTLINE(google-explicit-constructor)
     consteval wait_tag(const char* name,
                        std::source_location place = std::source_location::current())
+#else
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    consteval wait_tag(const char* name,
+                       decltype(__builtin_source_location()) place = __builtin_source_location())
+        : wait_tag(name, std::source_location::current(place)) {}
+    consteval wait_tag(const char* name, std::source_location place)
+#endif
         : name_(name), place_(place) {
         // This is no constant, and does not compile, if `name` is null or has no end.
         static_cast<void>(std::char_traits<char>::length(name));

@@ -109,6 +109,24 @@ BOOST_FIXTURE_TEST_CASE(a_tag_has_the_place_where_it_was_written, world) {
     });
 }
 
+BOOST_FIXTURE_TEST_CASE(a_tag_in_a_coroutine_has_the_place_where_it_was_written, world) {
+    unsigned line = 0;
+    const auto coroutine = [&]() -> asio::awaitable<void> {
+        timer t(co_await asio::this_coro::executor, 1s);
+        line = std::source_location::current().line() + 1;
+        co_await t.async_wait(tag("awaited", asio::use_awaitable));
+    };
+    asio::co_spawn(ctx, coroutine(), asio::detached);
+    poll();
+    int waits = 0;
+    wheel.for_each_pending([&](const pending_wait& w) {
+        ++waits;
+        BOOST_TEST(w.place.line() == line);
+        BOOST_TEST(std::string_view(w.place.file_name()).ends_with("tags.cpp"));
+    });
+    BOOST_TEST(waits == 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(without_a_tag_there_is_no_place, world) {
     timer t(ctx, 1s);
     t.async_wait(ignore);

@@ -43,6 +43,16 @@
 #define ASIO_WHEEL_HAS_ATOMIC_WAIT 1
 #endif
 
+// Whether a consteval function may have std::source_location::current() as an argument in a
+// coroutine. g++ 14 evaluates the call only when the argument already is a variable in the
+// coroutine's frame, and then reports that it is no constant. What its current() has as an argument
+// is known earlier.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ == 14
+#define ASIO_WHEEL_HAS_EARLY_SOURCE_LOCATION 0
+#else
+#define ASIO_WHEEL_HAS_EARLY_SOURCE_LOCATION 1
+#endif
+
 // The members of Asio's timers that Boost 1.87 removed.
 #if BOOST_VERSION < 108700 && !defined(BOOST_ASIO_NO_DEPRECATED)
 #define ASIO_WHEEL_HAS_DEPRECATED_MEMBERS 1
