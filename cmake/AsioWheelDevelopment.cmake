@@ -131,6 +131,29 @@ function(asio_wheel_register name)
         ENVIRONMENT BOOST_TEST_COLOR_OUTPUT=0)
 endfunction()
 
+# asio_wheel_script_test(<name> GROUP tests|examples TIMEOUT <seconds> SCRIPT <file>
+#                        [ARGUMENTS <argument>...])
+#
+# Adds a ctest entry that runs a script, which exits with 77 if it lacks something. The interpreter
+# that its first line names is such a thing, too: a fresh system has no Python, for example.
+function(asio_wheel_script_test name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;TIMEOUT;SCRIPT" "ARGUMENTS")
+    file(STRINGS "${arg_SCRIPT}" interpreter LIMIT_COUNT 1)
+    string(REGEX REPLACE "^#! *(/usr/bin/env +)?" "" interpreter "${interpreter}")
+    string(REGEX REPLACE " .*" "" interpreter "${interpreter}")
+    get_filename_component(program "${interpreter}" NAME)
+    string(MAKE_C_IDENTIFIER "ASIO_WHEEL_INTERPRETER_${program}" found)
+    find_program(${found} "${interpreter}")
+    mark_as_advanced(${found})
+    if(NOT ${found})
+        message(STATUS "asio_wheel: ${name} skipped, ${program} was not found")
+        return()
+    endif()
+    add_test(NAME ${name} COMMAND "${arg_SCRIPT}" ${arg_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES
+        SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS ${arg_GROUP})
+endfunction()
+
 # asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...
 #                    [LABELS <label>...])
 #

@@ -33,19 +33,37 @@ file(RELATIVE_PATH asio_wheel_pc_prefix
     "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" asio_wheel_pc_prefix "\${pcfiledir}/${asio_wheel_pc_prefix}")
 cmake_path(APPEND asio_wheel_pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
-cmake_path(APPEND asio_wheel_pc_includedir "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
-# Boost has no .pc file. If its headers are outside the compiler's search path, name their folder.
-set(asio_wheel_pc_boost "")
-foreach(dir IN LISTS Boost_INCLUDE_DIRS)
-    if(NOT dir IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
-        string(APPEND asio_wheel_pc_boost " -isystem ${dir}")
-    endif()
-endforeach()
-configure_file(
-    "${CMAKE_CURRENT_LIST_DIR}/asio_wheel.pc.in"
-    "${PROJECT_BINARY_DIR}/asio_wheel.pc"
-    @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/asio_wheel.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# asio_wheel_install_pc(<name> INCLUDE <folder> NEEDS <text> CFLAGS <flags> FOLDERS <folder>...)
+# installs <name>.pc for the library of that name. Neither Boost nor Asio has a .pc file that is
+# always there. If the folders of their headers are outside the compiler's search path, Cflags name
+# them.
+function(asio_wheel_install_pc name)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "INCLUDE;NEEDS;CFLAGS" "FOLDERS")
+    cmake_path(APPEND includedir "\${prefix}" "${arg_INCLUDE}")
+    list(REMOVE_DUPLICATES arg_FOLDERS)
+    foreach(folder IN LISTS arg_FOLDERS)
+        if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+            string(APPEND arg_CFLAGS " -isystem ${folder}")
+        endif()
+    endforeach()
+    configure_file(
+        "${PROJECT_SOURCE_DIR}/cmake/asio_wheel.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${name}.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+asio_wheel_install_pc(asio_wheel
+    INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}"
+    NEEDS "C++20, and the headers of Boost 1.81 or newer"
+    CFLAGS "-pthread"
+    FOLDERS ${Boost_INCLUDE_DIRS})
+if(ASIO_WHEEL_STANDALONE)
+    asio_wheel_install_pc(asio_wheel_standalone
+        INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/asio_wheel_standalone"
+        NEEDS "C++20, Asio 1.24 or newer without Boost, and some headers of Boost 1.81 or newer"
+        CFLAGS "-DASIO_STANDALONE -pthread"
+        FOLDERS ${ASIO_INCLUDE_DIR} ${Boost_INCLUDE_DIRS})
+endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 if(ASIO_WHEEL_INSTALL_DOCS)
