@@ -159,7 +159,7 @@ auto async_sleep_for(Context& where, const std::chrono::duration<Rep, Period>& d
     return async_sleep_for(where.get_executor(), d, std::forward<Token>(token), place);
 }
 
-// What does not fit above: detail/misuse.hpp.
+// What does not fit above: detail/asio/misuse.hpp.
 template <class Where, class When, class... Token>
     requires detail::invalid_sleep_call<Where, detail::duration_argument<When>, Token...>
 auto async_sleep_for(Where&&, const When&, Token&&...) {

@@ -36,8 +36,8 @@
 // A pop never returns to its owner: it is freed when it arrives. The location belongs to the thread
 // that has the operation. The context's queue and the executors hand it from thread to thread.
 
-#ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_DISPATCH_HPP
-#define ASIO_WHEEL_DETAIL_DELAY_QUEUE_POP_DISPATCH_HPP
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_EXECUTOR_OP_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_EXECUTOR_OP_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
