@@ -108,13 +108,72 @@ BOOST_AUTO_TEST_CASE(counts_at_the_address_of_others_begin_at_zero) {
     alignas(thread_counts) std::byte memory[sizeof(thread_counts)];
     for (int i = 0; i < 100; ++i) {
         auto* const counts = ::new (static_cast<void*>(memory)) thread_counts(true);
-        std::thread([&] { counts->here().scheduled(); }).join(); // It has the first block.
-        counts->here().cancelled();
-        BOOST_TEST(counts->here().balance() == std::uint64_t{0} - 1);
-        BOOST_TEST(counts->pending() == 0U);
-        BOOST_TEST(counts->size() == 2U);
+        std::thread first([&] {
+            counts->here().scheduled(); // It has the first block, until it ends.
+            std::thread([&] { counts->here().cancelled(); }).join();
+        });
+        first.join();
+        counts->here().scheduled();
+        BOOST_TEST(counts->sum().scheduled == 2U);
+        BOOST_TEST(counts->sum().cancelled == 1U);
         counts->~thread_counts();
     }
+}
+
+// The sum costs as much as there are threads, and not as there were.
+BOOST_AUTO_TEST_CASE(threads_that_have_ended_cost_nothing) {
+    thread_counts counts(true);
+    counts.here().scheduled();
+    constexpr std::size_t many = 100;
+    std::atomic<std::size_t> arrived = 0;
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < many; ++i) {
+        threads.emplace_back([&] {
+            counts.here().scheduled();
+            counts.here().expired(asio_wheel::wait_kind::sleep);
+            ++arrived;
+            while (arrived < many) {
+                std::this_thread::yield();
+            }
+        });
+    }
+    for (auto& t : threads) {
+        t.join();
+    }
+    BOOST_TEST(counts.size() == many + 1);
+    counts.forget_ended();
+    BOOST_TEST(counts.size() == 2U); // This thread's, and what is common to all others.
+    BOOST_TEST(counts.pending() == many + 1);
+    BOOST_TEST(counts.sum().expired[asio_wheel::wait_kind::sleep] == many);
+    for (int round = 0; round < 3; ++round) {
+        std::thread([&] { counts.here().cancelled(); }).join();
+    }
+    BOOST_TEST(counts.size() <= 3U); // Each takes over the block of the one before.
+    counts.forget_ended();
+    BOOST_TEST(counts.size() == 2U);
+    BOOST_TEST(counts.pending() == many - 2);
+}
+
+// Also with ThreadSanitizer: what is in a block and its timers is handed over.
+BOOST_AUTO_TEST_CASE(the_timers_of_a_thread_that_has_ended_are_for_others) {
+    struct timer : asio_wheel::detail::spare_timer {
+        void free() noexcept override { ++freed; }
+        int freed = 0;
+    };
+    timer kept, left;
+    {
+        thread_counts counts(true);
+        BOOST_TEST(counts.take_left() == nullptr);
+        static_cast<void>(counts.here());
+        std::thread([&] {
+            BOOST_TEST(counts.here().spares()->keep(kept));
+            BOOST_TEST(counts.here().spares()->keep(left));
+        }).join();
+        counts.forget_ended();
+        BOOST_TEST(counts.take_left() == &kept);
+    }
+    BOOST_TEST(kept.freed == 0);
+    BOOST_TEST(left.freed == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_wheel_for_one_thread_has_one_block) {

@@ -32,7 +32,8 @@ private:
     spare_timer* next_ = nullptr;
 };
 
-/// Those that a thread keeps for a wheel. The last one that was kept is taken first.
+/// Those that a thread keeps for a wheel, or that threads have left. The last one that was kept is
+/// taken first.
 class spare_timers {
 public:
     spare_timers() = default;
@@ -62,6 +63,16 @@ public:
         t.next_ = std::exchange(first_, &t);
         return true;
     }
+
+    /// Takes over all of another list, however many.
+    void keep_all(spare_timers& others) noexcept {
+        while (spare_timer* const t = others.take()) {
+            ++size_;
+            t->next_ = std::exchange(first_, t);
+        }
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
 private:
     static constexpr std::size_t most = 256;

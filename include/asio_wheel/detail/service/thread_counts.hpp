@@ -8,6 +8,10 @@
 // what all threads have done together. A thread remembers where its block is. It identifies the
 // counts by their address and by the time when they were made, because other counts may later have
 // the same address.
+//
+// When a thread has ended, its block is taken over by the next new thread. Or, when the sum is asked
+// for, its counts are added to those of all threads that have ended, and the block is freed. So the
+// sum costs as much as there are threads, and not as there were.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
@@ -15,6 +19,7 @@
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/detail/threads/thread_life.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <array>
@@ -24,7 +29,6 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -100,6 +104,18 @@ public:
                forgotten_.value();
     }
 
+    /// Adds what another block has counted, whose thread has ended.
+    void add(const thread_block& ended) noexcept {
+        count(scheduled_, ended.scheduled_.value());
+        count(cancelled_, ended.cancelled_.value());
+        count(fired_, ended.fired_.value());
+        count(forgotten_, ended.forgotten_.value());
+        count(postponed_, ended.postponed_.value());
+        for (std::size_t i = 0; i < expired_.size(); ++i) {
+            count(expired_[i], ended.expired_[i].value());
+        }
+    }
+
     /// Null if several threads share this block.
     [[nodiscard]] spare_timers* spares() noexcept { return shared_ ? nullptr : &spares_; }
 
@@ -118,7 +134,7 @@ private:
     std::array<thread_count, all_wait_kinds.size()> expired_;
     bool shared_ = false;
     spare_timers spares_;
-    std::thread::id owner_;
+    thread_life::pointer owner_;
     thread_block* next_ = nullptr;
 };
 
@@ -127,14 +143,14 @@ public:
     /// `several`: more than one thread uses the wheel.
     explicit thread_counts(bool several) noexcept
         : several_(several), born_(std::chrono::steady_clock::now()) {
-        spare_.shared_ = true;
+        common_.shared_ = true;
     }
     thread_counts(const thread_counts&) = delete;
     thread_counts& operator=(const thread_counts&) = delete;
     ~thread_counts() {
         for (thread_block* block = newest(); block != &first_;) {
             thread_block* const ended = std::exchange(block, block->next_);
-            if (ended != &spare_) {
+            if (ended != &common_) {
                 delete ended;
             }
         }
@@ -147,6 +163,47 @@ public:
         }
         const found& last = found_[place()];
         return last.counts == this && last.born == born_ ? *last.block : find();
+    }
+
+    /// A timer that a thread has left which has ended. Null if there is none.
+    [[nodiscard]] spare_timer* take_left() noexcept {
+        if (!any_left_.load(std::memory_order_relaxed)) {
+            return nullptr;
+        }
+        const std::lock_guard<mutex> guard(mutex_);
+        spare_timer* const t = left_.take();
+        any_left_.store(!left_.empty(), std::memory_order_relaxed);
+        return t;
+    }
+
+    // The following are called by one thread at a time: under the wheel's lock.
+
+    /// Frees the blocks of threads that have ended. Costs next to nothing if none has.
+    void forget_ended() noexcept {
+        const std::uint64_t ends = thread_life::ends();
+        if (ends_ == ends || !several_) {
+            return;
+        }
+        ends_ = ends;
+        const std::lock_guard<mutex> guard(mutex_);
+        if (!has_ended()) {
+            return;
+        }
+        add_common(); // It comes first in the list, or is there already.
+        thread_block* kept = nullptr;
+        for (thread_block* b = newest(); b != &first_;) {
+            thread_block* const older = b->next_;
+            if (!b->owner_.ended()) {
+                kept = b;
+            } else {
+                common_.add(*b);
+                left_.keep_all(b->spares_);
+                unlink(*b, kept);
+                delete b;
+            }
+            b = older;
+        }
+        any_left_.store(!left_.empty(), std::memory_order_relaxed);
     }
 
     /// The sum of all blocks. What other threads count meanwhile may be missing.
@@ -196,35 +253,64 @@ private:
     }
 
     ASIO_WHEEL_NOINLINE thread_block& find() noexcept {
-        const std::thread::id here = std::this_thread::get_id();
         const std::lock_guard<mutex> guard(mutex_);
-        thread_block* const block = find_or_make(here);
+        thread_life* const here = thread_life::mine();
+        thread_block* const block = here == nullptr ? nullptr : find_or_make(*here);
+        if (block == nullptr) {
+            add_common();
+            return common_;
+        }
         found_[place()] = {this, born_, block};
         return *block;
     }
 
-    [[nodiscard]] thread_block* find_or_make(std::thread::id here) noexcept {
-        if (first_.owner_ == std::thread::id()) {
-            first_.owner_ = here;
-        }
-        if (first_.owner_ == here) {
-            return &first_;
-        }
-        for (thread_block* b = newest(); b != &first_; b = b->next_) {
-            if (b->owner_ == here) {
+    // Null without memory.
+    [[nodiscard]] thread_block* find_or_make(thread_life& here) noexcept {
+        thread_block* ended = nullptr;
+        for (thread_block* b = newest(); b != nullptr; b = b->next_) {
+            if (b->owner_ == &here) {
                 return b;
             }
+            if (b->owner_.ended() || (b == &first_ && b->owner_ == nullptr)) {
+                ended = b;
+            }
+        }
+        if (ended != nullptr) {
+            ended->owner_.reset(here);
+            return ended;
         }
         auto* const fresh = new (std::nothrow) thread_block;
-        if (fresh == nullptr) {
-            if (!std::exchange(spare_used_, true)) {
-                publish(spare_);
-            }
-            return &spare_;
+        if (fresh != nullptr) {
+            fresh->owner_.reset(here);
+            publish(*fresh);
         }
-        fresh->owner_ = here;
-        publish(*fresh);
         return fresh;
+    }
+
+    void add_common() noexcept {
+        if (!std::exchange(common_used_, true)) {
+            publish(common_);
+        }
+    }
+
+    // Whether the thread of a block has ended that can be freed.
+    [[nodiscard]] bool has_ended() const noexcept {
+        for (const thread_block* b = newest(); b != &first_; b = b->next_) {
+            if (b->owner_.ended()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // `newer` is the block before it in the list, or null.
+    void unlink(thread_block& block, thread_block* newer) noexcept {
+        if (newer != nullptr) {
+            newer->next_ = block.next_;
+        } else {
+            newest_.store(block.next_, std::memory_order_relaxed); // Readers hold the wheel's lock.
+        }
+        size_.fetch_sub(1, std::memory_order_relaxed);
     }
 
     void publish(thread_block& block) noexcept {
@@ -246,11 +332,15 @@ private:
 
     const bool several_;
     const time born_;
-    mutex mutex_;        // Guards the owners, and what publish() changes. The innermost lock.
-    thread_block first_; // Of the first thread.
-    thread_block spare_; // Of all threads that found no memory for a block of their own.
-    bool spare_used_ = false;
-    // A list, which only grows: see publish(), and the litmus test start_idle_new_thread.
+    std::uint64_t ends_ = 0; // thread_life::ends() at the last forget_ended().
+    mutex mutex_;            // Guards the owners, the list, and what is left. The innermost lock.
+    thread_block first_;     // Of the first thread, and of others after it.
+    thread_block common_;    // Of all threads that have ended, or found no memory for a block.
+    bool common_used_ = false;
+    spare_timers left_; // By threads that have ended.
+    std::atomic<bool> any_left_{false};
+    // A list: see publish(), and the litmus test start_idle_new_thread. Blocks are taken out of it
+    // under the wheel's lock, which those that read it hold.
     std::atomic<thread_block*> newest_{&first_};
     std::atomic<std::size_t> size_{1};
 };

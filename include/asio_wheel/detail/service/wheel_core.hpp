@@ -342,7 +342,7 @@ private:
     const bool lock_free_; // Whether timers can be used without the lock.
     wheel_clock<Clock> clock_;
     context_queue queue_;
-    thread_counts counts_;
+    mutable thread_counts counts_; // Who sums them up drops those of threads that have ended.
 
     // Read without the lock, and written under it. The litmus tests are in test/memory_model/.
     //

@@ -19,6 +19,7 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    counts_.forget_ended();
     const wait_counts counts = counts_.sum();
     wheel_stats result;
     result.rejected = totals_.rejected;
@@ -48,6 +49,7 @@ wheel_stats wheel_core<Clock, WaitTraits>::stats() const {
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::pending() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    counts_.forget_ended();
     return static_cast<std::size_t>(counts_.pending());
 }
 

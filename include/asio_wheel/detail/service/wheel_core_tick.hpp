@@ -229,6 +229,7 @@ bool wheel_core<Clock, WaitTraits>::any_wait_pending() const noexcept {
 // started.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::become_idle() noexcept {
+    counts_.forget_ended();
     if (!any_wait_pending()) {
         idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {

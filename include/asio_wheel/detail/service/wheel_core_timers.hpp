@@ -234,7 +234,8 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
 template <class Clock, class WaitTraits>
 spare_timer* wheel_core<Clock, WaitTraits>::take_spare() noexcept {
     spare_timers* const spares = counts_.here().spares();
-    return spares != nullptr ? spares->take() : nullptr;
+    spare_timer* const mine = spares != nullptr ? spares->take() : nullptr;
+    return mine != nullptr ? mine : counts_.take_left();
 }
 
 template <class Clock, class WaitTraits>
