@@ -122,7 +122,8 @@ public:
     /// Completion signature: void(boost::system::error_code, std::size_t periods)
     ///
     /// `periods` is how many periods have passed since the tick before, including missed ones. It
-    /// is 1 for a tick in time, always 1 with missed::catch_up and fixed_delay, and 0 with an error.
+    /// is 1 for a tick in time, always 1 with missed::catch_up and with fixed_delay, and 0 with an
+    /// error.
     ///
     /// Completes, once, when the tick is due, or was missed; or when it is aborted by cancel(), by
     /// destruction, by move assignment, by another async_tick(), or by the handler's cancellation

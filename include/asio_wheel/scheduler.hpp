@@ -29,11 +29,9 @@
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -62,27 +60,31 @@ struct basic_scheduler_options {
 /// A function is called as f(handle), if that compiles, otherwise as f(). Its result is ignored. If
 /// it throws, scheduler_options::on_error is called, and a repeated task goes on.
 ///
+/// Coroutines. A function that returns boost::asio::awaitable<void> is spawned on the scheduler's
+/// executor, and the call lasts until the coroutine ends. What is missed meanwhile follows the rule
+/// for missed calls; a fixed delay begins at the end. To cancel or to stop does not interrupt it.
+/// If the context ends, it is destroyed, and the task is over. The handle, and the function with all
+/// that it has captured, are valid until then.
+///
 /// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
-/// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler
-/// that is destroyed cancels its tasks. It may outlive the context, if its executor may (a strand
-/// may not).
+/// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler's
+/// destructor cancels its tasks. It may outlive the context, if its executor may (no strand may).
 ///
 /// Keys. Each function that schedules exists twice: without a key, and with a key as the first
 /// argument. With a key, the task is scheduled instead of what was scheduled under this key and was
-/// not called yet, and in its place if there are max_pending tasks: so under a key that leads to a
-/// task, the newest is always accepted, also while the former one is being called, by that call or
-/// by anybody else. A key is a value of any type
-/// with std::hash and ==. It is stored in its task. Keys of several types may be in use at once: 1
-/// and 1L are different keys. But what converts to std::string_view is a std::string, so find("a")
-/// finds what was scheduled under std::string("a"); it needs no memory. The scheduler is locked
-/// while == is called, so == must not use it. If a hash or == throws, nothing has changed. Groups
-/// share the keys of their scheduler. An orphan keeps its key.
+/// not called yet, and in its place if there are max_pending tasks. So under a key that leads to a
+/// task, the newest is always accepted, also while the former one is being called. A key is a value
+/// of any type with std::hash and ==. It is stored in its task. Keys of several types may be in use
+/// at once: 1 and 1L are different keys. But what converts to std::string_view is a std::string, so
+/// find("a") finds what was scheduled under std::string("a"); it needs no memory. The scheduler is
+/// locked while == is called, so == must not use it. If a hash or == throws, nothing has changed.
+/// Groups share the keys of their scheduler. An orphan keeps its key.
 ///
 /// Memory. The function that schedules a task allocates all that the task needs until it is over,
 /// also if it is repeated. If that throws, nothing was scheduled. Nothing else allocates: close(),
 /// stop(), the destructor, and cancelling need no memory and never fail. (An executor of an unknown
-/// kind may allocate by itself for each wait. If that fails, on_error is called, and the task is
-/// over.)
+/// kind may allocate for each wait; if that fails, on_error is called, and the task is over. A
+/// coroutine allocates for each call; if that fails, on_error is called.)
 ///
 /// Movable at any time, also while there are tasks. A scheduler that was moved from may be
 /// destroyed and assigned to, and nothing else.
@@ -90,10 +92,9 @@ struct basic_scheduler_options {
 /// Thread safety. All functions may be called from any thread at any time, but not while this same
 /// scheduler is moved, assigned to or destroyed.
 ///
-/// After close() or stop(), or with max_pending tasks, the functions that schedule throw
-/// boost::system::system_error with error::scheduler_stopped or error::scheduler_full. Empty
-/// functions, periods of zero or less, and durations that are not a number, throw
-/// std::invalid_argument.
+/// Errors. The functions that schedule throw boost::system::system_error: error::scheduler_stopped
+/// after close() or stop(), error::scheduler_full with max_pending tasks. They throw
+/// std::invalid_argument for empty functions, periods of zero or less, and durations that are NaN.
 template <class Clock>
 class basic_scheduler {
 public:

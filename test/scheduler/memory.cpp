@@ -14,6 +14,7 @@
 #include "support/scheduler_model.hpp"
 #include "support/seed.hpp"
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -303,6 +304,48 @@ BOOST_FIXTURE_TEST_CASE(what_is_scheduled_through_a_group_is_in_it_or_not_schedu
     BOOST_TEST(refused >= 2U);
     pass(1s);
     BOOST_TEST(calls == 0);
+}
+
+// A coroutine takes memory for each call. If there is none, the call ends, and the task goes on; or,
+// if Asio's own part of its end fails, the coroutine is destroyed, and the task with it.
+BOOST_FIXTURE_TEST_CASE(a_coroutine_without_memory_ends_its_call_or_its_task, virtual_world) {
+    bool failed = true;
+    std::size_t reported = 0, called = 0;
+    for (std::size_t n = 0; failed; ++n) {
+        int calls = 0, errors = 0;
+        bool thrown = false;
+        scheduler tasks(
+            ctx, {.on_error = [&](const task_handle&, const std::exception_ptr&) { ++errors; }});
+        const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, [&]() -> asio::awaitable<void> {
+            ++calls;
+            co_return;
+        });
+        wheel.advance(1s);
+        with_empty_pools([&] {
+            ctx.restart();
+            const fail_after failure(n);
+            try {
+                ctx.poll();
+            } catch (const std::bad_alloc&) {
+                thrown = true;
+            }
+            failed = failure.has_failed();
+        });
+        poll();
+        BOOST_TEST(calls + errors + (thrown ? 1 : 0) >= 1);
+        BOOST_TEST((thrown || tasks.pending() == 1U));
+        BOOST_TEST(tasks.pending() == (h.is_cancelled() ? 0U : 1U));
+        reported += errors != 0 ? 1U : 0U;
+        const int before = calls;
+        pass(1s);
+        called += calls > before ? 1U : 0U;
+        BOOST_TEST(calls - before == (h.is_cancelled() ? 0 : 1));
+        h.cancel();
+        poll();
+        BOOST_TEST(tasks.pending() == 0U);
+    }
+    BOOST_TEST(reported >= 3U); // Of the call, of the coroutine, and of what spawns it.
+    BOOST_TEST(called > reported);
 }
 
 // The n-th allocation of a program fails, for each n. Nothing is lost, and nothing is called twice.

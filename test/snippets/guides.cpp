@@ -7,6 +7,7 @@
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/scheduler.hpp>
+#include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -15,12 +16,15 @@
 #include "support/manual_operation.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/coro.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -320,6 +324,28 @@ BOOST_FIXTURE_TEST_CASE(scheduler_missed_calls_follow_their_rules, snippet_world
     BOOST_TEST(billed == 58);
     BOOST_TEST(rung == 1); // Those of 33 and 57 h are skipped.
     tasks.stop().clear();
+}
+
+BOOST_FIXTURE_TEST_CASE(scheduler_a_call_lasts_until_its_coroutine_ends, snippet_world) {
+    int reports = 0;
+    const auto report = [&]() -> asio::awaitable<void> {
+        ++reports;
+        co_await asio_wheel::async_sleep_for(co_await asio::this_coro::executor, 25s,
+                                             asio::use_awaitable);
+    };
+    asio_wheel::scheduler tasks(ctx);
+#include "docs/guide/scheduler.md/tasks_schedule_at_fixed_rate_10s_10s.inc"
+    for (int i = 0; i < 64; ++i) {
+        elapse(1s);
+        poll();
+        poll();
+    }
+    BOOST_TEST(reports == 3); // At 10, 35 and 60 s.
+    tasks.stop().clear();
+    elapse(25s);
+    poll();
+    poll();
+    BOOST_TEST(tasks.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(scheduler_keys_lead_to_their_tasks, snippet_world) {

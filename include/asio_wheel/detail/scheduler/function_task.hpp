@@ -7,6 +7,7 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_FUNCTION_TASK_HPP
 
 #include <asio_wheel/detail/attributes.hpp>
+#include <asio_wheel/detail/scheduler/coroutine_call.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
@@ -56,9 +57,17 @@ private:
         ASIO_WHEEL_NO_UNIQUE_ADDRESS Repeat repeat;
     };
 
-    void call(const handle& h) override {
+    using wait_handler = typename task<Clock>::wait_handler;
+
+    [[nodiscard]] bool call(const handle& h, [[maybe_unused]] wait_handler& w) override {
         BOOST_ASSERT(parts_);
-        call_with_handle(parts_->function, h);
+        if constexpr (is_coroutine_of_a_task<result_with_handle<Function, handle>>) {
+            spawn_call(h, parts_->function, this->get_executor(), w);
+            return false;
+        } else {
+            static_cast<void>(call_with_handle(parts_->function, h));
+            return true;
+        }
     }
 
     [[nodiscard]] bool

@@ -218,6 +218,7 @@ private:
         }
         static_assert(std::invocable<function&> || std::invocable<function&, const handle&>,
                       "a task is called as f(handle) or as f()");
+        expect_result_of_task<result_with_handle<function, handle>>();
         throw_if_empty(f);
         using task_of = function_task<Clock, function, Repeat, key_type<Key>, Tag>;
         const task_ptr t =

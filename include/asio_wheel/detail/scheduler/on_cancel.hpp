@@ -6,6 +6,10 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_ON_CANCEL_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_ON_CANCEL_HPP
 
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -31,11 +35,40 @@ template <class F>
 
 /// Calls f(h) if that compiles, otherwise f().
 template <class F, class Handle>
-void call_with_handle(F& f, const Handle& h) {
+decltype(auto) call_with_handle(F& f, const Handle& h) {
     if constexpr (std::invocable<F&, const Handle&>) {
-        static_cast<void>(std::invoke(f, h));
+        return std::invoke(f, h);
     } else {
-        static_cast<void>(std::invoke(f));
+        return std::invoke(f);
+    }
+}
+
+template <class F, class Handle>
+using result_with_handle =
+    decltype(call_with_handle(std::declval<F&>(), std::declval<const Handle&>()));
+
+template <class T>
+inline constexpr bool is_awaitable = false;
+template <class T, class Executor>
+inline constexpr bool is_awaitable<boost::asio::awaitable<T, Executor>> = true;
+
+/// A coroutine that can be spawned on the executor of a scheduler.
+template <class T>
+inline constexpr bool is_coroutine_of_a_task = false;
+template <class Executor>
+inline constexpr bool is_coroutine_of_a_task<boost::asio::awaitable<void, Executor>> =
+    std::convertible_to<boost::asio::any_io_executor, Executor>;
+
+/// Fails to compile, with an explanation, if a task would not do what its function returns.
+template <class Result>
+constexpr void expect_result_of_task() {
+    if constexpr (is_awaitable<Result>) {
+        static_assert(is_coroutine_of_a_task<Result>,
+                      "asio_wheel: the coroutine of a task returns boost::asio::awaitable<void>");
+    } else if constexpr (!std::is_void_v<Result>) {
+        static_assert(!boost::asio::is_async_operation<std::remove_cvref_t<Result>>::value,
+                      "asio_wheel: nobody starts the operation that this task returns. co_await it "
+                      "in a coroutine");
     }
 }
 
@@ -49,8 +82,14 @@ concept told_of_cancellation = requires(F& f) { f.on_cancel(); };
 template <class F, class Handle>
 void tell_of_cancellation(F& f, const Handle& h) {
     if constexpr (told_of_cancellation_of<F, Handle>) {
+        static_assert(!is_awaitable<decltype(f.on_cancel(h))>,
+                      "asio_wheel: on_cancel is called by "
+                      "the thread that cancels. It is no coroutine");
         static_cast<void>(f.on_cancel(h));
     } else if constexpr (told_of_cancellation<F>) {
+        static_assert(!is_awaitable<decltype(f.on_cancel())>,
+                      "asio_wheel: on_cancel is called by "
+                      "the thread that cancels. It is no coroutine");
         static_cast<void>(f.on_cancel());
     }
 }

@@ -56,6 +56,7 @@ public:
     using time_point = typename Clock::time_point;
     using duration = typename Clock::duration;
     using handle = basic_task_handle<Clock>;
+    using wait_handler = task_wait_handler<task>;
     using registry_type = task_registry<Clock>;
     using registry_ptr = std::shared_ptr<registry_type>;
     using group_ptr = std::shared_ptr<task_group<task>>;
@@ -104,7 +105,10 @@ public:
                 move_to_without_timer(state::cancelled);
                 break;
             case state::unscheduled:
-                cancel_at_rest();
+                move_to_without_timer(state::cancelled);
+                if (group_) {
+                    group_->begin_cancelling();
+                }
                 break;
             case state::running:
                 if (is_repeated()) {
@@ -173,34 +177,55 @@ public:
                state_ == state::unscheduled;
     }
     [[nodiscard]] duration remaining() const {
-        const wheel_service<Clock>* wheel = nullptr;
-        time_point expiry{};
-        {
-            const std::lock_guard<mutex> guard(mutex_);
-            if (state_ != state::waiting) {
-                return duration::zero();
-            }
-            wheel = wheel_;
-            expiry = expiry_;
+        std::unique_lock<mutex> guard(mutex_);
+        if (state_ != state::waiting) {
+            return duration::zero();
         }
+        const auto [wheel, expiry] = std::pair(wheel_, expiry_);
+        guard.unlock();
         return until_or_zero(wheel->now(), expiry);
     }
     [[nodiscard]] time_point expiry() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         return expiry_;
     }
+
     [[nodiscard]] virtual bool is_repeated() const noexcept = 0;
+
+    // What coroutine_call.hpp calls, once for each coroutine.
+
+    static void end_call(const handle& h, const std::exception_ptr& thrown,
+                         wait_handler& w) noexcept {
+        task& t = *h.task_;
+        const idle_source::task_call in_call(t, t.group_.get(), t.registry_.get());
+        if (thrown) {
+            t.report(h, thrown);
+        }
+        t.after_call(h, w);
+    }
+    static void drop_call(const handle& h) noexcept {
+        task& t = *h.task_;
+        {
+            const std::lock_guard<mutex> guard(t.mutex_);
+            t.move_to_without_timer(state::cancelled);
+        }
+        t.finalize(false);
+    }
 
 protected:
     task(const time_point& first, const group_ptr& group) noexcept
         : expiry_(first), group_(group) {}
 
+    /// Of its timer: there is one while it is being called.
+    [[nodiscard]] boost::asio::any_io_executor get_executor() { return timer_.get_executor(); }
+
 private:
     using state = task_state;
-    using wait_handler = task_wait_handler<task>;
     friend wait_handler;
 
-    virtual void call(const handle& h) = 0;
+    /// Calls the function. Returns false if it is a coroutine, which ends the call by end_call() or
+    /// drop_call(), at once or later, on any thread. Then `w` was moved from.
+    [[nodiscard]] virtual bool call(const handle& h, wait_handler& w) = 0;
 
     /// A call is about to begin: see fixed_rate::begin_call(). The mutex is held.
     [[nodiscard]] virtual bool begin_call(time_point& expiry,
@@ -234,13 +259,6 @@ private:
     void move_to_without_timer(state next) noexcept {
         move_to(next);
         timer_.reset();
-    }
-
-    void cancel_at_rest() noexcept { // An unscheduled task. The mutex is held.
-        move_to_without_timer(state::cancelled);
-        if (group_) {
-            group_->begin_cancelling();
-        }
     }
 
     // Called once, without the mutex, after the transition to expired or cancelled. `tell`: if the
@@ -336,15 +354,14 @@ private:
 
     void on_wait(const boost::system::error_code& ec, wait_handler& w) noexcept {
         const handle h(this->shared_from_this());
-        again next_wait;
+        begun_wait next_wait;
         {
             const std::lock_guard<mutex> guard(mutex_);
             if (!is_current_wait(w.wait_id_)) {
                 return;
             }
-            const bool skipped = !ec && !begin_call(expiry_, *wheel_);
-            if (skipped) {
-                next_wait = wait_again(expiry_, h, w);
+            if (!ec && !begin_call(expiry_, *wheel_)) { // It is skipped.
+                next_wait = timer_.initiate_again(expiry_, h.task_, w, tag());
             } else {
                 was_called_ = was_called_ || !ec;
             }
@@ -363,27 +380,33 @@ private:
         if (!is_repeated()) {
             w.memory_.release(); // So that what the function starts can use it.
         }
+        if (ec) {
+            using boost::system::system_error;
+            guarded(h, [&] { report(h, pointer_to(system_error(why_refused(ec)))); });
+            return continue_or_end(std::nullopt, h, w);
+        }
+        bool ended = true;
+        guarded(h, [&] { ended = call(h, w); });
+        if (ended) {
+            after_call(h, w);
+        }
+    }
+
+    void after_call(const handle& h, wait_handler& w) noexcept {
         std::optional<time_point> next;
-        guarded(h, [&] {
-            if (ec) {
-                using boost::system::system_error;
-                return report(h, pointer_to(system_error(why_refused(ec))));
-            }
-            guarded(h, [&] { call(h); });
-            next = next_expiry(expiry_, wheel_->now());
-        });
+        guarded(h, [&] { next = next_expiry(expiry_, wheel_->now()); });
         continue_or_end(next, h, w);
     }
 
-    // The function has returned: starts the wait for the next call, or ends the task.
+    // The call has ended: starts the wait for the next call, or ends the task.
     void continue_or_end(const std::optional<time_point>& next, const handle& h,
                          wait_handler& w) noexcept {
-        again next_wait;
+        begun_wait next_wait;
         bool cancelled = false;
         {
             const std::lock_guard<mutex> guard(mutex_);
             if (next && state_ == state::running) {
-                next_wait = wait_again(*next, h, w);
+                next_wait = timer_.initiate_again(*next, h.task_, w, tag());
             }
             cancelled = state_ == state::cancelling;
             if (next_wait.waiting) {
@@ -402,25 +425,7 @@ private:
         finalize(cancelled);
     }
 
-    // The result of wait_again().
-    struct again {
-        bool waiting = false;
-        bool initiated = false;
-        std::exception_ptr failure; // If it is not waiting.
-    };
-
-    // Starts the next wait by the handler of the last one. The mutex is held. If the task is
-    // waiting then, the caller releases the mutex and calls after_initiate().
-    [[nodiscard]] again wait_again(const time_point& t, const handle& h, wait_handler& w) noexcept {
-        w.task_ = h.task_;
-        bool initiated = false;
-        const auto failure = thrown_by([&] { initiated = timer_.initiate(t, w, tag()); });
-        if (failure) {
-            w.task_ = nullptr;
-        }
-        return {!failure, initiated, failure};
-    }
-    void after_initiate(const again& a, const wait_handler& w) noexcept {
+    void after_initiate(const begun_wait& a, const wait_handler& w) noexcept {
         if (!a.initiated) {
             on_wait_destroyed(w.wait_id_);
         }

@@ -6,9 +6,9 @@
 //   state         meaning                                                    registered
 //   unscheduled   new, or an orphan of a stopped scheduler: never called     no
 //   waiting       one wait is pending. Its handler owns the task             yes
-//   running       the function is being called; or the wheel has refused     yes
-//                 the wait, and that is being reported
-//   cancelling    the function is being called, for the last time            yes
+//   running       the function is being called, or its coroutine runs; or    yes
+//                 the wheel has refused the wait, and that is being reported
+//   cancelling    the same, for the last time                                yes
 //   expired       final: it was called for the last time, or refused         until finalize()
 //   cancelled     final: it was cancelled, or its context has ended          until finalize()
 //
@@ -22,7 +22,8 @@
 //   running       waiting       the call returns, and there is a next time
 //                 cancelling    cancel() or stop(), if the task is repeated
 //                 expired       the call returns, and there is no next time
-//   cancelling    cancelled     the call returns
+//                 cancelled     the coroutine is destroyed, as when the context ends
+//   cancelling    cancelled     the call returns, or the coroutine is destroyed
 
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_STATE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_STATE_HPP
@@ -54,7 +55,7 @@ enum class task_state : std::uint8_t {
     case waiting:
         return to == running || to == unscheduled || to == cancelled;
     case running:
-        return to == waiting || to == cancelling || to == expired;
+        return to == waiting || to == cancelling || to == expired || to == cancelled;
     case cancelling:
         return to == cancelled;
     case expired:

@@ -9,6 +9,7 @@
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -19,6 +20,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -66,6 +68,13 @@ private:
     mutable kept_memory<allocator> memory_;
 };
 
+/// What became of the attempt to start a wait.
+struct begun_wait {
+    bool waiting = false;
+    bool initiated = false;     // See task_timer::initiate().
+    std::exception_ptr failure; // If it is not waiting.
+};
+
 /// The task's mutex guards it, except where it says otherwise.
 template <class Clock>
 class task_timer {
@@ -76,6 +85,9 @@ public:
     void emplace(const boost::asio::any_io_executor& ex) { timer_.emplace(ex); }
     void reset() noexcept { timer_.reset(); }
     [[nodiscard]] bool has_value() const noexcept { return timer_.has_value(); }
+    [[nodiscard]] const boost::asio::any_io_executor& get_executor() noexcept {
+        return timer_->get_executor(); // NOLINT(bugprone-unchecked-optional-access)
+    }
 
     /// Starts a wait. If this throws, there is no wait. If it returns false, the handler of the
     /// wait was destroyed immediately. Then the caller calls the task's on_wait_destroyed(), when
@@ -108,6 +120,21 @@ public:
             id_.compare_exchange_strong(found, id + 1, std::memory_order_acq_rel);
         id_.store(id + 1, std::memory_order_relaxed);
         return initiated;
+    }
+
+    /// The same for the next wait of `t`, by the handler of its last one. If the task is waiting
+    /// then, the caller releases the mutex and calls the task's after_initiate().
+    template <class Task, class Handler>
+    [[nodiscard]] begun_wait initiate_again(const typename Clock::time_point& when,
+                                            const std::shared_ptr<Task>& t, Handler& h,
+                                            const wait_tag* tag) noexcept {
+        h.task_ = t;
+        bool initiated = false;
+        const auto failure = thrown_by([&] { initiated = initiate(when, h, tag); });
+        if (failure) {
+            h.task_ = nullptr;
+        }
+        return {!failure, initiated, failure};
     }
 
     /// Called without the mutex, when the handler of wait `id` is destroyed. Returns whether that
