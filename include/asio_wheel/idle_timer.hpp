@@ -220,9 +220,10 @@ private:
     std::unique_ptr<impl> impl_;
 };
 
-/// Multiplies the periods of all idle timers of a wheel by `factor`, for an overloaded server.
-/// Pending waits follow: those that have been idle for longer complete. Heartbeats do not change,
-/// because their periods are agreed upon with the peer. Nor do other deadlines.
+/// Multiplies the periods of all idle timers of a wheel by `factor`, for an overloaded server; and
+/// the idle periods of each timeout_stream, if it is the wheel of the steady clock. Pending waits
+/// follow: those that have been idle for longer complete. Heartbeats do not change, because their
+/// periods are agreed upon with the peer. Nor do other deadlines.
 ///
 /// A smaller factor moves each pending wait, in slices of wheel_options::budget: the first slice in
 /// this function, the others by way of the context's queue. Throws std::invalid_argument unless

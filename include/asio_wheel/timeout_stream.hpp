@@ -50,8 +50,8 @@ namespace asio_wheel {
 ///  - The deadline of a message replaces that of reads when the first byte of the message is read.
 ///    So an idle connection may be kept for long, and a slow sender is still stopped soon.
 ///
-/// expires_after() and expires_at() set the first two together, as with Beast. Each can also be set
-/// by itself. A deadline can be set only while no operation that it is for is pending.
+/// expires_after() and expires_at() set the first two together, as with Beast, for what begins
+/// later. Each can also be set by itself, and then also for what is pending.
 /// detail/timeout_stream/setters.hpp has the functions that set them.
 ///
 /// Synchronous operations, read_some(), write_some() and connect(), have the same deadlines if the
@@ -86,7 +86,8 @@ namespace asio_wheel {
 /// until the operation completes.
 ///
 /// Cost. A stream is one allocation. An operation allocates nothing beyond what the next layer's
-/// operation does. All deadlines of a stream share one wait on the wheel, in memory that the
+/// operation does. (If handlers have another executor than the stream, the stream keeps that in a
+/// further block.) All deadlines of a stream share one wait on the wheel, in memory that the
 /// library reuses. If the handler of an operation starts the next one, that uses the same wait:
 /// then nothing is armed, moved or cancelled, unless its deadline is earlier than all before. So
 /// the wait ends about once per period, as with idle_timer.
@@ -265,7 +266,7 @@ public:
     /// Completion signature: void(boost::system::error_code)
     ///
     /// Everything said of async_read_some() holds, with the deadline of writes. While it is
-    /// pending, no other operation may be pending, and no deadline may be set.
+    /// pending, no other operation may be pending.
     template <class Layer = NextLayer,
               BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>

@@ -140,7 +140,7 @@ private:
         wire_->on_close = [this] { closed(); };
         wire_->on_cancel = [this] { abort_layer(); }; // On Windows, before it is closed.
         sides_ = {};
-        idle_ = next_idle_ = duration::max();
+        idle_ = duration::max();
         message_.reset();
         try_late_ = false;
     }
@@ -152,10 +152,8 @@ private:
         }
         const bool passed = s.expiry != never && s.expiry <= now();
         const bool late = passed && !try_late_;
-        if (!late && ((!passed && idle_ != next_idle_) || (!begun(0) && !begun(1)))) {
-            idle_ = next_idle_;
+        if (!late && !begun(0) && !begun(1)) {
             last_ = now();
-            lingers_ = lingers_ || idle_ == duration::max();
         }
         note("start %, expiry %, idle until %", i, ns(s.expiry), ns(idle_end()));
         s.pending = true;
@@ -277,7 +275,7 @@ private:
         const std::size_t which = pick(3);
         const bool reading = begun(0);
         const bool writing = begun(1);
-        const bool refused = which == 0 ? reading : which == 1 ? writing : reading && writing;
+        const bool refused = which == 2 && reading && writing;
         note("deadline % of % (2: both)", ns(t), which);
         bool threw = false;
         try {
@@ -294,10 +292,11 @@ private:
         } catch (const std::logic_error&) {
             threw = true;
         }
-        require(threw == refused, "a deadline cannot be set while an operation has it");
+        require(threw == refused, "a common deadline is for what is not pending");
         if (!refused) {
-            sides_[0].expiry = which != 1 && !reading ? t : sides_[0].expiry;
-            sides_[1].expiry = which != 0 && !writing ? t : sides_[1].expiry;
+            sides_[0].expiry = which == 0 || (which == 2 && !reading) ? t : sides_[0].expiry;
+            sides_[1].expiry = which == 1 || (which == 2 && !writing) ? t : sides_[1].expiry;
+            lingers_ = lingers_ || never_again || t == never;
         }
     }
 
@@ -308,13 +307,14 @@ private:
         if (once_in(4)) {
             note("idle never");
             stream_->idle_never();
-            idle_ = next_idle_ = duration::max();
-            lingers_ = true;
+            idle_ = duration::max();
         } else {
-            next_idle_ = any_positive_duration();
-            note("idle after %", ns(next_idle_));
-            stream_->idle_after(next_idle_);
+            last_ = idle_ == duration::max() ? now() : last_;
+            idle_ = any_positive_duration();
+            note("idle after %", ns(idle_));
+            stream_->idle_after(idle_);
         }
+        lingers_ = true;
     }
 
     void set_message() {
@@ -324,16 +324,8 @@ private:
         const bool none = once_in(4);
         const duration d = any_duration();
         note("message after %", none ? -1 : ns(d));
-        bool threw = false;
-        try {
-            none ? stream_->message_expires_never() : stream_->message_expires_after(d);
-        } catch (const std::logic_error&) {
-            threw = true;
-        }
-        require(threw == begun(0), "a message cannot be limited while a read is pending");
-        if (!threw) {
-            message_ = none ? std::nullopt : std::optional<duration>(d);
-        }
+        none ? stream_->message_expires_never() : stream_->message_expires_after(d);
+        message_ = none ? std::nullopt : std::optional<duration>(d);
     }
 
     void set_try_late() {
@@ -362,7 +354,8 @@ private:
             const side& s = sides_[i];
             require(!s.pending || !(s.late || s.completed), "what has completed is delivered");
             const time_point end = std::min(s.expiry, idle_end());
-            require(!begun(i) || !s.tried, "what is tried is ready at once, or times out");
+            require(!begun(i) || !s.tried || s.expiry > now(),
+                    "what is tried is ready at once, or times out");
             require(!begun(i) || s.timed_out || now() < end || end == never,
                     "an operation whose deadline has passed has timed out");
             waits = waits || (begun(i) && !s.timed_out && end != never);
@@ -380,14 +373,13 @@ private:
     std::optional<stream> stream_;
     std::shared_ptr<manual_layer::state> wire_;
     std::array<side, 2> sides_;
-    duration idle_ = duration::max();      // The current period,
-    duration next_idle_ = duration::max(); // and the one from the next operation on.
+    duration idle_ = duration::max();
     std::optional<duration> message_;
     bool try_late_ = false;
     time_point last_;
     std::array<char, 8> buffer_{};
     bool beginning_late_ = false;
-    // When an idle period has ended, the wait stays until the pending operations complete.
+    // When a deadline is taken away, the wait may stay until the pending operations complete.
     bool lingers_ = false;
     bool closing_ = false; // By the program.
     bool ended_ = false;

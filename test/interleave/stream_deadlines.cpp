@@ -10,6 +10,7 @@
 // time, the wait that was left pending may end. The test is of the lock around the state machine,
 // in detail/timeout_stream/deadlines.hpp. Other tests check the machine itself, without threads.
 
+#include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 
 #include "interleave/support/explorer.hpp"
@@ -55,8 +56,13 @@ public:
 
     // With a deadline this long after the start.
     void begin(direction what, duration d) {
-        what == direction::read ? deadlines_.read_expires(start_ + d)
-                                : deadlines_.write_expires(start_ + d);
+        const auto setting = what == direction::read ? deadlines_.read_expires(start_ + d)
+                                                     : deadlines_.write_expires(start_ + d);
+        check(!setting.needs_wait, "nothing is pending that would need it");
+        begin(what);
+    }
+
+    void begin(direction what) {
         switch (deadlines_.begin(what, false)) {
         case deadlines::start::at_once:
             break;
@@ -67,6 +73,15 @@ public:
         case deadlines::start::too_late:
             check(false, "it is not too late");
         }
+    }
+
+    void set_idle(duration d) {
+        if (deadlines_.idle_after(d).needs_wait) {
+            deadlines_.wait(watch(*this));
+        }
+    }
+    void scale_idle(double factor) {
+        asio::use_service<detail::idle_scale<std::chrono::steady_clock>>(ctx_).scale(factor);
     }
 
     // Returns whether its deadline has passed.
@@ -241,6 +256,30 @@ BOOST_AUTO_TEST_CASE(two_operations_end_at_once) {
         s.pass(0s);
         check(!s.waits(), "an idle stream has no wait");
         outcome("idle");
+    });
+}
+
+// The wait is shortened by the thread that scales, or by the one that starts it.
+BOOST_AUTO_TEST_CASE(idle_periods_are_scaled_while_an_operation_begins) {
+    explore_all("scale_begin", {.preemptions = 3}, {.schedules = 200, .outcomes = {"times out"}},
+                [] {
+                    stream s(1h);
+                    s.settle();
+                    s.set_idle(4h);
+                    together([&] { s.scale_idle(0.5); }, [&] { s.begin(direction::read, 100h); });
+                    s.times_out_after(2h);
+                    outcome("times out");
+                });
+}
+
+BOOST_AUTO_TEST_CASE(idle_periods_are_scaled_while_one_is_set) {
+    explore_all("scale_set", {.preemptions = 3}, {.schedules = 200, .outcomes = {"times out"}}, [] {
+        stream s(1h);
+        s.settle();
+        s.begin(direction::read, 100h);
+        together([&] { s.scale_idle(0.5); }, [&] { s.set_idle(4h); });
+        s.times_out_after(2h);
+        outcome("times out");
     });
 }
 

@@ -4,6 +4,7 @@
 // The code about streams in headers and guides, compiled and run, over sockets whose peers the
 // cases control. Time is virtual, so a peer can be silent for 30 s without delay.
 
+#include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "snippets/support.hpp"
@@ -19,8 +20,10 @@
 #include <boost/beast/http/string_body.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #ifdef ASIO_WHEEL_HAS_OPENSSL
 #include <boost/asio/ssl.hpp>
@@ -142,7 +145,49 @@ BOOST_FIXTURE_TEST_CASE(timeout_stream_below_tls_times_out, snippet_world) {
     BOOST_TEST((error == asio_wheel::error::timed_out));
 }
 
+asio::awaitable<void> ask(tcp::socket& socket, asio::ssl::context& tls) {
+    const std::string request = "how are you?\n";
+    std::string answer;
+#include "docs/guide/timeout_stream.md/asio_wheel_timeout_stream_asio_ssl.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_above_tls_times_out, snippet_world) {
+    connection c(ctx);
+    asio::ssl::context tls(asio::ssl::context::tls_client);
+    begin(ask(c.socket, tls));
+    pass(10s - 1ms);
+    BOOST_TEST(!over);
+    pass(1ms);
+    BOOST_TEST(over);
+    BOOST_TEST((error == asio_wheel::error::timed_out));
+}
+
 #endif
+
+struct serving {
+    asio_wheel::timeout_stream<tcp::socket> stream;
+};
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_guide_stops_waiting_soon, snippet_world) {
+    connection first(ctx), second(ctx);
+    std::vector<serving> sessions;
+    sessions.push_back({asio_wheel::timeout_stream<tcp::socket>(std::move(first.socket))});
+    sessions.push_back({asio_wheel::timeout_stream<tcp::socket>(std::move(second.socket))});
+    int late = 0;
+    char memory[1];
+    for (serving& s : sessions) {
+        s.stream.read_expires_after(1h);
+        s.stream.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) {
+            late += ec == asio_wheel::error::timed_out ? 1 : 0;
+        });
+    }
+    pass(10min);
+    {
+#include "docs/guide/timeout_stream.md/for_auto_session_sessions.inc"
+    }
+    pass(1s);
+    BOOST_TEST(late == 2);
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -92,13 +92,19 @@ struct machine {
     deadline_fsm fsm{{}};
     std::int64_t now = 0;
 
-    void set_reads(std::int64_t t) { fsm.set_reads(at(t)); }
-    void set_writes(std::int64_t t) { fsm.set_writes(at(t)); }
+    std::string set_reads(std::int64_t t) { return name_of(fsm.set_reads(at(t))); }
+    std::string set_writes(std::int64_t t) { return name_of(fsm.set_writes(at(t))); }
     void set_both(std::int64_t t) {
         set_reads(t);
         set_writes(t);
     }
-    void idle_after(std::int64_t d) { fsm.idle_after(std::chrono::seconds(d)); }
+    std::string idle_after(std::int64_t d) {
+        return name_of(fsm.idle_after(std::chrono::seconds(d), at(now)));
+    }
+    std::string idle_never() { return name_of(fsm.idle_after(deadline_fsm::no_period, no_time())); }
+    std::string scale_idle(std::int64_t d) {
+        return name_of(fsm.scale_idle(std::chrono::seconds(d)));
+    }
 
     void message_after(std::int64_t d) { fsm.message_after(std::chrono::seconds(d)); }
 
@@ -208,30 +214,39 @@ BOOST_FIXTURE_TEST_CASE(a_direction_is_pending_until_its_last_operation_ends, ma
     BOOST_TEST(writes() == "unused");
 }
 
-BOOST_FIXTURE_TEST_CASE(a_deadline_may_be_set_while_its_direction_is_unused, machine) {
-    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+BOOST_FIXTURE_TEST_CASE(it_is_known_of_which_directions_something_is_pending, machine) {
+    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
     begin(read);
-    BOOST_TEST((!fsm.may_set_reads() && fsm.may_set_writes()));
+    BOOST_TEST((!fsm.has_no_reads() && fsm.has_no_writes()));
     begin(write);
-    BOOST_TEST((!fsm.may_set_reads() && !fsm.may_set_writes()));
+    BOOST_TEST((!fsm.has_no_reads() && !fsm.has_no_writes()));
     end(read);
-    BOOST_TEST((fsm.may_set_reads() && !fsm.may_set_writes()));
+    BOOST_TEST((fsm.has_no_reads() && !fsm.has_no_writes()));
     end(write);
-    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
 }
 
-BOOST_FIXTURE_TEST_CASE(a_connect_has_the_deadline_of_writes_and_lets_none_be_set, machine) {
+BOOST_FIXTURE_TEST_CASE(the_last_operation_that_ends_is_told_so, machine) {
+    begin(read);
+    begin(write);
+    begin(write);
+    BOOST_TEST(!fsm.end(read, true, at(0)).last);
+    BOOST_TEST(!fsm.end(write, true, at(0)).last);
+    BOOST_TEST(fsm.end(write, true, at(0)).last);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connect_has_the_deadline_of_writes_and_counts_as_both, machine) {
     set_reads(10);
     set_writes(20);
     BOOST_TEST(begin(connect) == "arm 20");
     BOOST_TEST(reads() == "unused");
     BOOST_TEST(writes() == "pending");
-    BOOST_TEST((!fsm.may_set_reads() && !fsm.may_set_writes()));
+    BOOST_TEST((!fsm.has_no_reads() && !fsm.has_no_writes()));
     now = 20;
     BOOST_TEST(wait_ended() == "close");
     BOOST_TEST(end(connect, false) == late);
     BOOST_TEST(writes() == "unused");
-    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_direction_fails_when_its_deadline_has_passed_and_no_other_does, machine) {
@@ -449,7 +464,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_whose_wait_does_not_start_is_taken_back, ma
         BOOST_TEST(wait() == "none");
         BOOST_TEST(reads() == "unused");
         BOOST_TEST(writes() == "unused");
-        BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+        BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
     }
     set_reads(never);
     begin(read);
@@ -522,33 +537,63 @@ BOOST_FIXTURE_TEST_CASE(an_idle_period_is_counted_from_the_first_operation, mach
     BOOST_TEST(begin(write) == "arm 210");
 }
 
-BOOST_FIXTURE_TEST_CASE(an_idle_period_comes_into_force_with_the_next_operation_for_all, machine) {
+BOOST_FIXTURE_TEST_CASE(the_first_idle_period_is_counted_from_when_it_is_set, machine) {
     begin(read);
     now = 100;
-    idle_after(10);
-    BOOST_TEST(wait() == "none");
-    now = 200;
-    BOOST_TEST(begin(write) == "arm 210");
-    idle_after(5);
-    now = 202;
-    BOOST_TEST(end(write, false) == "ok");
-    BOOST_TEST(wait() == "ends at 210");
-    BOOST_TEST(begin(write) == "move 207");
-    now = 207;
+    BOOST_TEST(idle_after(10) == "arm 110");
+    BOOST_TEST(begin(write) == "none");
+    now = 110;
     BOOST_TEST(wait_ended() == "close");
     BOOST_TEST(reads() == "failed");
+    BOOST_TEST(writes() == "failed");
+}
+
+BOOST_FIXTURE_TEST_CASE(another_idle_period_is_counted_from_the_last_progress, machine) {
+    idle_after(10);
+    begin(read);
+    now = 2;
+    BOOST_TEST(idle_after(5) == "move 5");
+    BOOST_TEST(idle_after(20) == "none");
+    now = 5;
+    BOOST_TEST(wait_ended() == "arm 20");
+    begin(write);
+    end(write);
+    now = 9;
+    BOOST_TEST(idle_after(3) == "move 8"); // That has passed.
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(read, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_is_scaled_if_there_is_one, machine) {
+    BOOST_TEST(scale_idle(5) == "none");
+    begin(read);
+    BOOST_TEST((fsm.current().idle == deadline_fsm::no_period));
+    end(read);
+    idle_after(10);
+    begin(read);
+    BOOST_TEST(scale_idle(5) == "move 5");
+    BOOST_TEST(scale_idle(10) == "none");
+    now = 5;
+    BOOST_TEST(wait_ended() == "arm 10");
+    now = 10;
+    BOOST_TEST(wait_ended() == "close");
+    end(read, false);
+    set_reads(0);
+    fsm.try_late(true);
+    BOOST_TEST(begin(read) == "grace");
+    BOOST_TEST(scale_idle(1) == "none"); // There is no wait.
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_ends_at_once, machine) {
     idle_after(10);
     begin(read);
-    fsm.idle_never();
+    idle_never();
     BOOST_TEST(settle() == "withdraw");
     now = 100;
     BOOST_TEST(begin(write) == "none");
     idle_after(10);
     begin(write);
-    fsm.idle_never();
+    idle_never();
     now = 200;
     BOOST_TEST(wait_ended() == "none");
 }
@@ -558,22 +603,72 @@ BOOST_FIXTURE_TEST_CASE(the_longest_idle_period_is_none, machine) {
     begin(read);
     end(read);
     settle();
-    fsm.idle_after(deadline_fsm::no_period);
+    idle_never();
     now = 100;
     BOOST_TEST(begin(read) == "none");
     BOOST_TEST(end(read) == "ok");
-    fsm.idle_after(deadline_fsm::no_period - 1ns);
+    BOOST_TEST(name_of(fsm.idle_after(deadline_fsm::no_period - 1ns, at(now))) == "none");
     BOOST_TEST(begin(read) == "none"); // That is after the last time point.
 }
 
-BOOST_FIXTURE_TEST_CASE(what_is_taken_back_leaves_no_idle_period_in_force, machine) {
+// Deadlines of what is pending.
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_may_be_moved_while_its_operations_are_pending, machine) {
+    set_both(30);
     begin(read);
-    idle_after(10);
-    BOOST_TEST(begin(write) == "arm 10");
-    fsm.take_back(write);
-    now = 100;
-    BOOST_TEST(begin(write) == "arm 110"); // It comes into force now.
+    begin(write);
+    BOOST_TEST(set_reads(20) == "move 20");
+    BOOST_TEST(set_writes(40) == "none");
+    BOOST_TEST(set_reads(50) == "none");
+    now = 20;
+    BOOST_TEST(wait_ended() == "arm 40");
+    BOOST_TEST(set_writes(never) == "none");
+    now = 40;
+    BOOST_TEST(wait_ended() == "arm 50");
+    BOOST_TEST(set_reads(40) == "move 40"); // It passes now.
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(write) == "ok");
+    BOOST_TEST(end(read, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_of_what_is_pending_without_one_arms_a_wait, machine) {
+    for (const direction what : {read, write, connect}) {
+        begin(what);
+        BOOST_TEST((what == read ? set_reads(30) : set_writes(30)) == "arm 30");
+        now = 30;
+        BOOST_TEST(wait_ended() == "close");
+        BOOST_TEST(end(what, false) == late);
+        set_both(never);
+        now = 0;
+    }
+    BOOST_TEST(begin(connect) == "none");
+    BOOST_TEST(set_reads(30) == "none"); // It is not one of connects.
+}
+
+BOOST_FIXTURE_TEST_CASE(a_setting_whose_wait_does_not_start_is_taken_back, machine) {
+    begin(read);
+    begin(write);
+    const auto before = fsm.current();
+    BOOST_TEST(set_reads(30) == "arm 30");
+    fsm.take_back_setting(before);
+    BOOST_TEST(set_writes(40) == "arm 40");
+    fsm.take_back_setting(before);
+    BOOST_TEST(idle_after(10) == "arm 10");
+    fsm.take_back_setting(before);
+    BOOST_TEST(wait() == "none");
+    BOOST_TEST((fsm.current().read == deadline_fsm::never));
+    BOOST_TEST((fsm.current().write == deadline_fsm::never));
+    BOOST_TEST((fsm.current().idle == deadline_fsm::no_period));
     BOOST_TEST(end(read) == "ok");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_that_is_set_while_a_read_is_pending_begins_with_its_bytes,
+                        machine) {
+    begin(read);
+    message_after(5);
+    now = 10;
+    BOOST_TEST(end(read) == "ok");
+    BOOST_TEST(begin(read) == "arm 15");
 }
 
 // The next message.
@@ -634,8 +729,13 @@ BOOST_FIXTURE_TEST_CASE(only_a_read_that_reads_begins_a_message, machine) {
 BOOST_FIXTURE_TEST_CASE(what_is_set_before_the_first_byte_is_the_deadline_until_then, machine) {
     for (const bool first : {false, true}) {
         machine m;
-        first ? m.set_reads(60) : m.message_after(5);
-        first ? m.message_after(5) : m.set_reads(60);
+        if (first) {
+            m.set_reads(60);
+        }
+        m.message_after(5);
+        if (!first) {
+            m.set_reads(60);
+        }
         BOOST_TEST(m.begin(read) == "arm 60");
         m.now = 10;
         m.end(read);
@@ -789,11 +889,24 @@ BOOST_FIXTURE_TEST_CASE(a_grace_begins_an_idle_period_only_for_a_stream_without_
     now = 101;
     BOOST_TEST(begin(write) == "arm 110");
     end(read);
-    idle_after(5);
-    begin(read); // This period comes into force with an operation that has a wait.
-    BOOST_TEST(wait() == "ends at 110");
-    now = 102;
-    BOOST_TEST(begin(write) == "move 107");
+    BOOST_TEST(idle_after(5) == "move 106"); // The read was progress.
+    begin(read);
+    BOOST_TEST(wait() == "ends at 106");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_deadline_that_is_set_during_a_grace_counts_after_it, machine) {
+    fsm.try_late(true);
+    set_reads(0);
+    BOOST_TEST(begin(read) == "grace");
+    BOOST_TEST(set_reads(10) == "none");
+    BOOST_TEST(grace_ended(read) == "arm 10");
+    now = 10;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(end(read, false) == late);
+    BOOST_TEST(begin(read) == "grace");
+    BOOST_TEST(set_reads(never) == "none");
+    BOOST_TEST(grace_ended(read) == "none");
+    BOOST_TEST(end(read) == "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_whose_grace_does_not_start_is_taken_back, machine) {
@@ -804,7 +917,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_whose_grace_does_not_start_is_taken_back, m
         fsm.take_back_grace(what);
         BOOST_TEST(reads() == "unused");
         BOOST_TEST(writes() == "unused");
-        BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+        BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
         BOOST_TEST(grace_ended(what) == "none");
     }
 }
@@ -825,7 +938,7 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_its_deadline, machine) {
     BOOST_TEST(block(read) == "until 30");
     BOOST_TEST(reads() == "unused");
     BOOST_TEST(wait() == "none");
-    BOOST_TEST((fsm.may_set_reads() && fsm.may_set_writes()));
+    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
 }
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, machine) {
@@ -842,10 +955,10 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, m
     block_ended(read, false);
     BOOST_TEST(block(read) == "until 115");
     idle_after(20);
-    BOOST_TEST(block(read) == "until 125"); // It has the new one,
+    BOOST_TEST(block(read) == "until 125");
     block_ended(read, false);
     now = 113;
-    BOOST_TEST(wait_ended() == "arm 115"); // and the write has it with the next operation.
+    BOOST_TEST(wait_ended() == "arm 125"); // So has the write.
     end(write, false);
     settle();
     now = 200;
@@ -853,7 +966,7 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, m
     end(read, false);
     now = 300;
     BOOST_TEST(block(read) == "until 320"); // Nothing else is pending.
-    fsm.idle_never();
+    idle_never();
     BOOST_TEST(block(read) == "until never");
 }
 
@@ -901,11 +1014,11 @@ BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare,
     BOOST_TEST((needs() == std::array{false, true, true, false, false}));
     set_writes(never);
     idle_after(10);
-    BOOST_TEST((needs() == std::array{true, true, true, false, false}));
+    BOOST_TEST((needs() == std::array{true, true, true, true, false}));
     begin(read);
     BOOST_TEST((needs() == std::array{true, true, true, true, false}));
     end(read);
-    fsm.idle_never();
+    idle_never();
     message_after(5);
     BOOST_TEST((needs() == std::array{false, false, false, true, false}));
     BOOST_TEST(!fsm.end_needs_now(write, true));
@@ -928,14 +1041,8 @@ BOOST_AUTO_TEST_CASE(what_was_set_can_be_asked) {
 
 // Misuse.
 
-BOOST_FIXTURE_TEST_CASE(a_deadline_that_is_set_for_what_is_pending_fails_an_assertion, machine) {
-    begin(read);
-    BOOST_TEST(assertion_failed_by([&] { set_reads(1); }) == "may_set_reads()");
-    BOOST_TEST(assertion_failed_by([&] { set_writes(1); }) == "");
-    BOOST_TEST(assertion_failed_by([&] { message_after(1); }) == "may_set_reads()");
-    begin(connect);
-    BOOST_TEST(assertion_failed_by([&] { set_reads(1); }) == "may_set_reads()");
-    BOOST_TEST(assertion_failed_by([&] { set_writes(1); }) == "may_set_writes()");
+BOOST_FIXTURE_TEST_CASE(taking_a_setting_back_without_a_wait_fails_an_assertion, machine) {
+    BOOST_TEST(assertion_failed_by([&] { fsm.take_back_setting({}); }) == "armed_");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_that_ends_without_beginning_fails_an_assertion, machine) {

@@ -167,7 +167,6 @@ BOOST_AUTO_TEST_CASE(without_memory_for_a_wait_the_stream_is_closed) {
     BOOST_TEST_MESSAGE(told << " times there was none");
 }
 
-// Not even an idle period, which a read that is pending would have from then on.
 BOOST_AUTO_TEST_CASE(an_operation_without_memory_for_its_wait_has_begun_nothing) {
     std::thread([] {
         const empty_pool pool;
@@ -176,7 +175,7 @@ BOOST_AUTO_TEST_CASE(an_operation_without_memory_for_its_wait_has_begun_nothing)
         const auto wire = stream.socket().wire;
         const auto ignore_all = [](error_code, std::size_t) {};
         stream.async_read_some(asio::mutable_buffer(), ignore_all);
-        stream.idle_after(10s);
+        stream.write_expires_after(10s);
         bool thrown = false;
         {
             const out_of_memory none;
@@ -190,7 +189,32 @@ BOOST_AUTO_TEST_CASE(an_operation_without_memory_for_its_wait_has_begun_nothing)
         BOOST_TEST(!wire->write.pending());
         world.pass(1h);
         BOOST_TEST(wire->closed == 0);
-        stream.async_write_some(asio::const_buffer(), ignore_all); // The period begins here.
+    }).join();
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_without_memory_for_its_wait_is_not_set) {
+    std::thread([] {
+        const empty_pool pool;
+        virtual_world world;
+        asio_wheel::timeout_stream<manual_layer> stream(world.ctx);
+        const auto wire = stream.socket().wire;
+        stream.idle_after(1h); // The list of idle periods is there.
+        stream.idle_never();
+        stream.async_read_some(asio::mutable_buffer(), [](error_code, std::size_t) {});
+        const auto thrown_by = [&](auto set) {
+            const out_of_memory none;
+            try {
+                set();
+            } catch (const std::bad_alloc&) {
+                return true;
+            }
+            return false;
+        };
+        BOOST_TEST(thrown_by([&] { stream.read_expires_after(10s); }));
+        BOOST_TEST(thrown_by([&] { stream.idle_after(10s); }));
+        world.pass(1h);
+        BOOST_TEST(wire->closed == 0);
+        stream.idle_after(10s);
         world.pass(10s - 1ns);
         BOOST_TEST(wire->closed == 0);
         world.pass(1ns);

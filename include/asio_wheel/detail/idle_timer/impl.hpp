@@ -20,7 +20,8 @@
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
-#include <asio_wheel/detail/idle_timer/idle_scale.hpp>
+#include <asio_wheel/detail/idle_timer/idle_entry.hpp>
+#include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -70,7 +71,7 @@ public:
     /// Called when the user has moved the idle timer, and the time of the last touch with it.
     void on_move(const activity_type& touched) noexcept {
         if (entry_.listed) {
-            scale_.move(entry_, touched);
+            scale_.change([&] { entry_.last_activity = &touched; });
         } else {
             entry_.last_activity = &touched;
         }
@@ -114,7 +115,7 @@ public:
             entry_.period = new_period;
             return;
         }
-        scale_.set_period(entry_, new_period);
+        scale_.change([&] { entry_.period = new_period; });
         const double scale = scale_.scale();
         const time_point expiry = entry_.expiry(scale);
         wait_end_.set(expiry);

@@ -11,7 +11,7 @@
 // one deadline for all of its operations, and one of three phases.
 //
 //   phase     meaning                                        its deadline
-//   unused    no operation is pending                        may be set
+//   unused    no operation is pending                        is not watched
 //   pending   operations are pending                         is watched
 //   failed    operations are pending, and the stream was     is not watched any more
 //             closed because of them. Each of them is told
@@ -41,9 +41,13 @@
 //   wait_failed(), its turn         -             something to watch: close, no wait. Else no wait.
 //   wait_refused()                  not allowed   the same
 //   these, a past turn              none          none; the wait goes on
-//   grace_ended(), its grace        close         close; the wait goes on
+//   grace_ended(), its grace        close, or as with set_reads() if a later deadline was set
 //   the same, a past grace          none          none; the wait goes on
 //   block(), its deadline passed    close         close; the wait goes on
+//   set_reads(), set_writes() and idle_after(): nothing to watch, or the earliest is e
+//                                   none, arm(e)  e < t: move(e). Else none.
+//   take_back_setting()             not allowed   no wait
+//   scale_idle(), the earliest is e none          e < t: move(e). Else none.
 //
 // A past turn is that of a wait which was withdrawn when it was on its way already.
 //
@@ -65,11 +69,11 @@
 //     operation's handler begins the next operation, which then finds its wait there.
 //  2. Each deadline that is watched has a wait, until the machine says close. What is pending when
 //     a stream is closed ends at once, so its deadline needs no wait.
-//  3. A deadline does not change while operations of its direction are pending. So it is the
-//     deadline of each of them. A message's deadline begins between two reads.
-//  4. The idle period in force is a deadline, too, of each direction that is pending. It is counted
-//     from when something was last read or written, but not from before both directions were
-//     unused, and not from before this period came into force.
+//  3. A deadline is that of each operation of its direction that is pending. When it is set, it
+//     changes for all of them. A message's deadline begins between two reads.
+//  4. The idle period is a deadline, too, of each direction that is pending. It is counted from
+//     when something was last read or written, but not from before both directions were unused,
+//     and not from before there was a period at all.
 //  5. Nothing fails before its deadline.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINE_FSM_HPP
@@ -121,51 +125,69 @@ public:
     struct ending {
         boost::system::error_code why; ///< If set, the stream was closed because of it.
         bool lingers;                  ///< The wait has nothing to watch: settle() has to follow.
+        bool last;                     ///< No other operation is pending.
     };
 
     explicit deadline_fsm(const stream_options& t) noexcept
-        : message_(t.message), next_idle_(t.idle), try_late_(t.try_late) {
+        : message_(t.message), idle_(t.idle), try_late_(t.try_late) {
         reads_.deadline = t.read;
         writes_.deadline = t.write;
     }
 
     [[nodiscard]] stream_options current() const noexcept {
-        return {reads_.deadline, writes_.deadline, next_idle_, message_, try_late_};
+        return {reads_.deadline, writes_.deadline, idle_, message_, try_late_};
     }
 
-    // Deadlines may be set only while this is true: neither what they are for nor a connect is
-    // pending.
-    [[nodiscard]] bool may_set_reads() const noexcept { return reads_.count + connects_ == 0; }
-    [[nodiscard]] bool may_set_writes() const noexcept { return writes_.count + connects_ == 0; }
+    /// Whether neither a read nor a connect is pending, and neither a write nor a connect.
+    [[nodiscard]] bool has_no_reads() const noexcept { return reads_.count + connects_ == 0; }
+    [[nodiscard]] bool has_no_writes() const noexcept { return writes_.count + connects_ == 0; }
 
-    void set_reads(time_point t) noexcept {
-        BOOST_ASSERT(may_set_reads());
+    /// Also for what is pending. arm: if the wait cannot be started, take_back_setting() has to
+    /// follow. The same holds for idle_after().
+    [[nodiscard]] action set_reads(time_point t) noexcept {
         reads_.deadline = t;
+        return watch();
     }
-    void set_writes(time_point t) noexcept {
-        BOOST_ASSERT(may_set_writes());
+    [[nodiscard]] action set_writes(time_point t) noexcept {
         writes_.deadline = t;
+        return watch();
     }
 
     /// The deadline of reads will be `d` after the next byte that is read. Without a value, it
     /// stays as it is.
-    void message_after(std::optional<duration> d) noexcept {
-        BOOST_ASSERT(may_set_reads());
-        message_ = d;
-    }
+    void message_after(std::optional<duration> d) noexcept { message_ = d; }
 
     /// Whether operations that begin after their deadline are tried. From the next one on.
     void try_late(bool on) noexcept { try_late_ = on; }
 
-    /// From the next operation on; then for all that are pending.
-    void idle_after(duration d) noexcept { next_idle_ = d; }
+    /// Also for what is pending. A period that takes the place of another one is counted from the
+    /// same time. Without a period, `now` does not matter.
+    [[nodiscard]] action idle_after(duration d, time_point now) noexcept {
+        if (idle_ == no_period) {
+            idle_since_ = now;
+        }
+        idle_ = d;
+        return watch();
+    }
 
-    /// At once.
-    void idle_never() noexcept { next_idle_ = idle_ = no_period; }
+    /// The wait that one of these asked for could not be started. `before` is what was set before.
+    void take_back_setting(const stream_options& before) noexcept {
+        disarm();
+        reads_.deadline = before.read;
+        writes_.deadline = before.write;
+        idle_ = before.idle;
+    }
+
+    /// Changes the idle period, if there is one, by somebody who cannot start a wait. What has none
+    /// needs none: rule 2.
+    [[nodiscard]] action scale_idle(duration d) noexcept {
+        idle_ = idle_ == no_period ? no_period : d;
+        return armed_ ? watch() : action{};
+    }
 
     /// False if begin() does not look at its `now`: then the caller need not read the clock.
     [[nodiscard]] bool begin_needs_now(direction what) const noexcept {
-        return next_idle_ != no_period || part_of(what).deadline != never;
+        return idle_ != no_period || part_of(what).deadline != never;
     }
 
     /// An operation is to begin. `empty`: it will read or write nothing.
@@ -182,8 +204,7 @@ public:
             expire(now);
             return {action::kind::close};
         }
-        if (is_unused() || (!grace && idle_ != next_idle_)) {
-            idle_ = next_idle_;
+        if (is_unused()) {
             idle_since_ = now;
         }
         d.join();
@@ -199,8 +220,6 @@ public:
     void take_back(direction what) noexcept {
         disarm();
         leave(what);
-        // There was no wait before, so an idle period that is in force now came with the operation.
-        idle_ = no_period;
     }
 
     /// The grace that begin() asked for could not be started.
@@ -220,7 +239,7 @@ public:
         const boost::system::error_code why = part_of(what).why;
         leave(what);
         note_progress(what, progress, now);
-        return {why, lingers()};
+        return {why, lingers(), is_unused()};
     }
 
     /// An operation is to block its thread. Until when it may: `never` if nothing limits it. If it
@@ -284,8 +303,7 @@ public:
             return {};
         }
         d.grace = 0;
-        expire(now);
-        return {action::kind::close};
+        return expire(now) ? action{action::kind::close} : watch();
     }
 
     [[nodiscard]] phase phase_of(direction what) const noexcept { return part_of(what).in(); }
@@ -331,13 +349,8 @@ private:
         }
     }
 
-    // A period that is new comes into force for what is pending with the next operation that has a
-    // wait. Until then, it is in force only for operations that block.
     [[nodiscard]] time_point idle_end_of_blocking(time_point now) const noexcept {
-        const bool counts = idle_ == next_idle_ && !is_unused();
-        return next_idle_ == no_period ? never
-               : counts                ? idle_end()
-                                       : add_saturating(now, next_idle_);
+        return idle_ == no_period ? never : is_unused() ? add_saturating(now, idle_) : idle_end();
     }
 
     [[nodiscard]] time_point idle_end() const noexcept {
@@ -414,9 +427,8 @@ private:
     direction_state writes_;          // And connects.
     unsigned connects_ = 0;           // How many of the writes are connects.
     std::optional<duration> message_; // The deadline of the next message, from its first byte.
-    duration idle_ = no_period;       // The period in force,
-    duration next_idle_;              // and the one from the next operation on.
-    time_point idle_since_;           // When the period in force was last counted anew.
+    duration idle_;                   // The idle period.
+    time_point idle_since_;           // When it was last counted anew.
     bool try_late_;                   // An operation that begins too late gets a grace.
     bool armed_ = false;              // There is a wait.
     time_point wait_end_;             // When it ends, or the last one was to end.

@@ -8,12 +8,15 @@
 // What always holds:
 //
 //  1. The lock guards everything here. It is needed because a handler may pass the stream to
-//     another thread before settle() has run, as use_future does. Apart from that, operations begin
-//     and end on the stream's strand, and deadlines are set there.
+//     another thread before settle() has run, as use_future does; and because any thread may scale
+//     idle periods. Apart from that, operations begin and end on the stream's strand, and deadlines
+//     are set there.
 //  2. The lock is held for O(1) work, in which no code of the user runs. The wheel's lock may be
-//     taken while it is held, but not the other way round.
-//  3. wait() needs no lock. It is called on the strand when the machine has asked for a wait, so
-//     there is none, and nothing else uses the timer.
+//     taken while it is held, but not the other way round. The lock of the idle scale is taken
+//     before it.
+//  3. wait() starts a wait without the lock. It is called on the strand when the machine has asked
+//     for a wait, so there is none, and nothing else uses the timer, except for the idle scale. If
+//     that has found a wait which was not there yet, wait() moves it afterwards.
 //  4. When an operation ends, its wait goes on. If no operation needs it when the handler has
 //     returned, settle() withdraws it. So an idle stream has no wait, and does not keep its context
 //     running.
@@ -23,6 +26,7 @@
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
@@ -32,6 +36,7 @@
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/throw_exception.hpp>
@@ -41,7 +46,6 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -58,6 +62,7 @@ public:
     using ending = deadline_fsm::ending;
 
     static constexpr time_point never = deadline_fsm::never;
+    static constexpr duration no_period = deadline_fsm::no_period;
 
     /// What to do about an operation that is to begin.
     enum class start {
@@ -67,11 +72,23 @@ public:
         too_late    ///< Its deadline has passed. Close the stream; it has not begun.
     };
 
-    /// What to do when a wait has ended.
+    /// What to do when a wait or a grace has ended.
     enum class action { none, wait, close };
 
+    /// What to do when deadlines were set.
+    struct setting {
+        bool needs_wait = false;          ///< Call wait(). If that throws, call take_back().
+        stream_options before;            ///< What was set before, with the scale,
+        duration idle_before = no_period; ///< and the idle period without it.
+    };
+
     stream_deadlines(const Executor& ex, const stream_options& t)
-        : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex), fsm_(t) {}
+        : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex),
+          idle_(*this, t.idle), fsm_(t) {
+        if (t.idle != no_period) {
+            static_cast<void>(idle_after(t.idle)); // Nothing is pending.
+        }
+    }
 
     stream_deadlines(const stream_deadlines&) = delete;
     stream_deadlines& operator=(const stream_deadlines&) = delete;
@@ -79,7 +96,9 @@ public:
 
     [[nodiscard]] stream_options current() const {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        return fsm_.current();
+        stream_options options = fsm_.current();
+        options.idle = idle_.period;
+        return options;
     }
 
     [[nodiscard]] time_point now() const { return wheel_.now(); }
@@ -88,43 +107,37 @@ public:
     [[nodiscard]] time_point from_now(duration d) const { return add_saturating(wheel_.now(), d); }
 
     /// For reads and writes, except for those of which one is pending.
-    void expires(time_point t) {
+    [[nodiscard]] setting expires(time_point t) {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const bool reads = fsm_.may_set_reads();
-        const bool writes = fsm_.may_set_writes();
+        const bool reads = fsm_.has_no_reads();
+        const bool writes = fsm_.has_no_writes();
         if (!reads && !writes) {
-            reject("a read and a write are pending, or a connect");
+            BOOST_THROW_EXCEPTION(std::logic_error(
+                "asio_wheel: expires_after() and the like set no deadline of a timeout_stream for "
+                "what is pending, and a read and a write are pending, or a connect. Use "
+                "read_expires_after() or write_expires_after()"));
         }
+        // Nothing that they are for is pending, so no wait is needed.
         if (reads) {
-            fsm_.set_reads(t);
+            static_cast<void>(fsm_.set_reads(t));
         }
         if (writes) {
-            fsm_.set_writes(t);
+            static_cast<void>(fsm_.set_writes(t));
         }
+        return {};
     }
 
-    void read_expires(time_point t) {
-        const std::lock_guard<optional_mutex> guard(mutex_);
-        if (!fsm_.may_set_reads()) {
-            reject("a read or a connect is pending");
-        }
-        fsm_.set_reads(t);
+    /// Also for what is pending.
+    [[nodiscard]] setting read_expires(time_point t) {
+        return set([t](deadline_fsm& fsm) { return fsm.set_reads(t); });
     }
-
-    void write_expires(time_point t) {
-        const std::lock_guard<optional_mutex> guard(mutex_);
-        if (!fsm_.may_set_writes()) {
-            reject("a write or a connect is pending");
-        }
-        fsm_.set_writes(t);
+    [[nodiscard]] setting write_expires(time_point t) {
+        return set([t](deadline_fsm& fsm) { return fsm.set_writes(t); });
     }
 
     /// Reads have to be done `d` after the next byte that is read. Without a value, this is over.
     void message_after(std::optional<duration> d) {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        if (!fsm_.may_set_reads()) {
-            reject("a read or a connect is pending");
-        }
         fsm_.message_after(d);
     }
 
@@ -133,25 +146,29 @@ public:
         fsm_.try_late(on);
     }
 
-    /// From the next operation on. A wait for one that is pending may belong to another executor.
-    void idle_after(duration d) {
-        const std::lock_guard<optional_mutex> guard(mutex_);
-        fsm_.idle_after(d);
+    /// Also for what is pending.
+    [[nodiscard]] setting idle_after(duration d) {
+        if (d != no_period) {
+            idle_.join(); // Before the lock is taken: see rule 2.
+        }
+        return set([this, d](deadline_fsm& fsm) {
+            idle_.period = d;
+            return fsm.idle_after(idle_.scaled(), wheel_.now());
+        });
     }
 
-    void idle_never() {
+    /// The wait that a setting needs could not be started.
+    void take_back(const setting& s) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        fsm_.idle_never();
+        idle_.period = s.idle_before;
+        fsm_.take_back_setting(s.before);
     }
 
     [[nodiscard]] start begin(direction what, bool empty) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         const auto now = fsm_.begin_needs_now(what) ? wheel_.now() : time_point();
         const auto answer = fsm_.begin(what, now, empty);
-        if (answer.what == next::move) {
-            // If the wait has ended already, on_time() comes, and finds what has passed.
-            static_cast<void>(timer_.postpone_until(answer.at));
-        }
+        move_wait(answer);
         return passed(answer)               ? start::too_late
                : answer.what == next::arm   ? start::with_wait
                : answer.what == next::grace ? start::with_grace
@@ -161,9 +178,20 @@ public:
     /// Starts the wait that begin() or on_time() asked for.
     template <class Watch>
     void wait(Watch&& watch) {
-        watch.turn = fsm_.turn();
-        timer_.expires_at(fsm_.wait_end());
+        time_point end;
+        {
+            const std::lock_guard<optional_mutex> guard(mutex_);
+            watch.turn = fsm_.turn();
+            end = fsm_.wait_end();
+        }
+        timer_.expires_at(end);
         timer_.async_wait(std::forward<Watch>(watch));
+        if (idle_.listed) { // Rule 3.
+            const std::lock_guard<optional_mutex> guard(mutex_);
+            if (fsm_.wait_end() < end) {
+                static_cast<void>(timer_.postpone_until(fsm_.wait_end()));
+            }
+        }
     }
 
     /// wait() has thrown when an operation began. So the operation does not begin.
@@ -181,13 +209,13 @@ public:
         fsm_.take_back_grace(what);
     }
 
-    /// A grace has ended. True if the stream must be closed.
-    [[nodiscard]] bool on_grace(direction what, std::uint64_t grace) noexcept {
+    /// A grace has ended.
+    [[nodiscard]] action on_grace(direction what, std::uint64_t grace) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        return passed(fsm_.grace_ended(what, grace, wheel_.now()));
+        return carry_out(fsm_.grace_ended(what, grace, wheel_.now()));
     }
 
-    /// wait() has thrown in on_time(). True if the stream must be closed.
+    /// wait() has thrown in on_time() or on_grace(). True if the stream must be closed.
     [[nodiscard]] bool refuse(const boost::system::error_code& why) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         return fsm_.wait_refused(why).what == next::close;
@@ -257,13 +285,87 @@ public:
             const auto answer = fsm_.wait_failed(turn, why_refused(ec));
             return answer.what == next::close ? action::close : action::none;
         }
-        const auto answer = fsm_.wait_ended(turn, wheel_.now());
+        return carry_out(fsm_.wait_ended(turn, wheel_.now()));
+    }
+
+private:
+    using core_type = wheel_core<clock, traits>;
+
+    // The idle period as it was set, and how the scale finds it. Its members are guarded by the
+    // lock of the deadlines, except for those of the base class.
+    class idle_period : public scaled_wait<core_type> {
+        using scale_type = idle_scale<clock>;
+
+    public:
+        idle_period(stream_deadlines& owner, duration d) noexcept
+            : scaled_wait<core_type>(core_access::state_of(owner.timer_), &expiry_of), period(d),
+              owner_(owner) {}
+        idle_period(const idle_period&) = delete;
+        idle_period& operator=(const idle_period&) = delete;
+        ~idle_period() {
+            if (this->listed) {
+                scale_->remove(*this);
+            }
+        }
+
+        // From now on, the scale finds it.
+        void join() {
+            if (scale_ == nullptr) {
+                scale_ = &boost::asio::use_service<scale_type>(owner_.wheel_.context());
+                scale_->add(*this);
+            }
+        }
+
+        // If the scale has changed before, this sees it: the scale's lock has ordered that before
+        // the end of join(), or the lock of the deadlines before this. If it changes later, the
+        // scale finds this period.
+        [[nodiscard]] duration scaled() const noexcept {
+            return this->listed ? scaled_period(period, scale_->scale()) : period;
+        }
+
+        duration period;
+
+    private:
+        static time_point expiry_of(scaled_wait<core_type>& self, double scale) noexcept {
+            return static_cast<idle_period&>(self).owner_.scale_idle(scale);
+        }
+
+        stream_deadlines& owner_;
+        scale_type* scale_ = nullptr;
+    };
+
+    // Any thread calls this, under the scale's lock. Returns when the wait has to end.
+    [[nodiscard]] time_point scale_idle(double scale) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        const auto answer = fsm_.scale_idle(scaled_period(idle_.period, scale));
+        return answer.what == next::move ? answer.at : never;
+    }
+
+    // Tells the machine what is set.
+    template <class Set>
+    [[nodiscard]] setting set(Set f) {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        setting s{.before = fsm_.current(), .idle_before = idle_.period};
+        const auto answer = f(fsm_);
+        move_wait(answer);
+        s.needs_wait = answer.what == next::arm;
+        return s;
+    }
+
+    void move_wait(const deadline_fsm::action& answer) {
+        if (answer.what == next::move) {
+            // If the wait has ended already, on_time() comes, and finds what has passed.
+            static_cast<void>(timer_.postpone_until(answer.at));
+        }
+    }
+
+    [[nodiscard]] action carry_out(const deadline_fsm::action& answer) noexcept {
+        move_wait(answer);
         return passed(answer)             ? action::close
                : answer.what == next::arm ? action::wait
                                           : action::none;
     }
 
-private:
     // Whether a deadline has passed, so that the stream is to be closed.
     [[nodiscard]] bool passed(const deadline_fsm::action& answer) noexcept {
         const bool close = answer.what == next::close;
@@ -275,14 +377,10 @@ private:
 
     void note_passed() noexcept { core_access::of(wheel_).expired(wait_kind::stream); }
 
-    [[noreturn]] static void reject(const char* why) {
-        BOOST_THROW_EXCEPTION(std::logic_error(
-            "asio_wheel: the deadline of a timeout_stream is set while " + std::string(why)));
-    }
-
     wheel_service<clock>& wheel_;
     mutable optional_mutex mutex_;
     basic_waitable_timer<clock, traits, Executor> timer_;
+    idle_period idle_; // After the timer, which the scale uses until it is removed.
     deadline_fsm fsm_;
 };
 

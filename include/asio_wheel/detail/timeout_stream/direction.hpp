@@ -17,8 +17,7 @@
 
 namespace asio_wheel::detail {
 
-/// What an operation of a stream does. A connect has the deadline of writes. While it is pending,
-/// no deadline can be set.
+/// What an operation of a stream does. A connect has the deadline of writes.
 enum class direction : std::uint8_t { read, write, connect };
 
 /// What was set. The last time point and the longest period mean that there is none.

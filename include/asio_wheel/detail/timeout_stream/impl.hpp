@@ -23,6 +23,7 @@
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
+#include <asio_wheel/detail/timeout_stream/watch_place.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
@@ -75,22 +76,6 @@ void close_layer(Layer& layer) noexcept {
         lowest.close();
     }
 }
-
-/// A base with the associated executor `Executor`, or with none if that is `unassociated`.
-template <class Executor>
-struct bound_to {
-    using bound = Executor;
-    using executor_type = Executor;
-
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
-
-    Executor executor;
-};
-
-template <>
-struct bound_to<unassociated> {
-    using bound = unassociated;
-};
 
 /// A base with the associated tag `Tag`, or with none if that is no_tag.
 template <class Tag>
@@ -191,6 +176,8 @@ public:
     /// nothing has begun. `empty`: it will read or write nothing.
     template <class Handler>
     [[nodiscard]] bool begin(direction what, const Handler& handler, bool empty) {
+        place_.enter(handler, layer.get_executor());
+        scope_exit leave([&] { leave_if_unused(); });
         switch (deadlines.begin(what, empty)) {
         case deadlines_type::start::at_once:
             break;
@@ -210,40 +197,52 @@ public:
             close();
             return false;
         }
+        leave.release();
         return true;
+    }
+
+    /// An operation has ended. `progress`: see stream_deadlines.
+    [[nodiscard]] deadlines_type::ending end(direction what, bool progress) noexcept {
+        const auto ending = deadlines.end(what, progress);
+        if (ending.last) {
+            place_.leave();
+        }
+        return ending;
     }
 
     /// An operation was destroyed without having completed.
     void abandon(direction what) noexcept {
-        static_cast<void>(deadlines.end(what, false));
+        static_cast<void>(end(what, false));
         deadlines.settle();
+    }
+
+    /// Sets deadlines by calling set(deadlines), also for what is pending. If there is no memory
+    /// for a wait that they need, this throws, and nothing was set.
+    template <class Set>
+    void set(Set f) {
+        const auto setting = f(deadlines);
+        if (setting.needs_wait) {
+            scope_exit undo([&] { deadlines.take_back(setting); });
+            place_.start_wait(*this);
+            undo.release();
+        }
+    }
+
+    /// Starts the wait that is needed, without an operation. For watch_place.
+    template <class Executor>
+    void start_wait(bound_to<Executor> ex) {
+        deadlines.wait(stream_watch<stream_impl, Executor, no_tag>(this->shared_from_this(),
+                                                                   std::move(ex), no_tag()));
     }
 
     /// The wait has ended.
     template <class Watch>
     void on_time(Watch& watch, const boost::system::error_code& ec) noexcept {
-        switch (deadlines.on_time(watch.turn, ec)) {
-        case deadlines_type::action::none:
-            break;
-        case deadlines_type::action::wait:
-            if (throws([&] { deadlines.wait(std::move(watch)); })) {
-                // The executor may need memory. Close the stream: without a wait, its operations
-                // could stay pending for ever.
-                if (deadlines.refuse(make_error_code(boost::system::errc::not_enough_memory))) {
-                    close();
-                }
-            }
-            break;
-        case deadlines_type::action::close:
-            close();
-            break;
-        }
+        carry_out(deadlines.on_time(watch.turn, ec), [&] { deadlines.wait(std::move(watch)); });
     }
 
     void on_grace(direction what, std::uint64_t grace) noexcept {
-        if (deadlines.on_grace(what, grace)) {
-            close();
-        }
+        carry_out(deadlines.on_grace(what, grace), [&] { place_.start_wait(*this); });
     }
 
     void close() noexcept { close_layer(layer); }
@@ -252,6 +251,25 @@ public:
     deadlines_type deadlines;
 
 private:
+    template <class Wait>
+    void carry_out(deadlines_type::action answer, Wait wait) noexcept {
+        // A wait's executor may need memory. Close the stream then: without a wait, its operations
+        // could stay pending for ever.
+        const bool refused =
+            answer == deadlines_type::action::wait && throws(wait) &&
+            deadlines.refuse(make_error_code(boost::system::errc::not_enough_memory));
+        if (refused || answer == deadlines_type::action::close) {
+            close();
+        }
+    }
+
+    // What was to begin does not.
+    void leave_if_unused() noexcept {
+        if (!deadlines.any_pending()) {
+            place_.leave();
+        }
+    }
+
     // The wait for the deadline of an operation.
     template <class Handler>
     [[nodiscard]] auto watch_for(const Handler& handler) {
@@ -280,6 +298,8 @@ private:
             return bound_to<std::decay_t<decltype(ex)>>{ex};
         }
     }
+
+    watch_place<stream_impl> place_;
 };
 
 } // namespace asio_wheel::detail

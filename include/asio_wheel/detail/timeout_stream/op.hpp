@@ -55,7 +55,7 @@ public:
 
     template <class... Results>
     void operator()(const boost::system::error_code& ec, Results... results) {
-        const auto ending = impl_->deadlines.end(what_, is_progress(ec, results...));
+        const auto ending = impl_->end(what_, is_progress(ec, results...));
         // Rules 2 and 3.
         const settling after(ending.lingers ? impl_ : nullptr);
         impl_.reset();

@@ -39,34 +39,43 @@ public:
     ///     co_await http::async_read(stream, buffer, parser, use_awaitable);
     template <class Rep, class Period>
     void expires_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().expires(from_now(d));
+        expires_at(from_now(d));
     }
 
     /// As expires_after(), at a point of time.
-    void expires_at(const time_point& t) { deadlines().expires(t); }
+    void expires_at(const time_point& t) {
+        set([t](auto& deadlines) { return deadlines.expires(t); });
+    }
 
     /// As expires_after(), but reads and writes have no deadlines then. (A new stream has none.)
-    void expires_never() { deadlines().expires(deadline_fsm::never); }
+    void expires_never() { expires_at(deadline_fsm::never); }
 
-    /// Sets the deadline of reads. Throws std::logic_error if a read or a connect is pending.
+    /// Sets the deadline of reads, at any time. It is also that of the read that is pending, and of
+    /// the composed operation that it belongs to, whether it becomes earlier or later. If `d` is
+    /// zero or less, what is pending times out on the context's next turn. Here and below, if there
+    /// is no memory for the wait that this needs, std::bad_alloc is thrown, and nothing was set.
     template <class Rep, class Period>
     void read_expires_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().read_expires(from_now(d));
+        read_expires_at(from_now(d));
     }
     /// As read_expires_after(), at a point of time.
-    void read_expires_at(const time_point& t) { deadlines().read_expires(t); }
+    void read_expires_at(const time_point& t) {
+        set([t](auto& deadlines) { return deadlines.read_expires(t); });
+    }
     /// As read_expires_after(), but reads have no deadline then.
-    void read_expires_never() { deadlines().read_expires(deadline_fsm::never); }
+    void read_expires_never() { read_expires_at(deadline_fsm::never); }
 
-    /// Sets the deadline of writes and connects. Throws std::logic_error if one is pending.
+    /// Sets the deadline of writes and connects, at any time, as read_expires_after() does.
     template <class Rep, class Period>
     void write_expires_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().write_expires(from_now(d));
+        write_expires_at(from_now(d));
     }
     /// As write_expires_after(), at a point of time.
-    void write_expires_at(const time_point& t) { deadlines().write_expires(t); }
+    void write_expires_at(const time_point& t) {
+        set([t](auto& deadlines) { return deadlines.write_expires(t); });
+    }
     /// As write_expires_after(), but writes and connects have no deadline then.
-    void write_expires_never() { deadlines().write_expires(deadline_fsm::never); }
+    void write_expires_never() { write_expires_at(deadline_fsm::never); }
 
     /// Limits the next message, from its first byte. The next byte that is read begins the message.
     /// When that read completes, the deadline of reads becomes `d` from then, whatever it was.
@@ -79,8 +88,8 @@ public:
     ///
     /// Holds for one message: call both functions before each. If a part of the message has been
     /// read already, call read_expires_after(5s) instead. If several reads are pending, the message
-    /// begins when the last of them has completed. Throws std::logic_error if a read or a connect
-    /// is pending.
+    /// begins when the last of them has completed. If a read is pending when this is called, its
+    /// bytes begin the message.
     template <class Rep, class Period>
     void message_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().message_after(
@@ -91,14 +100,16 @@ public:
 
     /// While operations are pending, at least one byte must be read or written within `d`, again
     /// and again; otherwise all of them time out. Time in which no operation is pending does not
-    /// count. May be called at any time. It takes effect when the next operation starts, for all
-    /// that are pending then. Throws std::invalid_argument if `d` is not greater than zero.
+    /// count. May be called at any time, and takes effect at once: if there was another period
+    /// before, `d` is counted from the last byte, as that was; so what has been idle for longer
+    /// times out. scale_idle_timers() of idle_timer.hpp shortens the idle periods of all streams of
+    /// a context. Throws std::invalid_argument if `d` is not greater than zero.
     template <class Rep, class Period>
     void idle_after(const std::chrono::duration<Rep, Period>& d) {
-        deadlines().idle_after(positive<duration>("the idle period of a timeout_stream", d));
+        set_idle(positive<duration>("the idle period of a timeout_stream", d));
     }
     /// No idle period, also for what is pending.
-    void idle_never() { deadlines().idle_never(); }
+    void idle_never() { set_idle(deadline_fsm::no_period); }
 
     /// Whether an operation is tried if it is started after its deadline. By default it is not: it
     /// closes the stream and times out. If it is tried, it wins if it is ready at once, and times
@@ -154,6 +165,15 @@ private:
 
     [[nodiscard]] Stream& stream() noexcept { return static_cast<Stream&>(*this); }
     [[nodiscard]] auto& deadlines() { return stream().impl().deadlines; }
+
+    template <class Set>
+    void set(Set f) {
+        stream().impl().set(f);
+    }
+
+    void set_idle(duration d) {
+        set([d](auto& deadlines) { return deadlines.idle_after(d); });
+    }
 
     template <class Rep, class Period>
     [[nodiscard]] time_point from_now(const std::chrono::duration<Rep, Period>& d) {

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// One factor that shortens the periods of all idle timers of a wheel.
+// One factor that shortens the idle periods of a wheel: those of idle timers, and of streams.
 //
 // A smaller factor makes pending waits end earlier, and the wheel cannot find these waits by
-// itself. So the scale has a list of the wheel's idle timers. When the factor is set, it walks the
-// list and brings the waits forward. It does so in slices of `budget` timers: the first slice
+// itself. So the scale has a list of what has an idle period. When the factor is set, it walks the
+// list and brings the waits forward. It does so in slices of `budget` waits: the first slice
 // immediately, the others through the context's queue. If the factor becomes larger, the walk
 // changes nothing: a wait that ends too early finds that, and waits for the rest of its period.
 //
@@ -25,14 +25,13 @@
 //   slice running      slice queued       the slice has used up its budget
 //   slice queued       slice running      its turn in the context's queue comes
 //
-// The lock of the scale guards the list, the walk and what the scale reads of an idle_entry. It is
-// taken before the wheel's lock.
+// The lock of the scale guards the list, the walk and what the scale reads of an idle timer. It is
+// taken before the locks of streams and of the wheel.
 
-#ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
-#define ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_SCALE_HPP
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_IDLE_SCALE_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_IDLE_SCALE_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
-#include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -52,52 +51,33 @@
 
 namespace asio_wheel::detail {
 
-/// What the scale knows about an idle timer.
+/// `period`, shortened by `scale`. The longest one is none, and stays.
+template <class Duration>
+[[nodiscard]] Duration scaled_period(Duration period, double scale) noexcept {
+    using exact = std::chrono::duration<double, typename Duration::period>;
+    return scale == 1 || period == (Duration::max)()
+               ? period
+               : ceil_saturating<Duration>(exact(period) * scale);
+}
+
+/// What the scale knows about a wait for the end of an idle period.
 template <class Core>
-struct idle_entry : boost::intrusive::list_base_hook<> {
-    using duration = typename Core::duration;
-    using time_point = typename Core::time_point;
+struct scaled_wait : boost::intrusive::list_base_hook<> {
+    /// When the wait has to end with this scale. Called under the scale's lock, by any thread.
+    using expiry_function = typename Core::time_point (*)(scaled_wait&, double) noexcept;
 
-    idle_entry(const activity<Core>& a, typename Core::state& s, duration p)
-        : last_activity(&a), timer(s), period(p) {}
+    scaled_wait(typename Core::state& s, expiry_function f) noexcept : timer(s), expiry_at(f) {}
 
-    /// When the period ends, shortened by `scale`.
-    [[nodiscard]] time_point expiry(double scale) const noexcept { return expiry(scale, 1); }
-
-    /// When so many periods are over.
-    [[nodiscard]] time_point expiry(double scale, std::size_t periods) const noexcept {
-        const duration one = period_at(scale);
-        using rep = typename duration::rep;
-        const bool endless = one > (duration::max)() / static_cast<rep>(periods);
-        return add_saturating(last_activity->last(),
-                              endless ? (duration::max)() : one * static_cast<rep>(periods));
-    }
-
-    /// How many periods are over.
-    [[nodiscard]] std::size_t periods(double scale, time_point now) const noexcept {
-        return static_cast<std::size_t>(until_or_zero(last_activity->last(), now) /
-                                        period_at(scale));
-    }
-
-    // The owner is the idle timer. It writes these under the scale's lock, and may read them
-    // without it.
-    const activity<Core>* last_activity;
     typename Core::state& timer;
-    duration period;
+    expiry_function expiry_at;
     bool listed = false; ///< Whether it is in the list. The owner's, until the context ends.
-
-private:
-    [[nodiscard]] duration period_at(double scale) const noexcept {
-        using exact = std::chrono::duration<double, typename duration::period>;
-        return scale == 1 ? period : ceil_saturating<duration>(exact(period) * scale);
-    }
 };
 
 /// A service of the execution context.
 template <class Clock>
 class idle_scale : public boost::asio::execution_context::service {
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-    using entry = idle_entry<core_type>;
+    using entry = scaled_wait<core_type>;
 
 public:
     using key_type = idle_scale;
@@ -143,20 +123,16 @@ public:
         entries_.erase(it);
     }
 
-    void set_period(entry& e, typename core_type::duration period) noexcept {
+    /// Calls f(), which changes what entries read, under the lock. Call it only if the entry is
+    /// listed. Otherwise the scale may have ended.
+    template <class Function>
+    void change(Function f) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        e.period = period;
-    }
-
-    /// Called when the owner of the entry has moved. Call it only if the entry is listed. Otherwise
-    /// the scale may have ended.
-    void move(entry& e, const activity<core_type>& last_activity) noexcept {
-        const std::lock_guard<optional_mutex> guard(mutex_);
-        e.last_activity = &last_activity;
+        f();
     }
 
 private:
-    // The context ends. After this no entry is listed, so no idle timer uses the scale.
+    // The context ends. After this no entry is listed, so nothing uses the scale.
     void shutdown() noexcept override {
         while (clear_slice()) {
         }
@@ -209,7 +185,7 @@ private:
         for (std::size_t i = 0; i < core_.options().budget && walk_position_ != entries_.end();
              ++i) {
             entry& e = *walk_position_++;
-            core_.bring_forward(e.timer, e.expiry(factor));
+            core_.bring_forward(e.timer, e.expiry_at(e, factor));
         }
         if (walk_position_ != entries_.end()) {
             walk_queued_ = true;

@@ -1,0 +1,61 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// When the period of an idle timer ends, as the idle timer and the scale compute it.
+
+#ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_ENTRY_HPP
+#define ASIO_WHEEL_DETAIL_IDLE_TIMER_IDLE_ENTRY_HPP
+
+#include <asio_wheel/detail/idle_timer/activity.hpp>
+#include <asio_wheel/detail/service/idle_scale.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
+
+#include <cstddef>
+
+namespace asio_wheel::detail {
+
+/// What the scale knows about an idle timer.
+template <class Core>
+struct idle_entry : scaled_wait<Core> {
+    using duration = typename Core::duration;
+    using time_point = typename Core::time_point;
+
+    idle_entry(const activity<Core>& a, typename Core::state& s, duration p)
+        : scaled_wait<Core>(s, &expiry_of), last_activity(&a), period(p) {}
+
+    /// When the period ends, shortened by `scale`.
+    [[nodiscard]] time_point expiry(double scale) const noexcept { return expiry(scale, 1); }
+
+    /// When so many periods are over.
+    [[nodiscard]] time_point expiry(double scale, std::size_t periods) const noexcept {
+        const duration one = period_at(scale);
+        using rep = typename duration::rep;
+        const bool endless = one > (duration::max)() / static_cast<rep>(periods);
+        return add_saturating(last_activity->last(),
+                              endless ? (duration::max)() : one * static_cast<rep>(periods));
+    }
+
+    /// How many periods are over.
+    [[nodiscard]] std::size_t periods(double scale, time_point now) const noexcept {
+        return static_cast<std::size_t>(until_or_zero(last_activity->last(), now) /
+                                        period_at(scale));
+    }
+
+    // The owner is the idle timer. It writes these under the scale's lock, and may read them
+    // without it.
+    const activity<Core>* last_activity;
+    duration period;
+
+private:
+    static time_point expiry_of(scaled_wait<Core>& self, double scale) noexcept {
+        return static_cast<const idle_entry&>(self).expiry(scale);
+    }
+
+    [[nodiscard]] duration period_at(double scale) const noexcept {
+        return scaled_period(period, scale);
+    }
+};
+
+} // namespace asio_wheel::detail
+
+#endif
