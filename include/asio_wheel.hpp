@@ -8,6 +8,7 @@
 
 // The wheel: ticks, slots and levels. Knows neither Asio nor any clock.
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/lateness.hpp>
 #include <asio_wheel/missed.hpp>
 #include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/pending.hpp>

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,34 +21,6 @@ namespace asio_wheel {
 namespace {
 
 using std::chrono::nanoseconds;
-
-// In the largest unit of which there is at least one, with three digits, rounded down: 1.50 s.
-std::string written(nanoseconds d) {
-    struct unit {
-        std::uint64_t ns;
-        const char* name;
-    };
-    constexpr std::uint64_t second = 1'000'000'000;
-    constexpr std::array units{unit{86'400 * second, " d"}, unit{3'600 * second, " h"},
-                               unit{60 * second, " min"},   unit{second, " s"},
-                               unit{1'000'000, " ms"},      unit{1'000, " us"}};
-    const bool negative = d.count() < 0;
-    const auto count = static_cast<std::uint64_t>(d.count());
-    const std::uint64_t ns = negative ? std::uint64_t{0} - count : count;
-    std::string text = negative ? "-" : "";
-    for (const unit& u : units) {
-        if (ns >= u.ns) {
-            const std::uint64_t whole = ns / u.ns;
-            text += std::to_string(whole);
-            if (whole < 100) {
-                const std::string hundredths = std::to_string(ns % u.ns / (u.ns / 100) + 100);
-                text += '.' + hundredths.substr(1, whole < 10 ? 2 : 1);
-            }
-            return text + u.name;
-        }
-    }
-    return text + std::to_string(ns) + " ns";
-}
 
 std::string right(const std::string& text, std::size_t width) {
     return std::string(width - (std::min)(width, text.size()), ' ') + text;
@@ -70,7 +43,8 @@ std::string_view file_name(std::string_view path) {
 }
 
 std::string line_of(const pending_wait& wait) {
-    std::string text = right(written(wait.remaining), 8) + "  " + name_of(wait.kind, wait.tag);
+    std::string text =
+        right(detail::short_time(wait.remaining), 8) + "  " + name_of(wait.kind, wait.tag);
     if (wait.place.line() != 0) {
         text += "  (" + detail::printable(file_name(wait.place.file_name())) + ':' +
                 std::to_string(wait.place.line()) + ')';
@@ -182,6 +156,11 @@ std::vector<wheel_report::group> wheel_report::groups() const {
 
 std::ostream& operator<<(std::ostream& out, const wheel_report& report) {
     std::string text = std::to_string(report.waits()) + " waits are pending.\n";
+    if (report.lateness_) {
+        std::ostringstream verdict;
+        verdict << *report.lateness_;
+        text += "lateness in the last minute\n  " + verdict.str() + '\n';
+    }
     if (report.waits() != 0) {
         text += "by kind and tag\n";
         for (const auto& [kind, tag, count] : report.groups()) {

@@ -30,6 +30,30 @@ std::chrono::nanoseconds lateness_histogram::quantile(double q) const noexcept {
     return std::chrono::nanoseconds(static_cast<std::int64_t>((std::min)(last_of(cell), max_)));
 }
 
+std::chrono::nanoseconds lateness_histogram::quantile_of_sum(double q) const noexcept {
+    // A value is in the middle of its cell, on average. These are sums of doubles, since those of
+    // integers could overflow.
+    const auto sum_of = [this](std::size_t cell) {
+        const std::uint64_t first = cell == 0 ? 0 : last_of(cell - 1) + 1;
+        return static_cast<double>(cells_[cell]) *
+               (static_cast<double>(first) * .5 + static_cast<double>(last_of(cell)) * .5);
+    };
+    double all = 0;
+    for (std::size_t cell = 0; cell < cells_.size(); ++cell) {
+        all += sum_of(cell);
+    }
+    const double wanted = (q > 0.0 ? (std::min)(q, 1.0) : 0.0) * all;
+    double passed = 0;
+    std::uint64_t found = 0;
+    for (std::size_t cell = 0; cell < cells_.size() && (passed < wanted || found == 0); ++cell) {
+        if (cells_[cell] != 0) {
+            passed += sum_of(cell);
+            found = last_of(cell);
+        }
+    }
+    return std::chrono::nanoseconds(static_cast<std::int64_t>((std::min)(found, max_)));
+}
+
 std::uint64_t lateness_histogram::count_up_to(std::chrono::nanoseconds d) const noexcept {
     std::uint64_t total = 0;
     if (d.count() >= 0) {

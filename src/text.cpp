@@ -3,7 +3,10 @@
 
 #include <asio_wheel/detail/text.hpp>
 
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -108,6 +111,33 @@ std::string printable(std::string_view text) {
         }
     }
     return out;
+}
+
+std::string short_time(std::chrono::nanoseconds d) {
+    struct unit {
+        std::uint64_t ns;
+        const char* name;
+    };
+    constexpr std::uint64_t second = 1'000'000'000;
+    constexpr std::array units{unit{86'400 * second, " d"}, unit{3'600 * second, " h"},
+                               unit{60 * second, " min"},   unit{second, " s"},
+                               unit{1'000'000, " ms"},      unit{1'000, " us"}};
+    const bool negative = d.count() < 0;
+    const auto count = static_cast<std::uint64_t>(d.count());
+    const std::uint64_t ns = negative ? std::uint64_t{0} - count : count;
+    std::string text = negative ? "-" : "";
+    for (const unit& u : units) {
+        if (ns >= u.ns) {
+            const std::uint64_t whole = ns / u.ns;
+            text += std::to_string(whole);
+            if (whole < 100) {
+                const std::string hundredths = std::to_string(ns % u.ns / (u.ns / 100) + 100);
+                text += '.' + hundredths.substr(1, whole < 10 ? 2 : 1);
+            }
+            return text + u.name;
+        }
+    }
+    return text + std::to_string(ns) + " ns";
 }
 
 } // namespace asio_wheel::detail

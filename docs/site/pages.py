@@ -37,7 +37,7 @@ HEADERS = {
     "wheel": ["wheel_service", "wheel_options", "error"],
     "interval": ["interval", "missed"],
     "testing": ["virtual_time"],
-    "operations": ["stats", "pending", "openmetrics", "tag", "wait_kind"],
+    "operations": ["stats", "lateness", "pending", "openmetrics", "tag", "wait_kind"],
     "timeout_stream": ["timeout_stream", "beast"],
     "design": ["wheel", "tick"],
 }

@@ -8,6 +8,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/lateness.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <source_location>
 #include <string_view>
 #include <utility>
@@ -52,6 +54,8 @@ struct wake_ups_in_second {
 /// prints
 ///
 ///     250000 waits are pending.
+///     lateness in the last minute
+///       No wait was late.
 ///     by kind and tag
 ///       200000  timer    session idle
 ///        50000  timeout  login
@@ -79,6 +83,9 @@ public:
         wake_ups_ = recent;
     }
 
+    /// Sets what lateness() returns.
+    void lateness(const recent_lateness& l) noexcept { lateness_ = l; }
+
     /// How many waits are pending.
     [[nodiscard]] std::uint64_t waits() const noexcept { return remaining_.count(); }
 
@@ -92,6 +99,12 @@ public:
     /// The time that remains for each wait. A wait that is late counts as zero.
     [[nodiscard]] const lateness_histogram& remaining() const& noexcept { return remaining_; }
     [[nodiscard]] lateness_histogram remaining() && noexcept { return remaining_; }
+
+    /// How late waits were in the last minute, and why. Nothing if that was not set.
+    [[nodiscard]] const std::optional<recent_lateness>& lateness() const& noexcept {
+        return lateness_;
+    }
+    [[nodiscard]] std::optional<recent_lateness> lateness() && noexcept { return lateness_; }
 
     /// The wake-ups of the last seconds. The first element is the present second, which is not
     /// over. It also has those of seconds that are later, if the clock was set back.
@@ -112,6 +125,7 @@ private:
     std::size_t last_group_ = 0; // Most often the next wait belongs there, too.
     std::vector<pending_wait> next_;
     lateness_histogram remaining_;
+    std::optional<recent_lateness> lateness_;
     std::array<wake_ups_in_second, seconds> wake_ups_{};
 };
 

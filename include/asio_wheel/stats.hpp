@@ -64,6 +64,11 @@ public:
     /// is none.
     [[nodiscard]] std::chrono::nanoseconds quantile(double q) const noexcept;
 
+    /// The value that `q` (0 … 1, clamped) of the sum of all values does not exceed: each value
+    /// weighs as much as it is long. Of the lags of a loop, half of all waiting was in lags up to
+    /// quantile_of_sum(.5), however many short ones there are besides.
+    [[nodiscard]] std::chrono::nanoseconds quantile_of_sum(double q) const noexcept;
+
     /// How many values did not exceed `d`. Exact if `d` is the largest value of a cell, such as a
     /// power of two less one; otherwise the values in the cell of `d` are missing.
     [[nodiscard]] std::uint64_t count_up_to(std::chrono::nanoseconds d) const noexcept;
@@ -134,7 +139,8 @@ struct wheel_stats {
     /// How late the context called the wheel when the one Asio timer had expired: how long its
     /// handlers keep everything waiting, sockets and timers alike. One value for each wake-up,
     /// unless the rest of a tick is in the queue then. (If the wheel needs no wake-ups, an interval
-    /// of a second makes it measure.)
+    /// of a second makes it measure.) To learn whether it explains `lateness`, do not compare their
+    /// quantiles, since one long lag delays many waits: ask wheel_service::lateness().
     lateness_histogram loop_lag;
     /// From that tick to the call of the handler: how long other handlers have kept it waiting, of
     /// its context and of its executor. Counts with wheel_options::measure_handlers only.

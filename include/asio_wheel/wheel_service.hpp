@@ -12,6 +12,7 @@
 #include <asio_wheel/detail/service/wheel_list.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/lateness.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -134,12 +135,22 @@ public:
         }
     }
 
+    /// How late waits were in the last minute, and why. On Linux, it looks up how long the thread
+    /// that was late has waited for a processor.
+    ///
+    ///     if (wheel.lateness().cause() == asio_wheel::lateness_cause::loop) {
+    ///         std::cerr << "a handler blocks\n";
+    ///     }
+    [[nodiscard]] recent_lateness lateness() { return core_.lateness(); }
+
     /// What waits, in numbers: how many waits there are of each kind and tag, the next ten, and how
-    /// much time remains for all of them; and how often the wheel has woken the context up in the
-    /// last ten seconds. Visits all waits, as for_each_pending() does.
+    /// much time remains for all of them; why waits were late in the last minute; and how often the
+    /// wheel has woken the context up in the last ten seconds. Visits all waits, as
+    /// for_each_pending() does.
     [[nodiscard]] wheel_report report() {
         wheel_report result;
         for_each_pending([&result](const pending_wait& wait) { result.add(wait); });
+        result.lateness(core_.lateness());
         result.wake_ups(core_.recent_wake_ups());
         return result;
     }

@@ -12,6 +12,7 @@
 
 #include "inspector/client.hpp"
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -316,6 +317,31 @@ BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_replaced) {
     BOOST_TEST(written("\xed\xa0\x80").size() == 2 + 3 * replaced.size());     // A surrogate.
     BOOST_TEST(written("\xf4\x90\x80\x80").size() == 2 + 4 * replaced.size()); // Above all.
     BOOST_TEST(written("a\xe2\x82z") == "\"a" + replaced + replaced + "z\"");
+}
+
+BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, inspected) {
+    using clock = manual_clock<struct late_handlers>;
+    drained_context other;
+    it->watch<clock, impatient<clock>>("late", other.ctx);
+    const auto verdict = [&] {
+        return wheel_of(get("/wheel.json").body, "late").get_child("verdict");
+    };
+    BOOST_TEST(verdict().get<std::string>("cause") == "none");
+    BOOST_TEST(verdict().get<std::string>("text") == "No wait was late.");
+    asio_wheel::basic_waitable_timer<clock, impatient<clock>> t(other.ctx, 20ms);
+    t.async_wait(ignore);
+    clock::advance(100ms);
+    look(other.ctx);
+    const auto late = verdict();
+    const std::string cause = late.get<std::string>("cause");
+    BOOST_TEST((cause == "loop" || cause == "processor"), cause);
+    BOOST_TEST(
+        late.get<std::string>("text").starts_with("1 wait was late because of the " + cause));
+    BOOST_TEST(late.get<int>("seconds") == 60);
+    BOOST_TEST(late.get<int>("late_waits") == 1);
+    BOOST_TEST(late.get<long>("late_ns") == 80'000'000);
+    BOOST_TEST(late.get<long>("by_loop_ns") == late.get<long>("longest_lag_ns"));
+    BOOST_TEST(late.get<long>("longest_lag_ns") >= 79'000'000);
 }
 
 BOOST_FIXTURE_TEST_CASE(waits_are_not_visited_if_that_would_hold_up_the_program, inspected) {

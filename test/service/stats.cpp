@@ -200,6 +200,33 @@ BOOST_AUTO_TEST_CASE(the_outlier_in_a_thousand_shows_at_p999_and_not_at_p99) {
     BOOST_TEST(histogram.max().count() == 4'000'000);
 }
 
+BOOST_AUTO_TEST_CASE(long_values_weigh_more_in_quantiles_of_the_sum) {
+    lateness_histogram histogram;
+    BOOST_TEST(histogram.quantile_of_sum(.5).count() == 0);
+    histogram.add(nanoseconds(0));
+    BOOST_TEST(histogram.quantile_of_sum(1).count() == 0);
+    for (int i = 0; i < 9996; ++i) {
+        histogram.add(std::chrono::microseconds(10)); // 0.1 s.
+    }
+    for (int i = 0; i < 4; ++i) {
+        histogram.add(std::chrono::milliseconds(80)); // 0.32 s.
+    }
+    check_quantile(histogram, .99, 10'000);
+    const auto near = [&](double q, std::int64_t exact) {
+        const std::int64_t found = histogram.quantile_of_sum(q).count();
+        BOOST_TEST(found >= exact);
+        BOOST_TEST(found - exact <= exact / 8);
+    };
+    near(.2, 10'000);
+    near(.3, 80'000'000);
+    near(.99, 80'000'000);
+    BOOST_TEST(histogram.quantile_of_sum(5).count() == 80'000'000);
+    near(-1, 10'000);
+    histogram.add(nanoseconds(longest));
+    histogram.add(nanoseconds(longest));
+    BOOST_TEST(histogram.quantile_of_sum(.01).count() == longest);
+}
+
 BOOST_AUTO_TEST_CASE(the_sum_is_exact_and_ends_at_the_longest_time) {
     lateness_histogram histogram;
     BOOST_TEST(histogram.sum().count() == 0);

@@ -603,6 +603,12 @@ BOOST_FIXTURE_TEST_CASE(wheel_service_prints_a_report, snippet_world) {
 #include "include/asio_wheel/pending.hpp/std_cout_asio_wheel_use_wheel.inc"
 }
 
+BOOST_FIXTURE_TEST_CASE(wheel_service_tells_why_waits_were_late, snippet_world) {
+#include "include/asio_wheel/lateness.hpp/std_cout_asio_wheel_use_wheel.inc"
+#include "include/asio_wheel/wheel_service.hpp/if_wheel_lateness_cause.inc"
+    BOOST_TEST((wheel.lateness().cause() == asio_wheel::lateness_cause::none));
+}
+
 BOOST_FIXTURE_TEST_CASE(counts_by_kind_of_idle_timers, snippet_world) {
 #include "include/asio_wheel/wait_kind.hpp/const_auto_closed_asio_wheel.inc"
     BOOST_TEST(closed == 0U);

@@ -9,6 +9,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TEXT_HPP
 #define ASIO_WHEEL_DETAIL_TEXT_HPP
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,10 @@ inline constexpr std::string_view replacement = "\xEF\xBF\xBD";
 /// the direction of text, and bytes that are no characters come as `\n`, `\x1b` or `\u202e`. A
 /// backslash is doubled, so different texts stay different.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// A duration for people: in the largest unit of which there is at least one, with three digits,
+/// rounded down, such as `1.50 s`.
+[[nodiscard]] std::string short_time(std::chrono::nanoseconds d);
 
 } // namespace asio_wheel::detail
 

@@ -26,7 +26,7 @@ inline constexpr std::string_view page_body = R"html(
     <div><dt>Cancelled</dt><dd id="t-cancelled">&ndash;</dd></div>
     <div><dt>Wake-ups</dt><dd id="t-wakes">&ndash;</dd></div>
     <div><dt>Lateness, p99</dt><dd id="t-late">&ndash;</dd></div>
-    <div><dt>Loop lag, p99</dt><dd id="t-lag">&ndash;</dd></div>
+    <div><dt>Longest loop lag</dt><dd id="t-lag">&ndash;</dd></div>
   </dl>
   <div class="grid">
     <div class="column">
@@ -64,11 +64,13 @@ inline constexpr std::string_view page_body = R"html(
     </section>
     <section aria-labelledby="h-late">
       <h2 id="h-late">Lateness</h2>
-      <p class="note">In the last minute: how many waits were how late.</p>
-      <h3>From the deadline to the tick that found it</h3>
+      <p class="note">In the last minute.</p>
+      <p id="verdict"></p>
+      <h3>How many waits were how late, from the deadline to the tick that found it</h3>
       <svg id="late" role="img" aria-label="Lateness"></svg>
       <p id="late-text" class="key"></p>
-      <h3>Loop lag: how late the context calls the wheel</h3>
+      <h3>Loop lag: how long the context kept the wheel waiting, in milliseconds, in lags of which
+        length</h3>
       <svg id="lag" role="img" aria-label="Loop lag"></svg>
       <p id="lag-text" class="key"></p>
       <div id="delay-part" hidden>

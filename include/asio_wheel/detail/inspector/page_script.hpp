@@ -158,14 +158,26 @@ function drawHistograms(history, wheel) {
     if (wheel[key].count === 0 && !tile) continue;
     const cells = difference(wheel[key].buckets, history.length > 1 ? first[key].buckets : []);
     const count = sum(cells), largest = cells.length ? cells[cells.length - 1][0] : 0;
-    histogramChart(byId(name), cells, 8192, 2);
-    const parts = [[wholeNumber(count), what], ["p50", shortTime(quantile(cells, .5))],
-                   ["p99", shortTime(quantile(cells, .99))], ["most", shortTime(largest)]];
+    // Of 10,000 short lags and a long one, the long one counts: as many waits were in its way.
+    const lag = key === "loop_lag";
+    const shown = lag ? cells.map(([upTo, n]) => [upTo, n * upTo / 1e6]) : cells;
+    histogramChart(byId(name), shown, 8192, 2);
+    const parts = [[wholeNumber(count), what], [lag ? "half up to" : "p50",
+                                                shortTime(quantile(shown, .5))],
+                   [lag ? "99 % up to" : "p99", shortTime(quantile(shown, .99))],
+                   ["most", shortTime(largest)]];
     byId(name + "-text").replaceChildren(...parts.map(([a, b], i) =>
         i === 0 ? make("span", {}, make("b", {}, a), b) : make("span", {}, a, make("b", {}, b))));
-    if (tile) setText(byId(tile), count ? shortTime(quantile(cells, .99)) : "\u2013");
+    const number = lag ? largest : quantile(cells, .99);
+    if (tile) setText(byId(tile), count ? shortTime(number) : "\u2013");
     byId(name).setAttribute("aria-label", parts.map(part => part.join(" ")).join(", "));
   }
+}
+
+function drawVerdict(verdict) {
+  const element = byId("verdict");
+  setText(element, verdict.text);
+  element.dataset.cause = verdict.cause;
 }
 
 function drawWaits(wheel) {
@@ -224,6 +236,7 @@ function draw() {
   drawDial(shown, period);
   drawRates(history);
   drawHistograms(history, shown);
+  drawVerdict(shown.verdict);
   drawWaits(shown);
   drawKinds(history, shown);
   const stalls = shown.counts.stalls

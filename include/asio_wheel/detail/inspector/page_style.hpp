@@ -38,6 +38,10 @@ h1 span { color: var(--muted); font-weight: 400; }
 h2 { font-size: 15px; margin: 0; }
 h3 { font-size: 13px; margin: 14px 0 2px; color: var(--muted); font-weight: 600; }
 .note { color: var(--muted); font-size: 13px; margin: 2px 0 8px; }
+#verdict { margin: 4px 0; padding-left: 9px; border-left: 3px solid var(--good); }
+#verdict[data-cause="loop"] { border-color: var(--c1); }
+#verdict[data-cause="wheel"] { border-color: var(--c0); }
+#verdict[data-cause="processor"] { border-color: var(--c3); }
 .spacer { flex: 1; }
 button {
   font: inherit; font-size: 14px; color: var(--text); background: var(--card); cursor: pointer;

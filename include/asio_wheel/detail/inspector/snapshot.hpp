@@ -8,6 +8,7 @@
 #define ASIO_WHEEL_DETAIL_INSPECTOR_SNAPSHOT_HPP
 
 #include <asio_wheel/detail/inspector/json.hpp>
+#include <asio_wheel/lateness.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -17,6 +18,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <locale>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -27,14 +30,16 @@ struct wheel_reading {
     wheel_options options;
     wheel_stats stats;
     wheel_occupancy occupancy;
+    recent_lateness lateness;
     bool paused = false;
 };
 
 /// Takes no longer for a wheel with more slots.
 template <class Wheel>
-[[nodiscard]] wheel_reading read_wheel(const Wheel& wheel) {
+[[nodiscard]] wheel_reading read_wheel(Wheel& wheel) {
     constexpr std::size_t most_cells = 256; // Of a level.
-    return {wheel.options(), wheel.stats(), wheel.occupancy(most_cells), wheel.paused()};
+    return {wheel.options(), wheel.stats(), wheel.occupancy(most_cells), wheel.lateness(),
+            wheel.paused()};
 }
 
 inline void write_histogram(json_writer& json, std::string_view name,
@@ -84,6 +89,21 @@ inline void write_level(json_writer& json, const wheel_occupancy::level& level) 
     json.close(']').close('}');
 }
 
+inline void write_verdict(json_writer& json, const recent_lateness& l) {
+    std::ostringstream text;
+    text.imbue(std::locale::classic());
+    text << l;
+    json.key("verdict").open('{');
+    json.member("cause", to_string(l.cause()));
+    json.member("text", std::string_view(text.str()));
+    json.member("seconds", recent_lateness::seconds);
+    json.member("late_waits", l.waits);
+    json.member("late_ns", l.late);
+    json.member("by_loop_ns", l.by_loop);
+    json.member("longest_lag_ns", l.longest_lag);
+    json.close('}');
+}
+
 /// Writes the members of a wheel, except for the waits.
 inline void write_wheel(json_writer& json, const wheel_reading& reading) {
     const wheel_stats& stats = reading.stats;
@@ -99,6 +119,7 @@ inline void write_wheel(json_writer& json, const wheel_reading& reading) {
     json.member("due", stats.wake_ups - stats.spurious_wake_ups);
     json.member("nothing_due", stats.spurious_wake_ups);
     json.close('}');
+    write_verdict(json, reading.lateness);
     write_histogram(json, "lateness", stats.lateness);
     write_histogram(json, "loop_lag", stats.loop_lag);
     write_histogram(json, "handler_delay", stats.handler_delay);

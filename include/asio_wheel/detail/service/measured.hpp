@@ -4,21 +4,29 @@
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_MEASURED_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_MEASURED_HPP
 
+#include <asio_wheel/detail/service/lateness_meter.hpp>
 #include <asio_wheel/detail/service/wake_up_history.hpp>
 #include <asio_wheel/stats.hpp>
 
+#include <chrono>
 #include <optional>
 
 namespace asio_wheel::detail {
 
-/// What a wheel always measures. These two pages of memory are not touched before the first
+/// What a wheel always measures. These pages of memory are not touched before the first
 /// wake-up, so a new wheel costs less. Guarded by the wheel's lock.
 class measured {
 public:
     struct everything {
         lateness_histogram lateness;
         lateness_histogram loop_lag;
+        lateness_meter meter;
         wake_up_history wake_ups;
+
+        void woke_up(std::chrono::nanoseconds lag, std::chrono::nanoseconds now) noexcept {
+            loop_lag.add(lag);
+            meter.woke_up(lag, now);
+        }
     };
 
     [[nodiscard]] everything& get() noexcept { return all_ ? *all_ : all_.emplace(); }

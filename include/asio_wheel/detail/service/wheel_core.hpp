@@ -167,6 +167,7 @@ public:
     class pending_walk; // See wheel_core_pending.hpp.
     [[nodiscard]] wheel_occupancy occupancy(std::size_t most_cells) const;
     [[nodiscard]] wake_up_history::counts recent_wake_ups() const;
+    [[nodiscard]] recent_lateness lateness();
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }

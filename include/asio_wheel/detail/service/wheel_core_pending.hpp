@@ -156,6 +156,25 @@ wake_up_history::counts wheel_core<Clock, WaitTraits>::recent_wake_ups() const {
     return measured ? measured->wake_ups.until(second_of(clock_.now())) : wake_up_history::counts();
 }
 
+// The system is asked without the lock.
+template <class Clock, class WaitTraits>
+recent_lateness wheel_core<Clock, WaitTraits>::lateness() {
+    lateness_meter::sample now;
+    {
+        const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+        const auto& measured = measured_.if_any();
+        if (!measured) {
+            return {};
+        }
+        now.thread = measured->meter.thread();
+    }
+    now.time = processor_time_of(now.thread);
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    now.lag = measured_.get().loop_lag.sum();
+    now.when = to_nanoseconds(clock_.now().time_since_epoch());
+    return measured_.get().meter.recent(now);
+}
+
 template <class Clock, class WaitTraits>
 std::int64_t wheel_core<Clock, WaitTraits>::second_of(time_point t) noexcept {
     return floor_saturating<std::chrono::seconds>(t.time_since_epoch()).count();

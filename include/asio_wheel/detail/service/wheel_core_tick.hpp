@@ -158,6 +158,8 @@ std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noex
         make_ready(op, wait_op::result_state::due);
         ++due;
     });
+    measured_.get().meter.found_due(due, late, to_nanoseconds(now.time_since_epoch()),
+                                    options_.tick);
     return due;
 }
 

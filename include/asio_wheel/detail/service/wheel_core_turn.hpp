@@ -40,7 +40,7 @@ operation* wheel_core<Clock, WaitTraits>::wake_up(locked& guard, time_point now)
             share_.come_early(-std::exchange(late, std::chrono::nanoseconds(0)));
         }
         if (counts) {
-            measured_.get().loop_lag.add(late);
+            measured_.get().woke_up(late, to_nanoseconds(now.time_since_epoch()));
             ASIO_WHEEL_PROBE1(wake_up, late.count());
         }
         const std::size_t entries = share_.entries(busy_until(now));

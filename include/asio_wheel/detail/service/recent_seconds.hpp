@@ -1,0 +1,55 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_RECENT_SECONDS_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_RECENT_SECONDS_HPP
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace asio_wheel::detail {
+
+/// What has happened in each of the last seconds. A second is a number that does not become
+/// smaller, as long as the clock is not set back.
+template <class Counts, std::size_t Seconds>
+class recent_seconds {
+public:
+    using counts = std::array<Counts, Seconds>;
+
+    /// The counts of a second, to be increased.
+    [[nodiscard]] Counts& at(std::int64_t second) noexcept {
+        advance(second);
+        return counts_.front();
+    }
+
+    /// Those of this second, and of the seconds before. What is of a later second, if the clock was
+    /// set back, counts for the first one.
+    [[nodiscard]] counts until(std::int64_t second) const noexcept {
+        recent_seconds copy(*this);
+        copy.advance(second);
+        return copy.counts_;
+    }
+
+private:
+    void advance(std::int64_t second) noexcept {
+        if (second <= newest_) {
+            return;
+        }
+        const auto over = static_cast<std::uint64_t>(second) - static_cast<std::uint64_t>(newest_);
+        const auto kept = counts_.size() - (std::min<std::uint64_t>)(over, counts_.size());
+        std::move_backward(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(kept),
+                           counts_.end());
+        std::fill(counts_.begin(), counts_.end() - static_cast<std::ptrdiff_t>(kept), Counts());
+        newest_ = second;
+    }
+
+    counts counts_{};
+    std::int64_t newest_ = (std::numeric_limits<std::int64_t>::min)(); // Of the first element.
+};
+
+} // namespace asio_wheel::detail
+
+#endif

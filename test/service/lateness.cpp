@@ -1,0 +1,256 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// Why waits were late: what is measured, and the verdict.
+
+#include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/lateness.hpp>
+#include <asio_wheel/wheel_service.hpp>
+
+#include <asio_wheel/detail/service/lateness_meter.hpp>
+#include <asio_wheel/detail/service/processor_time.hpp>
+
+#include "support/context.hpp"
+#include "support/manual_clock.hpp"
+#include "support/names.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <deque>
+#include <sstream>
+#include <string>
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::lateness_cause;
+using asio_wheel::recent_lateness;
+using asio_wheel::detail::lateness_meter;
+using std::chrono::nanoseconds;
+
+std::string printed(const recent_lateness& l) {
+    std::ostringstream out;
+    out << l;
+    return out.str();
+}
+
+recent_lateness recent(lateness_meter& meter, nanoseconds now) {
+    lateness_meter::sample s;
+    s.when = now;
+    return meter.recent(s);
+}
+
+void expect(const recent_lateness& l, std::uint64_t waits, nanoseconds late, nanoseconds by_loop,
+            nanoseconds longest_lag) {
+    BOOST_TEST(l.waits == waits);
+    BOOST_TEST((l.late == late), l.late.count() << " ns late");
+    BOOST_TEST((l.by_loop == by_loop), l.by_loop.count() << " ns by the loop");
+    BOOST_TEST((l.longest_lag == longest_lag), l.longest_lag.count() << " ns at most");
+}
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(service_lateness)
+
+BOOST_AUTO_TEST_CASE(the_verdict_names_what_explains_half_of_the_lateness) {
+    const auto cause = [](std::uint64_t waits, nanoseconds late, nanoseconds by_loop) {
+        return recent_lateness{.waits = waits, .late = late, .by_loop = by_loop}.cause();
+    };
+    BOOST_TEST((cause(0, 0ns, 0ns) == lateness_cause::none));
+    BOOST_TEST((cause(320, 13s, 12s) == lateness_cause::loop));
+    BOOST_TEST((cause(320, 13s, 6500ms) == lateness_cause::loop));
+    BOOST_TEST((cause(320, 13s, 6499ms) == lateness_cause::wheel));
+    BOOST_TEST((cause(1, 5ms, 0ns) == lateness_cause::wheel));
+    BOOST_TEST((cause(1, nanoseconds::max(), nanoseconds::max()) == lateness_cause::loop));
+    BOOST_TEST((cause(1, nanoseconds::max(), 0ns) == lateness_cause::wheel));
+}
+
+// A thread that has waited for a processor may still have been late because of its handlers.
+BOOST_AUTO_TEST_CASE(the_processor_is_to_blame_if_the_thread_waited_for_one_longer_than_it_ran) {
+    const auto cause = [](nanoseconds ran, nanoseconds waited, nanoseconds by_loop = 900ms) {
+        return recent_lateness{.waits = 10,
+                               .late = 1s,
+                               .by_loop = by_loop,
+                               .longest_lag = 100ms,
+                               .lag = 500ms,
+                               .ran = ran,
+                               .waited = waited}
+            .cause();
+    };
+    BOOST_TEST((cause(400ms, 450ms) == lateness_cause::processor));
+    BOOST_TEST((cause(10ms, 250ms) == lateness_cause::processor));
+    BOOST_TEST((cause(10ms, 249ms) == lateness_cause::loop), "a handler blocked");
+    BOOST_TEST((cause(451ms, 450ms) == lateness_cause::loop), "handlers computed");
+    BOOST_TEST((cause(0ms, 0ms) == lateness_cause::loop), "the system does not tell");
+    BOOST_TEST((cause(400ms, 450ms, 100ms) == lateness_cause::wheel));
+}
+
+BOOST_AUTO_TEST_CASE(the_verdict_is_a_sentence) {
+    BOOST_TEST(printed({}) == "No wait was late.");
+    recent_lateness l{.waits = 320, .late = 13'184ms, .by_loop = 13'088ms, .longest_lag = 80ms};
+    BOOST_TEST(printed(l) ==
+               "320 waits were late because of the loop: by 41.2 ms on average, 40.9 ms of it "
+               "before the context called the wheel. It called up to 80.0 ms late: a handler took "
+               "long, or blocked, or the process was stopped.");
+    l.lag = 1s;
+    l.ran = 2s;
+    l.waited = 3s;
+    BOOST_TEST(printed(l) ==
+               "320 waits were late because of the processor: by 41.2 ms on average, 40.9 ms of it "
+               "before the context called the wheel. It called up to 80.0 ms late: others had the "
+               "processors. (Its thread ran for 2.00 s, and waited for a processor for 3.00 s.)");
+    l = {.waits = 1, .late = 9ms};
+    BOOST_TEST(printed(l) ==
+               "1 wait was late because of the wheel: by 9.00 ms on average, 0 ns of it before the "
+               "context called the wheel. More was due at once than a turn of the context "
+               "delivers, or the wheel has given way to data after a stall.");
+    for (const auto cause : {lateness_cause::none, lateness_cause::loop, lateness_cause::wheel,
+                             lateness_cause::processor}) {
+        BOOST_TEST(to_string(cause) != "unknown");
+    }
+    BOOST_TEST(to_string(static_cast<lateness_cause>(99)) == "unknown");
+}
+
+BOOST_AUTO_TEST_CASE(lateness_is_split_into_the_loops_and_the_rest) {
+    lateness_meter meter;
+    meter.woke_up(80ms, 1s);
+    meter.found_due(1, 81ms, 1s, 1ms);
+    meter.found_due(3, 40ms, 1s, 1ms);
+    meter.found_due(5, 3ms, 1s, 1ms); // Not late: a tick, and 2 ms.
+    meter.found_due(0, 40ms, 1s, 1ms);
+    expect(recent(meter, 1s), 4, 201ms, 200ms, 80ms);
+    meter.found_due(1, 101ms, 1020ms, 1ms); // In a further slice.
+    expect(recent(meter, 1020ms), 5, 302ms, 280ms, 80ms);
+    meter.woke_up(0ms, 2s);
+    meter.found_due(1, 1ms, 2s, 1ms);
+    expect(recent(meter, 2s), 5, 302ms, 280ms, 80ms);
+}
+
+// The deadline may have passed when the wait started.
+BOOST_AUTO_TEST_CASE(a_wait_is_not_late_for_what_was_before_its_wheel_could_come) {
+    lateness_meter meter;
+    meter.woke_up(0ms, 1s);
+    meter.found_due(1, nanoseconds::max(), 1s, 5ms);
+    meter.found_due(1, 1h, 1007ms, 5ms);
+    expect(recent(meter, 1007ms), 2, 17ms, 0ms, 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(lateness_is_forgotten_after_a_minute) {
+    lateness_meter meter;
+    meter.woke_up(80ms, 10s);
+    meter.found_due(1, 80ms, 10s, 1ms);
+    meter.woke_up(50ms, 30s);
+    meter.found_due(1, 50ms, 30s, 1ms);
+    expect(recent(meter, 69'999ms), 2, 130ms, 130ms, 80ms);
+    expect(recent(meter, 70s), 1, 50ms, 50ms, 50ms);
+    expect(recent(meter, 90s), 0, 0ms, 0ms, 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(all_times_can_be_measured) {
+    constexpr nanoseconds least = nanoseconds::min();
+    constexpr nanoseconds most = nanoseconds::max();
+    lateness_meter meter;
+    meter.woke_up(3ms, least);
+    meter.found_due(1, 3ms, least, 0ns);
+    expect(recent(meter, least), 1, 3ms, 3ms, 3ms);
+    meter.found_due(1, most, most, most - 1ns); // No wait is later than such a tick allows.
+    meter.found_due(1'000'000, most, most, 1ns);
+    expect(recent(meter, most), 1'000'000, most, 3'000s, 0ms);
+    meter.woke_up(most, most);
+    meter.found_due(2, most, most, 1ns);
+    expect(recent(meter, most), 1'000'002, most, most, most);
+}
+
+// Those of the thread that is late now. They are compared with what they were half a minute ago.
+BOOST_AUTO_TEST_CASE(the_processor_is_judged_by_what_has_happened_lately) {
+    lateness_meter meter;
+    const auto ask = [&](nanoseconds when, long thread, nanoseconds ran, nanoseconds waited,
+                         nanoseconds lag) {
+        const recent_lateness l = meter.recent(
+            {.when = when, .thread = thread, .time = {.ran = ran, .waited = waited}, .lag = lag});
+        return std::to_string(l.ran / 1s) + ' ' + std::to_string(l.waited / 1s) + ' ' +
+               std::to_string(l.lag / 1s);
+    };
+    BOOST_TEST(ask(1000s, 7, 100s, 200s, 10s) == "100 200 10"); // Since it began.
+    BOOST_TEST(ask(1010s, 7, 101s, 202s, 11s) == "101 202 11");
+    BOOST_TEST(ask(1030s, 7, 103s, 206s, 12s) == "103 206 12");
+    BOOST_TEST(ask(1031s, 7, 104s, 207s, 13s) == "4 7 3"); // Since 1000 s.
+    BOOST_TEST(ask(1060s, 7, 110s, 210s, 14s) == "10 10 4");
+    BOOST_TEST(ask(1061s, 7, 111s, 211s, 15s) == "8 5 3"); // Since 1030 s.
+    BOOST_TEST(ask(1062s, 8, 5s, 6s, 16s) == "5 6 16");    // Another thread.
+}
+
+#ifdef __linux__
+BOOST_AUTO_TEST_CASE(the_system_tells_how_long_a_thread_ran) {
+    const long self = asio_wheel::detail::this_thread_number();
+    BOOST_TEST(self > 0);
+    const auto before = asio_wheel::detail::processor_time_of(self);
+    if (before.ran + before.waited == 0ns) {
+        BOOST_TEST_MESSAGE("not checked: this kernel does not tell");
+        return;
+    }
+    auto after = before;
+    while (after.ran - before.ran < 1ms) { // Computes until it has.
+        after = asio_wheel::detail::processor_time_of(self);
+    }
+    BOOST_TEST((after.waited >= before.waited));
+    const auto nobody = asio_wheel::detail::processor_time_of(0);
+    BOOST_TEST((nobody.ran + nobody.waited == 0ns));
+}
+#endif
+
+// Four of 10,000 wake-ups are late, but three of a hundred waits.
+BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
+    using clock = manual_clock<struct long_handlers>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1'000s));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    constexpr int wake_ups = 10'000;
+    std::deque<late_timer> timers;
+    const auto start = [&](nanoseconds d) { timers.emplace_back(world.ctx, d).async_wait(ignore); };
+    int made = 0;
+    for (int i = 0; i < wake_ups; ++i) {
+        const int ticks = i % (wake_ups / 4) == 0 ? 80 : 1; // Such a handler takes 80 ms.
+        for (int k = 1; k <= ticks; ++k, ++made) {
+            start(1ms * k);
+        }
+        world.poll();
+        clock::advance(1ms * ticks);
+        while (wheel.pending() != 0) {
+            look(world.ctx);
+        }
+        timers.clear();
+    }
+    const auto stats = wheel.stats();
+    BOOST_TEST(stats.fired == static_cast<unsigned>(made));
+    BOOST_TEST((stats.lateness.quantile(.99) > 40ms));
+    BOOST_TEST((stats.loop_lag.quantile(.99) < 1ms), "so the two cannot be compared");
+    BOOST_TEST((stats.loop_lag.quantile_of_sum(.99) >= 79ms));
+    const recent_lateness l = wheel.lateness();
+    BOOST_TEST((l.cause() == lateness_cause::loop || l.cause() == lateness_cause::processor),
+               printed(l));
+    BOOST_TEST(l.waits >= 4U * 75U);
+    BOOST_TEST(l.waits <= 4U * 80U);
+    BOOST_TEST((l.by_loop == l.late), printed(l));
+    BOOST_TEST((l.longest_lag >= 79ms && l.longest_lag <= 80ms), printed(l));
+    BOOST_TEST((wheel.report().lateness()->waits == l.waits));
+    std::ostringstream report;
+    wheel.report(report);
+    BOOST_TEST(report.str().find("lateness in the last minute\n  " + std::to_string(l.waits) +
+                                 " waits were late because of the ") != std::string::npos,
+               report.str());
+}
+
+BOOST_AUTO_TEST_CASE(a_punctual_wheel_has_no_late_waits) {
+    virtual_time world;
+    BOOST_TEST((world.wheel.lateness() == recent_lateness()));
+    timer t(world.ctx, 1s);
+    t.async_wait(ignore);
+    world.pass(1s);
+    BOOST_TEST((world.wheel.lateness().cause() == lateness_cause::none));
+    BOOST_TEST(printed(*world.wheel.report().lateness()) == "No wait was late.");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
