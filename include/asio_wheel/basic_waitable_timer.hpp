@@ -43,7 +43,7 @@ namespace asio_wheel {
 ///    passed before. (With Asio's timers this ends when the context has seen the expiry.)
 ///  - A cancellation slot reaches the wait wherever the timer was moved to. When the wait is over,
 ///    it has no effect.
-///  - Destroying a timer whose context has ended is safe.
+///  - A timer may be used when its context has ended, but for async_wait().
 ///
 /// A wait is due at the first tick at or after its expiry: never early, at most one tick late.
 ///
@@ -87,7 +87,7 @@ public:
 
     /// A timer that has expired. The first one on a context makes its wheel.
     explicit basic_waitable_timer(const executor_type& ex)
-        : service_(&detail::wheel_of<Clock, WaitTraits>(ex)), executor_(ex) {
+        : wheel_(&detail::anchor_of<Clock, WaitTraits>(ex)), executor_(ex) {
         state_.native = detail::is_native(ex);
     }
 
@@ -122,7 +122,7 @@ public:
 
     /// Takes over `other`'s expiry and pending waits. `other` is then as if it were new.
     basic_waitable_timer(basic_waitable_timer&& other)
-        : service_(other.service_), executor_(other.executor_) {
+        : wheel_(other.wheel_), executor_(other.executor_) {
         take(other);
     }
 
@@ -132,7 +132,7 @@ public:
         if (this != &other) {
             remove();
             executor_ = other.executor_;
-            service_ = other.service_;
+            wheel_ = other.wheel_;
             take(other);
         }
         return *this;
@@ -142,7 +142,7 @@ public:
     template <class Executor1>
         requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
     basic_waitable_timer(basic_waitable_timer<Clock, WaitTraits, Executor1>&& other)
-        : service_(other.service_), executor_(other.executor_) {
+        : wheel_(other.wheel_), executor_(other.executor_) {
         take(other);
     }
 
@@ -182,7 +182,7 @@ public:
 
     /// How long it is until the expiry; zero when it has passed.
     [[nodiscard]] duration remaining() const {
-        const time_point now = service_->now();
+        const time_point now = wheel_->time.now();
         return expiry() <= now ? duration::zero() : until(now);
     }
 
@@ -249,11 +249,11 @@ public:
     /// moves a virtual_time, it throws std::logic_error instead of waiting for ever.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
-        for (time_point now = service_->now(); now < expiry(); now = service_->now()) {
+        for (time_point now = wheel_->time.now(); now < expiry(); now = wheel_->time.now()) {
             nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(until(now)));
-            if (service_->paused()) {
-                detail::core_access::before_blocking(*service_);
-                left = service_->options().tick; // Check once a tick.
+            if (wheel_->time.paused()) {
+                boost::asio::use_service<detail::wheel_list>(context()).before_blocking();
+                left = core().options().tick; // Check once a tick.
             }
             std::this_thread::sleep_for( // One sleep is a day at most.
                 std::clamp(left, nanoseconds(1), nanoseconds(std::chrono::hours(24))));
@@ -328,7 +328,7 @@ public:
         return ec.clear(), expires_at(expiry);
     }
     /// How long it is until the expiry; negative when it has passed. Only with Boost before 1.87.
-    [[nodiscard]] duration expires_from_now() const { return until(service_->now()); }
+    [[nodiscard]] duration expires_from_now() const { return until(wheel_->time.now()); }
     /// As expires_after(); `ec` is always cleared. Only with Boost before 1.87.
     template <class Duration>
     std::size_t expires_from_now(const Duration& from_now) {
@@ -343,7 +343,6 @@ public:
 private:
     friend struct detail::core_access;
 
-    using service = wheel_service<Clock, WaitTraits>;
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
     // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
@@ -372,10 +371,10 @@ private:
         ASIO_WHEEL_NO_UNIQUE_ADDRESS detail::call_place place_;
     };
 
-    [[nodiscard]] core_type& core() const noexcept { return detail::core_access::of(*service_); }
+    [[nodiscard]] core_type& core() const noexcept { return *wheel_->core; }
 
     [[nodiscard]] boost::asio::execution_context& context() const noexcept {
-        return service_->context();
+        return detail::context_of(executor_);
     }
 
     // False if the service knows nothing of the timer; it may be gone then.
@@ -418,9 +417,9 @@ private:
     [[nodiscard]] time_point point_of(const std::chrono::duration<Rep, Period>& from_now) const {
         const auto d = checked(from_now);
         detail::prefetch(&state_);
-        detail::prefetch(static_cast<const void*>(&service_));
+        detail::prefetch(static_cast<const void*>(&wheel_));
         const time_point real = Clock::now();
-        return detail::add_saturating(core().corrected(real), d);
+        return detail::add_saturating(wheel_->time.corrected(real), d);
     }
 
     template <class Duration>
@@ -440,7 +439,7 @@ private:
 
     // What an operation on the timer needs comes first, for the sake of caches.
     detail::timer_state<Clock> state_;
-    service* service_;
+    detail::wheel_anchor<core_type>* wheel_;
     Executor executor_;
 };
 

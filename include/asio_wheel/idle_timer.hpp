@@ -123,8 +123,7 @@ public:
         return impl_->get_executor();
     }
 
-    /// Starts a new period. Call it for each message. Do not call it after the execution context
-    /// has ended, even if nothing waits, because it reads the time of the context's wheel.
+    /// Starts a new period. Call it for each message. Safe after the context's end.
     void touch() {
         touched_.touch();
         if (!detail::steady_clock<Clock> || touched_.is_watched()) {
@@ -132,7 +131,7 @@ public:
         }
     }
 
-    /// How long it has been idle. Do not call it after the execution context has ended.
+    /// How long it has been idle.
     [[nodiscard]] duration idle_for() const { return impl_->idle_for(); }
 
     /// Waits until it has been idle for a period. If it already has, the wait completes on the

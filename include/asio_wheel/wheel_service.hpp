@@ -296,16 +296,23 @@ struct core_access {
         return service.core_;
     }
 
-    template <class Clock, class WaitTraits>
-    static void before_blocking(wheel_service<Clock, WaitTraits>& service) {
-        service.listing_.before_blocking();
-    }
-
     template <class Timer>
     [[nodiscard]] static auto& state_of(Timer& timer) noexcept {
         return timer.state_;
     }
+
+    /// Also after the context's end.
+    template <class Timer>
+    [[nodiscard]] static typename Timer::time_point now_of(const Timer& timer) {
+        return timer.wheel_->time.now();
+    }
 };
+
+/// For timers, which may be used after the context's end.
+template <class Clock, class WaitTraits, class Executor>
+[[nodiscard]] auto& anchor_of(const Executor& ex) {
+    return core_access::of(wheel_of<Clock, WaitTraits>(ex)).anchor();
+}
 
 } // namespace detail
 

@@ -60,6 +60,62 @@ private:
 
 BOOST_AUTO_TEST_SUITE(timer_lifetime, *boost::unit_test::timeout(60))
 
+// As an object does that arms its timer anew while it is stopped. Its context may be gone then.
+BOOST_AUTO_TEST_CASE(a_timer_can_be_used_after_its_context_has_ended) {
+    for (const bool moved : {false, true}) {
+        auto ctx = std::make_unique<asio::io_context>();
+        steady_timer fresh(*ctx), used(*ctx), waits(*ctx, 48h), moves(*ctx), spare(*ctx, 1h);
+        if (moved) {
+            use_wheel(*ctx).pause();
+            use_wheel(*ctx).advance(24h);
+        }
+        used.async_wait([](error_code) {});
+        waits.async_wait([](error_code) { BOOST_ERROR("it is called"); });
+        ctx->poll();
+        ctx.reset();
+        for (steady_timer* t : {&fresh, &used, &waits}) {
+            const auto now = std::chrono::steady_clock::now(); // The context's own time has ended.
+            BOOST_TEST(t->expires_after(1h) == 0U);
+            BOOST_TEST((t->expiry() >= now + 1h && t->expiry() < now + 2h));
+            BOOST_TEST((t->remaining() > 0s && t->remaining() <= 1h));
+            BOOST_TEST(t->postpone(2h) == 0U);
+            BOOST_TEST((t->remaining() > 1h));
+            BOOST_TEST(t->expires_at(now) == 0U);
+            BOOST_TEST((t->remaining() == 0s));
+            t->wait();
+            BOOST_TEST(t->postpone_until(now + 1h) == 0U);
+            BOOST_TEST(t->cancel() == 0U);
+            BOOST_TEST(t->cancel_one() == 0U);
+            steady_timer taken(std::move(*t));
+            BOOST_TEST((taken.expiry() == now + 1h));
+            moves = std::move(taken);
+            BOOST_TEST((moves.remaining() > 0s));
+        }
+        asio::io_context next; // It may have the same address, and its wheel too.
+        steady_timer t(next, 1h);
+        t = std::move(spare);
+    }
+}
+
+// A wheel that ends leaves nothing behind for the next one.
+BOOST_AUTO_TEST_CASE(the_wheel_of_a_new_context_shows_the_time_of_its_clock) {
+    for (int i = 0; i < 10; ++i) {
+        asio::io_context a, b, c;
+        for (asio::io_context* ctx : {&a, &b, &c}) {
+            const auto before = std::chrono::steady_clock::now();
+            auto& wheel = use_wheel(*ctx);
+            const auto shown = wheel.now();
+            BOOST_TEST((before <= shown && shown <= std::chrono::steady_clock::now()));
+            BOOST_TEST(!wheel.paused());
+            wheel.pause();
+            wheel.advance(24h);
+            if (ctx != &a) {
+                wheel.resume();
+            }
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(destroying_a_timer_aborts_its_waits_later, World, worlds) {
     World world;
     journal seen;

@@ -9,16 +9,20 @@
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
+#include <asio_wheel/interval.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
 #include "support/names.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <tuple>
 
 namespace {
@@ -127,6 +131,32 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(utilities_follow_such_a_clock_when_it_is_set_back,
     world.pass(1s + 2ms);
     BOOST_TEST(log.size() == 3U);
     log.take();
+}
+
+// What a connection's owner may do while it is closed.
+BOOST_AUTO_TEST_CASE_TEMPLATE(utilities_may_be_touched_after_the_contexts_end, Clock, clocks) {
+    auto ctx = std::make_unique<asio::io_context>();
+    asio_wheel::basic_idle_timer<Clock> idle(*ctx, 10s);
+    asio_wheel::basic_heartbeat<Clock> beat(*ctx, 10s, 1min);
+    asio_wheel::basic_interval<Clock> ticks(*ctx, 10s);
+    idle.async_wait([](error_code) {});
+    beat.async_next([](error_code, asio_wheel::heartbeat_event) {});
+    ticks.async_tick([](error_code, std::size_t) {});
+    ctx.reset();
+    Clock::current -= 1h; // Then a touch moves a wait that is pending.
+    idle.touch();
+    beat.sent();
+    beat.received();
+    Clock::current += 1s;
+    BOOST_TEST((idle.idle_for() == 1s));
+    idle.period(20s);
+    BOOST_TEST(idle.cancel() == 0U);
+    ticks.reset();
+    BOOST_TEST((ticks.expiry() == Clock::now() + 10s));
+    ticks.reset_at(Clock::now());
+    ticks.period(1s);
+    BOOST_TEST(ticks.cancel() == 0U);
+    BOOST_TEST(beat.cancel() == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -69,7 +69,8 @@ public:
         if constexpr (!steady_clock<Clock>) {
             wait_end_.bring_forward(core, core_access::state_of(timer_), next_expiry());
         }
-        if (core.is_visited()) {
+        if (activity_->received.is_watched() &&
+            core_access::state_of(timer_).life() != timer_life::unknown) {
             core.touched(core_access::state_of(timer_));
         }
     }

@@ -20,6 +20,8 @@
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_ACTIVITY_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_ACTIVITY_HPP
 
+#include <asio_wheel/detail/service/timer_entry.hpp>
+#include <asio_wheel/detail/service/wheel_time.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/coarse_clock.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
@@ -35,12 +37,12 @@ class activity {
 public:
     using time_point = typename Core::time_point;
 
-    explicit activity(const Core& core) : core_(&core), last_(count_of(core.now())) {}
+    explicit activity(const Core& core) : time_(&core.anchor().time), last_(count_of(core.now())) {}
 
-    activity(const activity& other) noexcept : core_(other.core_), last_(other.load()) {}
+    activity(const activity& other) noexcept : time_(other.time_), last_(other.load()) {}
     activity& operator=(const activity& other) noexcept {
         if (this != &other) {
-            core_ = other.core_;
+            time_ = other.time_;
             last_.store(other.load(), std::memory_order_relaxed);
         }
         return *this;
@@ -74,7 +76,7 @@ public:
 
     /// Whether the wheel wants to know of each touch. After a stall it gives way to handlers that
     /// touch what is due: see wheel_core::touched().
-    [[nodiscard]] bool is_watched() const noexcept { return core_->is_visited(); }
+    [[nodiscard]] bool is_watched() const noexcept { return time_->wants_touches(); }
 
     [[nodiscard]] time_point last() const noexcept {
         return time_point(typename time_point::duration(load()));
@@ -84,7 +86,7 @@ private:
     using rep = typename time_point::rep;
 
     [[nodiscard]] rep read() const {
-        return count_of(core_->corrected(coarse_now<typename time_point::clock>()));
+        return count_of(time_->corrected(coarse_now<typename time_point::clock>()));
     }
 
     [[nodiscard]] static rep count_of(time_point t) noexcept {
@@ -94,8 +96,8 @@ private:
     // Relaxed: only touch() needs an order.
     [[nodiscard]] rep load() const noexcept { return last_.load(std::memory_order_relaxed); }
 
-    const Core* core_;
-    atomic<rep> last_; // Pairs with itself in touch().
+    const wheel_time<typename Core::clock>* time_; // Also after the context's end.
+    atomic<rep> last_;                             // Pairs with itself in touch().
 };
 
 /// The end of the pending wait, published for threads that touch. Empty for a steady clock, on
@@ -121,7 +123,9 @@ public:
     /// `end`. If the owner is just starting a wait, with an end that it computed before the touch,
     /// this may miss the wait. The next touch does not.
     void bring_forward(Core& core, typename Core::state& timer, time_point end) noexcept {
-        if (end.time_since_epoch().count() < end_.load(std::memory_order_relaxed)) {
+        // A timer that is unknown does not wait. Its core may have ended.
+        if (end.time_since_epoch().count() < end_.load(std::memory_order_relaxed) &&
+            timer.life() != timer_life::unknown) {
             core.bring_forward(timer, end);
         }
     }

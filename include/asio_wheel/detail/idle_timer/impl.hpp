@@ -79,17 +79,20 @@ public:
 
     /// Called after a touch. If the clock was set back, the pending wait may have to end earlier.
     void on_touch() {
+        if (!entry_.listed) { // The context has ended, and the scale with it.
+            return;
+        }
         core_type& core = core_access::of(wheel_);
         if constexpr (!steady_clock<Clock>) {
             wait_end_.bring_forward(core, entry_.timer, expiry());
         }
-        if (core.is_visited()) {
+        if (entry_.last_activity->is_watched()) {
             core.touched(entry_.timer);
         }
     }
 
     [[nodiscard]] duration idle_for() const {
-        return until_or_zero(entry_.last_activity->last(), wheel_.now());
+        return until_or_zero(entry_.last_activity->last(), core_access::now_of(timer_));
     }
 
     template <class Handler>

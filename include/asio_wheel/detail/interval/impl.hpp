@@ -87,7 +87,7 @@ public:
     }
 
     void reset() {
-        period_start_ = wheel_.now();
+        period_start_ = core_access::now_of(timer_);
         missed_ = 0;
         begin_next_tick();
         set_next(period_end());

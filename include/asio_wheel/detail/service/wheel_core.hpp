@@ -50,6 +50,7 @@
 #include <asio_wheel/detail/service/turn_share.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/service/wheel_clock.hpp>
+#include <asio_wheel/detail/service/wheel_time.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/pending.hpp>
@@ -87,7 +88,8 @@ public:
         : options_(with_real_tick(options)),
           lifetime_(new core_lifetime<wheel_core>(*this, options.locking)),
           lock_free_(options.max_pending == 0 && decltype(state::expiry)::is_atomic),
-          clock_(options.tick), queue_(context), counts_(options.locking),
+          anchor_(*this), clock_(anchor().time, options.tick), queue_(context),
+          counts_(options.locking),
           wheel_(options.slots, options.levels, &wheel_core::query_deadline, this),
           due_(options.budget), order_(options.budget), share_(options.budget),
           stall_(options.stall), driver_(context), rest_of_turn_(*this) {
@@ -107,6 +109,7 @@ public:
 
     [[nodiscard]] time_point now() const { return clock_.now(); }
     [[nodiscard]] time_point corrected(time_point real) const { return clock_.corrected(real); }
+    [[nodiscard]] wheel_anchor<wheel_core>& anchor() const noexcept { return *anchor_; }
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
 
     // For timers. One thread at a time may use a timer; several threads may use different timers.
@@ -117,12 +120,9 @@ public:
     std::size_t postpone(state& s, time_point expiry) noexcept;
     void bring_forward(state& s, time_point expiry) noexcept; // By any thread; never later.
 
-    /// Whether a visit is under way, or the wheel gives way after a stall. Then a touch that makes
-    /// the expiry of a pending wait later without telling the wheel calls touched().
-    [[nodiscard]] bool is_visited() const noexcept {
-        return visits_.load(std::memory_order_relaxed) % 2 != 0;
-    }
-    void touched(state& s) noexcept; // By any thread.
+    // While wheel_time::wants_touches(): a touch makes the expiry later of a wait that is pending,
+    // without moving it. By any thread.
+    void touched(state& s) noexcept;
     void move(state& from, state& to) noexcept;
     void remove(state& s) noexcept; // Before its end.
 
@@ -341,6 +341,7 @@ private:
     const wheel_options options_;
     const lifetime_ptr<wheel_core> lifetime_;
     const bool lock_free_; // Whether timers can be used without the lock.
+    const typename wheel_anchor<wheel_core>::owner anchor_;
     wheel_clock<Clock> clock_;
     context_queue queue_;
     mutable thread_counts counts_; // Who sums them up drops those of threads that have ended.

@@ -101,11 +101,16 @@ template <class Clock, class WaitTraits>
 class wheel_core<Clock, WaitTraits>::visit {
 public:
     explicit visit(wheel_core& core) noexcept : core_(core) {
-        count(core.is_visited() ? 2 : 1, std::memory_order_seq_cst);
+        count(core.visits_.load(std::memory_order_relaxed) % 2 != 0 ? 2 : 1,
+              std::memory_order_seq_cst);
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
-    ~visit() { count(core_.stall_.giving_way() ? 2 : 1, std::memory_order_release); }
+    ~visit() {
+        const bool goes_on = core_.stall_.giving_way();
+        count(goes_on ? 2 : 1, std::memory_order_release);
+        core_.anchor().time.want_touches(goes_on);
+    }
 
 private:
     void count(std::uint32_t steps, std::memory_order order) noexcept {

@@ -255,8 +255,6 @@ public:
     wheel_listing& operator=(const wheel_listing&) = delete;
     ~wheel_listing() { list_.remove(wheel_); }
 
-    void before_blocking() { list_.before_blocking(); }
-
 private:
     wheel_list& list_; // Was made before the core's service, and so ends after it.
     listed_wheel_of<Core> wheel_;
