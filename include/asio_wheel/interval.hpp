@@ -70,6 +70,10 @@ struct interval_options {
 /// was not taken yet. So handlers of one interval never overlap. A handler that takes longer than a
 /// period misses ticks: see interval_options::missed.
 ///
+/// On a clock that can be set, each time of the rate has one tick: if the clock is set back, there
+/// is none until it comes to the next time, or until reset() begins a period there. If the clock is
+/// set forward, ticks are missed.
+///
 /// Movable at any time, also while a tick is waited for. An interval that was moved from may be
 /// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
 ///

@@ -63,8 +63,8 @@ struct basic_scheduler_options {
 /// Coroutines. A function that returns boost::asio::awaitable<void> is spawned on the scheduler's
 /// executor, and the call lasts until the coroutine ends. What is missed meanwhile follows the rule
 /// for missed calls; a fixed delay begins at the end. To cancel or to stop does not interrupt it.
-/// If the context ends, it is destroyed, and the task is over. The handle, and the function with all
-/// that it has captured, are valid until then.
+/// If the context ends, it is destroyed, and the task is over. The handle, and the function with
+/// all that it has captured, are valid until then.
 ///
 /// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
 /// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler's
@@ -163,12 +163,12 @@ public:
     /// the time for which the one before was scheduled. A negative `initial` is a first call that
     /// is late.
     ///
-    /// `rule` says what happens when a call begins that is late by a period or more, because the
-    /// process was suspended, or because a call took long. With missed::coalesce, one call
-    /// counts for all times that have passed; handle::expiry() is the last of them. With
-    /// missed::skip there is no call before the next time that is to come; so with a period
-    /// below the wheel's tick there may be none at all. With missed::catch_up, all calls are
-    /// made, one after the other. The next call after that is at a time of the rate again.
+    /// `rule` says what becomes of calls that are late by a period or more, because the process was
+    /// suspended, or because a call took long. With missed::coalesce, handle::expiry() is the last
+    /// time that has passed. With missed::skip and a period below the wheel's tick, there may be no
+    /// call at all. The next call after that is at a time of the rate again. On a clock that can be
+    /// set, each time of the rate has one call: if the clock is set back, there is none until it
+    /// comes to the next time. So for "every minute", use a steady clock.
     template <class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f,

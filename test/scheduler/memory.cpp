@@ -306,8 +306,8 @@ BOOST_FIXTURE_TEST_CASE(what_is_scheduled_through_a_group_is_in_it_or_not_schedu
     BOOST_TEST(calls == 0);
 }
 
-// A coroutine takes memory for each call. If there is none, the call ends, and the task goes on; or,
-// if Asio's own part of its end fails, the coroutine is destroyed, and the task with it.
+// A coroutine takes memory for each call. If there is none, the call ends, and the task goes on.
+// But if Asio's own part of its end fails, the coroutine is destroyed, and the task with it.
 BOOST_FIXTURE_TEST_CASE(a_coroutine_without_memory_ends_its_call_or_its_task, virtual_world) {
     bool failed = true;
     std::size_t reported = 0, called = 0;
