@@ -325,6 +325,31 @@ BOOST_AUTO_TEST_CASE(a_repeated_task_ends_when_its_scheduler_stops) {
                 });
 }
 
+BOOST_AUTO_TEST_CASE(a_full_scheduler_refuses_none_of_two_threads_with_the_same_key) {
+    for (const bool taken : {true, false}) {
+        explore_all("same_key", {.preemptions = 2}, {.schedules = 100, .outcomes = {"a", "b"}},
+                    [=] {
+                        scene w;
+                        w.s.emplace(w.ctx, scheduler::options{.max_pending = 1});
+                        if (taken) {
+                            w.s->schedule_after(1, 1s, w.first.tell());
+                        }
+                        story a, b;
+                        together([&] { w.s->schedule_after(1, 1s, a.tell()); },
+                                 [&] { w.s->schedule_after(1, 1s, b.tell()); });
+                        check(w.s->pending() == 1, "the last one has the place");
+                        w.finish();
+                        const bool last_is_a = a.calls.count() == 1;
+                        a.check_end(last_is_a ? 1 : 0);
+                        b.check_end(last_is_a ? 0 : 1);
+                        if (taken) {
+                            w.first.check_end(0);
+                        }
+                        outcome(last_is_a ? "a" : "b");
+                    });
+    }
+}
+
 // Schedules a task that may be rejected.
 BOOST_AUTO_TEST_CASE(a_limit_is_kept_by_threads_together) {
     const auto refused_by = [](scheduler& s, story& f, const boost::system::error_code& why) {
