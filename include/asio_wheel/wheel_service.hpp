@@ -35,8 +35,8 @@ namespace detail {
 struct core_access;
 }
 
-/// The wheel of an execution context: one for each clock, shared by all of the context's wheel
-/// timers.
+/// The wheel of an execution context: one for each pair of a clock and its wait traits, shared by
+/// all of the context's timers of that pair.
 ///
 /// The context's first wheel timer makes it, or make_wheel() does before, with options. It lives as
 /// long as the context, which may be an io_context, a thread_pool, the system_context, or any other
@@ -263,10 +263,12 @@ public:
 /// value and what is allowed, if an option is unusable, and wheel_already_exists, which is a
 /// boost::asio::service_already_exists, if there is a wheel already: one that was made, or that the
 /// first timer needed. So call it before the first timer is constructed.
+// The options are a copy: where an argument is a temporary object, g++ warns of a reference that is
+// returned (-Wdangling-reference).
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& make_wheel(boost::asio::execution_context& context,
-                                             const wheel_options& options = {}) {
+                                             wheel_options options = {}) {
     using service = wheel_service<Clock, WaitTraits>;
     service* made = nullptr;
     const bool too_late = boost::asio::has_service<service>(context) ||
