@@ -134,7 +134,7 @@ endfunction()
 # asio_wheel_script_test(<name> GROUP tests|examples TIMEOUT <seconds> SCRIPT <file>
 #                        [ARGUMENTS <argument>...])
 #
-# Adds a ctest entry that runs a script, which exits with 77 if it lacks something. The interpreter
+# Adds a ctest entry, with the label `scripts`, that runs a script, which exits with 77 if it lacks something. The interpreter
 # that its first line names is such a thing, too: a fresh system has no Python, for example.
 function(asio_wheel_script_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "GROUP;TIMEOUT;SCRIPT" "ARGUMENTS")
@@ -151,7 +151,7 @@ function(asio_wheel_script_test name)
     endif()
     add_test(NAME ${name} COMMAND "${arg_SCRIPT}" ${arg_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES
-        SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS ${arg_GROUP})
+        SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS "${arg_GROUP};scripts")
 endfunction()
 
 # asio_wheel_program(<target> GROUP tests|examples TIMEOUT <seconds> SOURCES <file>...
