@@ -11,9 +11,9 @@
 //   frames_CALL    a program that calls poll(), poll_one() or run_for(1ms) once in 120 ms, and one
 //                  timer that is armed for 20 ms again and again, for 3 seconds
 //
-// `_2` is for two threads. Figures: the median and the worst lateness of the waits, in milliseconds,
-// and how many waits have expired and requests were served, per second. `poll_ms` is the processor
-// time of the calls, per second.
+// `_2` is for two threads. Figures: the median and the worst lateness of the waits, in
+// milliseconds, and how many waits have expired and requests were served, per second. `poll_ms` is
+// the processor time of the calls, per second.
 
 #include "support/measure.hpp"
 #include "support/pairs.hpp"

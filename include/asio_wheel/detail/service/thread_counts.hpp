@@ -9,9 +9,9 @@
 // counts by their address and by the time when they were made, because other counts may later have
 // the same address.
 //
-// When a thread has ended, its block is taken over by the next new thread. Or, when the sum is asked
-// for, its counts are added to those of all threads that have ended, and the block is freed. So the
-// sum costs as much as there are threads, and not as there were.
+// When a thread has ended, its block is taken over by the next new thread. Or, when the sum is
+// asked for, its counts are added to those of all threads that have ended, and the block is freed.
+// So the sum costs as much as there are threads, and not as there were.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP

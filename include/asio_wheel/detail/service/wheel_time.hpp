@@ -147,7 +147,7 @@ public:
     void end() noexcept {
         want_touches(false);
         shift_.store(0, std::memory_order_relaxed);
-        mode_.store(mode::real, std::memory_order_release);
+        mode_.store(mode::real, std::memory_order_relaxed);
     }
 
 private:
@@ -213,7 +213,8 @@ private:
     }
 
     wheel_anchor* next_ = nullptr;
-    static inline std::atomic<wheel_anchor*> free_{nullptr}; // Those whose wheels have ended.
+    // Those whose wheels have ended. Litmus test: free_anchor.
+    static inline std::atomic<wheel_anchor*> free_{nullptr};
 };
 
 } // namespace asio_wheel::detail
