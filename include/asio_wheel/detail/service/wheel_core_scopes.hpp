@@ -101,8 +101,8 @@ template <class Clock, class WaitTraits>
 class wheel_core<Clock, WaitTraits>::visit {
 public:
     explicit visit(wheel_core& core) noexcept : core_(core) {
-        count(core.visits_.load(std::memory_order_relaxed) % 2 != 0 ? 2 : 1,
-              std::memory_order_seq_cst);
+        const bool gives_way = core.visits_.load(std::memory_order_relaxed) % 2 != 0;
+        count(gives_way ? 2 : 1, std::memory_order_seq_cst);
     }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;

@@ -89,8 +89,8 @@ public:
     /// Holds for one message: call both functions before each. If a part of the message has been
     /// read already, call read_expires_after(5s) instead. If several reads are pending, the message
     /// begins when the last of them has completed. If a read is pending when this is called, its
-    /// bytes begin the message. Below TLS, bytes of TLS itself begin it, such as the session tickets
-    /// of TLS 1.3: so put this deadline above, timeout_stream<ssl::stream<tcp::socket>>.
+    /// bytes begin the message. Below TLS, bytes of TLS itself begin it, such as the session
+    /// tickets of TLS 1.3: so put this deadline above, timeout_stream<ssl::stream<tcp::socket>>.
     template <class Rep, class Period>
     void message_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().message_after(
