@@ -24,6 +24,7 @@
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/compose.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -43,6 +44,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -384,9 +386,65 @@ struct timed_by_idle_timer {
     std::array<char, 8> memory{};
 };
 
+/// A socket whose reads take some handlers more, as those of TLS do.
+struct slow_layer : socket_type {
+    explicit slow_layer(socket_type&& s) : socket_type(std::move(s)) {}
+
+    template <class Buffers, class Token>
+    auto async_read_some(const Buffers& buffers, Token&& token) {
+        return asio::async_compose<Token, void(error_code, std::size_t)>(
+            [this, buffers, step = 0, result = error_code(),
+             size = std::size_t(0)](auto& self, error_code ec = {}, std::size_t n = 0) mutable {
+                if (step == 0) {
+                    ++step;
+                    socket_type::async_read_some(buffers, std::move(self));
+                    return;
+                }
+                if (step == 1) {
+                    result = ec;
+                    size = n;
+                }
+                if (step++ < 3) {
+                    asio::post(get_executor(), std::move(self));
+                } else {
+                    self.complete(result, size);
+                }
+            },
+            token, *this);
+    }
+};
+
+/// A stream that reads all the time, and must not be idle.
+struct timed_by_idle_stream {
+    timed_by_idle_stream(socket_type& s, std::size_t number, counts& c,
+                         steady_clock::time_point due)
+        : stream(slow_layer(std::move(s))), i(number), seen(c) {
+        stream.idle_after(due - steady_clock::now());
+        read();
+    }
+
+    void read() {
+        stream.async_read_some(asio::buffer(memory), [this](error_code ec, std::size_t) {
+            if (ec == asio_wheel::error::timed_out) {
+                seen.closed(i);
+            } else if (!ec) {
+                ++seen.read;
+                read();
+            }
+        });
+    }
+
+    asio_wheel::timeout_stream<slow_layer> stream;
+    std::size_t i;
+    counts& seen;
+    std::array<char, 8> memory{};
+};
+
 // On a context that does not fall idle meanwhile. An earlier wait makes the driver ready before the
 // sockets are: epoll reports what became ready first. Real time.
-BOOST_AUTO_TEST_CASE(touches_after_a_stall_are_seen) {
+using touched_connections = std::tuple<timed_by_idle_timer, timed_by_idle_stream>;
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(touches_after_a_stall_are_seen, Connection, touched_connections) {
     asio::io_context ctx;
     auto& wheel = asio_wheel::make_wheel(ctx, {.budget = 1000}); // All of them in one turn.
     asio_wheel::steady_timer early(ctx, 50ms);
@@ -400,7 +458,7 @@ BOOST_AUTO_TEST_CASE(touches_after_a_stall_are_seen) {
             asio::post(ctx, busy);
         }
     };
-    serve<timed_by_idle_timer>(ctx, sockets, seen, [&] {
+    serve<Connection>(ctx, sockets, seen, [&] {
         std::this_thread::sleep_for(100ms);
         sockets.send();
         std::this_thread::sleep_for(deadline + 200ms);

@@ -224,6 +224,10 @@ public:
     /// `progress`: something was read, or written, or the stream is connected.
     [[nodiscard]] ending end(direction what, bool progress) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
+        core_type& core = core_access::of(wheel_);
+        if (progress && core.anchor().time.wants_touches()) {
+            core.touched(core_access::state_of(timer_)); // A stall has not made it late.
+        }
         const auto now = fsm_.end_needs_now(what, progress) ? wheel_.now() : time_point();
         return fsm_.end(what, progress, now);
     }
