@@ -98,7 +98,7 @@ const std::array throwing_cases{
                   "",
                   [](const std::exception& e) {
                       return std::string_view(e.what()).find(
-                                 make_error_code(error::too_many_pending).message()) !=
+                                 make_error_code(error::scheduler_full).message()) !=
                                  std::string_view::npos &&
                              is_a<boost::system::system_error>(e);
                   }},

@@ -136,9 +136,9 @@ struct popped_entry {
 
     [[nodiscard]] static std::optional<Entry> take(pop_op<value_type>& op) {
         std::optional<Entry> entry;
-        if (op.value()) {
+        if (std::optional<value_type>& value = op.value()) {
             entry.emplace(op.key(), time_at<typename Entry::time_point>(op.time()),
-                          std::move(*op.value()));
+                          std::move(*value));
         }
         return entry;
     }
