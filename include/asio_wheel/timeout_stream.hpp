@@ -46,7 +46,7 @@ namespace asio_wheel {
 ///    async_read_until() consists of.
 ///  - The deadline of writes, likewise. It also holds for connects.
 ///  - The idle period: while operations are pending, something has to be read or written within
-///    this period, again and again.
+///    this period, again and again, or taken by the peer.
 ///  - The deadline of a message replaces that of reads when the first byte of the message is read.
 ///    So an idle connection may be kept for long, and a slow sender is still stopped soon.
 ///

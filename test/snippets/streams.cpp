@@ -189,6 +189,41 @@ BOOST_FIXTURE_TEST_CASE(timeout_stream_guide_stops_waiting_soon, snippet_world) 
     BOOST_TEST(late == 2);
 }
 
+namespace {
+
+// A layer that is asked.
+struct my_layer : tcp::socket {
+    using tcp::socket::socket;
+    std::size_t left = 2;
+    [[nodiscard]] std::size_t queued() { return left--; }
+};
+
+#include "docs/guide/timeout_stream.md/std_size_t_unsent_bytes_my_layer.inc"
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_guide_asks_a_layer_what_its_peer_has_not_taken,
+                        snippet_world) {
+    asio_wheel::timeout_stream<my_layer> stream(ctx);
+    tcp::socket peer(ctx);
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    stream.socket().connect(acceptor.local_endpoint());
+    acceptor.accept(peer);
+    char memory[1];
+    bool late = false;
+    stream.idle_after(10s);
+    stream.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) {
+        late = ec == asio_wheel::error::timed_out;
+    });
+    for (int i = 0; i < 3; ++i) { // Two, one, none, and none.
+        pass(10s);
+        BOOST_TEST(!late);
+    }
+    stream.socket().left = 0;
+    pass(10s);
+    BOOST_TEST(late);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 } // namespace snippets

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace asio_wheel::test {
@@ -33,7 +34,9 @@ public:
         explicit state(const executor_type& ex) : read(ex), write(ex) {}
 
         manual_operation<boost::system::error_code, std::size_t> read, write;
-        int closed = 0; ///< How often it was closed.
+        int closed = 0;                    ///< How often it was closed.
+        std::optional<std::size_t> unsent; ///< What the peer has not taken.
+        int looks = 0;                     ///< How often the stream has asked for that.
         std::function<void()> on_close;
         std::function<void()> on_cancel; ///< Also at the end of close().
     };
@@ -76,6 +79,11 @@ public:
             wire->on_close();
         }
         cancel(ec);
+    }
+
+    friend std::optional<std::size_t> unsent_bytes(manual_layer& layer) {
+        ++layer.wire->looks;
+        return layer.wire->unsent;
     }
 
     std::shared_ptr<state> wire;

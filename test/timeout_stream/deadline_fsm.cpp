@@ -91,6 +91,8 @@ struct machine {
 
     deadline_fsm fsm{{}};
     std::int64_t now = 0;
+    std::optional<std::size_t> unsent; // What the next layer says if it is asked.
+    int looks = 0;                     // How often it was.
 
     std::string set_reads(std::int64_t t) { return name_of(fsm.set_reads(at(t))); }
     std::string set_writes(std::int64_t t) { return name_of(fsm.set_writes(at(t))); }
@@ -113,7 +115,7 @@ struct machine {
     }
     std::string grace_ended(direction what) { return grace_ended(what, fsm.grace()); }
     std::string grace_ended(direction what, std::uint64_t grace) {
-        return name_of(fsm.grace_ended(what, grace, at(now)));
+        return name_of(answered(fsm.grace_ended(what, grace, at(now))));
     }
     std::string block(direction what) {
         const auto end = fsm.block(what, fsm.begin_needs_now(what) ? at(now) : no_time());
@@ -132,7 +134,13 @@ struct machine {
     }
     std::string settle() { return name_of(fsm.settle()); }
     std::string wait_ended() { return wait_ended(fsm.turn()); }
-    std::string wait_ended(std::uint64_t turn) { return name_of(fsm.wait_ended(turn, at(now))); }
+    std::string wait_ended(std::uint64_t turn) {
+        return name_of(answered(fsm.wait_ended(turn, at(now))));
+    }
+    std::string block_on(direction what, std::int64_t until) {
+        const auto end = fsm.block_on(what, at(until), unsent, at(now));
+        return end ? "until " + std::to_string(seconds_of(*end)) : "close";
+    }
     std::string wait_failed(error_code why) { return wait_failed(fsm.turn(), why); }
     std::string wait_failed(std::uint64_t turn, error_code why) {
         return name_of(fsm.wait_failed(turn, why));
@@ -155,6 +163,8 @@ struct machine {
             return "move " + std::to_string(seconds_of(a.at));
         case kind::grace:
             return "grace";
+        case kind::ask:
+            return "ask";
         case kind::withdraw:
             return "withdraw";
         case kind::close:
@@ -164,6 +174,11 @@ struct machine {
     }
 
 private:
+    deadline_fsm::action answered(const deadline_fsm::action& a) {
+        looks += a.what == kind::ask ? 1 : 0;
+        return a.what == kind::ask ? fsm.asked(unsent, at(now)) : a;
+    }
+
     static std::string name_of(deadline_fsm::phase p) {
         using enum asio_wheel::detail::direction_phase;
         return p == unused ? "unused" : p == pending ? "pending" : "failed";
@@ -611,6 +626,105 @@ BOOST_FIXTURE_TEST_CASE(the_longest_idle_period_is_none, machine) {
     BOOST_TEST(begin(read) == "none"); // That is after the last time point.
 }
 
+// What the peer takes.
+
+BOOST_FIXTURE_TEST_CASE(a_peer_that_takes_what_was_written_is_not_idle, machine) {
+    idle_after(10);
+    begin(write);
+    unsent = 500; // It is not known how much it was before.
+    now = 10;
+    BOOST_TEST(wait_ended() == "arm 20");
+    unsent = 499;
+    now = 20;
+    BOOST_TEST(wait_ended() == "arm 30");
+    unsent = 0;
+    now = 30;
+    BOOST_TEST(wait_ended() == "arm 40");
+    now = 40;
+    BOOST_TEST(wait_ended() == "close"); // There was nothing to take.
+    BOOST_TEST(end(write, false) == late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_peer_that_takes_nothing_is_idle_after_the_second_look, machine) {
+    idle_after(10);
+    begin(write);
+    unsent = 500;
+    now = 10;
+    BOOST_TEST(wait_ended() == "arm 20");
+    now = 20;
+    BOOST_TEST(wait_ended() == "close");
+}
+
+BOOST_FIXTURE_TEST_CASE(with_nothing_to_take_or_nobody_who_knows_an_idle_period_ends_at_once,
+                        machine) {
+    idle_after(10);
+    for (const std::optional<std::size_t> n : {std::optional<std::size_t>(0), {}}) {
+        unsent = n;
+        now = 0;
+        begin(read);
+        now = 10;
+        BOOST_TEST(wait_ended() == "close");
+        end(read, false);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(after_progress_the_next_look_is_a_first_one, machine) {
+    idle_after(10);
+    begin(write);
+    unsent = 500;
+    now = 10;
+    BOOST_TEST(wait_ended() == "arm 20");
+    end(write); // More was written.
+    begin(write);
+    unsent = 900;
+    now = 20;
+    BOOST_TEST(wait_ended() == "arm 30");
+    now = 30;
+    BOOST_TEST(wait_ended() == "close");
+}
+
+BOOST_FIXTURE_TEST_CASE(nobody_is_asked_about_any_other_deadline, machine) {
+    idle_after(10);
+    set_writes(10);
+    begin(write);
+    begin(read);
+    unsent = 500;
+    now = 10;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(looks == 0);
+    BOOST_TEST(end(read, false) == late); // It was idle, too.
+    BOOST_TEST(end(write, false) == late);
+    set_writes(19);
+    begin(write);
+    now = 19;
+    BOOST_TEST(wait_ended() == "close");
+    BOOST_TEST(looks == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_blocks_goes_on_while_the_peer_takes_bytes, machine) {
+    idle_after(10);
+    set_writes(25);
+    BOOST_TEST(block(write) == "until 10");
+    unsent = 500;
+    now = 9;
+    BOOST_TEST(block_on(write, 10) == "close"); // Real time was over.
+    now = 10;
+    BOOST_TEST(block_on(write, 10) == "until 20");
+    unsent = 499;
+    now = 20;
+    BOOST_TEST(block_on(write, 20) == "until 25");
+    unsent = 1;
+    now = 25;
+    BOOST_TEST(block_on(write, 25) == "close"); // Its deadline has passed.
+    block_ended(write, false);
+    set_writes(never);
+    BOOST_TEST(block(write) == "until 35");
+    now = 35;
+    BOOST_TEST(block_on(write, 35) == "until 45"); // A first look again.
+    now = 45;
+    BOOST_TEST(block_on(write, 45) == "close");
+}
+
 // Deadlines of what is pending.
 
 BOOST_FIXTURE_TEST_CASE(a_deadline_may_be_moved_while_its_operations_are_pending, machine) {
@@ -981,7 +1095,7 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_too_long_takes_along_what_is_late, machine) 
     BOOST_TEST(writes() == "pending");
     BOOST_TEST(block(write) == "until 40");
     now = 40;
-    fsm.block_failed(at(now));
+    BOOST_TEST(block_on(write, 40) == "close");
     BOOST_TEST(end(write, false) == late + ", lingers");
     BOOST_TEST(end(read, false) == late + ", lingers");
 }
@@ -1053,7 +1167,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_that_ends_without_beginning_fails_an_assert
     machine third;
     third.begin(write);
     BOOST_TEST(assertion_failed_by([&] { third.end(connect); }) ==
-               "what != direction::connect || connects_ != 0");
+               "what != direction::connect || connects != 0");
 }
 
 BOOST_FIXTURE_TEST_CASE(taking_back_without_a_wait_fails_an_assertion, machine) {
@@ -1069,7 +1183,7 @@ BOOST_FIXTURE_TEST_CASE(a_grace_that_was_not_asked_for_fails_an_assertion, machi
                "grace != 0 && grace <= grace_");
     begin(read);
     BOOST_TEST(assertion_failed_by([&] { fsm.take_back_grace(read); }) ==
-               "part_of(what).grace == grace_ && part_of(what).count == 1");
+               "directions_.part_of(what).grace == grace_ && directions_.part_of(what).count == 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_was_not_asked_for_fails_an_assertion, machine) {

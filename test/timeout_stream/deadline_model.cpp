@@ -58,6 +58,7 @@ struct observer {
     std::vector<operation> pending;
     std::int64_t idle_period = never;
     std::vector<std::int64_t> new_count; // When the idle period was restarted.
+    std::optional<std::size_t> unsent;   // If that was because of what the peer had not taken.
 
     [[nodiscard]] bool any(direction what) const {
         return std::ranges::any_of(
@@ -79,6 +80,25 @@ struct observer {
     [[nodiscard]] bool closing() const {
         return std::ranges::any_of(pending,
                                    [](const operation& o) { return o.closing || o.early; });
+    }
+    // Whether nothing but the idle period is over.
+    [[nodiscard]] bool is_only_idle(std::int64_t t) const {
+        return first_end() <= t && std::ranges::none_of(pending, [t](const operation& o) {
+                   return !o.why && !o.spared && o.deadline <= t;
+               });
+    }
+    void restart_idle(std::int64_t t) {
+        new_count.push_back(t);
+        unsent.reset();
+    }
+    // The idle period is over, and the peer has not taken `n` bytes. Whether it is counted anew.
+    bool looked(std::optional<std::size_t> n, std::int64_t t) {
+        if (!n || (unsent ? *n >= *unsent : *n == 0)) {
+            return false;
+        }
+        new_count.push_back(t);
+        unsent = n;
+        return true;
     }
     [[nodiscard]] std::int64_t first_end() const {
         return first_end_if([](const operation&) { return true; });
@@ -150,9 +170,9 @@ struct grace {
 struct counts {
     int begun = 0, ended = 0, too_late = 0, armed = 0, rearmed = 0, moved = 0, withdrawn = 0,
         timed_out = 0, idle = 0, failed = 0, refused = 0, taken_back = 0, past_turns = 0,
-        joined = 0, moved_pending = 0, armed_pending = 0, setting_taken_back = 0, scaled = 0,
-        spared_again = 0, messages = 0, graces = 0, past_graces = 0, grace_taken_back = 0,
-        blocked = 0, blocked_too_late = 0, blocked_too_long = 0;
+        joined = 0, taken = 0, moved_pending = 0, armed_pending = 0, setting_taken_back = 0,
+        scaled = 0, spared_again = 0, messages = 0, graces = 0, past_graces = 0,
+        grace_taken_back = 0, blocked = 0, blocked_too_late = 0, blocked_too_long = 0;
 };
 
 class episode {
@@ -270,7 +290,7 @@ private:
         note("idle after " + std::to_string(d));
         change([&] {
             if (seen_.idle_period == never) {
-                seen_.new_count.push_back(now_);
+                seen_.restart_idle(now_);
             }
             seen_.idle_period = d;
             return d == never ? fsm_.idle_after(deadline_fsm::no_period, no_time())
@@ -318,7 +338,7 @@ private:
 
     // Something was read or written.
     void progress(direction what) {
-        seen_.new_count.push_back(now_);
+        seen_.restart_idle(now_);
         if (what == direction::read && message_ != never && !seen_.any(direction::read)) {
             reads_until_ = now_ + std::exchange(message_, never);
             ++happened_.messages;
@@ -341,11 +361,20 @@ private:
                                                                  : now_ + seen_.idle_period;
         const std::int64_t end = std::min(deadline, idle_end);
         expect(until && *until == at(end), "it may block until another time");
+        if (seen_.pending.empty()) {
+            seen_.restart_idle(now_);
+        }
         if (end <= now_ && one_in(2)) {
-            fsm_.block_failed(at(now_));
-            seen_.close(now_, error::timed_out);
-            ++happened_.blocked_too_long;
-            return;
+            const auto unsent = some_bytes();
+            const auto further = fsm_.block_on(what, at(end), unsent, at(now_));
+            if (deadline <= now_ || !seen_.looked(unsent, now_)) {
+                expect(!further, "it has not ended in time");
+                seen_.close(now_, error::timed_out);
+                ++happened_.blocked_too_long;
+                return;
+            }
+            expect(further && *further == at(std::min(deadline, seen_.idle_end())),
+                   "it may block until another time");
         }
         const bool any = one_in(2);
         note(any ? "with progress" : "without progress");
@@ -372,7 +401,7 @@ private:
                 spared.push_back(&o);
             }
         }
-        const auto answer = fsm_.grace_ended(g.what, g.number, at(now_));
+        auto answer = fsm_.grace_ended(g.what, g.number, at(now_));
         if (spared.empty()) {
             expect(answer, kind::none);
             ++happened_.past_graces;
@@ -384,6 +413,9 @@ private:
         if (seen_.first_end() > now_) { // A later deadline was set meanwhile.
             carry_out(answer);
             ++happened_.spared_again;
+            return;
+        }
+        if (is_taken(answer)) {
             return;
         }
         expect(answer, kind::close);
@@ -410,7 +442,7 @@ private:
         }
         const bool has_grace = deadline <= now_ && first;
         if (seen_.pending.empty()) {
-            seen_.new_count.push_back(now_);
+            seen_.restart_idle(now_);
         }
         const error_code fate = seen_.fate_of(what);
         happened_.joined += fate ? 1 : 0;
@@ -520,11 +552,14 @@ private:
         note("turn " + std::to_string(w.turn) + " ends");
         const std::int64_t first = seen_.first_end();
         const bool is_idle = first == seen_.idle_end();
-        const auto answer = fsm_.wait_ended(w.turn, at(now_));
+        auto answer = fsm_.wait_ended(w.turn, at(now_));
         if (first <= now_) {
             // A stream with punctual waits is closed exactly at the deadline.
             expect(!on_time_ || seen_.first_end_not_to_be_missed() >= now_ || set_to_past_ == now_,
                    "it is late");
+            if (is_taken(answer)) {
+                return;
+            }
             expect(answer, kind::close);
             expect(seen_.close(now_, error::timed_out) != 0, "it is early");
             ++(is_idle ? happened_.idle : happened_.timed_out);
@@ -539,6 +574,27 @@ private:
             seen_.close(never, error::too_many_pending);
             ++happened_.refused;
         }
+    }
+
+    [[nodiscard]] std::optional<std::size_t> some_bytes() {
+        return one_in(3) ? std::nullopt : std::optional(below(5));
+    }
+
+    // If nothing but the idle period is over, the peer is asked. Whether it has taken bytes.
+    bool is_taken(deadline_fsm::action& answer) {
+        if (!seen_.is_only_idle(now_)) {
+            return false;
+        }
+        expect(answer, kind::ask);
+        const auto unsent = some_bytes();
+        note("asked: " + (unsent ? std::to_string(*unsent) : "unknown"));
+        answer = fsm_.asked(unsent, at(now_));
+        if (!seen_.looked(unsent, now_)) {
+            return false;
+        }
+        carry_out(answer);
+        ++happened_.taken;
+        return true;
     }
 
     // For example, the wheel is drained.
@@ -642,6 +698,7 @@ void run_episodes(bool on_time) {
                             c.taken_back,
                             c.past_turns,
                             c.joined,
+                            c.taken,
                             c.moved_pending,
                             c.armed_pending,
                             c.scaled,

@@ -22,6 +22,7 @@
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 #include <asio_wheel/detail/timeout_stream/system_wait.hpp>
+#include <asio_wheel/detail/timeout_stream/unsent.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/connect.hpp>
@@ -32,6 +33,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace asio_wheel::detail {
 
@@ -164,7 +166,7 @@ template <class Impl, class AtOnce, class Within>
 void block(Impl& impl, direction what, AtOnce at_once, Within within,
            boost::system::error_code& ec) {
     ec = {};
-    const auto end = impl.deadlines.block(what);
+    auto end = impl.deadlines.block(what);
     if (!end) {
         ec = error::timed_out;
         impl.close();
@@ -174,11 +176,19 @@ void block(Impl& impl, direction what, AtOnce at_once, Within within,
     if (*end == Impl::deadlines_type::never) {
         progress = at_once(ec);
     } else if constexpr (system_layer<decltype(impl.layer)>) {
-        progress = within(blocking_time(impl.deadlines, *end), impl.layer, ec);
-        if (ec == error::timed_out) {
-            impl.deadlines.block_failed();
-            impl.close();
-        }
+        do {
+            progress = within(blocking_time(impl.deadlines, *end), impl.layer, ec);
+            if (ec == error::timed_out) {
+                // A connect has nothing to take.
+                const auto unsent = what == direction::connect
+                                        ? std::nullopt
+                                        : unsent_bytes_of(impl.layer, impl.deadlines.paused());
+                end = impl.deadlines.block_on(what, *end, unsent);
+                if (!end) {
+                    impl.close();
+                }
+            }
+        } while (end && ec == error::timed_out);
     } else {
         ec = make_error_code(boost::system::errc::operation_not_supported);
     }

@@ -37,11 +37,14 @@
 //   end()                           -             lingers if nothing is left to watch
 //   settle()                        none          nothing to watch: withdraw, no wait. Else none.
 //   wait_ended(), its turn          -             a deadline has passed: close, no wait.
+//                                                 Only the idle period is over: ask, no wait.
 //                                                 Else the earliest is e: arm(e). Else no wait.
+//   asked(), bytes were taken       arm(e)        e < t: move(e). Else none.
+//   asked(), else                   close         close; the wait goes on
 //   wait_failed(), its turn         -             something to watch: close, no wait. Else no wait.
 //   wait_refused()                  not allowed   the same
 //   these, a past turn              none          none; the wait goes on
-//   grace_ended(), its grace        close, or as with set_reads() if a later deadline was set
+//   grace_ended(), its grace        close. With a later deadline: ask, or as with set_reads()
 //   the same, a past grace          none          none; the wait goes on
 //   block(), its deadline passed    close         close; the wait goes on
 //   set_reads(), set_writes() and idle_after(): nothing to watch, or the earliest is e
@@ -55,6 +58,11 @@
 // when what was ready at once has completed. Then the deadline counts. Meanwhile nothing watches
 // the deadline of the direction, and no idle period. A grace has a number, too. It is past when no
 // operation of its direction is pending any more.
+//
+// The peer. A write is done when the system has taken the bytes, long before the peer has; and the
+// system lets a stream write again only when a good part of its buffer is empty. So if an idle
+// period is over, the next layer is asked how many bytes the peer has not taken yet: asked(). If
+// there are fewer than the last time, or any at the first time, the period begins anew.
 //
 // Operations that block their thread are not counted. Until one of them ends, nothing else happens
 // to the stream. So block() only says until when it may take, and no wait is needed.
@@ -72,8 +80,8 @@
 //  3. A deadline is that of each operation of its direction that is pending. When it is set, it
 //     changes for all of them. A message's deadline begins between two reads.
 //  4. The idle period is a deadline, too, of each direction that is pending. It is counted from
-//     when something was last read or written, but not from before both directions were unused,
-//     and not from before there was a period at all.
+//     when something was last read, written or taken, but not from before both directions were
+//     unused, and not from before there was a period at all.
 //  5. Nothing fails before its deadline.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINE_FSM_HPP
@@ -88,6 +96,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -112,6 +121,7 @@ public:
             none,
             arm,      ///< Start a wait that ends at `at`. It has the current turn().
             move,     ///< Make the wait end at `at`, which is earlier.
+            ask,      ///< Ask the next layer what the peer has not taken, and call asked().
             grace,    ///< Call grace_ended() after what is ready at once. It has number grace().
             withdraw, ///< End the wait. If it arrives nevertheless, it comes to nothing.
             close     ///< Close the stream.
@@ -129,27 +139,33 @@ public:
     };
 
     explicit deadline_fsm(const stream_options& t) noexcept
-        : message_(t.message), idle_(t.idle), try_late_(t.try_late) {
-        reads_.deadline = t.read;
-        writes_.deadline = t.write;
+        : message_(t.message), idle_{.period = t.idle, .since = {}, .unsent = {}},
+          try_late_(t.try_late) {
+        directions_.reads.deadline = t.read;
+        directions_.writes.deadline = t.write;
     }
 
     [[nodiscard]] stream_options current() const noexcept {
-        return {reads_.deadline, writes_.deadline, idle_, message_, try_late_};
+        return {directions_.reads.deadline, directions_.writes.deadline, idle_.period, message_,
+                try_late_};
     }
 
     /// Whether neither a read nor a connect is pending, and neither a write nor a connect.
-    [[nodiscard]] bool has_no_reads() const noexcept { return reads_.count + connects_ == 0; }
-    [[nodiscard]] bool has_no_writes() const noexcept { return writes_.count + connects_ == 0; }
+    [[nodiscard]] bool has_no_reads() const noexcept {
+        return directions_.reads.count + directions_.connects == 0;
+    }
+    [[nodiscard]] bool has_no_writes() const noexcept {
+        return directions_.writes.count + directions_.connects == 0;
+    }
 
     /// Also for what is pending. arm: if the wait cannot be started, take_back_setting() has to
     /// follow. The same holds for idle_after().
     [[nodiscard]] action set_reads(time_point t) noexcept {
-        reads_.deadline = t;
+        directions_.reads.deadline = t;
         return watch();
     }
     [[nodiscard]] action set_writes(time_point t) noexcept {
-        writes_.deadline = t;
+        directions_.writes.deadline = t;
         return watch();
     }
 
@@ -163,31 +179,31 @@ public:
     /// Also for what is pending. A period that takes the place of another one is counted from the
     /// same time. Without a period, `now` does not matter.
     [[nodiscard]] action idle_after(duration d, time_point now) noexcept {
-        if (idle_ == no_period) {
-            idle_since_ = now;
+        if (idle_.period == no_period) {
+            idle_.restart(now);
         }
-        idle_ = d;
+        idle_.period = d;
         return watch();
     }
 
     /// The wait that one of these asked for could not be started. `before` is what was set before.
     void take_back_setting(const stream_options& before) noexcept {
         disarm();
-        reads_.deadline = before.read;
-        writes_.deadline = before.write;
-        idle_ = before.idle;
+        directions_.reads.deadline = before.read;
+        directions_.writes.deadline = before.write;
+        idle_.period = before.idle;
     }
 
     /// Changes the idle period, if there is one, by somebody who cannot start a wait. What has none
     /// needs none: rule 2.
     [[nodiscard]] action scale_idle(duration d) noexcept {
-        idle_ = idle_ == no_period ? no_period : d;
+        idle_.period = idle_.period == no_period ? no_period : d;
         return armed_ ? watch() : action{};
     }
 
     /// False if begin() does not look at its `now`: then the caller need not read the clock.
     [[nodiscard]] bool begin_needs_now(direction what) const noexcept {
-        return idle_ != no_period || part_of(what).deadline != never;
+        return idle_.period != no_period || directions_.part_of(what).deadline != never;
     }
 
     /// An operation is to begin. `empty`: it will read or write nothing.
@@ -196,7 +212,7 @@ public:
     /// arm: if the wait cannot be started, take_back() has to follow, and the operation has not
     /// begun. grace: the same, with take_back_grace().
     [[nodiscard]] action begin(direction what, time_point now, bool empty = false) noexcept {
-        direction_state& d = part_of(what);
+        direction_state& d = directions_.part_of(what);
         const bool late = has_passed(d.deadline, now);
         // If others of its direction are pending, their wait or grace ends soon.
         const bool grace = late && try_late_ && d.in() == phase::unused;
@@ -204,11 +220,10 @@ public:
             expire(now);
             return {action::kind::close};
         }
-        if (is_unused()) {
-            idle_since_ = now;
+        if (directions_.are_unused()) {
+            idle_.restart(now);
         }
-        d.join();
-        connects_ += what == direction::connect ? 1 : 0;
+        directions_.join(what);
         if (grace) {
             d.grace = ++grace_;
             return {action::kind::grace};
@@ -219,38 +234,42 @@ public:
     /// The wait that begin() asked for could not be started.
     void take_back(direction what) noexcept {
         disarm();
-        leave(what);
+        directions_.leave(what);
     }
 
     /// The grace that begin() asked for could not be started.
     void take_back_grace(direction what) noexcept {
-        BOOST_ASSERT(part_of(what).grace == grace_ && part_of(what).count == 1);
-        leave(what);
+        BOOST_ASSERT(directions_.part_of(what).grace == grace_ &&
+                     directions_.part_of(what).count == 1);
+        directions_.leave(what);
     }
 
     /// False if end() does not look at its `now`.
     [[nodiscard]] bool end_needs_now(direction what, bool progress) const noexcept {
-        return progress && (idle_ != no_period || (what == direction::read && message_));
+        return progress && (idle_.period != no_period || (what == direction::read && message_));
     }
 
     /// An operation has ended. `progress`: something was read or written, or the stream is
     /// connected.
     [[nodiscard]] ending end(direction what, bool progress, time_point now) noexcept {
-        const boost::system::error_code why = part_of(what).why;
-        leave(what);
+        const boost::system::error_code why = directions_.part_of(what).why;
+        directions_.leave(what);
         note_progress(what, progress, now);
-        return {why, lingers(), is_unused()};
+        return {why, lingers(), directions_.are_unused()};
     }
 
     /// An operation is to block its thread. Until when it may: `never` if nothing limits it. If it
     /// may not begin, nothing is returned: then close the stream.
     [[nodiscard]] std::optional<time_point> block(direction what, time_point now) noexcept {
-        const time_point deadline = part_of(what).deadline;
+        const time_point deadline = directions_.part_of(what).deadline;
         if (has_passed(deadline, now) && !try_late_) {
             expire(now);
             return std::nullopt;
         }
-        return (std::min)(deadline, idle_end_of_blocking(now));
+        if (directions_.are_unused()) {
+            idle_.restart(now);
+        }
+        return (std::min)(deadline, idle_.end());
     }
 
     /// It has ended.
@@ -258,8 +277,19 @@ public:
         note_progress(what, progress, now);
     }
 
-    /// It has not ended in time. Close the stream.
-    void block_failed(time_point now) noexcept { expire(now); }
+    /// It has not ended by `until`, and the next layer was asked as for asked(). Until when it may
+    /// go on. If it may not, nothing is returned: then close the stream. (It may be over in real
+    /// time, but not by the wheel's.)
+    [[nodiscard]] std::optional<time_point> block_on(direction what, time_point until,
+                                                     std::optional<std::size_t> unsent,
+                                                     time_point now) noexcept {
+        const time_point deadline = directions_.part_of(what).deadline;
+        if (now >= until && !has_passed(deadline, now) && idle_.restart_if_taken(unsent, now)) {
+            return (std::min)(deadline, idle_.end());
+        }
+        expire(now);
+        return std::nullopt;
+    }
 
     /// The handler of an operation has returned.
     [[nodiscard]] action settle() noexcept {
@@ -276,7 +306,16 @@ public:
             return {};
         }
         disarm();
-        return expire(now) ? action{action::kind::close} : watch();
+        return judge(now);
+    }
+
+    /// The next layer has `unsent` bytes that the peer has not taken. It has no value if the layer
+    /// does not know.
+    [[nodiscard]] action asked(std::optional<std::size_t> unsent, time_point now) noexcept {
+        if (!idle_.restart_if_taken(unsent, now) && expire(now)) {
+            return {action::kind::close};
+        }
+        return watch();
     }
 
     /// The wait of a turn was ended for another reason than its time.
@@ -297,16 +336,18 @@ public:
 
     /// The grace of a direction has ended.
     [[nodiscard]] action grace_ended(direction what, std::uint64_t grace, time_point now) noexcept {
-        direction_state& d = part_of(what);
+        direction_state& d = directions_.part_of(what);
         BOOST_ASSERT(grace != 0 && grace <= grace_);
         if (d.grace != grace) {
             return {};
         }
         d.grace = 0;
-        return expire(now) ? action{action::kind::close} : watch();
+        return judge(now);
     }
 
-    [[nodiscard]] phase phase_of(direction what) const noexcept { return part_of(what).in(); }
+    [[nodiscard]] phase phase_of(direction what) const noexcept {
+        return directions_.part_of(what).in();
+    }
 
     [[nodiscard]] bool armed() const noexcept { return armed_; }
 
@@ -318,49 +359,23 @@ public:
     [[nodiscard]] std::uint64_t grace() const noexcept { return grace_; }
 
 private:
-    [[nodiscard]] direction_state& part_of(direction what) noexcept {
-        return what == direction::read ? reads_ : writes_;
-    }
-    [[nodiscard]] const direction_state& part_of(direction what) const noexcept {
-        return what == direction::read ? reads_ : writes_;
-    }
-
-    void leave(direction what) noexcept {
-        BOOST_ASSERT(what != direction::connect || connects_ != 0);
-        connects_ -= what == direction::connect ? 1 : 0;
-        part_of(what).leave();
-    }
-
     [[nodiscard]] static bool has_passed(time_point deadline, time_point now) noexcept {
         return deadline != never && deadline <= now;
     }
-
-    [[nodiscard]] bool is_unused() const noexcept { return reads_.count + writes_.count == 0; }
 
     // Something was read or written, or the stream is connected, if `progress`.
     void note_progress(direction what, bool progress, time_point now) noexcept {
         if (!progress) {
             return;
         }
-        idle_since_ = now;
-        if (what == direction::read && message_ && reads_.count == 0) {
-            reads_.deadline = add_saturating(now, *message_);
+        idle_.restart(now);
+        if (what == direction::read && message_ && directions_.reads.count == 0) {
+            directions_.reads.deadline = add_saturating(now, *message_);
             message_.reset();
         }
     }
 
-    [[nodiscard]] time_point idle_end_of_blocking(time_point now) const noexcept {
-        return idle_ == no_period ? never : is_unused() ? add_saturating(now, idle_) : idle_end();
-    }
-
-    [[nodiscard]] time_point idle_end() const noexcept {
-        return idle_ == no_period ? never : add_saturating(idle_since_, idle_);
-    }
-
-    [[nodiscard]] time_point earliest() const noexcept {
-        const time_point idle = idle_end();
-        return (std::min)(reads_.expiry(idle), writes_.expiry(idle));
-    }
+    [[nodiscard]] time_point earliest() const noexcept { return directions_.earliest(idle_.end()); }
 
     // The wait has nothing to watch.
     [[nodiscard]] bool lingers() const noexcept { return armed_ && earliest() == never; }
@@ -399,41 +414,33 @@ private:
         armed_ = false;
     }
 
+    // A wait or a grace has ended. If nothing but the idle period is over, the peer is asked.
+    [[nodiscard]] action judge(time_point now) noexcept {
+        if (has_passed(earliest(), now) && !has_passed(directions_.earliest(never), now)) {
+            return {action::kind::ask};
+        }
+        return expire(now) ? action{action::kind::close} : watch();
+    }
+
     // What is pending fails if its deadline has passed. False if there is nothing.
     bool expire(time_point now) noexcept {
-        return fail(error::timed_out, [now](time_point expiry) { return expiry <= now; });
+        return directions_.fail(error::timed_out, idle_.end(),
+                                [now](time_point expiry) { return expiry <= now; });
     }
 
     // What is pending fails if it has a deadline. False if there is nothing.
     bool fail(const boost::system::error_code& why) noexcept {
-        return fail(why, [](time_point) { return true; });
+        return directions_.fail(why, idle_.end(), [](time_point) { return true; });
     }
 
-    template <class Concerns>
-    bool fail(const boost::system::error_code& why, Concerns concerns) noexcept {
-        const time_point idle = idle_end();
-        bool any = false;
-        for (direction_state* const d : {&reads_, &writes_}) {
-            const time_point expiry = d->expiry(idle);
-            if (expiry != never && concerns(expiry)) {
-                d->fail(why);
-                any = true;
-            }
-        }
-        return any;
-    }
-
-    direction_state reads_;
-    direction_state writes_;          // And connects.
-    unsigned connects_ = 0;           // How many of the writes are connects.
+    stream_directions directions_;
     std::optional<duration> message_; // The deadline of the next message, from its first byte.
-    duration idle_;                   // The idle period.
-    time_point idle_since_;           // When it was last counted anew.
-    bool try_late_;                   // An operation that begins too late gets a grace.
-    bool armed_ = false;              // There is a wait.
-    time_point wait_end_;             // When it ends, or the last one was to end.
-    std::uint64_t turn_ = 0;          // The number of that.
-    std::uint64_t grace_ = 0;         // The number of the last grace.
+    idle_state idle_;
+    bool try_late_;           // An operation that begins too late gets a grace.
+    bool armed_ = false;      // There is a wait.
+    time_point wait_end_;     // When it ends, or the last one was to end.
+    std::uint64_t turn_ = 0;  // The number of that.
+    std::uint64_t grace_ = 0; // The number of the last grace.
 };
 
 } // namespace asio_wheel::detail

@@ -42,6 +42,7 @@
 #include <boost/throw_exception.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -72,8 +73,8 @@ public:
         too_late    ///< Its deadline has passed. Close the stream; it has not begun.
     };
 
-    /// What to do when a wait or a grace has ended.
-    enum class action { none, wait, close };
+    /// What to do when a wait or a grace has ended. ask: call asked().
+    enum class action { none, wait, ask, close };
 
     /// What to do when deadlines were set.
     struct setting {
@@ -215,6 +216,12 @@ public:
         return carry_out(fsm_.grace_ended(what, grace, wheel_.now()));
     }
 
+    /// An idle period is over, and the next layer has this many bytes that the peer has not taken.
+    [[nodiscard]] action asked(std::optional<std::size_t> unsent) noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        return carry_out(fsm_.asked(unsent, wheel_.now()));
+    }
+
     /// wait() has thrown in on_time() or on_grace(). True if the stream must be closed.
     [[nodiscard]] bool refuse(const boost::system::error_code& why) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
@@ -251,11 +258,16 @@ public:
         fsm_.block_ended(what, progress, now);
     }
 
-    /// It has not ended in time. Close the stream.
-    void block_failed() noexcept {
+    /// It has not ended by `until`, and the next layer was asked as for asked(). Until when it may
+    /// go on, or nothing: then close the stream.
+    [[nodiscard]] std::optional<time_point> block_on(direction what, time_point until,
+                                                     std::optional<std::size_t> unsent) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        fsm_.block_failed(wheel_.now());
-        note_passed();
+        const std::optional<time_point> end = fsm_.block_on(what, until, unsent, wheel_.now());
+        if (!end) {
+            note_passed();
+        }
+        return end;
     }
 
     /// Whether asynchronous operations are pending.
@@ -367,6 +379,7 @@ private:
         move_wait(answer);
         return passed(answer)             ? action::close
                : answer.what == next::arm ? action::wait
+               : answer.what == next::ask ? action::ask
                                           : action::none;
     }
 

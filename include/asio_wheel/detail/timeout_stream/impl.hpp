@@ -23,6 +23,7 @@
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
+#include <asio_wheel/detail/timeout_stream/unsent.hpp>
 #include <asio_wheel/detail/timeout_stream/watch_place.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -40,16 +41,6 @@
 #include <utility>
 
 namespace asio_wheel::detail {
-
-/// The layer at the bottom of `layer`: that is the one to close.
-template <class Layer>
-[[nodiscard]] decltype(auto) lowest_layer_of(Layer& layer) noexcept {
-    if constexpr (requires { layer.lowest_layer(); }) {
-        return layer.lowest_layer();
-    } else {
-        return (layer);
-    }
-}
 
 /// What a stream with deadlines can be made of. Its operations are checked where they are used.
 template <class Layer>
@@ -253,6 +244,9 @@ public:
 private:
     template <class Wait>
     void carry_out(deadlines_type::action answer, Wait wait) noexcept {
+        if (answer == deadlines_type::action::ask) {
+            answer = deadlines.asked(unsent_bytes_of(layer, deadlines.paused()));
+        }
         // A wait's executor may need memory. Close the stream then: without a wait, its operations
         // could stay pending for ever.
         const bool refused =

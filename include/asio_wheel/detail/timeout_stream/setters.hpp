@@ -89,8 +89,8 @@ public:
     /// Holds for one message: call both functions before each. If a part of the message has been
     /// read already, call read_expires_after(5s) instead. If several reads are pending, the message
     /// begins when the last of them has completed. If a read is pending when this is called, its
-    /// bytes begin the message. Below TLS, bytes of TLS itself begin it, such as the session
-    /// tickets of TLS 1.3: so put this deadline above, timeout_stream<ssl::stream<tcp::socket>>.
+    /// bytes begin the message. Below TLS, bytes of TLS itself begin it, such as session tickets of
+    /// TLS 1.3: so put this deadline above, timeout_stream<ssl::stream<tcp::socket>>.
     template <class Rep, class Period>
     void message_expires_after(const std::chrono::duration<Rep, Period>& d) {
         deadlines().message_after(
@@ -105,6 +105,16 @@ public:
     /// before, `d` is counted from the last byte, as that was; so what has been idle for longer
     /// times out. scale_idle_timers() of idle_timer.hpp shortens the idle periods of all streams of
     /// a context. Throws std::invalid_argument if `d` is not greater than zero.
+    ///
+    /// A peer that takes what was written is not idle. So when `d` has passed, the next layer is
+    /// asked how many bytes the peer has not taken. If there are any, the stream has a further `d`,
+    /// again and again while they become fewer. So a peer that takes none of them is given up after
+    /// up to twice `d`. On Linux, FreeBSD and macOS, the system knows this number for a socket. Any
+    /// other layer may have a function unsent_bytes(layer) in its namespace, which returns it as a
+    /// std::size_t, or a std::optional of that, and throws nothing. Where nobody knows, only bytes
+    /// that are read or written count. There, a period should be long enough for a peer to take a
+    /// third of the socket's buffer. (While time is paused, the system is not asked: what it does
+    /// takes real time.)
     template <class Rep, class Period>
     void idle_after(const std::chrono::duration<Rep, Period>& d) {
         set_idle(positive<duration>("the idle period of a timeout_stream", d));

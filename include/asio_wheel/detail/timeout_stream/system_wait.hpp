@@ -1,10 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What the system is asked directly, for synchronous operations with a deadline. Asio has no public
-// function that waits for a socket and gives up after some time. Its own waits for sockets have no
-// limit, and io_context::run_for() would call other handlers. This is the only file that knows the
-// functions of the system.
+// What the system is asked directly, for synchronous operations with a deadline, and for idle
+// periods. Asio has no public function that waits for a socket and gives up after some time. Its
+// own waits for sockets have no limit, and io_context::run_for() would call other handlers. Nor
+// does it tell how much the peer has taken. This is the only file that knows the functions of the
+// system.
 //
 // On Windows it uses select(): before Windows 10, version 2004, WSAPoll() does not report that a
 // connection was refused. The limits of select() are no problem for a single socket there.
@@ -23,11 +24,18 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 
 #ifndef _WIN32
 #include <cerrno>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#endif
+#ifdef __linux__
+#include <linux/sockios.h>
+#elif defined(__FreeBSD__)
+#include <sys/filio.h>
 #endif
 
 namespace asio_wheel::detail {
@@ -117,6 +125,24 @@ inline constexpr std::chrono::nanoseconds longest_system_wait = std::chrono::hou
 }
 
 #endif
+
+/// How many bytes the socket has taken that its peer has not acknowledged, or, on the same machine,
+/// not read. Has no value if the system does not say.
+[[nodiscard]] inline std::optional<std::size_t>
+unsent_in_system([[maybe_unused]] native_socket s) noexcept {
+    [[maybe_unused]] int n = 0;
+#ifdef SIOCOUTQ // Linux
+    const bool known = ::ioctl(s, SIOCOUTQ, &n) == 0;
+#elif defined(FIONWRITE) // FreeBSD
+    const bool known = ::ioctl(s, FIONWRITE, &n) == 0;
+#elif defined(SO_NWRITE) // macOS
+    ::socklen_t size = sizeof n;
+    const bool known = ::getsockopt(s, SOL_SOCKET, SO_NWRITE, &n, &size) == 0;
+#else
+    const bool known = false;
+#endif
+    return known && n >= 0 ? std::optional(static_cast<std::size_t>(n)) : std::nullopt;
+}
 
 /// Starts to connect a socket that does not block. (Asio's own connect() waits without limit, even
 /// for such sockets.) The error is empty if it is connected, is_in_progress() if it will be ready,
