@@ -24,12 +24,12 @@ wheel::wheel(std::size_t slots, unsigned levels, deadline_query query, void* con
       mask_((std::size_t{1} << bits_) - 1),
       opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1), query_(query),
       context_(context), earliest_(nullptr, opened_),
-      memory_((sizeof(slot) + sizeof(list_set)) * (std::size_t{held_} + 1) +
+      memory_((sizeof(slot) + sizeof(slot_state)) * (std::size_t{held_} + 1) +
               sizeof(tick_t) * earliest_.room()) {
     slots_ = reinterpret_cast<slot*>(memory_.begin());
     auto* const keys = reinterpret_cast<tick_t*>(slots_ + held_ + 1);
     earliest_ = detail::earliest_ticks(keys, opened_);
-    filled_ = reinterpret_cast<list_set*>(keys + earliest_.room());
+    states_ = reinterpret_cast<slot_state*>(keys + earliest_.room());
     for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
         level_of_bit_[bit] = static_cast<std::uint8_t>((std::min)(bit / bits_, levels_ - 1));
     }
@@ -150,11 +150,12 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             return next;
         }
         const std::uint32_t number = slot_of(next);
-        wheel_entry* const first = first_at(number, next);
-        if (first == nullptr) {
+        const unsigned list = list_with(number, next);
+        if (list == stripes) {
             open(number);
             continue;
         }
+        wheel_entry* const first = &entry_of(next_of(&slots_[number].lists[list]));
         if (query_ == nullptr) {
             return next;
         }
@@ -168,8 +169,8 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
         if (!refresh(*first)) {
             continue;
         }
-        if (first->deadline_ == next && filled_[number] != 0) {
-            link(*first, number, true); // In front, so that the next call finds it.
+        if (first->deadline_ == next && states_[number].filled != 0) {
+            link_to(list, *first, number, true); // Where it was, so that the next call finds it.
             return next;
         }
         file(*first);
@@ -179,16 +180,15 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
     }
 }
 
-// Returns an entry with this deadline that is the first of one of the slot's lists, or null.
-wheel_entry* wheel::first_at(std::uint32_t number, tick_t deadline) const noexcept {
-    for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
-        const node& list = slots_[number].lists[static_cast<unsigned>(std::countr_zero(rest))];
-        wheel_entry& entry = entry_of(next_of(&list));
-        if (entry.deadline_ == deadline) {
-            return &entry;
+// Returns which of the slot's lists begins with an entry of this deadline, or `stripes`.
+unsigned wheel::list_with(std::uint32_t number, tick_t deadline) const noexcept {
+    for (unsigned rest = states_[number].filled; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(rest));
+        if (entry_of(next_of(&slots_[number].lists[i])).deadline_ == deadline) {
+            return i;
         }
     }
-    return nullptr;
+    return stripes;
 }
 
 // Asks for the current deadline of an entry that was taken out. False if the entry has left the
@@ -221,14 +221,22 @@ void wheel::catch_up(tick_t now) noexcept {
     BOOST_ASSERT(elapsed_ <= now_);
 }
 
-// Adds an entry to one of a slot's lists.
+// Adds an entry to the list of a slot whose turn it is.
 inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
+    slot_state& state = states_[number];
+    const unsigned i = (in_front ? --state.front : state.back++) % stripes;
+    link_to(i, entry, number, in_front);
+}
+
+// Adds an entry to one of a slot's lists.
+inline void wheel::link_to(unsigned i, wheel_entry& entry, std::uint32_t number,
+                           bool in_front) noexcept {
     entry.slot_ = number;
-    const unsigned i = stripe_++ % stripes;
     node* const list = &slots_[number].lists[i];
     const auto bit = static_cast<list_set>(1U << i);
-    if ((filled_[number] & bit) == 0) {
-        filled_[number] |= bit;
+    list_set& filled = states_[number].filled;
+    if ((filled & bit) == 0) {
+        filled |= bit;
         algorithms::init_header(list);
     }
     algorithms::link_before(in_front ? next_of(list) : list, node_of(entry));
@@ -267,8 +275,9 @@ void wheel::emptied(const void* list) noexcept {
     const std::size_t offset =
         reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_);
     const std::size_t number = offset / sizeof(slot);
-    filled_[number] &= static_cast<list_set>(~(1U << (offset % sizeof(slot) / sizeof(node))));
-    if (filled_[number] == 0) {
+    states_[number].filled &=
+        static_cast<list_set>(~(1U << (offset % sizeof(slot) / sizeof(node))));
+    if (states_[number].filled == 0) {
         vacated(number);
     }
 }
@@ -276,6 +285,7 @@ void wheel::emptied(const void* list) noexcept {
 // Called when a slot has become empty. The opened slot and the slot of the held entries have no
 // earliest deadline.
 void wheel::vacated(std::size_t number) noexcept {
+    states_[number].front = states_[number].back; // Where the next entry is filed.
     if (number < opened_) {
         earliest_.forget(number);
     }
@@ -286,14 +296,21 @@ void wheel::vacated(std::size_t number) noexcept {
 void wheel::open(std::uint32_t number) noexcept {
     slot& from = slots_[number];
     slot& opened = slots_[opened_];
-    for (unsigned rest = filled_[number]; rest != 0; rest &= rest - 1) {
+    for (unsigned rest = states_[number].filled; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(rest));
-        if ((filled_[opened_] >> i & 1U) == 0) {
+        if ((states_[opened_].filled >> i & 1U) == 0) {
             algorithms::init_header(&opened.lists[i]);
         }
         algorithms::transfer(&opened.lists[i], next_of(&from.lists[i]), &from.lists[i]);
     }
-    filled_[opened_] |= std::exchange(filled_[number], list_set{0});
+    slot_state& state = states_[number];
+    slot_state& rest_of_last = states_[opened_];
+    if (rest_of_last.filled == 0) {
+        rest_of_last = state;
+    } else {
+        rest_of_last.filled |= state.filled;
+    }
+    state.filled = 0;
     vacated(number);
 }
 
@@ -304,16 +321,16 @@ void wheel::open(std::uint32_t number) noexcept {
 // the entry that is now the first of this list. Its links are loaded when it becomes the first. The
 // rest of it may be in another cache line, so that line is prefetched.
 wheel_entry& wheel::take_opened() noexcept {
-    list_set& filled = filled_[opened_];
-    const int ahead = std::countr_zero(std::rotr(filled, static_cast<int>(turn_)));
-    const unsigned i = (turn_ + static_cast<unsigned>(ahead)) % stripes;
-    turn_ = i + 1;
+    slot_state& state = states_[opened_];
+    const int ahead = std::countr_zero(std::rotr(state.filled, state.front % stripes));
+    const unsigned i = (state.front + static_cast<unsigned>(ahead)) % stripes;
+    state.front = static_cast<std::uint8_t>(i + 1);
     node* const list = &slots_[opened_].lists[i];
     node* const first = next_of(list);
     algorithms::unlink(first);
     node* const next = next_of(list);
     if (next == list) {
-        filled &= static_cast<list_set>(~(1U << i));
+        state.filled &= static_cast<list_set>(~(1U << i)); // open() sets the turns anew.
     } else {
         detail::prefetch(&entry_of(next) + 1);
     }

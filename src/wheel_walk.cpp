@@ -35,12 +35,12 @@ wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
         const std::uint32_t slot = place_ < w.opened_    ? place_
                                    : place_ == w.opened_ ? w.held_
                                                          : w.opened_;
-        if (next == nullptr && w.filled_[slot] == 0) {
+        if (next == nullptr && w.states_[slot].filled == 0) {
             continue;
         }
         for (; list_ < wheel::stripes; ++list_, next = nullptr) {
             if (next == nullptr) {
-                if ((w.filled_[slot] >> list_ & 1U) == 0) {
+                if ((w.states_[slot].filled >> list_ & 1U) == 0) {
                     continue;
                 }
                 next = wheel::next_of(&w.slots_[slot].lists[list_]);

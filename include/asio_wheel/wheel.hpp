@@ -30,9 +30,9 @@
 //  - elapsed() stays behind the slot that is next to be opened, so that the rule always holds.
 //
 // A slot is not one list but sixteen, filled in turn and emptied in turn. One list would be walked
-// at the speed of one cache miss after the other; sixteen overlap theirs, and still hand out
-// entries much in the order in which they came: what was filed together lies together, more often
-// than not.
+// at the speed of one cache miss after the other; sixteen overlap theirs. Each slot knows where it
+// is filled and emptied next, so it hands out entries in the order in which they came. (But if some
+// were erased, those behind them in their lists come earlier.)
 //
 // An empty list is nothing but a bit that is not set: its first entry makes it a list. So an empty
 // wheel is all zeros, and what is not used of its memory is never touched.
@@ -187,7 +187,7 @@ public:
     void release_held() noexcept;
 
     /// Whether an entry is held.
-    [[nodiscard]] bool holds() const noexcept { return filled_[held_] != 0; }
+    [[nodiscard]] bool holds() const noexcept { return states_[held_].filled != 0; }
 
     /// What a call of advance() did.
     struct progress {
@@ -196,10 +196,10 @@ public:
                    ///< again.
     };
 
-    /// Lets time pass until `now`, and takes out what is due: in the order of deadlines, in no
-    /// particular order within one tick. Looks at no more than `budget` >= 1 entries, expired or
-    /// filed again, and expires no more than due.size() >= 1. A `now` that is not later than the
-    /// last one is allowed, and finds what is still due.
+    /// Lets time pass until `now`, and takes out what is due: in the order of deadlines, and within
+    /// one tick in the order of filing, unless entries were erased. Looks at no more than `budget`
+    /// >= 1 entries, expired or filed again, and expires no more than due.size() >= 1. A `now` that
+    /// is not later than the last one is allowed, and finds what is still due.
     progress advance(tick_t now, std::size_t budget, std::span<wheel_entry*> due) noexcept;
 
     /// No entry is due before this tick; no_tick if the wheel is empty. It is exact but for entries
@@ -253,7 +253,7 @@ public:
     /// How full a slot is: 0 if it is empty; at most 16, which is how many lists it has. One list
     /// after the other gets a new entry, so below 16 it is about the number of entries.
     [[nodiscard]] unsigned fill(unsigned level, std::size_t index) const noexcept {
-        return static_cast<unsigned>(std::popcount(filled_[level * slots() + index]));
+        return static_cast<unsigned>(std::popcount(states_[level * slots() + index].filled));
     }
 
     /// How full the fullest is of `count` neighbouring slots, the first one at `index`. Looks at no
@@ -276,6 +276,14 @@ private:
     using list_set = std::uint16_t; // Bit i stands for list i of a slot.
     static_assert(std::numeric_limits<list_set>::digits == stripes);
 
+    // What a slot's lists have, and which of them have their turns next: counted modulo 256, a
+    // multiple of `stripes`.
+    struct slot_state {
+        list_set filled;
+        std::uint8_t front; // The list that the next entry is taken from, unless it is empty.
+        std::uint8_t back;  // The list where the next entry is filed.
+    };
+
     // A list that is filled begins and ends with its node here.
     struct alignas(64) slot {
         std::array<node, stripes> lists;
@@ -286,13 +294,14 @@ private:
     [[nodiscard]] std::uint32_t slot_of(tick_t deadline) const noexcept;
     void file(wheel_entry& entry) noexcept;
     void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
+    void link_to(unsigned i, wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
     void emptied(const void* list) noexcept;
     void vacated(std::size_t number) noexcept;
     void open(std::uint32_t number) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool refresh(wheel_entry& entry) noexcept;
-    [[nodiscard]] bool opened_empty() const noexcept { return filled_[opened_] == 0; }
-    [[nodiscard]] wheel_entry* first_at(std::uint32_t number, tick_t deadline) const noexcept;
+    [[nodiscard]] bool opened_empty() const noexcept { return states_[opened_].filled == 0; }
+    [[nodiscard]] unsigned list_with(std::uint32_t number, tick_t deadline) const noexcept;
     [[nodiscard]] unsigned shift(std::uint32_t level) const noexcept { return level * bits_; }
     void catch_up(tick_t now) noexcept;
 
@@ -325,15 +334,14 @@ private:
     //    where it was).
     //  - below the top level, an occupied slot's index is greater than that of elapsed_ (on level
     //    0, or equal).
-    //  - bit i of filled_[n] is set if and only if list i of slot n is a list, which is not empty.
+    //  - bit i of states_[n].filled is set if and only if list i of slot n is a list, which is not
+    //    empty.
     std::uint32_t levels_;
     std::uint32_t bits_; // log2 of the slots on a level
     std::size_t mask_;   // slots on a level - 1
     std::uint32_t opened_;
     std::uint32_t held_;
-    unsigned stripe_ = 0; // where the next entry is filed
-    unsigned turn_ = 0;   // which list the next entry is taken from
-    tick_t elapsed_ = 0;  // <= now_
+    tick_t elapsed_ = 0; // <= now_
     tick_t now_ = 0;
     std::size_t size_ = 0;
     std::uint64_t cascaded_ = 0;
@@ -342,7 +350,7 @@ private:
     detail::earliest_ticks earliest_;
     detail::zero_memory memory_; // All of earliest_ and of these arrays:
     slot* slots_;
-    list_set* filled_;
+    slot_state* states_;
     std::array<std::uint8_t, 64> level_of_bit_{};
 };
 

@@ -93,11 +93,11 @@ private:
     }
 
     [[nodiscard]] static bool is_filled(const wheel& w, std::uint32_t slot, unsigned list) {
-        return (w.filled_[slot] >> list & 1U) != 0;
+        return (w.states_[slot].filled >> list & 1U) != 0;
     }
 
     [[nodiscard]] static bool is_empty(const wheel& w, std::uint32_t slot) {
-        return w.filled_[slot] == 0;
+        return w.states_[slot].filled == 0;
     }
 
     [[nodiscard]] static bool is_in(const wheel& w, std::uint32_t slot, const wheel_entry& entry) {

@@ -6,6 +6,7 @@
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
@@ -413,6 +414,57 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_that_are_found_due_together_complete_in_orde
         c.async_wait(log.note("c"));
         world.pass(3 * unit + 2ms);
         BOOST_TEST(log.take() == "b c a");
+    }
+}
+
+// Asio's timers promise no order. By a clock that runs, and in paused time: both have the same.
+BOOST_AUTO_TEST_CASE(waits_with_the_same_expiry_complete_in_the_order_of_their_starts) {
+    using clock = manual_clock<struct equal_waits>;
+    using timer_type = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    for (const bool paused : {false, true}) {
+        for (int others = 0; others < 40; others += 3) {
+            BOOST_TEST_INFO_SCOPE((paused ? "paused" : "running") << ", " << others << " others");
+            drained_context world;
+            auto& wheel = asio_wheel::use_wheel<clock, impatient<clock>>(world.ctx);
+            if (paused) {
+                wheel.pause();
+            }
+            const auto pass = [&](nanoseconds d) {
+                if (paused) {
+                    wheel.advance(d);
+                    world.poll();
+                } else {
+                    clock::advance(d);
+                    look(world.ctx);
+                }
+            };
+            std::deque<timer_type> unrelated;
+            for (int i = 0; i < others; ++i) {
+                unrelated.emplace_back(world.ctx, i % 3 * 1ms).async_wait([](error_code) {});
+            }
+            pass(10ms);
+            for (timer_type& t : unrelated) {
+                t.expires_after(&t == &unrelated.front() ? 1s : 1s + 1ns);
+                t.async_wait([](error_code) {});
+            }
+            // For one time, and with others between them.
+            std::vector<int> order, expected;
+            std::deque<timer_type> timers;
+            for (int i = 0; i < 600; ++i) {
+                expected.push_back(i);
+                timers.emplace_back(world.ctx, 1s).async_wait([&order, i](error_code) {
+                    order.push_back(i);
+                });
+                if (i % 7 == 0) {
+                    unrelated.emplace_back(world.ctx, 1s - 1ns).async_wait([](error_code) {});
+                }
+            }
+            pass(1s + 1ms);
+            BOOST_TEST_REQUIRE((order == expected));
+            unrelated.clear();
+            timers.clear();
+            look(world.ctx);
+        }
     }
 }
 

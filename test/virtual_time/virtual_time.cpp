@@ -36,6 +36,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -670,6 +671,36 @@ BOOST_FIXTURE_TEST_CASE(a_seed_repeats_every_jitter, world) {
     BOOST_TEST(first.size() == 30U);
     BOOST_TEST((draw(1) == first));
     BOOST_TEST((draw(2) != first));
+}
+
+// Whatever other timers there were before. In real time, too: see timer/expiry.
+BOOST_AUTO_TEST_CASE(waits_with_the_same_expiry_complete_in_the_order_of_their_starts) {
+    for (int others = 0; others < 40; ++others) {
+        BOOST_TEST_INFO_SCOPE(others << " other timers");
+        asio::io_context ctx;
+        asio_wheel::virtual_time time(ctx);
+        std::deque<steady_timer> unrelated;
+        for (int i = 0; i < others; ++i) {
+            unrelated.emplace_back(ctx, i % 3 * 1ms).async_wait([](error_code) {});
+        }
+        time.advance(10ms);
+        for (int i = 0; i < others; ++i) {
+            unrelated[static_cast<std::size_t>(i)].expires_after(1s + i % 2 * 1h);
+            unrelated[static_cast<std::size_t>(i)].async_wait([](error_code) {});
+        }
+        std::vector<int> order;
+        std::vector<int> expected;
+        std::deque<steady_timer> timers;
+        for (int i = 0; i < 1000; ++i) {
+            expected.push_back(i);
+            timers.emplace_back(ctx, 1s).async_wait(
+                [&order, i](error_code) { order.push_back(i); });
+        }
+        time.advance(1s);
+        BOOST_TEST_REQUIRE((order == expected));
+        unrelated.clear();
+        time.run();
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_same_program_does_the_same_a_thousand_times) {

@@ -231,7 +231,12 @@ private:
 
     struct due_timer {
         time_point expiry;
+        std::size_t place; // Among those that the wheel has handed out.
         state* timer;
+
+        friend bool operator<(const due_timer& a, const due_timer& b) noexcept {
+            return a.expiry < b.expiry || (a.expiry == b.expiry && a.place < b.place);
+        }
     };
 
     // The place in the context's queue of the next turn, if one follows without a wake-up.

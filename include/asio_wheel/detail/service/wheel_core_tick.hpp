@@ -34,12 +34,11 @@ wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
         auto& s = static_cast<state&>(*due_[i]);
         if (becomes_due(s, now)) {
             s.ops.prefetch();
-            *end++ = {s.expiry.get(), &s};
+            *end++ = {s.expiry.get(), i, &s};
         }
     }
-    const auto earlier = [](const due_timer& a, const due_timer& b) { return a.expiry < b.expiry; };
-    if (!std::is_sorted(order_.begin(), end, earlier)) {
-        std::sort(order_.begin(), end, earlier);
+    if (!std::is_sorted(order_.begin(), end)) {
+        std::sort(order_.begin(), end);
     }
     std::size_t due = 0;
     for (auto it = order_.begin(); it != end; ++it) {
