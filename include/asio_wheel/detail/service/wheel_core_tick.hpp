@@ -149,7 +149,7 @@ bool wheel_core<Clock, WaitTraits>::is_due(time_point expiry, time_point now) no
 // Makes ready all waits of a timer that is due. Returns how many.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::expire(state& s, time_point now) noexcept {
-    const auto late = to_nanoseconds(until_saturating(s.expiry.get(), now));
+    const auto late = to_nanoseconds(until_or_zero(s.expiry.get(), now)); // Or just postponed.
     s.note(static_cast<std::uint64_t>(late.count()));
     ASIO_WHEEL_PROBE2(expire, &s, late.count());
     std::size_t due = 0;
