@@ -346,7 +346,7 @@ unsigned wheel::fullest(unsigned level, std::size_t index, std::size_t count,
         if (n == end) {
             break;
         }
-        result = (std::max)(result, static_cast<unsigned>(std::popcount(filled_[n])));
+        result = (std::max)(result, static_cast<unsigned>(std::popcount(states_[n].filled)));
     }
     return result;
 }
