@@ -119,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(the_limit_is_of_what_is_pending, dubbo_timer) {
     const task_handle a = two.schedule_after(1h, [] {});
     two.schedule_after(1h, [] {});
     BOOST_TEST((refusal_of([&] { two.schedule_after(1h, [] {}); }) ==
-                asio_wheel::error::too_many_pending));
+                asio_wheel::error::scheduler_full));
     BOOST_TEST(two.pending() == 2U);
     BOOST_TEST((a.cancel().result == cancel_result::cancelled));
     BOOST_TEST(two.pending() == 1U);

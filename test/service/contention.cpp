@@ -54,7 +54,7 @@ constexpr promise promises[] = {
     {.step = "re-arm to a later time"},
     {.step = "re-arm to an earlier time", .wheels = 1},
     {.step = "postpone to a later time"},
-    {.step = "postpone back"},
+    {.step = "postpone back", .wheels = 1}, // The count says whether it was in time.
     {.step = "postpone to an earlier time", .wheels = 1},
     {.step = "cancel"},
     {.step = "deliver an aborted wait"},

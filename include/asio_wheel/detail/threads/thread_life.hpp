@@ -2,13 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Whether a thread still runs, for what threads leave behind: an object that outlives the thread.
-//
-//     thread_life* const me = thread_life::mine(); // null while the thread ends, or without memory
-//     thread_life::pointer owner(me);
-//     ...
-//     if (owner.ended()) ... // what the thread has done is seen from here on
-//
-// A thread's number would not do: a new thread may have the same one.
+// Who asks it, and learns that the thread has ended, sees what the thread has done. A thread's
+// number would not do: a new thread may have the same one.
 
 #ifndef ASIO_WHEEL_DETAIL_THREADS_THREAD_LIFE_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_THREAD_LIFE_HPP
