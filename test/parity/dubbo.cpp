@@ -118,8 +118,8 @@ BOOST_FIXTURE_TEST_CASE(the_limit_is_of_what_is_pending, dubbo_timer) {
     scheduler two(ctx, {.max_pending = 2});
     const task_handle a = two.schedule_after(1h, [] {});
     two.schedule_after(1h, [] {});
-    BOOST_TEST((refusal_of([&] { two.schedule_after(1h, [] {}); }) ==
-                asio_wheel::error::scheduler_full));
+    BOOST_TEST(
+        (refusal_of([&] { two.schedule_after(1h, [] {}); }) == asio_wheel::error::scheduler_full));
     BOOST_TEST(two.pending() == 2U);
     BOOST_TEST((a.cancel().result == cancel_result::cancelled));
     BOOST_TEST(two.pending() == 1U);
