@@ -138,7 +138,7 @@ struct wheel_stats {
     lateness_histogram lateness;         ///< From a wait's deadline to the tick that found it due.
     /// How late the context called the wheel when the one Asio timer had expired: how long its
     /// handlers keep everything waiting, sockets and timers alike. One value for each wake-up,
-    /// unless the rest of a tick is in the queue then. (If the wheel needs no wake-ups, an interval
+    /// unless the rest of a turn is in the queue then. (If the wheel needs no wake-ups, an interval
     /// of a second makes it measure.) To learn whether it explains `lateness`, do not compare their
     /// quantiles, since one long lag delays many waits: ask wheel_service::lateness().
     lateness_histogram loop_lag;

@@ -271,7 +271,7 @@ bool wheel_core<Clock, WaitTraits>::detach_some(op_list& doomed) noexcept {
 // On Windows, the end of a context destroys operations in its queue until no work is left. If too
 // little is counted, some are never destroyed; if too much, it waits for ever. So from now on, each
 // operation in the queue counts once, and nothing else does: each_counts(). Until now, a wake-up
-// and the rest of a tick need not have counted by themselves: waits did. A thread of Asio may still
+// and the rest of a turn need not have counted by themselves: waits did. A thread of Asio may still
 // run one of them.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::begin_to_close() noexcept {
