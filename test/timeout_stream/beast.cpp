@@ -219,7 +219,8 @@ struct stream_with_teardown : stream_type {
     using stream_type::stream_type;
     int torn_down = 0;
 
-    friend void teardown(beast::role_type, stream_with_teardown& stream, error_code& ec) {
+    [[maybe_unused]] friend void teardown(beast::role_type, stream_with_teardown& stream,
+                                          error_code& ec) {
         ++stream.torn_down;
         ec = {};
     }
