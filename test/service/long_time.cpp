@@ -627,11 +627,11 @@ BOOST_AUTO_TEST_CASE(times_beyond_what_a_wheel_counts_are_its_end) {
         BOOST_TEST_INFO_SCOPE(name);
         using duration = typename Clock::duration;
         Clock::set(typename Clock::time_point(duration(1000)));
+        bool called = false;
         drained_context world;
         auto& wheel = asio_wheel::use_wheel<Clock>(world.ctx);
         wheel.pause();
         asio_wheel::basic_waitable_timer<Clock> never(world.ctx, duration::max());
-        bool called = false;
         never.async_wait([&](const error_code& ec) { called = !ec; });
         BOOST_TEST(wheel.advance_to_next() == 0U);
         BOOST_TEST(wheel.advance(std::chrono::hours(1)) == 0U);

@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(whatever_spins_is_named) {
         BOOST_TEST(message.find("One of them is a " + what) != std::string::npos);
     };
     {
-        asio::io_context ctx, other;
+        asio::io_context other, ctx; // The end of ctx ends a coroutine, by way of the other one.
         asio_wheel::virtual_time time({.spin_limit = 100}, ctx, other);
         asio::co_spawn(
             asio::make_strand(other),
