@@ -14,10 +14,10 @@ namespace asio_wheel::detail {
 /// The secret of a hash table: each table of a process has another one, and each run of the process
 /// others. It turns the hash of a key into a number whose bits are all equally good.
 ///
-/// Why: the standard hash of a number is the number. Whoever chooses the keys of a table, as a
-/// server's clients may do, could choose them so that all are in one bucket. Then each search would
-/// compare them all. (Keys whose hashes are equal are in one bucket in any case: if strangers can
-/// find such keys, the remedy is a hash function of the user's with a secret of its own.)
+/// Why: the standard hash of a number is the number. A server's clients may choose the keys of a
+/// table. They could choose them so that all are in one bucket. Then each search would compare them
+/// all. (Keys whose hashes are equal are in one bucket in any case. If strangers can find such
+/// keys, the user has to give the table a hash function with a secret of its own.)
 class hash_seed {
 public:
     hash_seed() : value_(next()) {}
