@@ -322,7 +322,8 @@ void wheel::open(std::uint32_t number) noexcept {
 // rest of it may be in another cache line, so that line is prefetched.
 wheel_entry& wheel::take_opened() noexcept {
     slot_state& state = states_[opened_];
-    const int ahead = std::countr_zero(std::rotr(state.filled, state.front % stripes));
+    const int turned = static_cast<int>(state.front % stripes);
+    const int ahead = std::countr_zero(std::rotr(state.filled, turned));
     const unsigned i = (state.front + static_cast<unsigned>(ahead)) % stripes;
     state.front = static_cast<std::uint8_t>(i + 1);
     node* const list = &slots_[opened_].lists[i];

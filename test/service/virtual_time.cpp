@@ -5,11 +5,14 @@
 // Time that a test moves: pause(), advance(), advance_to_next(), resume(), now(); and wait(), which
 // blocks until a time has come.
 
+#include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
+#include "support/manual_clock.hpp"
 #include "support/names.hpp"
+#include "support/only_if.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/ip/udp.hpp>
@@ -37,6 +40,8 @@ using namespace asio_wheel::test;
 using std::chrono::nanoseconds;
 using time_point = timer::time_point;
 using clock_type = std::chrono::steady_clock;
+
+constexpr auto only_where_polls_are_fast = !polls_are_slow;
 
 } // namespace
 
@@ -338,6 +343,43 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_overdue_when_time_is_paused_completes) {
     BOOST_TEST(distant.cancel() == 1U);
     world.poll();
     BOOST_TEST(log.take() == "far!");
+}
+
+// Time that a test has moved is no time for which others were busy.
+BOOST_AUTO_TEST_CASE(moved_time_is_no_stall_after_it_was_resumed) {
+    drained_context world;
+    auto& wheel = asio_wheel::use_wheel(world.ctx);
+    wheel.pause();
+    timer overdue(world.ctx), second(world.ctx);
+    bool called = false;
+    overdue.async_wait([&](const error_code&) { // In a turn that was queued before the hour.
+        wheel.pause();
+        second.async_wait([&](const error_code& ec) { called = ec == success; });
+    });
+    BOOST_TEST(wheel.advance(1h) == 1U);
+    wheel.resume();
+    world.poll();
+    BOOST_TEST(called);
+}
+
+// What the wheel has held back is delivered, by the turn that pause() queues.
+BOOST_AUTO_TEST_CASE(a_stall_ends_when_time_is_paused, *only_if(only_where_polls_are_fast)) {
+    using stalled_clock = manual_clock<struct stalled_before_a_pause>;
+    using traits = impatient<stalled_clock>;
+    stalled_clock::set(stalled_clock::time_point(1h));
+    drained_context world;
+    auto& wheel = asio_wheel::use_wheel<stalled_clock, traits>(world.ctx);
+    asio_wheel::basic_waitable_timer<stalled_clock, traits> late(world.ctx, 1ms);
+    bool called = false;
+    late.async_wait([&](const error_code& ec) { called = ec == success; });
+    stalled_clock::advance(1min);
+    for (int i = 0; i < 1000 && wheel.stats().stalls == 0; ++i) {
+        world.ctx.poll_one();
+    }
+    BOOST_TEST(!called);
+    wheel.pause();
+    world.ctx.poll();
+    BOOST_TEST(called);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_wait_again_or_move_time_itself, virtual_world) {

@@ -59,6 +59,12 @@ public:
         stage_ = stage::nothing_queued;
     }
 
+    /// Time has jumped. What was before it is no time for which others were busy.
+    void begin_anew(TimePoint now) noexcept {
+        begin_turn(now);
+        end_turn(now, 0);
+    }
+
     /// The turn is about to put operations into the queue; this is the first of them.
     void queue(const void* first) noexcept {
         if (stage_ == stage::nothing_queued) {

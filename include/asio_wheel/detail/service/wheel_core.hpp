@@ -324,6 +324,7 @@ private:
     void want_turn() noexcept;
     void queue_rest() noexcept;
     void end_stall() noexcept;
+    void note_jump() noexcept;
     void note_saved(const state& s) noexcept;
     [[nodiscard]] bool holds_back(const state& s) const noexcept;
     [[nodiscard]] bool become_idle() noexcept;

@@ -64,6 +64,7 @@ void wheel_core<Clock, WaitTraits>::pause(time_point at) noexcept {
             // ago it was made: a test with virtual_time does the same each time.
             clock_.begin_ticks();
         }
+        note_jump();
         driver_.disarm();
         if (wheel_.next_expiry() <= tick_at(clock_.now())) {
             want_turn(); // It is overdue, and the driver will not look again.
@@ -77,6 +78,7 @@ void wheel_core<Clock, WaitTraits>::resume() noexcept {
     const locked guard(*this, "resume()");
     if (clock_.paused()) {
         clock_.resume();
+        note_jump();
         driver_.disarm();
         keep_armed();
     }

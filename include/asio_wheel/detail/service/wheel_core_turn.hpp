@@ -191,9 +191,7 @@ void wheel_core<Clock, WaitTraits>::run_first(locked& guard, operation* first, b
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::want_turn() noexcept {
     if (rest_ == rest::nothing) {
-        const time_point now = clock_.now();
-        share_.begin_turn(now);
-        share_.end_turn(now, 0);
+        share_.begin_anew(clock_.now());
         queue_rest();
     } else if (rest_ == rest::running) {
         rest_ = rest::wanted;
@@ -215,6 +213,19 @@ template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::note_saved(const state& s) noexcept {
     if (stall_.giving_way() && is_due(s.expiry.get(), pass_time_)) {
         stall_.saved();
+    }
+}
+
+// Paused time begins or ends, so time jumps. Nothing is late any more, and the next pass visits
+// again what was held back.
+template <class Clock, class WaitTraits>
+void wheel_core<Clock, WaitTraits>::note_jump() noexcept {
+    behind_ = false;
+    share_.begin_anew(clock_.now());
+    if (stall_.giving_way()) {
+        stall_.end();
+        end_stall();
+        in_pass_ = false;
     }
 }
 
