@@ -18,7 +18,9 @@
 //     --------------------------------------------------------------------------------------------
 //     on_time     not later than the limit                     on_time       delivers
 //     on_time     later: a stall                               giving_way    gives way
-//     giving_way  nothing else has run for `quiet`             on_time       delivers
+//     giving_way  nothing else has run for `quiet`
+//                   and somebody was saved                   on_time       delivers
+//                   and nobody was                           loaded        delivers
 //     giving_way  since the last wake-up, and for `grace`,     loaded        delivers
 //                 nobody was saved
 //     giving_way  for as long as the stall, or `longest`       loaded        delivers
@@ -29,8 +31,9 @@
 //                 on average: a stall
 //     loaded      otherwise                                    loaded        delivers
 //
-// The third row says that all that had arrived was read. The wake-up that begins a stall judges it
-// once: what was due then is delivered without another judgement, however many turns that takes.
+// If nothing else has run for `quiet`, all that had arrived was read. The wake-up that begins a
+// stall judges it once: what was due then is delivered without another judgement, however many
+// turns that takes.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_STALL_GUARD_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_STALL_GUARD_HPP
@@ -78,7 +81,7 @@ public:
         } else if (is_stall(late)) {
             begin(late, now);
         } else if (state_ == state::loaded) {
-            mean_ = (3 * mean_ + (std::min)(late, longest)) / 4;
+            mean_ = with(late, mean_);
             state_ = mean_ < limit_ / 2 ? state::on_time : state::loaded;
         }
         return giving_way();
@@ -91,7 +94,6 @@ public:
     void give_up() noexcept {
         BOOST_ASSERT(giving_way());
         state_ = state::loaded;
-        mean_ = limit_;
     }
 
     /// Nothing is late any more: time was paused, nothing waits, or the wheel ends.
@@ -105,8 +107,11 @@ private:
 
     void begin(nanoseconds late, clock::time_point now) noexcept {
         BOOST_ASSERT(!giving_way() && is_stall(late));
+        // This may be load. One stall does not make all later ones look short.
+        const nanoseconds usual = state_ == state::loaded ? (std::max)(mean_, limit_) : limit_;
+        mean_ = with((std::min)(late, often * usual), usual);
         state_ = state::giving_way;
-        saved_ = false;
+        saved_ = saved_any_ = false;
         ++stalls_;
         stalled_ += late;
         end_ = now + (std::min)(late, longest);
@@ -120,23 +125,30 @@ private:
         }
         if (std::exchange(saved_, false)) {
             useful_ = now;
+            saved_any_ = true;
         }
         if (now - busy_ >= quiet) {
-            state_ = state::on_time;
+            state_ = saved_any_ ? state::on_time : state::loaded;
         } else if (now - useful_ >= grace || now >= end_) {
             state_ = state::loaded;
-            mean_ = (std::max)((std::min)(pass, longest), limit_);
+            mean_ = (std::max)((std::min)(pass, longest), mean_);
         }
+    }
+
+    // The mean, after one more wake-up that was so late.
+    [[nodiscard]] static nanoseconds with(nanoseconds late, nanoseconds mean) noexcept {
+        return (3 * mean + late) / 4;
     }
 
     nanoseconds limit_;
     state state_ = state::on_time;
     bool saved_ = false;       // Since the last wake-up.
-    clock::time_point last_;   // That wake-up,
+    bool saved_any_ = false;   // Since the stall began.
+    clock::time_point last_;   // The last wake-up,
     clock::time_point busy_;   // the last one before which something else has run,
     clock::time_point useful_; // and the last one before which somebody was saved.
     clock::time_point end_;
-    nanoseconds mean_{0}; // Of how late wake-ups are, while the loop is loaded.
+    nanoseconds mean_{0}; // Of how late wake-ups are, since a stall that may be load.
     std::uint64_t stalls_ = 0;
     nanoseconds stalled_{0};
 };
