@@ -321,7 +321,7 @@ private:
     void note_lateness(const state& s) noexcept;
     void arm();
     void keep_armed() noexcept;
-    void want_turn() noexcept;
+    void want_turn(time_point now) noexcept;
     void queue_rest() noexcept;
     void end_stall() noexcept;
     void note_jump() noexcept;

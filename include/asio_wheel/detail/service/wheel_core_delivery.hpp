@@ -59,7 +59,7 @@ void wheel_core<Clock, WaitTraits>::make_ready(wait_op& op, wait_op::result_stat
 // begun. So a turn in the queue ends the work.
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::release_work() noexcept {
-    want_turn();
+    want_turn(clock_.now());
     if (std::exchange(rest_counts_, true)) {
         queue_.work_finished(); // Not the last work: that turn counts, too.
     }

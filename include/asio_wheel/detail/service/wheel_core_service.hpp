@@ -67,7 +67,7 @@ void wheel_core<Clock, WaitTraits>::pause(time_point at) noexcept {
         note_jump();
         driver_.disarm();
         if (wheel_.next_expiry() <= tick_at(clock_.now())) {
-            want_turn(); // It is overdue, and the driver will not look again.
+            want_turn(clock_.now()); // It is overdue, and the driver will not look again.
         }
         keep_armed();
     }

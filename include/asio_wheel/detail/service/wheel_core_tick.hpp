@@ -213,7 +213,7 @@ void wheel_core<Clock, WaitTraits>::arm() {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::keep_armed() noexcept {
     if (throws([this] { arm(); })) {
-        want_turn();
+        want_turn(clock_.now());
     }
 }
 

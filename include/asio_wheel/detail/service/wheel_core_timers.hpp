@@ -120,7 +120,7 @@ void wheel_core<Clock, WaitTraits>::file(state& s) noexcept {
         if (s.deadline() > seen_) {
             wheel_.reschedule(s, seen_);
         }
-        want_turn();
+        want_turn(now);
         return;
     }
     if (follow_set_back(now)) {

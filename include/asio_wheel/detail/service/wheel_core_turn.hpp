@@ -189,9 +189,9 @@ void wheel_core<Clock, WaitTraits>::run_first(locked& guard, operation* first, b
 
 // Queues a turn, or lets the one under way queue its rest.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::want_turn() noexcept {
+void wheel_core<Clock, WaitTraits>::want_turn(time_point now) noexcept {
     if (rest_ == rest::nothing) {
-        share_.begin_anew(clock_.now());
+        share_.begin_anew(now);
         queue_rest();
     } else if (rest_ == rest::running) {
         rest_ = rest::wanted;
