@@ -84,7 +84,9 @@ using partial_cancel_after =
 ///    so with any operation. That the deadline passes at the same time does not matter.
 ///
 /// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
-/// so is the wait.
+/// so is the wait. If the operation's object and the handler's executor have different contexts,
+/// neither may be destroyed while the operation completes on a thread of the other, as with Asio's
+/// cancel_after.
 ///
 /// A timer of the user's. `timer` is a basic_waitable_timer of any clock, executor and context. The
 /// operation's start sets its expiry, which aborts the timer's pending waits; and starts a wait on
