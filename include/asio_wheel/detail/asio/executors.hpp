@@ -131,6 +131,11 @@ inline constexpr bool is_native_type =
     is_io_context_executor<Executor> ||
     (is_pool_executor<Executor> && context_queue::serves_thread_pools);
 
+/// Whether a context of this type tells that its executor is native.
+template <class Context>
+concept has_native_executor = requires(Context context) { context.get_executor(); } &&
+                              is_native_type<decltype(std::declval<Context>().get_executor())>;
+
 /// If `ex` is native, calls f(executor) with the native executor that `ex` is or has inside, and
 /// returns the result. Otherwise returns a default-constructed result. Throws what f() throws.
 template <class Executor, class Function>
@@ -187,7 +192,7 @@ void prepare_queue([[maybe_unused]] const Executor& ex) {
             visit_native(ex, introduce);
         } else {
             auto& context = typed_context_of(ex);
-            if constexpr (requires { requires is_native_type<decltype(context.get_executor())>; }) {
+            if constexpr (has_native_executor<decltype(context)>) {
                 introduce(context.get_executor());
             } else {
                 visit_native(ex, introduce);
