@@ -6,6 +6,7 @@
 // cost depends on the number of waits, not on the elapsed time.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
@@ -13,6 +14,8 @@
 #include "support/names.hpp"
 #include "support/seed.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -20,9 +23,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <ostream>
 #include <random>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -146,6 +151,44 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(after_ten_turns_everything_due_is_delivered_once_a
 }
 
 // The cost of a stall with one wait, and without a due wait.
+// After a stall, each handler saves one connection, whichever way it moves the deadline.
+// real time
+BOOST_AUTO_TEST_CASE(deadlines_that_are_moved_after_a_stall_do_not_expire) {
+    using timer = asio_wheel::steady_timer;
+    for (const bool postpone : {true, false}) {
+        BOOST_TEST_CONTEXT((postpone ? "postpone()" : "expires_after()")) {
+            asio::io_context ctx;
+            std::deque<timer> timers;
+            int expired = 0;
+            const auto count = [&](const error_code& ec) { expired += ec ? 0 : 1; };
+            for (int i = 0; i < 40; ++i) {
+                timers.emplace_back(ctx, 20ms).async_wait(count);
+            }
+            auto next = timers.begin();
+            std::function<void()> data_arrives = [&] {
+                std::this_thread::sleep_for(1ms);
+                if (postpone) {
+                    static_cast<void>(next->postpone(1h));
+                } else {
+                    next->expires_after(1h);
+                    next->async_wait(count);
+                }
+                if (++next != timers.end()) {
+                    asio::post(ctx, [&] { data_arrives(); });
+                } else {
+                    ctx.stop();
+                }
+            };
+            asio::post(ctx, [&] {
+                std::this_thread::sleep_for(300ms);
+                asio::post(ctx, [&] { data_arrives(); });
+            });
+            ctx.run();
+            BOOST_TEST(expired == 0);
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(catching_up_costs_the_same_however_long_it_took, Clock, clocks) {
     for (const shape& s : shapes) {
         for (const bool due : {true, false}) {

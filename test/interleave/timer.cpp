@@ -428,4 +428,28 @@ BOOST_AUTO_TEST_CASE(time_stands_still_and_goes_on_while_waits_begin_and_end) {
     });
 }
 
+// The turn holds back what is not due yet, since the drain has moved the wheel to the last tick.
+BOOST_AUTO_TEST_CASE(a_turn_between_two_slices_of_a_drain_leaves_nothing_behind) {
+    explore_all("drain_and_turn", {.preemptions = 2}, {.schedules = 50}, [] {
+        world w({.slots = 8, .levels = 8, .budget = 1});
+        timer first(w.ctx, 1s), second(w.ctx, 1s), third(w.ctx, 1h), last(w.ctx, 1h);
+        fate of_first, of_second, of_third, of_last;
+        first.async_wait(of_first.watch());
+        second.async_wait(of_second.watch());
+        third.async_wait(of_third.watch());
+        last.async_wait(of_last.watch());
+        w.forward(1s);
+        std::size_t drained = 0;
+        together([&] { drained = w.wheel.drain().size(); }, [&] { w.ctx.poll(); });
+        w.poll();
+        const fate* const all[] = {&of_first, &of_second, &of_third, &of_last};
+        for (const fate* const f : all) {
+            f->check_once();
+        }
+        check(of_third.aborted.count() == 1 && of_last.aborted.count() == 1,
+              "what is not due is aborted");
+        check(drained >= 2, "drain() returns what it has aborted");
+    });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -192,6 +192,39 @@ BOOST_AUTO_TEST_CASE(after_the_load_the_wheel_wakes_up_as_before) {
     BOOST_TEST(wheel.stats().spurious_wake_ups - before.spurious_wake_ups <= 2U);
 }
 
+// The rest of a turn that others have delayed goes no further than the last reading of the clock,
+// which the clock has left.
+BOOST_AUTO_TEST_CASE(a_clock_that_is_set_back_during_a_long_turn_makes_nothing_early) {
+    using clock = manual_clock<struct set_back_in_a_turn, std::chrono::nanoseconds, false>;
+    using patience = impatient<clock>;
+    using timer = asio_wheel::basic_waitable_timer<clock, patience>;
+    clock::set(clock::time_point(100h));
+    asio::io_context ctx;
+    std::deque<timer> timers;
+    timer late(ctx);
+    int calls = 0;
+    bool called = false;
+    for (int i = 0; i < 900; ++i) {
+        timers.emplace_back(ctx, 50ms).async_wait([&](const error_code&) {
+            clock::advance(++calls == 1 ? 501ms : 1ms);
+            if (calls == 600) {
+                clock::set(clock::now() - 5s);
+                late.expires_after(1s);
+                late.async_wait([&](const error_code&) {
+                    called = true;
+                    BOOST_TEST((clock::now() >= late.expiry()));
+                });
+            }
+        });
+    }
+    clock::advance(51ms);
+    for (int i = 0; i < 10'000 && !called; ++i) {
+        look(ctx);
+        clock::advance(calls < 600 ? 0ms : 1ms);
+    }
+    BOOST_TEST(called);
+}
+
 // Nothing was expected at that time.
 BOOST_AUTO_TEST_CASE(a_wait_that_is_taken_back_from_an_executor_is_no_stall) {
     busy_clock::set(busy_clock::time_point(1h));

@@ -155,6 +155,33 @@ BOOST_AUTO_TEST_CASE(threads_that_have_ended_cost_nothing) {
 }
 
 // Also with ThreadSanitizer: what is in a block and its timers is handed over.
+// The block is somebody else's by then, or gone.
+BOOST_AUTO_TEST_CASE(what_a_thread_does_while_it_ends_counts_elsewhere) {
+    struct last_words {
+        thread_counts* counts = nullptr;
+        thread_block** used = nullptr;
+        ~last_words() {
+            counts->here().scheduled();
+            *used = &counts->here();
+        }
+    };
+    thread_counts counts(true);
+    static_cast<void>(counts.here());
+    thread_block* during = nullptr;
+    thread_block* at_the_end = nullptr;
+    std::thread([&] {
+        thread_local last_words words; // It ends after what was made later.
+        words.counts = &counts;
+        words.used = &at_the_end;
+        during = &counts.here();
+        counts.here().scheduled();
+    }).join();
+    BOOST_TEST(during != nullptr);
+    BOOST_TEST(at_the_end != nullptr);
+    BOOST_TEST(at_the_end != during);
+    BOOST_TEST(counts.pending() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(the_timers_of_a_thread_that_has_ended_are_for_others) {
     struct timer : asio_wheel::detail::spare_timer {
         void free() noexcept override { ++freed; }

@@ -116,8 +116,8 @@ BOOST_FIXTURE_TEST_CASE(the_delay_of_a_busy_context_is_known_after_two_turns, bu
 BOOST_FIXTURE_TEST_CASE(a_wake_up_that_comes_early_makes_the_delay_shorter, busy_loop) {
     turn(budget, 0ms, 50ms, 1ms);
     turn(budget, 0ms, 50ms, 1ms);
-    share.come_early(20ms);
+    share.come_early(-20ms);
     BOOST_TEST((share.delay() == 30ms));
-    share.come_early(30ms);
+    share.come_early(-30ms);
     BOOST_TEST((share.delay() == 0ms));
 }

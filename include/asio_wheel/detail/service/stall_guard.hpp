@@ -113,7 +113,7 @@ private:
         state_ = state::giving_way;
         saved_ = saved_any_ = false;
         ++stalls_;
-        stalled_ += late;
+        stalled_ += (std::min)(late, (nanoseconds::max)() - stalled_);
         end_ = now + (std::min)(late, longest);
         last_ = busy_ = useful_ = now;
     }

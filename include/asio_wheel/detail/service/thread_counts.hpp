@@ -162,7 +162,8 @@ public:
             return first_;
         }
         const found& last = found_[place()];
-        return last.counts == this && last.born == born_ ? *last.block : find();
+        const bool known = last.counts == this && last.born == born_ && !thread_life::gone();
+        return known ? *last.block : find();
     }
 
     /// A timer that a thread has left which has ended. Null if there is none.

@@ -94,8 +94,8 @@ public:
         const nanoseconds shorter = (std::min)(last_delay_, before_last_delay_);
         return shorter >= long_delay ? shorter : nanoseconds(0);
     }
-    /// A wake-up came before it was due.
-    void come_early(nanoseconds by) noexcept { last_delay_ = delay() - by; }
+    /// A wake-up came before it was due: `late` is negative.
+    void come_early(nanoseconds late) noexcept { last_delay_ = delay() + late; }
 
     /// When the last turn began, and when it ended.
     [[nodiscard]] TimePoint began() const noexcept { return began_; }

@@ -324,8 +324,8 @@ private:
     void want_turn(time_point now) noexcept;
     void queue_rest() noexcept;
     void end_stall() noexcept;
-    void note_jump() noexcept;
-    void note_saved(const state& s) noexcept;
+    void note_jump(time_point now) noexcept;
+    void note_saved(time_point expiry) noexcept;
     [[nodiscard]] bool holds_back(const state& s) const noexcept;
     [[nodiscard]] bool become_idle() noexcept;
     [[nodiscard]] bool any_wait_pending() const noexcept;

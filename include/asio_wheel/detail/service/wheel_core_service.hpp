@@ -64,7 +64,10 @@ void wheel_core<Clock, WaitTraits>::pause(time_point at) noexcept {
             // ago it was made: a test with virtual_time does the same each time.
             clock_.begin_ticks();
         }
-        note_jump();
+        {
+            const visit others(*this);
+            note_jump(clock_.now());
+        }
         driver_.disarm();
         if (wheel_.next_expiry() <= tick_at(clock_.now())) {
             want_turn(clock_.now()); // It is overdue, and the driver will not look again.
@@ -78,7 +81,10 @@ void wheel_core<Clock, WaitTraits>::resume() noexcept {
     const locked guard(*this, "resume()");
     if (clock_.paused()) {
         clock_.resume();
-        note_jump();
+        {
+            const visit others(*this);
+            note_jump(clock_.now());
+        }
         driver_.disarm();
         keep_armed();
     }
@@ -196,7 +202,7 @@ std::vector<typename Clock::time_point> wheel_core<Clock, WaitTraits>::drain() {
     for (bool more = true; more;) {
         const locked guard(*this, "drain()");
         const visit others(*this);
-        begin_pass();
+        wheel_.release_held(); // Also what a turn has held back since the slice before.
         const wheel::progress passed = wheel_.advance(last_tick, options_.budget, due_);
         in_pass_ = more = passed.more;
         std::size_t aborted = 0;

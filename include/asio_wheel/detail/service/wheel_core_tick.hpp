@@ -19,11 +19,13 @@ namespace asio_wheel::detail {
 template <class Clock, class WaitTraits>
 typename wheel_core<Clock, WaitTraits>::slice
 wheel_core<Clock, WaitTraits>::collect(time_point now) noexcept {
+    const visit others(*this);
+    if (follow_set_back(now)) {
+        note_jump(now);
+    }
     begin_pass();
-    static_cast<void>(follow_set_back(now));
     seen_ = tick_at(now);
     pass_time_ = now;
-    const visit others(*this);
     const auto [expired, more] = wheel_.advance(seen_, options_.budget, due_);
     in_pass_ = more;
     note_crowd();
@@ -202,8 +204,9 @@ void wheel_core<Clock, WaitTraits>::arm() {
                     [this](std::uint64_t turn) { on_wake_up(turn); });
         ++wake_ups_to_come_;
         // Or it has passed: then the context is not late, unless that was left out.
+        const time_point now = clock_.corrected(real);
         driver_due_ =
-            (std::max)(clock_.begin_of(next), behind_ ? pass_time_ : clock_.corrected(real));
+            (std::max)(clock_.begin_of(next), behind_ ? (std::min)(pass_time_, now) : now);
         queue_.work_finished(); // Not the last work: a wait is pending.
     }
 }

@@ -166,7 +166,7 @@ wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
         if (s.ops.empty() || (life != timer_life::tombstone && life != timer_life::unknown)) {
             return nullptr; // The visit has seen it waiting.
         }
-        note_saved(s);
+        note_saved(s.expiry.get());
     }
     wait_op& op = s.ops.front();
     s.ops.clear();
@@ -222,7 +222,7 @@ wait_op* wheel_core<Clock, WaitTraits>::withdraw(state& s) noexcept {
         abort(op);
         return nullptr;
     }
-    note_saved(s);
+    note_saved(s.expiry.get());
     detach_and_unfile(op);
     counts_.here().cancelled();
     ASIO_WHEEL_PROBE2(cancel, &s, 1);
@@ -295,7 +295,8 @@ bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expi
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
     const no_visit visits(*this);
-    if (lock_free_ && s.life() == timer_life::waiting && expiry >= s.expiry.get()) {
+    const time_point before = s.expiry.get();
+    if (lock_free_ && s.life() == timer_life::waiting && expiry >= before) {
         const sole_use use(*this, "postpone()");
         s.expiry.set_then_look(expiry, options_.locking);
         if (visits.since()) {
@@ -310,7 +311,7 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
         settle_life(s);
         return 0;
     }
-    note_saved(s);
+    note_saved(before);
     s.expiry.set(expiry);
     // After drain(), what is due cannot wait again.
     return stopped_ ? 0 : refile(s);
@@ -356,7 +357,7 @@ void wheel_core<Clock, WaitTraits>::touched(state& s) noexcept {
     const locked guard(*this, "touch()");
     const timer_life life = s.life_in_visit();
     if (life == timer_life::waiting || life == timer_life::guarded) {
-        note_saved(s);
+        note_saved(s.expiry.get());
     }
 }
 

@@ -37,7 +37,7 @@ operation* wheel_core<Clock, WaitTraits>::wake_up(locked& guard, time_point now)
     if (rest_ == rest::nothing) { // Otherwise the turn that is queued looks at the clock.
         auto late = to_nanoseconds(until_saturating(driver_due_, now));
         if (late < std::chrono::nanoseconds(0)) {
-            share_.come_early(-std::exchange(late, std::chrono::nanoseconds(0)));
+            share_.come_early(std::exchange(late, std::chrono::nanoseconds(0)));
         }
         if (counts) {
             measured_.get().woke_up(late, to_nanoseconds(now.time_since_epoch()));
@@ -45,7 +45,7 @@ operation* wheel_core<Clock, WaitTraits>::wake_up(locked& guard, time_point now)
         }
         const std::size_t entries = share_.entries(busy_until(now));
         behind_ = false;
-        if (gives_way(late) && !counts && tick_at(now) <= wheel_.now()) {
+        if (gives_way(late) && !counts && tick_at(now) <= wheel_.now() && now >= pass_time_) {
             keep_armed(); // What has become due since is held back already.
         } else {
             share_.begin_turn(now);
@@ -106,7 +106,7 @@ void wheel_core<Clock, WaitTraits>::on_rest_of_turn() {
     const std::chrono::nanoseconds others = share_.begin_rest(now);
     // If others were busy for long, what has become due meanwhile may be the victim of a stall.
     // Only a wake-up judges that, because it comes after the context has looked at its sockets.
-    const time_point judged = behind_ ? pass_time_ : (std::min)(now, share_.ended());
+    const time_point judged = (std::min)(now, behind_ ? pass_time_ : share_.ended());
     behind_ = behind_ || stall_.giving_way() || (is_stall(others) && !clock_.paused() && !closing_);
     const time_point until = behind_ ? judged : now;
     share_.begin_turn(now);
@@ -208,23 +208,24 @@ void wheel_core<Clock, WaitTraits>::queue_rest() noexcept {
     ready_.push_visible(rest_of_turn_);
 }
 
-// While the wheel gives way, the waits of a timer are moved, touched or cancelled.
+// While the wheel gives way, the waits of a timer are moved, touched or cancelled, which had this
+// expiry until then.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::note_saved(const state& s) noexcept {
-    if (stall_.giving_way() && is_due(s.expiry.get(), pass_time_)) {
+void wheel_core<Clock, WaitTraits>::note_saved(time_point expiry) noexcept {
+    if (stall_.giving_way() && is_due(expiry, pass_time_)) {
         stall_.saved();
     }
 }
 
-// Paused time begins or ends, so time jumps. Nothing is late any more, and the next pass visits
-// again what was held back.
+// Paused time begins or ends, or the clock was set back: time jumps. Nothing is late any more, and
+// the next pass visits again what was held back. In a visit, whose end says that the wheel does not
+// give way any more.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::note_jump() noexcept {
+void wheel_core<Clock, WaitTraits>::note_jump(time_point now) noexcept {
     behind_ = false;
-    share_.begin_anew(clock_.now());
+    share_.begin_anew(now);
     if (stall_.giving_way()) {
         stall_.end();
-        end_stall();
         in_pass_ = false;
     }
 }

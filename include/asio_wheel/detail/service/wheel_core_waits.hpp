@@ -88,7 +88,7 @@ void wheel_core<Clock, WaitTraits>::detach_and_unfile(wait_op& op) noexcept {
 template <class Clock, class WaitTraits>
 void wheel_core<Clock, WaitTraits>::abort(wait_op& op) noexcept {
     ASIO_WHEEL_PROBE2(cancel, op.owner, 1);
-    note_saved(static_cast<const state&>(*op.owner));
+    note_saved(static_cast<const state&>(*op.owner).expiry.get());
     detach_and_unfile(op);
     counts_.here().cancelled();
     make_ready(op, wait_op::result_state::aborted);
@@ -101,7 +101,7 @@ std::size_t wheel_core<Clock, WaitTraits>::abort_some(timer_entry& entry,
                                                       std::size_t most) noexcept {
     std::size_t done = 0;
     if (!entry.ops.empty()) {
-        note_saved(static_cast<const state&>(entry));
+        note_saved(static_cast<const state&>(entry).expiry.get());
     }
     if (most != 0 && entry.life() == timer_life::waiting) {
         wait_op& op = entry.ops.front();

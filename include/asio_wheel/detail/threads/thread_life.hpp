@@ -29,6 +29,9 @@ public:
         return here.life;
     }
 
+    /// Whether the calling thread ends: what it had of mine() may be gone.
+    [[nodiscard]] static bool gone() noexcept { return gone_; }
+
     /// How many threads have ended that had called mine(). Read before ended(): if the number is
     /// the same as before, none of them has.
     [[nodiscard]] static std::uint64_t ends() noexcept {
