@@ -192,7 +192,9 @@ public:
     auto async_wait_until(
         keys_type keys, const time_point& deadline, Function function,
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
-        return begin(std::move(keys), deadline, std::move(function), token);
+        return begin(std::move(keys),
+                     detail::not_nan("the deadline of a delayed operation", deadline),
+                     std::move(function), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.

@@ -12,6 +12,7 @@
 #define ASIO_WHEEL_INTERVAL_HPP
 
 #include <asio_wheel/detail/requirements.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
@@ -174,7 +175,9 @@ public:
     void reset() { impl_->reset(); }
 
     /// The next tick is due at `t`, and those thereafter a period later each.
-    void reset_at(const time_point& t) { impl_->reset_at(t); }
+    void reset_at(const time_point& t) {
+        impl_->reset_at(detail::not_nan("the time of a tick", t));
+    }
 
 private:
     std::unique_ptr<impl> impl_;

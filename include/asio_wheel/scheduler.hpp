@@ -301,7 +301,7 @@ public:
     /// its tasks.
     ///
     /// Throws boost::system::system_error with errc::resource_deadlock_would_occur if a task of the
-    /// scheduler calls this, because it would wait for itself.
+    /// scheduler calls this (a coroutine, before it was suspended): it would wait for itself.
     void wait_idle() { detail::block_until_idle(impl_.registry()); }
     /// The same, but not for longer than `d`: in real time, also while the wheel's time is paused.
     /// Returns whether the scheduler is idle.

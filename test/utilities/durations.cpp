@@ -6,6 +6,7 @@
 
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
@@ -325,6 +326,25 @@ BOOST_FIXTURE_TEST_CASE(negative_infinite_times_have_come, scheduling) {
     poll();
     BOOST_TEST(log.size() == 2U);
     BOOST_TEST(message_of([&] { asio_wheel::idle_timer(ctx, -infinite); }) != "nothing");
+}
+
+BOOST_AUTO_TEST_CASE(a_time_that_is_not_a_number_changes_nothing) {
+    using time_point = fractional_clock::time_point;
+    const time_point no_time{no_number};
+    asio::io_context ctx;
+    asio_wheel::basic_interval<fractional_clock> ticks(ctx, 1s);
+    const time_point next = ticks.expiry();
+    BOOST_TEST(message_of([&] { ticks.reset_at(no_time); }) ==
+               "asio_wheel: the time of a tick is not a number (NaN)");
+    BOOST_TEST((ticks.expiry() == next));
+    asio_wheel::basic_delayed_operations<int, int, fractional_clock> operations(ctx);
+    BOOST_TEST(message_of([&] {
+                   operations.async_wait_until(
+                       1, no_time, [] { return std::optional<int>(); },
+                       [](const error_code&, int) {});
+               }) == "asio_wheel: the deadline of a delayed operation is not a number (NaN)");
+    BOOST_TEST(operations.delayed() == 0U);
+    BOOST_TEST(operations.keys() == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -68,6 +68,12 @@ inline constexpr bool has_tag = std::is_same_v<typename associated_tag<Handler>:
 static_assert(wait_kind::scheduler < (std::min)({wait_kind::idle, wait_kind::heartbeat,
                                                  wait_kind::queue, wait_kind::stream}));
 
+/// Whether the handler of a wait of this kind asks the wheel before it calls the user's.
+[[nodiscard]] constexpr bool needs_wheel_when_delivered(wait_kind kind) noexcept {
+    return kind == wait_kind::interval || kind == wait_kind::idle || kind == wait_kind::heartbeat ||
+           kind == wait_kind::stream;
+}
+
 /// Whether a wait of this kind may guard something that arrives, so that it must not expire before
 /// what has arrived was read. A user's timer may.
 [[nodiscard]] constexpr bool guards_io(wait_kind kind) noexcept {

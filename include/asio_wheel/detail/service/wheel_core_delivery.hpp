@@ -221,14 +221,16 @@ wheel_core<Clock, WaitTraits>::arrive(const lifetime_ptr<wheel_core>& lifetime,
     case wait_op::result_state::dropped:
         return arrival::dropped;
     default:
-        if (op.owner != nullptr) { // Otherwise it was aborted, or the core has ended.
+        if (op.owner != nullptr) {
             wheel_core& core = *lifetime->core;
             core.claim(op, core.counts_.here());
             if constexpr (context_queue::is_public) { // See may_be_all().
                 static_cast<void>(core.become_idle());
             }
+        } else if (op.result == wait_op::result_state::due && needs_wheel_when_delivered(op.kind)) {
+            return arrival::dropped; // The core has ended.
         }
-        return arrival::claimed;
+        return arrival::claimed; // Or it was aborted.
     }
 }
 

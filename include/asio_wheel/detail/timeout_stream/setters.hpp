@@ -113,8 +113,9 @@ public:
     /// other layer may have a function unsent_bytes(layer) in its namespace, which returns it as a
     /// std::size_t, or a std::optional of that, and throws nothing. Where nobody knows, only bytes
     /// that are read or written count. There, a period should be long enough for a peer to take a
-    /// third of the socket's buffer. (While time is paused, the system is not asked: what it does
-    /// takes real time.)
+    /// third of the socket's buffer. A period must also be longer than the peer's system takes to
+    /// report what it has taken: seconds, if the peer reads slowly. (While time is paused, the
+    /// system is not asked: what it does takes real time.)
     template <class Rep, class Period>
     void idle_after(const std::chrono::duration<Rep, Period>& d) {
         set_idle(positive<duration>("the idle period of a timeout_stream", d));
