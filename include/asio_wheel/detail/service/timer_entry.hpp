@@ -35,20 +35,9 @@
 // not touch it again either, nor the wait: the handler may run at once on another thread, and
 // destroy the timer.
 //
-// A visit is a slice of work by a thread that holds the lock and changes timers of other threads.
-// An owner without the lock may meet a visit. The visit drops a tombstone by a compare-exchange:
-// either the visit makes it `unknown`, and the owner that starts a wait takes the lock; or the
-// owner makes it `waiting`, and the visit sees the wait. All other changes by a visit are plain
-// stores, so that it needs no read-modify-write for each of many waits. They may overwrite what an
-// owner does to a wait, when it cancels or postpones it. So each visit is counted when it begins
-// and when it ends. The owner reads that count before and after it changes the state. If no visit
-// was under way, the next visit sees the change. Otherwise the owner takes the lock, and looks what
-// the visit has made of the timer.
 //
-// A timer can be re-armed without changing the wheel, because it is filed for a tick that is not
-// later than its expiry. When that tick comes, the wheel asks for the expiry, and files the timer
-// again if the expiry is later. An expiry before that tick, and an earlier one of a wait, needs the
-// lock.
+// timer_state.hpp has what an owner does without the lock, and visit_count.hpp how it learns of
+// visits.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
@@ -61,8 +50,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -161,77 +148,6 @@ private:
         return life_.compare_exchange_strong(seen, timer_life::unknown, std::memory_order_release,
                                              std::memory_order_acquire);
     }
-};
-
-/// A point of time that its owner may change while the wheel reads it; if such points are too large
-/// for that, it is guarded by the wheel's lock.
-template <class TimePoint>
-class expiry_cell {
-    [[nodiscard]] static constexpr bool fits() noexcept {
-        if constexpr (std::is_trivially_copyable_v<TimePoint>) {
-            return std::atomic<TimePoint>::is_always_lock_free;
-        } else {
-            return false;
-        }
-    }
-
-public:
-    static constexpr bool is_atomic = fits();
-
-    [[nodiscard]] TimePoint get() const noexcept {
-        if constexpr (is_atomic) {
-            return value_.load(std::memory_order_relaxed);
-        } else {
-            return value_;
-        }
-    }
-
-    /// What a visit sees. Pairs with set_then_look().
-    [[nodiscard]] TimePoint get_in_visit() const noexcept {
-        if constexpr (is_atomic) {
-            return value_.load(std::memory_order_seq_cst);
-        } else {
-            return value_;
-        }
-    }
-
-    void set(TimePoint t) noexcept {
-        if constexpr (is_atomic) {
-            value_.store(t, std::memory_order_relaxed);
-        } else {
-            value_ = t;
-        }
-    }
-
-    /// As set(), before the owner looks for a visit. `concurrent`: there is more than one thread.
-    void set_then_look(TimePoint t, bool concurrent) noexcept {
-        if constexpr (is_atomic) {
-            if (concurrent) {
-                value_.store(t, std::memory_order_seq_cst);
-                return;
-            }
-        }
-        set(t);
-    }
-
-    /// By another thread than the owner's: only if it is `expected` still.
-    [[nodiscard]] bool change(TimePoint expected, TimePoint t) noexcept {
-        if constexpr (is_atomic) {
-            return value_.compare_exchange_strong(expected, t, std::memory_order_relaxed);
-        } else {
-            value_ = t;
-            return true;
-        }
-    }
-
-private:
-    std::conditional_t<is_atomic, atomic<TimePoint>, TimePoint> value_{}; // See postpone_visit.
-};
-
-/// What the service keeps in a timer.
-template <class Clock>
-struct timer_state : timer_entry {
-    expiry_cell<typename Clock::time_point> expiry;
 };
 
 } // namespace asio_wheel::detail

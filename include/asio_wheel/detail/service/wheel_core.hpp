@@ -46,8 +46,9 @@
 #include <asio_wheel/detail/service/spare_timers.hpp>
 #include <asio_wheel/detail/service/stall_guard.hpp>
 #include <asio_wheel/detail/service/thread_counts.hpp>
-#include <asio_wheel/detail/service/timer_entry.hpp>
+#include <asio_wheel/detail/service/timer_state.hpp>
 #include <asio_wheel/detail/service/turn_share.hpp>
+#include <asio_wheel/detail/service/visit_count.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/service/wheel_clock.hpp>
 #include <asio_wheel/detail/service/wheel_time.hpp>
@@ -190,7 +191,6 @@ public:
 private:
     class locked;
     class visit;
-    class no_visit;
     class sole_use;
 
     struct walk_turns {
@@ -354,9 +354,7 @@ private:
 
     // Read without the lock, and written under it. The litmus tests are in test/memory_model/.
     //
-    // How many visits have begun or ended. Odd during a visit. See timer_entry.hpp; litmus tests:
-    // cancel_visit, postpone_visit, visit_end.
-    alignas(64) atomic<std::uint32_t> visits_{0};
+    alignas(64) visit_count visits_;
     // True if the driver is not armed because no wait is pending. A thread that starts a wait
     // without the lock must then take it. Either this thread sees the flag, or the thread that sets
     // the flag sees the new wait counted: see thread_count; litmus tests: start_idle,

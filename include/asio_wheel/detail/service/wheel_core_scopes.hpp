@@ -95,47 +95,22 @@ private:
 };
 
 // Lives, under the lock, while the core changes timers that belong to other threads: see
-// timer_entry.hpp. While the wheel gives way after a stall, the count stays odd, as if a visit were
-// under way. So owners take the lock, and the wheel learns which waits are saved.
+// visit_count.hpp. While the wheel gives way after a stall, the count stays odd. So owners take the
+// lock, and the wheel learns which waits are saved.
 template <class Clock, class WaitTraits>
 class wheel_core<Clock, WaitTraits>::visit {
 public:
-    explicit visit(wheel_core& core) noexcept : core_(core) {
-        const bool gives_way = core.visits_.load(std::memory_order_relaxed) % 2 != 0;
-        count(gives_way ? 2 : 1, std::memory_order_seq_cst);
-    }
+    explicit visit(wheel_core& core) noexcept : core_(core) { core.visits_.begin(); }
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
     ~visit() {
         const bool goes_on = core_.stall_.giving_way();
-        count(goes_on ? 2 : 1, std::memory_order_release);
+        core_.visits_.end(goes_on);
         core_.anchor().time.want_touches(goes_on);
     }
 
 private:
-    void count(std::uint32_t steps, std::memory_order order) noexcept {
-        core_.visits_.store(core_.visits_.load(std::memory_order_relaxed) + steps, order);
-    }
-
     wheel_core& core_;
-};
-
-// Made by a timer's owner before it uses the timer without the lock.
-template <class Clock, class WaitTraits>
-class wheel_core<Clock, WaitTraits>::no_visit {
-public:
-    explicit no_visit(const wheel_core& core) noexcept
-        : core_(core), before_(core.visits_.load(std::memory_order_acquire)) {}
-
-    // Asked after the change. True if no visit was under way: then the next one sees the
-    // change.
-    [[nodiscard]] bool since() const noexcept {
-        return before_ % 2 == 0 && core_.visits_.load(std::memory_order_seq_cst) == before_;
-    }
-
-private:
-    const wheel_core& core_;
-    const std::uint32_t before_;
 };
 
 // Lives while a timer is used without the lock. On a wheel for one thread it asserts that there

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // What a timer's owner does: with the wheel's lock, and without it. See wheel_core.hpp for the
-// ground rules, and timer_entry.hpp for the states of a timer.
+// ground rules, timer_entry.hpp for the states of a timer, and timer_state.hpp for what needs no
+// lock.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_TIMERS_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CORE_TIMERS_HPP
 
 #include <asio_wheel/detail/service/wheel_core.hpp>
+
+#include <optional>
 
 namespace asio_wheel::detail {
 
@@ -57,24 +60,18 @@ void wheel_core<Clock, WaitTraits>::note_peak(const thread_block& counts) noexce
     }
 }
 
-// Starts a wait on a tombstone. False if the timer is none.
-//
-// From the moment when the timer is `waiting`, the wait is in the hands of the threads that run the
-// context, and may be over already. So nothing but the core is touched after that.
+// Starts a wait on a tombstone. False if the timer is none. After success nothing but the core is
+// touched: see try_start(). The wait is counted before, because it may be over at once.
 template <class Clock, class WaitTraits>
 bool wheel_core<Clock, WaitTraits>::start_unlocked(state& s, wait_op& op) noexcept {
     if (!lock_free_ || op.link() != nullptr || s.life() != timer_life::tombstone) {
         return false;
     }
     const sole_use use(*this, "async_wait()");
-    op.owner = &s;
-    s.ops.push_back(op);
     thread_block& counts = counts_.here();
     counts.scheduled();
-    if (!s.change_life(timer_life::tombstone, timer_life::waiting, options_.locking)) {
-        counts.not_scheduled(); // A visit has just taken it out of the wheel.
-        s.ops.clear();
-        op.owner = nullptr;
+    if (!s.try_start(op, options_.locking)) {
+        counts.not_scheduled();
         return false;
     }
     if (idle_.load(std::memory_order_seq_cst)) {
@@ -148,23 +145,22 @@ std::size_t wheel_core<Clock, WaitTraits>::cancel_one(state& s) noexcept {
     return aborted;
 }
 
-// Ends the wait of a timer in the state `waiting`. Null if the timer is in another state. The timer
-// stays filed, because a wait for a new expiry most likely follows.
+// Ends the wait of a timer in the state `waiting`. Null if the timer is in another state.
 template <class Clock, class WaitTraits>
 wait_op* wheel_core<Clock, WaitTraits>::end_unlocked(state& s) noexcept {
-    const no_visit visits(*this);
+    const visit_count::glance visits(visits_);
     if (!lock_free_ || s.life() != timer_life::waiting) {
         return nullptr;
     }
     const sole_use use(*this, "cancel()");
-    if (!s.change_life(timer_life::waiting, timer_life::tombstone, options_.locking)) {
+    const unlocked cancelled = s.try_cancel(visits, options_.locking);
+    if (cancelled == unlocked::refused) {
         return nullptr;
     }
-    if (!visits.since()) {
+    if (cancelled == unlocked::met_visit) {
         const locked guard(*this, "cancel()");
-        const timer_life life = s.life();
-        if (s.ops.empty() || (life != timer_life::tombstone && life != timer_life::unknown)) {
-            return nullptr; // The visit has seen it waiting.
+        if (!s.was_cancelled()) {
+            return nullptr;
         }
         note_saved(s.expiry.get());
     }
@@ -289,17 +285,14 @@ bool wheel_core<Clock, WaitTraits>::is_filed_for(const state& s, time_point expi
     return false;
 }
 
-// A later time needs no lock: the wait goes on, or was due by the old expiry. An earlier one needs
-// it. Otherwise a visit could make the wait due by the new expiry before the owner looks for a
-// visit, and nothing would tell by which of the two it was due.
 template <class Clock, class WaitTraits>
 std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry) noexcept {
-    const no_visit visits(*this);
-    const time_point before = s.expiry.get();
-    if (lock_free_ && s.life() == timer_life::waiting && expiry >= before) {
+    const visit_count::glance visits(visits_);
+    std::optional<time_point> before; // The old expiry, if the new one was set without the lock.
+    if (lock_free_ && s.life() == timer_life::waiting) {
+        before = s.expiry.get();
         const sole_use use(*this, "postpone()");
-        s.expiry.set_then_look(expiry, options_.locking);
-        if (visits.since()) {
+        if (s.try_postpone(expiry, visits, options_.locking) == unlocked::done) {
             counts_.here().postponed(1);
             ASIO_WHEEL_PROBE2(postpone, &s, probe_count(expiry));
             return 1;
@@ -311,7 +304,7 @@ std::size_t wheel_core<Clock, WaitTraits>::postpone(state& s, time_point expiry)
         settle_life(s);
         return 0;
     }
-    note_saved(before);
+    note_saved(before.value_or(s.expiry.get()));
     s.expiry.set(expiry);
     // After drain(), what is due cannot wait again.
     return stopped_ ? 0 : refile(s);
