@@ -139,8 +139,9 @@ private:
         using pair = std::pair<std::string_view, const char*>;
         static constexpr std::array known{
             pair("core_lifetime", "the wheel's owners"),
-            pair("wheel_clock", "the clock's mode"),
+            pair("wheel_time", "the clock's mode"),
             pair("wheel_core", "the wheel's state"),
+            pair("visit_count", "the wheel's state"),
             pair("idle_scale", "the scale of idle timers"),
         };
         const std::string stem = stem_of(b.file);
