@@ -174,7 +174,8 @@ public:
     /// Begins a period now: the next tick is due when it ends.
     void reset() { impl_->reset(); }
 
-    /// The next tick is due at `t`, and those thereafter a period later each.
+    /// The next tick is due at `t`, and those thereafter a period later each. Throws
+    /// std::invalid_argument if `t` is not a number (NaN).
     void reset_at(const time_point& t) {
         impl_->reset_at(detail::not_nan("the time of a tick", t));
     }

@@ -71,7 +71,7 @@ public:
     /// Whether what takes others so long is a stall, and not the load of a busy loop.
     [[nodiscard]] bool is_stall(nanoseconds late) const noexcept {
         return limit_ != nanoseconds::zero() &&
-               late > (state_ == state::loaded ? often * (std::max)(mean_, limit_) : limit_);
+               late > (state_ == state::loaded ? often * usual() : usual());
     }
 
     /// A wake-up has come at `now`, which is late. Returns giving_way().
@@ -108,8 +108,7 @@ private:
     void begin(nanoseconds late, clock::time_point now) noexcept {
         BOOST_ASSERT(!giving_way() && is_stall(late));
         // This may be load. One stall does not make all later ones look short.
-        const nanoseconds usual = state_ == state::loaded ? (std::max)(mean_, limit_) : limit_;
-        mean_ = with((std::min)(late, often * usual), usual);
+        mean_ = with((std::min)(late, often * usual()), usual());
         state_ = state::giving_way;
         saved_ = saved_any_ = false;
         ++stalls_;
@@ -133,6 +132,12 @@ private:
             state_ = state::loaded;
             mean_ = (std::max)((std::min)(pass, longest), mean_);
         }
+    }
+
+    // How late wake-ups are that are no stall: no later than the limit. On a loaded loop, they are
+    // as late as on average, if that is more.
+    [[nodiscard]] nanoseconds usual() const noexcept {
+        return state_ == state::loaded ? (std::max)(mean_, limit_) : limit_;
     }
 
     // The mean, after one more wake-up that was so late.
