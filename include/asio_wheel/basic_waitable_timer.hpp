@@ -289,8 +289,10 @@ public:
     /// Allocation: one, by the handler's associated allocator (by default from a pool of the
     /// library), freed before the handler is called. It is no larger than that of Asio's timers
     /// (or by four bytes, with pointers of 32 bits). If it throws, the timer is as it was.
-    /// Completion allocates nothing, but for what executors of an unknown kind allocate themselves:
-    /// if one has no memory, the wait is sent to it again later.
+    /// Completion allocates nothing of ours. An executor that is not a context's own, such as a
+    /// strand, allocates for each handler: if it has no memory, the wait is sent to it again later.
+    /// (A strand of another context that finds no memory for its turn stays locked, as with any
+    /// handler. Its waits are lost with it.)
     ///
     /// Lifetimes: the timer may be moved or destroyed while the wait is pending, also from a
     /// handler. When the context ends, handlers of pending waits are destroyed without being

@@ -238,12 +238,11 @@ public:
     /// value is handed out.
     ///
     /// Allocation: one, by the handler's associated allocator, freed before the handler is called.
-    /// For the first pop that waits, the wait's memory, too, which the queue keeps; and, for a
-    /// handler on a strand or an executor unknown, what posting will need. If any of them throws,
-    /// there is no pop. Once started, a pop needs no further memory: not to be handed its value,
-    /// not to be aborted in whichever way, and not when the queue or the context ends. (An executor
-    /// that allocates by itself may lack memory; the pop is then posted again and again until there
-    /// is some.)
+    /// For the first pop that waits, the wait's memory, too, which the queue keeps. If one of them
+    /// throws, there is no pop. Once started, a pop needs no further memory of ours: not to be
+    /// handed its value, not to be aborted in whichever way, and not when the queue or the context
+    /// ends. (A strand, or an executor of an unknown kind, allocates for each handler. If it has no
+    /// memory, the pop is sent to it again later.)
     ///
     /// Exceptions: a value moves twice, into the operation and, when the handler is called, out of
     /// it. If the second move throws, the exception leaves the context's run() as if the handler

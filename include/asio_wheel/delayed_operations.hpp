@@ -164,11 +164,11 @@ public:
     /// operation completes.
     ///
     /// Allocation: one, by the handler's associated allocator, freed before the handler is called;
-    /// one for each key that nothing has watched, and now and then a table for these; and, for a
-    /// handler on another strand or an executor unknown, what posting will need. If any of them
-    /// throws, there is no operation, and the function was not called. Once started, an operation
-    /// needs no further memory, whichever way it ends. (An executor that allocates by itself may
-    /// lack memory; the operation is then posted again and again until there is some.)
+    /// one for each key that nothing has watched, and now and then a table for these. If any of
+    /// them throws, there is no operation, and the function was not called. Once started, an
+    /// operation needs no further memory of ours, whichever way it ends. (A strand, or an executor
+    /// of an unknown kind, allocates for each handler. If it has no memory, the operation is sent
+    /// to it again later.)
     ///
     /// Throws std::invalid_argument without keys, or if `d` is not a number.
     ///

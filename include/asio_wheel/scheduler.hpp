@@ -279,9 +279,9 @@ public:
     /// destroyed with them. If it is another context, it must exist until the threads that run or
     /// cancel the tasks have returned from that: one of them posts the handler.
     ///
-    /// Allocation: one, by the handler's associated allocator, freed before the handler is called;
-    /// and, for a handler on a strand or an executor unknown, what posting will need. If any of
-    /// them throws, there is no operation. The completion needs no memory.
+    /// Allocation: one, by the handler's associated allocator, freed before the handler is called.
+    /// If it throws, there is no operation. The completion needs no memory of ours. (A strand
+    /// allocates for each handler. If it has no memory, the operation is sent to it again later.)
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
         requires detail::wait_token<Token>

@@ -159,6 +159,7 @@ BOOST_AUTO_TEST_CASE(operations_with_an_allocator) {
 
 BOOST_AUTO_TEST_CASE(operations_of_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false;
         const auto strand = w.strand();
         supply s;
         using type = operations_on<reliable_strand>;
@@ -176,6 +177,7 @@ BOOST_AUTO_TEST_CASE(operations_of_a_strand) {
 
 BOOST_AUTO_TEST_CASE(operations_bound_to_other_executors) {
     each_failure([](world& w) {
+        w.ends_without_memory = false;
         const auto strand = w.strand();
         auto& other = w.other();
         supply s;
@@ -199,6 +201,7 @@ BOOST_AUTO_TEST_CASE(operations_bound_to_other_executors) {
 
 BOOST_AUTO_TEST_CASE(operations_on_a_hidden_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false;
         const auto strand = w.prepare([&] { return asio::make_strand(w.ctx()); });
         supply s;
         operations ops = w.call([&] { return operations(strand); });

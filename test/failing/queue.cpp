@@ -328,6 +328,7 @@ BOOST_AUTO_TEST_CASE(pops_with_an_allocator) {
 
 BOOST_AUTO_TEST_CASE(pops_of_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false;
         const auto strand = w.strand();
         queue_on<reliable_strand> q = w.call([&] { return queue_on<reliable_strand>(strand); });
         ledger all(w);
@@ -336,6 +337,8 @@ BOOST_AUTO_TEST_CASE(pops_of_a_strand) {
         all.push(q, 1, 3ms);
         all.push(q, 2, 3ms);
         w.pass(5);
+        w.end_shortage();
+        w.pass(1);
         all.give_up(aborted);
         q.cancel();
         w.run();
@@ -345,6 +348,7 @@ BOOST_AUTO_TEST_CASE(pops_of_a_strand) {
 
 BOOST_AUTO_TEST_CASE(pops_bound_to_other_executors) {
     each_failure([](world& w) {
+        w.ends_without_memory = false;
         const auto strand = w.strand();
         auto& other = w.other();
         queue q = w.call([&] { return queue(w.ctx()); });
@@ -356,6 +360,8 @@ BOOST_AUTO_TEST_CASE(pops_bound_to_other_executors) {
         all.push(q, 1, 3ms);
         all.push(q, 2, 3ms);
         w.pass(5);
+        w.end_shortage();
+        w.pass(1);
         all.give_up(aborted);
         q.cancel();
         w.run();
@@ -365,12 +371,15 @@ BOOST_AUTO_TEST_CASE(pops_bound_to_other_executors) {
 
 BOOST_AUTO_TEST_CASE(pops_on_a_hidden_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false;
         const auto strand = w.prepare([&] { return asio::make_strand(w.ctx()); });
         queue q = w.call([&] { return queue(strand); });
         ledger all(w);
         all.pop(q);
         all.push(q, 1, 3ms);
         w.pass(5);
+        w.end_shortage();
+        w.pass(1);
         all.give_up(aborted);
         q.cancel();
         w.run();

@@ -144,6 +144,7 @@ BOOST_AUTO_TEST_CASE(tasks_that_come_to_an_end) {
 
 BOOST_AUTO_TEST_CASE(tasks_on_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false; // A strand needs some.
         const auto strand = w.prepare([&] { return asio::make_strand(w.ctx()); });
         scheduler s = w.call([&] { return scheduler(strand); });
         begin(w, 3, [&](auto f) { s.schedule_at_fixed_rate(1ms, 2ms, std::move(f)); });
@@ -308,6 +309,7 @@ BOOST_AUTO_TEST_CASE(waits_for_schedulers_groups_and_tasks) {
 
 BOOST_AUTO_TEST_CASE(waits_on_strands_and_other_contexts) {
     each_failure([](world& w) {
+        w.ends_without_memory = false; // A strand needs some.
         const auto strand = w.strand();
         const auto hidden =
             w.prepare([&] { return asio::any_io_executor(asio::make_strand(w.ctx())); });

@@ -109,6 +109,7 @@ BOOST_AUTO_TEST_CASE(sleeping_with_an_allocator) {
 
 BOOST_AUTO_TEST_CASE(sleeping_on_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false; // A strand needs some.
         const auto strand = w.strand();
         w.start(w.expect(), [&](auto h) { async_sleep_until(strand, after(3ms), std::move(h)); });
         w.start(w.expect(), [&](auto h) {
@@ -265,6 +266,7 @@ BOOST_AUTO_TEST_CASE(deadlines_with_an_allocator) {
 
 BOOST_AUTO_TEST_CASE(deadlines_on_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false; // A strand needs some.
         const auto strand = w.strand();
         w.start(expect_with_deadline(w, timed_out), [&](auto h) {
             async_sleep_until(strand, after(80ms), timeout_at(after(3ms), std::move(h)));
@@ -438,6 +440,7 @@ BOOST_AUTO_TEST_CASE(moving_the_ticks) {
 
 BOOST_AUTO_TEST_CASE(ticks_on_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false; // A strand needs some.
         const auto strand = w.strand();
         asio_wheel::basic_interval<world_clock, reliable_strand> i = w.call(
             [&] { return asio_wheel::basic_interval<world_clock, reliable_strand>(strand, 3ms); });
@@ -523,6 +526,7 @@ BOOST_AUTO_TEST_CASE(being_touched_while_it_waits) {
 
 BOOST_AUTO_TEST_CASE(being_touched_on_a_strand) {
     each_failure([](world& w) {
+        w.ends_without_memory = false; // A strand needs some.
         allocations count;
         const auto strand = w.strand();
         using strand_timer = asio_wheel::basic_idle_timer<world_clock, reliable_strand>;

@@ -236,7 +236,19 @@ public:
     /// Call this when all operations are started. Runs the contexts and advances time until no
     /// operation is pending.
     void run() {
-        run_until([this] { return waiting() == 0; });
+        const auto done = [this] { return waiting() == 0; };
+        run_until(done);
+        if (!ends_without_memory) {
+            end_shortage();
+            run_until(done);
+        }
+    }
+
+    /// Memory is there again that would be missing until all is done.
+    void end_shortage() noexcept {
+        if (what_ == failing::allocations_until_done) {
+            memory_is_back();
+        }
     }
 
     /// The same, until done() returns true.
@@ -279,7 +291,9 @@ public:
         if (work != 0 || (also_waits && also_waits())) {
             check(!ctx_->stopped(), "the context has run out of work though something waits");
         } else {
-            check(!busy || waiting() != 0, "the contexts never rest though nothing waits");
+            // What the library itself waits for may try again, too.
+            check(!busy || waiting() != 0 || !ends_without_memory,
+                  "the contexts never rest though nothing waits");
             check(busy || ctx_->stopped(), "nothing waits, but the context has work");
         }
     }
@@ -306,8 +320,8 @@ public:
 
     [[nodiscard]] failing what() const noexcept { return what_; }
 
-    /// Returns false if Asio itself needs memory to call a handler. Then the library tries again
-    /// and again, and the operations end when memory is available.
+    /// False if an executor of Asio needs memory to call a handler, as a strand does. Then the
+    /// library tries again and again, and the operations end when memory is there.
     bool ends_without_memory = true;
 
     /// Returns whether something other than an outcome keeps the context running.

@@ -6,8 +6,6 @@
 
 #include "support/operator_new.hpp"
 
-#include <boost/asio/detail/recycling_allocator.hpp>
-#include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/query.hpp>
@@ -16,26 +14,18 @@
 
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 #include <utility>
 
 namespace asio_wheel::test {
 
-template <class Allocator>
-inline constexpr bool is_asios = std::is_same_v<Allocator, std::allocator<void>>;
-template <class T, class Purpose>
-inline constexpr bool is_asios<boost::asio::detail::recycling_allocator<T, Purpose>> = true;
-
-/// An executor of a context that always runs functions later. Allocations by Asio's allocators
-/// never fail in it.
+/// An executor of a context that always runs functions later. Its allocations never fail.
 ///
 /// A strand needs such an executor. If the inner executor throws, the strand has already taken the
 /// function over and stays locked for ever, so all its functions are lost (Boost 1.81,
 /// boost/asio/detail/impl/strand_executor_service.hpp, lines 263 to 272). If functions are left
 /// after its turn, it calls that executor from a destructor (the same file, class on_invoker_exit),
-/// and std::terminate() is called. A user of a strand cannot prevent either, except for memory that
-/// comes from the function's allocator.
+/// and std::terminate() is called. A user of a strand cannot prevent either.
 ///
 /// `Padding` makes it larger.
 template <class Inner, std::size_t Padding = 0>
@@ -45,15 +35,9 @@ public:
 
     template <class Function>
     void execute(Function&& function) const {
-        using allocator =
-            std::decay_t<decltype(boost::asio::query(inner_, boost::asio::execution::allocator))>;
-        const auto later = boost::asio::require(inner_, boost::asio::execution::blocking.never);
-        if constexpr (is_asios<allocator>) {
-            const fault_line::pause no_allocation_fails(heap.faults);
-            later.execute(std::forward<Function>(function));
-        } else {
-            later.execute(std::forward<Function>(function));
-        }
+        const fault_line::pause no_allocation_fails(heap.faults);
+        boost::asio::require(inner_, boost::asio::execution::blocking.never)
+            .execute(std::forward<Function>(function));
     }
 
     template <class Property>

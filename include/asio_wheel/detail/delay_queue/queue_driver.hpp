@@ -34,7 +34,7 @@
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
-#include <asio_wheel/detail/service/executor_op.hpp>
+#include <asio_wheel/detail/op/executor_op.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <boost/assert.hpp>
@@ -92,8 +92,7 @@ class queue_driver final : public executor_op,
 public:
     queue_driver(Queue& queue, const executor_type& ex)
         : executor_op(&queue_driver::run), queue_(&queue), executor_(ex),
-          native_(native_context(ex) != nullptr), context_(queue_of(ex)),
-          reserve_(native_ ? nullptr : dispatch_reserve::make()) {}
+          native_(native_context(ex) != nullptr), context_(queue_of(ex)) {}
 
     ~queue_driver() { BOOST_ASSERT(finished_.empty()); }
 
@@ -173,23 +172,21 @@ private:
         }
     }
 
-    // Called by the context's queue.
+    // Called by the context's queue; and by the executor, if that is not native.
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto& driver = *static_cast<queue_driver*>(self);
         if (queue == nullptr) {
             driver.on_context_end();
-        } else if (driver.native_) {
+        } else if (driver.native_ || driver.where() == location::executor) {
             driver.on_executor();
         } else {
-            // Copies: the driver may be destroyed before dispatch_to() returns.
-            const executor_type ex(driver.executor_);
-            dispatch_to(driver, *driver.reserve_, ex, context_queue(driver.context_));
+            dispatch_from(driver.context_, driver, driver.executor_);
         }
     }
 
     // Delivers one pop, or calls the queue for one slice. If there is more to do, that is posted
     // first: a handler may throw.
-    void on_executor() override {
+    void on_executor() {
         const std::shared_ptr<queue_driver> self(std::move(self_));
         BOOST_ASSERT(self != nullptr);
         move_to(location::owner);
@@ -199,7 +196,7 @@ private:
             if (!finished_.empty() || turn_requested_) {
                 post_turn();
             }
-            first.on_executor();
+            first.complete(&first, {}, 0); // Any queue: it only must not be null.
             return;
         }
         BOOST_ASSERT(turn_requested_);
@@ -224,7 +221,6 @@ private:
     const executor_type executor_;
     const bool native_;
     const context_queue context_;
-    const dispatch_reserve::owner reserve_;         // Null for a native executor, which needs none.
     std::uint64_t wait_number_ = 0;                 // Of the last wait that was started or ignored.
     pop_list<typename Queue::value_type> finished_; // Pops to be dispatched.
     bool turn_requested_ = false;                   // A call of on_turn() is to be made.

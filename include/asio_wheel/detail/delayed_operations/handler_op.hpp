@@ -4,8 +4,7 @@
 // The function and the handler of a delayed operation, its memory, and its way to the handler.
 //
 // The wait of an operation ends on the executor of the owner. If the handler has another executor,
-// the operation then goes there: through the queue of the context that the executor belongs to; or,
-// to a strand, as the pops of a delay queue.
+// the operation then goes there: see executor_op.hpp.
 
 #ifndef ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_HANDLER_OP_HPP
 #define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_HANDLER_OP_HPP
@@ -15,8 +14,8 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
+#include <asio_wheel/detail/op/executor_op.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
-#include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/system/error_code.hpp>
 
@@ -81,90 +80,26 @@ struct delayed_op_memory : op_memory<Op, Handler, op_with_watches<Op>> {
     }
 };
 
-// Three ways from the owner's executor to the handler's.
-
-/// The handler has none of its own, or the same.
-struct complete_in_place {
-    template <class Op>
-    void post_completion(Op& op) const {
-        op.on_executor();
-    }
-    template <class Op>
-    void on_turn(Op& op) const { // It is in no queue.
-        op.on_executor();
-    }
-};
-
-/// Through the queue of the context whose executor it is.
-template <class Executor>
-class post_to_context {
+/// The way of an operation whose handler has the executor of its owner. It is there already.
+class in_place {
 public:
-    explicit post_to_context(const Executor& ex) : queue_(queue_of(ex)), work_(track_work(ex)) {}
-
-    void post_completion(executor_op& op) noexcept { post_to(queue_, op); }
-    template <class Op>
-    void on_turn(Op& op) const {
-        op.on_executor();
-    }
-
-private:
-    context_queue queue_;
-    work_on<Executor> work_;
+    void post(operation& op) const { op.complete(&op, {}, 0); } // The queue must not be null.
+    [[nodiscard]] bool arrives(const executor_op&) const noexcept { return true; }
 };
 
-/// Through the queue of the owner's context, and from there to a strand, or an executor of a kind
-/// unknown.
-template <class Executor>
-class dispatch_to_executor {
-public:
-    dispatch_to_executor(const Executor& ex, context_queue queue)
-        : queue_(queue), work_(track_work(ex)), reserve_(dispatch_reserve::make()) {}
-
-    void post_completion(executor_op& op) noexcept { post_to(queue_, op); }
-    void on_turn(executor_op& op) const {
-        // Copies: the operation may be gone before dispatch_to() returns.
-        const auto ex = executor_of<Executor>(work_);
-        dispatch_to(op, *reserve_, ex, context_queue(queue_));
-    }
-
-private:
-    context_queue queue_;
-    work_on<Executor> work_;
-    dispatch_reserve::owner reserve_;
-};
-
-template <class Base, class Function, class Handler, class Path>
+/// `Way`: how it gets to its handler. See executor_op.hpp.
+template <class Base, class Function, class Handler, class Way>
 class delayed_op_of final : public Base {
     using memory = delayed_op_memory<delayed_op_of, Handler>;
 
 public:
     template <class F>
     delayed_op_of(Handler&& handler, std::span<typename Base::watch_type> watches,
-                  typename Base::owner& o, const auto& ex, F&& function, Path&& path)
-        : Base(&delayed_op_of::run, o, ex, watches), path_(std::move(path)),
+                  typename Base::owner& o, const auto& ex, F&& function, Way&& way)
+        : Base(&delayed_op_of::run, o, ex, watches), way_(std::move(way)),
           function_(std::forward<F>(function)), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
-
-    /// On the handler's executor: frees the operation, and calls the handler. If the result cannot
-    /// be moved, both are destroyed, as if the handler had thrown.
-    void on_executor() override {
-        BOOST_ASIO_HANDLER_COMPLETION((*this));
-        scope_exit drop([this] { this->destroy(); });
-        if (!this->value()) {
-            this->value().emplace();
-        }
-        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
-        typename Base::result_type value(std::move(*this->value()));
-        drop.release();
-        const boost::system::error_code result = this->error();
-        // The memory is free before the upcall, so that an operation started there can have it. So
-        // is work on the executor: its context may end while the handler is being called.
-        Handler handler(memory::take_handler(*this));
-        BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
-        std::move(handler)(result, std::move(value));
-        BOOST_ASIO_HANDLER_INVOCATION_END;
-    }
 
     void try_to_complete(attempt which) override {
         auto result = [&] {
@@ -182,16 +117,36 @@ public:
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto& op = *static_cast<delayed_op_of*>(self);
-        if (queue != nullptr) {
-            op.path_.on_turn(op);
-        } else {
+        if (queue == nullptr) {
             memory::destroy(op);
+        } else if (op.way_.arrives(op)) {
+            op.deliver();
         }
     }
 
-    void post_completion() override { path_.post_completion(*this); }
+    // Frees the operation, and calls the handler. If the result cannot be moved, both are
+    // destroyed, as if the handler had thrown.
+    void deliver() {
+        BOOST_ASIO_HANDLER_COMPLETION((*this));
+        scope_exit drop([this] { this->destroy(); });
+        if (!this->value()) {
+            this->value().emplace();
+        }
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
+        typename Base::result_type value(std::move(*this->value()));
+        drop.release();
+        const boost::system::error_code result = this->error();
+        // The memory is free before the upcall, so that an operation started there can have it. So
+        // is work on the executor: its context may end while the handler is being called.
+        Handler handler(memory::take_handler(*this));
+        BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
+        std::move(handler)(result, std::move(value));
+        BOOST_ASIO_HANDLER_INVOCATION_END;
+    }
 
-    ASIO_WHEEL_NO_UNIQUE_ADDRESS Path path_;
+    void post_completion() override { way_.post(*this); }
+
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Way way_;
     Function function_;
     Handler handler_;
 };

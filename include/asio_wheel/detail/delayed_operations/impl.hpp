@@ -25,7 +25,6 @@
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
@@ -163,39 +162,34 @@ private:
         using bound_executor = std::decay_t<decltype(bound)>;
         constexpr bool unbound =
             std::is_same_v<boost::asio::associated_executor_t<Handler, op>, op>;
-        const auto make_with = [&]<class Path>(Path path) -> op& {
-            return make_op<Path>(std::forward<Handler>(handler), watches,
-                                 std::forward<Function>(function), std::move(path));
+        const auto make_with = [&](auto way) -> op& {
+            return make_op(std::forward<Handler>(handler), watches,
+                           std::forward<Function>(function), std::move(way));
         };
         if constexpr (unbound) {
-            return make_with(complete_in_place());
+            return make_with(in_place());
         } else {
             const auto* const home = native_context(bound);
             if ((home != nullptr && home == native_context(executor_)) ||
                 is_same_executor(executor_, bound)) {
-                return make_with(complete_in_place());
+                return make_with(in_place());
             }
-            if (home != nullptr) {
-                return make_with(post_to_context<bound_executor>(bound));
-            }
-            return make_with(dispatch_to_executor<bound_executor>(bound, queue_of(executor_)));
+            return make_with(to_executor<bound_executor>(
+                bound, home != nullptr ? queue_of(bound) : queue_of(executor_)));
         }
     }
 
-    template <class Path, class Handler, class Function>
+    template <class Handler, class Function, class Way>
     [[nodiscard]] op& make_op(Handler&& handler, std::size_t watches, Function&& function,
-                              Path&& path) {
-        using type = delayed_op_of<op, std::decay_t<Function>, Handler, Path>;
+                              Way way) {
+        using type = delayed_op_of<op, std::decay_t<Function>, Handler, Way>;
         type* const o = delayed_op_memory<type, Handler>::create(
             std::forward<Handler>(handler), watches, *this, executor_,
-            std::forward<Function>(function), std::forward<Path>(path));
+            std::forward<Function>(function), std::move(way));
         BOOST_ASIO_HANDLER_CREATION(
             (context_of(executor_), *o, "delayed_operations", this, 0, "async_wait"));
         scope_exit undo([o] { o->destroy(); });
-        if (auto slot = boost::asio::get_associated_cancellation_slot(o->handler());
-            slot.is_connected()) {
-            slot.template emplace<op_cancellation<op>>(*o);
-        }
+        connect_slot<op>(*o, o->handler(), [](op& cancelled) { cancelled.cancel(); });
         undo.release();
         return *o;
     }

@@ -32,18 +32,17 @@
 #define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_OP_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
-#include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
-#include <asio_wheel/detail/service/executor_op.hpp>
+#include <asio_wheel/detail/op/executor_op.hpp>
+#include <asio_wheel/detail/op/slot_link.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
-#include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
@@ -93,32 +92,6 @@ private:
     Op* op_;
 };
 
-/// What leads from a cancellation slot to an operation, until the operation is finished. Each knows
-/// of the other, for either may end first.
-template <class Op>
-class op_cancellation {
-public:
-    explicit op_cancellation(Op& op) noexcept : op_(&op) { op.set_cancellation(this); }
-    op_cancellation(const op_cancellation&) = delete;
-    op_cancellation& operator=(const op_cancellation&) = delete;
-    ~op_cancellation() {
-        if (op_ != nullptr) {
-            op_->set_cancellation(nullptr);
-        }
-    }
-
-    void operator()(boost::asio::cancellation_type type) noexcept {
-        if (op_ != nullptr && aborts(type)) {
-            op_->cancel();
-        }
-    }
-
-    void disconnect() noexcept { op_ = nullptr; }
-
-private:
-    Op* op_;
-};
-
 enum class delayed_state : std::uint8_t { watching, trying, cancelled, finished, dropped };
 
 /// The table above.
@@ -141,7 +114,7 @@ enum class delayed_state : std::uint8_t { watching, trying, cancelled, finished,
 /// All of an operation but its function and its handler, which are in handler_op.hpp. Used on the
 /// executor of its owner, until it is on its way to its handler.
 template <class Result, class Clock, class Executor>
-class delayed_op : public executor_op {
+class delayed_op : public executor_op, public slot_target {
     using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
     using wait_handler = op_wait_handler<delayed_op>;
 
@@ -188,15 +161,11 @@ public:
     void finish(delayed_state to, const boost::system::error_code& ec) noexcept {
         move_to(to);
         error_ = ec;
-        if (cancellation_ != nullptr) {
-            std::exchange(cancellation_, nullptr)->disconnect();
-        }
+        this->disconnect_slot();
         timer().cancel();
     }
 
     void cancel() noexcept { owner_.cancel(*this); }
-
-    void set_cancellation(op_cancellation<delayed_op>* c) noexcept { cancellation_ = c; }
 
     // What the handler of the wait calls.
 
@@ -253,11 +222,7 @@ protected:
             w.op = this;
         }
     }
-    ~delayed_op() {
-        if (cancellation_ != nullptr) {
-            cancellation_->disconnect();
-        }
-    }
+    ~delayed_op() = default;
 
     [[nodiscard]] std::optional<Result>& value() noexcept { return value_; }
     [[nodiscard]] const boost::system::error_code& error() const noexcept { return error_; }
@@ -289,7 +254,6 @@ private:
     std::optional<timer_type> timer_;
     const std::span<watch_type> watches_; // Behind the operation, in the same memory.
     watch_type owner_entry_;
-    op_cancellation<delayed_op>* cancellation_ = nullptr;
     std::optional<Result> value_;
     boost::system::error_code error_;
     delayed_state state_ = delayed_state::watching;

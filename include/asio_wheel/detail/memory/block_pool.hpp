@@ -33,7 +33,6 @@
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
 #include <asio_wheel/detail/attributes.hpp>
-#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -198,22 +197,6 @@ public:
         free_block* const block = pop_block(c.first);
         unpoison(block, size_of(n));
         return block;
-    }
-
-    /// Makes sure that the next `count` allocations of a size on this thread cannot fail. False if
-    /// there is no memory, or if the thread is ending and caches no blocks any more.
-    [[nodiscard]] ASIO_WHEEL_NOINLINE static bool reserve(std::size_t size,
-                                                          std::size_t count) noexcept {
-        const std::size_t n = index_of(size);
-        const thread_cache& c = this_thread_.thread_caches[n];
-        if (!registered()) {
-            return false;
-        }
-        return !throws<std::bad_alloc>([&] {
-            while (c.count < count) {
-                refill(n, batch);
-            }
-        });
     }
 
     static void deallocate(void* memory, std::size_t size) noexcept {

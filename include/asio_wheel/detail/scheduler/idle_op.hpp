@@ -3,9 +3,8 @@
 
 // An operation that waits until a task, a group or a scheduler is idle.
 //
-// All memory that it will need is allocated when it starts. It goes to its handler through the
-// queue of the context of the handler's executor; and, if that is not native, from there to the
-// executor, as the pops of a delay queue (executor_op.hpp).
+// It goes to its handler through the queue of the context of the handler's executor; and, if that is
+// not native, from there to the executor (executor_op.hpp).
 //
 //   state       meaning                                              location (executor_op.hpp)
 //   waiting     in the list of its idle source                       owner
@@ -30,9 +29,9 @@
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/op/executor_op.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
-#include <asio_wheel/detail/service/executor_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
@@ -101,34 +100,28 @@ class idle_op final : public executor_op, public idle_wait {
 
 public:
     idle_op(Handler&& handler, const Executor& ex)
-        : executor_op(&idle_op::run), queue_(queue_before(ex)), native_(is_native(ex)),
-          work_(track_work(ex)), reserve_(native_ ? nullptr : dispatch_reserve::make()),
-          handler_(std::move(handler)) {}
+        : executor_op(&idle_op::run), way_(ex, queue_before(ex)), handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
 
     void finish(const boost::system::error_code& ec) noexcept override {
         BOOST_ASSERT(this->where() == executor_op::location::owner);
         result_ = ec;
-        post_to(queue_, *this);
+        way_.post(*this);
     }
 
 private:
-    // Called by the queue; or, with null, when the context ends.
+    // Called by the queue, or the executor; or, with null, when a context ends.
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto& op = *static_cast<idle_op*>(self);
         if (queue == nullptr) {
             memory::destroy(op);
-        } else if (op.native_) {
-            op.on_executor();
-        } else {
-            // Copies: the operation may be freed before dispatch_to() returns.
-            const auto ex = executor_of<Executor>(op.work_);
-            dispatch_to(op, *op.reserve_, ex, context_queue(op.queue_));
+        } else if (op.way_.arrives(op)) {
+            op.deliver();
         }
     }
 
-    void on_executor() override {
+    void deliver() {
         BOOST_ASIO_HANDLER_COMPLETION((*this));
         const boost::system::error_code result = result_;
         // The memory is freed, and the work on the executor ends, before the handler is called.
@@ -138,10 +131,7 @@ private:
         BOOST_ASIO_HANDLER_INVOCATION_END;
     }
 
-    context_queue queue_;
-    const bool native_;
-    work_on<Executor> work_;
-    const dispatch_reserve::owner reserve_; // Null for a native executor, which needs none.
+    to_executor<Executor> way_;
     boost::system::error_code result_;
     Handler handler_;
 };

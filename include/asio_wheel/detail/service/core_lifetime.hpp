@@ -11,7 +11,6 @@
 #define ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
 
 #include <asio_wheel/detail/attributes.hpp>
-#include <asio_wheel/detail/service/hop_reserve.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
@@ -27,7 +26,6 @@ struct core_lifetime {
 
     optional_mutex mutex;
     Core* core; ///< Null when it has ended. Guarded by the mutex.
-    hop_reserve::owner reserve = hop_reserve::make(); ///< For operations that leave the context.
     /// The number of owners. The one that drops the last acquires what the others released: see the
     /// litmus test lifetime.
     atomic<std::size_t> owners{1};

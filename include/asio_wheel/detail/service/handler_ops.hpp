@@ -6,7 +6,7 @@
 //
 // direct_op: the handler has no executor, or the context's own. It is called at once.
 //
-// dispatched_op: the handler has another executor, such as a strand. The operation is sent through
+// dispatched_op: the handler has another executor, such as a strand. The operation is dispatched to
 // that executor. Until it arrives there, the wait can still be cancelled or postponed.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_HANDLER_OPS_HPP
@@ -16,8 +16,8 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/op/dispatch.hpp>
 #include <asio_wheel/detail/service/core_lifetime.hpp>
-#include <asio_wheel/detail/service/executor_hop.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -86,22 +86,23 @@ private:
 /// The part of a dispatched_op that does not depend on its handler: all handlers with the same type
 /// of executor share this code.
 ///
-/// `Work` is outstanding work of the timer's own executor. It ends when the operation is sent. From
-/// then on the timer's context may end.
+/// `Work` is outstanding work of the timer's own executor. It ends when the operation is dispatched.
+/// From then on the timer's context may end.
 template <class Base, class Core, class Executor, class Work>
-class hopping_op : public Base {
+class dispatched_op_base : public Base {
     using untracked =
         decltype(untracked_executor<Executor>(std::declval<const work_on<Executor>&>()));
 
 protected:
     using arrival = typename Core::arrival;
 
-    hopping_op(wait_op::func_type function, wait_kind k, Core& core, const Executor& ex, Work work)
+    dispatched_op_base(wait_op::func_type function, wait_kind k, Core& core, const Executor& ex,
+                       Work work)
         : Base(function, {.kind = k, .is_dispatched = true}), lifetime_(core.lifetime()),
           executor_(track_work(ex)), work_(std::move(work)) {
-        prepare_hop(ex);
+        prepare_dispatch(ex);
     }
-    ~hopping_op() = default;
+    ~dispatched_op_base() = default;
 
     // Called by a queue. Says whether the caller must complete or destroy the operation now.
     [[nodiscard]] ASIO_WHEEL_NOINLINE arrival turn(bool runs) {
@@ -109,7 +110,7 @@ protected:
             return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
         }
         if (runs) {
-            send();
+            dispatch();
             return arrival::waits;
         }
         return forget();
@@ -117,37 +118,33 @@ protected:
 
 private:
     // Its turn in the queue of the timer's context.
-    void send() {
+    void dispatch() {
         Core& core = *lifetime_->core;
         const typename Core::handler_scope scope(core);
-        if (core.dispatch(*this) && !send_to_executor()) {
-            core.send_later(*this);
+        if (core.dispatch(*this) && !dispatch_to_executor()) {
+            core.dispatch_later(*this);
         }
     }
 
-    // As hop_to().
-    [[nodiscard]] bool send_to_executor() {
-        // Copies: the operation may be gone when hop_to() returns.
+    // As dispatch_to().
+    [[nodiscard]] bool dispatch_to_executor() {
+        // Copies: the operation may be gone when dispatch_to() returns.
         std::optional<untracked> ex;
         if (throws<std::bad_alloc>([&] { ex.emplace(untracked_executor<Executor>(executor_)); })) {
             return false; // Executors that hide a large one allocate for that.
         }
-        const lifetime_ptr<Core> lifetime(lifetime_);
         [[maybe_unused]] const Work work(std::move(work_));
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
-        return hop_to(*ex, *this, lifetime);
+        return dispatch_to(*ex, *this);
     }
 
     // The handler's executor has dropped the operation.
     [[nodiscard]] arrival drop() noexcept {
-        if (hop_attempt::give_back(*this)) {
-            return arrival::waits;
-        }
         Core::abandon(lifetime_ptr<Core>(lifetime_), *this);
         return arrival::dropped;
     }
 
-    // The context destroys the operation, which was not sent.
+    // The context destroys the operation, which was not dispatched.
     [[nodiscard]] arrival forget() noexcept {
         const bool ours = this->where() == wait_op::location::queue_final ||
                           lifetime_->core->prepare_destroy(*this);
@@ -161,8 +158,9 @@ private:
 
 template <class Core, class Handler, class Executor, class Work, class Timer = unassociated,
           class Place = no_place>
-class dispatched_op final : public hopping_op<op_base<Handler, Place>, Core, Executor, Work> {
-    using base = hopping_op<op_base<Handler, Place>, Core, Executor, Work>;
+class dispatched_op final
+    : public dispatched_op_base<op_base<Handler, Place>, Core, Executor, Work> {
+    using base = dispatched_op_base<op_base<Handler, Place>, Core, Executor, Work>;
     using memory = op_memory<dispatched_op, Handler>;
 
 public:

@@ -143,7 +143,7 @@ public:
 
     // For operations that the context runs or destroys.
     [[nodiscard]] bool dispatch(wait_op& op) noexcept;
-    void send_later(wait_op& op) noexcept;
+    void dispatch_later(wait_op& op) noexcept;
     [[nodiscard]] bool prepare_destroy(wait_op& op) noexcept;
 
     // For operations that arrive at their handler's executor. The core may have ended.

@@ -123,7 +123,7 @@ bool wheel_core<Clock, WaitTraits>::dispatch(wait_op& op) noexcept {
 // There was no memory to send a wait to its executor. It goes to the end of the queue, and tries
 // again.
 template <class Clock, class WaitTraits>
-void wheel_core<Clock, WaitTraits>::send_later(wait_op& op) noexcept {
+void wheel_core<Clock, WaitTraits>::dispatch_later(wait_op& op) noexcept {
     const locked guard(*this, "running handlers");
     switch (op.result) {
     case wait_op::result_state::waiting:
