@@ -22,7 +22,9 @@
 
 #include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/strand.hpp>
 
 #include <new>
 #include <utility>
@@ -107,6 +109,22 @@ void prepare_dispatch([[maybe_unused]] const Executor& ex) {
     }
 }
 
+/// As dispatch_to(), to an executor that is not native.
+template <class Executor>
+[[nodiscard]] bool dispatch_by_function(const Executor& ex, operation& op) {
+    dispatch_attempt attempt(op);
+    const auto dispatch = [&] {
+        if constexpr (is_ts_executor<Executor>) {
+            ex.dispatch(dispatched_function(op), block_allocator<void>());
+        } else {
+            namespace execution = boost::asio::execution;
+            boost::asio::prefer(ex, execution::allocator(block_allocator<void>()))
+                .execute(dispatched_function(op));
+        }
+    };
+    return !throws<std::bad_alloc>(dispatch, [&] { return attempt.keep(); });
+}
+
 /// True if the operation belongs to the executor from now on, or has ended already. False if there
 /// was no memory: then it still belongs to the caller. `ex` must not be a part of the operation.
 ///
@@ -124,17 +142,16 @@ template <class Executor>
         context_queue::post_to(*native_context(ex), op); // prepare_dispatch() has prepared it.
         return true;
     }
-    dispatch_attempt attempt(op);
-    const auto dispatch = [&] {
-        if constexpr (is_ts_executor<Executor>) {
-            ex.dispatch(dispatched_function(op), block_allocator<void>());
-        } else {
-            namespace execution = boost::asio::execution;
-            boost::asio::prefer(ex, execution::allocator(block_allocator<void>()))
-                .execute(dispatched_function(op));
+    // An any_io_executor puts each function into memory from the heap. A coroutine's most often has
+    // a strand inside, which does not.
+    using io_strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+    if constexpr (requires { ex.template target<io_strand>(); }) {
+        if (const auto* const inside = ex.template target<io_strand>()) {
+            const io_strand strand(*inside);
+            return dispatch_by_function(strand, op);
         }
-    };
-    return !throws<std::bad_alloc>(dispatch, [&] { return attempt.keep(); });
+    }
+    return dispatch_by_function(ex, op);
 }
 
 } // namespace asio_wheel::detail
