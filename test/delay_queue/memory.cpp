@@ -123,17 +123,13 @@ struct on_the_context {
 struct on_a_strand {
     static auto of(stage& s) { return asio::make_strand(*s.context); }
 };
-struct on_a_hidden_strand {
-    static auto of(stage& s) { return asio::any_io_executor(asio::make_strand(*s.context)); }
-};
 struct on_another_context {
     static auto of(stage& s) { return s.other.get_executor(); }
 };
 struct on_a_hidden_context {
     static auto of(stage& s) { return asio::any_io_executor(s.other.get_executor()); }
 };
-using places = std::tuple<on_the_context, on_a_strand, on_a_hidden_strand, on_another_context,
-                          on_a_hidden_context>;
+using places = std::tuple<on_the_context, on_a_strand, on_another_context, on_a_hidden_context>;
 
 } // namespace
 

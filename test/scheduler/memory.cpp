@@ -20,7 +20,6 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -195,11 +194,10 @@ BOOST_FIXTURE_TEST_CASE(close_and_cancel_need_no_memory, busy) {
 
 BOOST_FIXTURE_TEST_CASE(waits_that_have_begun_need_no_memory_to_end, busy) {
     int ended = 0, aborted = 0;
-    const auto strand = boost::asio::make_strand(ctx);
     boost::asio::cancellation_signal cancel;
     const auto end = [&](const boost::system::error_code& ec) { ++(ec ? aborted : ended); };
     tasks->async_wait_idle(end);
-    group->async_wait_idle(boost::asio::bind_executor(strand, end));
+    group->async_wait_idle(end);
     handles.front().async_wait_idle(boost::asio::bind_executor(ctx, end));
     tasks->async_wait_idle(boost::asio::bind_cancellation_slot(cancel.slot(), end));
     std::size_t allocated = 0;
