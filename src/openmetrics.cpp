@@ -3,6 +3,7 @@
 
 #include <asio_wheel/openmetrics.hpp>
 
+#include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/detail/text.hpp>
 
 #include <boost/throw_exception.hpp>
@@ -16,11 +17,13 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace asio_wheel {
 namespace {
 
+using detail::metric;
 using std::chrono::nanoseconds;
 using labels = std::vector<labelled_stats::label>;
 
@@ -48,6 +51,12 @@ std::string escaped(std::string_view value) {
         }
     }
     return text;
+}
+
+// Labels with one more.
+std::string with(std::string label_text, std::string_view name, std::string_view value) {
+    label_text += label_text.empty() ? "" : ",";
+    return label_text.append(name).append("=\"").append(value).append("\"");
 }
 
 void check_labels(const std::vector<labelled_stats>& wheels) {
@@ -101,154 +110,68 @@ std::string written(nanoseconds d) {
 
 enum class format { openmetrics, prometheus };
 
-// All samples of a metric follow each other, and among them those of a wheel.
-class document {
-public:
-    document(format f, const std::vector<labelled_stats>& wheels) : format_(f), wheels_(wheels) {
-        for (const labelled_stats& wheel : wheels) {
-            std::string& text = label_texts_.emplace_back();
-            for (const auto& [name, value] : wheel.labels) {
-                text += (text.empty() ? "" : ",") + name + "=\"" + escaped(value) + '"';
-            }
+std::string_view suffix_of(const metric& m) {
+    return m.type == "counter" ? "_total" : "";
+}
+
+// What comes before the samples. OpenMetrics names a counter without the suffix of its samples.
+std::string header_of(const metric& m, format f) {
+    std::string name = "asio_wheel_" + std::string(m.openmetrics);
+    name += f == format::prometheus ? suffix_of(m) : "";
+    std::string text = "# TYPE " + name + ' ' + std::string(m.type) + '\n';
+    if (f == format::openmetrics && name.ends_with("_seconds")) {
+        text += "# UNIT " + name + " seconds\n";
+    }
+    return text + "# HELP " + name + ' ' + std::string(m.help) + '\n';
+}
+
+// Appends the samples of a metric of one wheel.
+struct append_samples {
+    std::string& text;
+    const metric& m;
+    const std::string& wheel; // Its labels.
+
+    void operator()(auto value) const { append(suffix_of(m), wheel, written(value)); }
+
+    void operator()(const counts_by_kind& counts) const {
+        for (const wait_kind kind : all_wait_kinds) {
+            append(suffix_of(m), with(wheel, "kind", to_string(kind)), written(counts[kind]));
         }
     }
 
-    void gauge(std::string_view name, std::string_view help, std::uint64_t wheel_stats::* value) {
-        begin(name, "gauge", help, "");
-        samples(name, "", value);
-    }
-
-    void counter(std::string_view name, std::string_view help, std::uint64_t wheel_stats::* value) {
-        begin(name, "counter", help, "");
-        samples(name, "_total", value);
-    }
-
-    void counter(std::string_view name, std::string_view help,
-                 counts_by_kind wheel_stats::* value) {
-        begin(name, "counter", help, "");
-        each([&](const wheel_stats& stats, const std::string& label_text) {
-            const std::string before = label_text + (label_text.empty() ? "" : ",") + "kind=\"";
-            for (const wait_kind kind : all_wait_kinds) {
-                sample(name, "_total", before + std::string(to_string(kind)) + '"',
-                       written((stats.*value)[kind]));
-            }
-        });
-    }
-
-    void counter(std::string_view name, std::string_view help, nanoseconds wheel_stats::* value) {
-        begin(name, "counter", help, "seconds");
-        samples(name, "_total", value);
-    }
-
-    void histogram(std::string_view name, std::string_view help,
-                   lateness_histogram wheel_stats::* value) {
-        begin(name, "histogram", help, "seconds");
-        each([&](const wheel_stats& stats, const std::string& label_text) {
-            const lateness_histogram& h = stats.*value;
-            const std::string before = label_text + (label_text.empty() ? "" : ",") + "le=\"";
-            for (unsigned power = first_power; power <= last_power; ++power) {
-                const nanoseconds limit((std::int64_t{1} << power) - 1);
-                sample(name, "_bucket", before + written(limit) + '"',
-                       written(h.count_up_to(limit)));
-            }
-            sample(name, "_bucket", before + "+Inf\"", written(h.count()));
-            sample(name, "_count", label_text, written(h.count()));
-            sample(name, "_sum", label_text, written(h.sum()));
-        });
-    }
-
-    [[nodiscard]] const std::string& text() const noexcept { return text_; }
-
-private:
-    // Of the limits of buckets, in nanoseconds: 8 µs to 34 s.
-    static constexpr unsigned first_power = 13;
-    static constexpr unsigned last_power = 35;
-
-    // OpenMetrics names a counter without the suffix of its samples.
-    void begin(std::string_view name, std::string_view type, std::string_view help,
-               std::string_view unit) {
-        const std::string_view suffix =
-            format_ == format::prometheus && type == "counter" ? "_total" : "";
-        line("# TYPE asio_wheel_", name, suffix, " ", type);
-        if (format_ == format::openmetrics && !unit.empty()) {
-            line("# UNIT asio_wheel_", name, " ", unit);
+    // With the limits of buckets in nanoseconds: 8 µs to 34 s.
+    void operator()(const lateness_histogram& h) const {
+        for (int power = 13; power <= 35; ++power) {
+            const nanoseconds limit((std::int64_t{1} << power) - 1);
+            append("_bucket", with(wheel, "le", written(limit)), written(h.count_up_to(limit)));
         }
-        line("# HELP asio_wheel_", name, suffix, " ", help);
+        append("_bucket", with(wheel, "le", "+Inf"), written(h.count()));
+        append("_count", wheel, written(h.count()));
+        append("_sum", wheel, written(h.sum()));
     }
 
-    void sample(std::string_view name, std::string_view suffix, const std::string& label_text,
-                const std::string& value) {
-        text_.append("asio_wheel_").append(name).append(suffix);
-        if (!label_text.empty()) {
-            text_.append("{").append(label_text).append("}");
-        }
-        text_.append(" ").append(value).append("\n");
+    void append(std::string_view suffix, const std::string& all, const std::string& value) const {
+        text.append("asio_wheel_").append(m.openmetrics).append(suffix);
+        text.append(all.empty() ? "" : '{' + all + '}').append(" ").append(value).append("\n");
     }
-
-    // One for each wheel.
-    template <class Value>
-    void samples(std::string_view name, std::string_view suffix, Value wheel_stats::* value) {
-        each([&](const wheel_stats& stats, const std::string& label_text) {
-            sample(name, suffix, label_text, written(stats.*value));
-        });
-    }
-
-    template <class Function>
-    void each(Function f) {
-        for (std::size_t i = 0; i < wheels_.size(); ++i) {
-            f(wheels_[i].stats, label_texts_[i]);
-        }
-    }
-
-    template <class... Parts>
-    void line(Parts... parts) {
-        (text_.append(parts), ...);
-        text_ += '\n';
-    }
-
-    const format format_;
-    const std::vector<labelled_stats>& wheels_;
-    std::vector<std::string> label_texts_;
-    std::string text_;
 };
 
+// All samples of a metric follow each other, and among them those of a wheel.
 std::string text_of(format f, const std::vector<labelled_stats>& wheels) {
     check_labels(wheels);
-    document d(f, wheels);
-    d.gauge("pending", "Waits that have neither expired nor been cancelled.",
-            &wheel_stats::pending);
-    d.gauge("peak_pending", "The most waits that were pending at once.",
-            &wheel_stats::peak_pending);
-    d.counter("waits_scheduled", "Waits accepted.", &wheel_stats::scheduled);
-    d.counter("waits_fired", "Waits delivered because their deadline had passed.",
-              &wheel_stats::fired);
-    d.counter("expired", "What has expired for users of the wheel, by kind.",
-              &wheel_stats::expired);
-    d.counter("waits_cancelled", "Waits delivered with operation_aborted.",
-              &wheel_stats::cancelled);
-    d.counter("waits_dropped", "Waits whose handlers were destroyed by their executor.",
-              &wheel_stats::dropped);
-    d.counter("waits_postponed", "Waits moved to another deadline without completing.",
-              &wheel_stats::postponed);
-    d.counter("waits_rejected", "Waits refused because of max_pending or after drain().",
-              &wheel_stats::rejected);
-    d.counter("entries_cascaded", "Entries filed again while time advanced.",
-              &wheel_stats::cascaded);
-    d.counter("wake_ups", "Times the one Asio timer expired.", &wheel_stats::wake_ups);
-    d.counter("spurious_wake_ups", "Wake-ups that found nothing due.",
-              &wheel_stats::spurious_wake_ups);
-    d.counter("stalls", "Times the wheel came later than the option stall allows.",
-              &wheel_stats::stalls);
-    d.counter("stalled_seconds", "How late the wheel was in all stalls together.",
-              &wheel_stats::stalled);
-    d.histogram("lateness_seconds", "From a wait's deadline to the tick that found it due.",
-                &wheel_stats::lateness);
-    d.histogram("loop_lag_seconds", "How late the context called the wheel at a wake-up.",
-                &wheel_stats::loop_lag);
-    d.histogram("handler_delay_seconds",
-                "From a tick to the call of a handler, with the option measure_handlers.",
-                &wheel_stats::handler_delay);
-    return d.text();
+    std::string text;
+    for (const metric& m : detail::metrics) {
+        text += header_of(m, f);
+        for (const labelled_stats& wheel : wheels) {
+            std::string all;
+            for (const auto& [name, value] : wheel.labels) {
+                all = with(all, name, escaped(value));
+            }
+            std::visit([&](auto member) { append_samples{text, m, all}(wheel.stats.*member); },
+                       m.member);
+        }
+    }
+    return text;
 }
 
 void write(std::ostream& out, const std::string& text) {

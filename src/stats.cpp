@@ -5,11 +5,14 @@
 
 #include <asio_wheel/stats.hpp>
 
+#include <asio_wheel/detail/metrics.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <variant>
 #include <vector>
 
 namespace asio_wheel {
@@ -91,21 +94,11 @@ lateness_histogram& lateness_histogram::operator-=(const lateness_histogram& ear
 }
 
 wheel_stats& wheel_stats::operator-=(const wheel_stats& earlier) noexcept {
-    scheduled -= earlier.scheduled;
-    fired -= earlier.fired;
-    expired -= earlier.expired;
-    cancelled -= earlier.cancelled;
-    dropped -= earlier.dropped;
-    postponed -= earlier.postponed;
-    rejected -= earlier.rejected;
-    cascaded -= earlier.cascaded;
-    wake_ups -= earlier.wake_ups;
-    spurious_wake_ups -= earlier.spurious_wake_ups;
-    stalls -= earlier.stalls;
-    stalled -= earlier.stalled;
-    lateness -= earlier.lateness;
-    loop_lag -= earlier.loop_lag;
-    handler_delay -= earlier.handler_delay;
+    for (const detail::metric& m : detail::metrics) {
+        if (m.type != "gauge") {
+            std::visit([&](auto member) { this->*member -= earlier.*member; }, m.member);
+        }
+    }
     return *this;
 }
 

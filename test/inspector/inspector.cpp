@@ -5,6 +5,7 @@
 // What an inspector serves: the page, metrics, JSON and events. The inspector runs on the context
 // of the test, whose time is virtual, so the test decides when the next event is due.
 
+#include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/inspector.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
@@ -16,15 +17,18 @@
 #include "support/names.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/none.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -317,6 +321,21 @@ BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_replaced) {
     BOOST_TEST(written("\xed\xa0\x80").size() == 2 + 3 * replaced.size());     // A surrogate.
     BOOST_TEST(written("\xf4\x90\x80\x80").size() == 2 + 4 * replaced.size()); // Above all.
     BOOST_TEST(written("a\xe2\x82z") == "\"a" + replaced + replaced + "z\"");
+}
+
+// Numbers together, and what has parts by its own name.
+BOOST_FIXTURE_TEST_CASE(json_has_every_metric, inspected) {
+    using asio_wheel::wheel_stats;
+    const auto shown = wheel_of(get("/wheel.json").body, "main");
+    for (const asio_wheel::detail::metric& m : asio_wheel::detail::metrics) {
+        std::string place(m.name);
+        if (std::holds_alternative<std::uint64_t wheel_stats::*>(m.member)) {
+            place = "counts." + place;
+        } else if (std::holds_alternative<std::chrono::nanoseconds wheel_stats::*>(m.member)) {
+            place = "counts." + place + "_ns";
+        }
+        BOOST_TEST((shown.get_child_optional(place) != boost::none), "no " << place);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, inspected) {

@@ -4,6 +4,7 @@
 #include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/stats.hpp>
 
+#include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/detail/text.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -18,6 +19,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -150,10 +152,24 @@ BOOST_AUTO_TEST_CASE(the_document_has_the_shape_that_the_format_asks_for) {
             BOOST_TEST(samples.insert(first).second, first << " is there twice");
         }
     }
-    BOOST_TEST(begun.size() == 17U);
+    BOOST_TEST(begun.size() == asio_wheel::detail::metrics.size());
     BOOST_TEST(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
                    return line.starts_with("# UNIT ");
                }) == 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_name_ends_with_the_unit_and_the_type_is_that_of_the_member) {
+    for (const asio_wheel::detail::metric& m : asio_wheel::detail::metrics) {
+        BOOST_TEST_CONTEXT(m.name) {
+            const bool histogram =
+                std::holds_alternative<asio_wheel::lateness_histogram wheel_stats::*>(m.member);
+            const bool time =
+                std::holds_alternative<std::chrono::nanoseconds wheel_stats::*>(m.member);
+            BOOST_TEST(m.openmetrics.ends_with("_seconds") == (histogram || time));
+            BOOST_TEST((m.type == "histogram") == histogram);
+            BOOST_TEST((histogram || m.type == "counter" || m.type == "gauge"));
+        }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_document_may_have_further_metrics) {

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
+#include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/stats.hpp>
 
 #include "support/seed.hpp"
@@ -14,9 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <random>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace {
@@ -373,6 +376,25 @@ BOOST_AUTO_TEST_CASE(a_difference_has_what_was_done_in_between_and_what_is_pendi
     BOOST_TEST(between.lateness.sum().count() == 11);
     BOOST_TEST(between.loop_lag.sum().count() == 12);
     BOOST_TEST(between.handler_delay.sum().count() == 13);
+}
+
+// In their order, without a gap. So none is there twice, and each new member must be added.
+BOOST_AUTO_TEST_CASE(every_member_is_in_the_table_of_metrics) {
+    const asio_wheel::wheel_stats stats;
+    const auto address_of = [](const auto& object) {
+        return reinterpret_cast<std::uintptr_t>(std::addressof(object));
+    };
+    std::uintptr_t next = address_of(stats);
+    for (const asio_wheel::detail::metric& m : asio_wheel::detail::metrics) {
+        std::visit(
+            [&](auto member) {
+                BOOST_TEST(address_of(stats.*member) == next,
+                           "a member is missing before " << m.name);
+                next = address_of(stats.*member) + sizeof(stats.*member);
+            },
+            m.member);
+    }
+    BOOST_TEST(next == address_of(stats) + sizeof stats, "a member is missing at the end");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 #define ASIO_WHEEL_DETAIL_INSPECTOR_SNAPSHOT_HPP
 
 #include <asio_wheel/detail/inspector/json.hpp>
+#include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/lateness.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
@@ -16,12 +17,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <locale>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace asio_wheel::detail {
 
@@ -42,8 +45,24 @@ template <class Wheel>
             wheel.paused()};
 }
 
-inline void write_histogram(json_writer& json, std::string_view name,
-                            const lateness_histogram& histogram) {
+inline void write_metric(json_writer& json, std::string_view name, std::uint64_t count) {
+    json.member(name, count);
+}
+
+inline void write_metric(json_writer& json, std::string_view name, std::chrono::nanoseconds d) {
+    json.member(std::string(name) + "_ns", d);
+}
+
+inline void write_metric(json_writer& json, std::string_view name, const counts_by_kind& counts) {
+    json.key(name).open('{');
+    for (const wait_kind kind : all_wait_kinds) {
+        json.member(to_string(kind), counts[kind]);
+    }
+    json.close('}');
+}
+
+inline void write_metric(json_writer& json, std::string_view name,
+                         const lateness_histogram& histogram) {
     json.key(name).open('{');
     json.member("count", histogram.count());
     json.member("sum_ns", histogram.sum());
@@ -57,22 +76,17 @@ inline void write_histogram(json_writer& json, std::string_view name,
     json.close(']').close('}');
 }
 
-inline void write_counts(json_writer& json, const wheel_stats& stats) {
-    json.key("counts").open('{');
-    json.member("pending", stats.pending);
-    json.member("peak_pending", stats.peak_pending);
-    json.member("scheduled", stats.scheduled);
-    json.member("fired", stats.fired);
-    json.member("cancelled", stats.cancelled);
-    json.member("dropped", stats.dropped);
-    json.member("postponed", stats.postponed);
-    json.member("rejected", stats.rejected);
-    json.member("cascaded", stats.cascaded);
-    json.member("wake_ups", stats.wake_ups);
-    json.member("spurious_wake_ups", stats.spurious_wake_ups);
-    json.member("stalls", stats.stalls);
-    json.member("stalled_ns", stats.stalled);
-    json.close('}');
+/// Writes all metrics that are of one of these types in wheel_stats.
+template <class... Types>
+void write_metrics(json_writer& json, const wheel_stats& stats) {
+    for (const metric& m : metrics) {
+        const auto write = [&]<class Type>(Type wheel_stats::* member) {
+            if constexpr ((std::same_as<Type, Types> || ...)) {
+                write_metric(json, m.name, stats.*member);
+            }
+        };
+        std::visit(write, m.member);
+    }
 }
 
 inline void write_level(json_writer& json, const wheel_occupancy::level& level) {
@@ -109,20 +123,16 @@ inline void write_wheel(json_writer& json, const wheel_reading& reading) {
     const wheel_stats& stats = reading.stats;
     json.member("paused", reading.paused);
     json.member("tick_ns", reading.options.tick);
-    write_counts(json, stats);
-    json.key("expired").open('{');
-    for (const wait_kind kind : all_wait_kinds) {
-        json.member(to_string(kind), stats.expired[kind]);
-    }
+    json.key("counts").open('{');
+    write_metrics<std::uint64_t, std::chrono::nanoseconds>(json, stats);
     json.close('}');
+    write_metrics<counts_by_kind>(json, stats);
     json.key("wake_ups").open('{');
     json.member("due", stats.wake_ups - stats.spurious_wake_ups);
     json.member("nothing_due", stats.spurious_wake_ups);
     json.close('}');
     write_verdict(json, reading.lateness);
-    write_histogram(json, "lateness", stats.lateness);
-    write_histogram(json, "loop_lag", stats.loop_lag);
-    write_histogram(json, "handler_delay", stats.handler_delay);
+    write_metrics<lateness_histogram>(json, stats);
     json.key("levels").open('[');
     for (const auto& level : reading.occupancy.levels) {
         write_level(json, level);

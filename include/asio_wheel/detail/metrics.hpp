@@ -1,0 +1,71 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The table of metrics: every member of wheel_stats, in the order of the members. What lists them
+// iterates over the table, so that no list lacks one: subtraction, OpenMetrics, and the inspector's
+// JSON. Tests compare it with wheel_stats, and with the table in docs/guide/operations.md.
+
+#ifndef ASIO_WHEEL_DETAIL_METRICS_HPP
+#define ASIO_WHEEL_DETAIL_METRICS_HPP
+
+#include <asio_wheel/stats.hpp>
+#include <asio_wheel/wait_kind.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+namespace asio_wheel::detail {
+
+struct metric {
+    std::string_view name;        ///< Of the member of wheel_stats, and in JSON.
+    std::string_view openmetrics; ///< After `asio_wheel_`. Ends with the unit, `_seconds`, if any.
+    std::string_view type; ///< In OpenMetrics. A gauge tells what is now, and is not subtracted.
+    std::string_view help;
+    std::variant<std::uint64_t wheel_stats::*, std::chrono::nanoseconds wheel_stats::*,
+                 counts_by_kind wheel_stats::*, lateness_histogram wheel_stats::*>
+        member;
+};
+
+inline constexpr auto metrics = std::to_array<metric>({
+    {"pending", "pending", "gauge", "Waits that have neither expired nor been cancelled.",
+     &wheel_stats::pending},
+    {"peak_pending", "peak_pending", "gauge", "The most waits that were pending at once.",
+     &wheel_stats::peak_pending},
+    {"scheduled", "waits_scheduled", "counter", "Waits accepted.", &wheel_stats::scheduled},
+    {"fired", "waits_fired", "counter", "Waits delivered because their deadline had passed.",
+     &wheel_stats::fired},
+    {"expired", "expired", "counter", "What has expired for users of the wheel, by kind.",
+     &wheel_stats::expired},
+    {"cancelled", "waits_cancelled", "counter", "Waits delivered with operation_aborted.",
+     &wheel_stats::cancelled},
+    {"dropped", "waits_dropped", "counter",
+     "Waits whose handlers were destroyed by their executor.", &wheel_stats::dropped},
+    {"postponed", "waits_postponed", "counter",
+     "Waits moved to another deadline without completing.", &wheel_stats::postponed},
+    {"rejected", "waits_rejected", "counter",
+     "Waits refused because of max_pending or after drain().", &wheel_stats::rejected},
+    {"cascaded", "entries_cascaded", "counter", "Entries filed again while time advanced.",
+     &wheel_stats::cascaded},
+    {"wake_ups", "wake_ups", "counter", "Times the one Asio timer expired.",
+     &wheel_stats::wake_ups},
+    {"spurious_wake_ups", "spurious_wake_ups", "counter", "Wake-ups that found nothing due.",
+     &wheel_stats::spurious_wake_ups},
+    {"stalls", "stalls", "counter", "Times the wheel came later than the option stall allows.",
+     &wheel_stats::stalls},
+    {"stalled", "stalled_seconds", "counter", "How late the wheel was in all stalls together.",
+     &wheel_stats::stalled},
+    {"lateness", "lateness_seconds", "histogram",
+     "From a wait's deadline to the tick that found it due.", &wheel_stats::lateness},
+    {"loop_lag", "loop_lag_seconds", "histogram",
+     "How late the context called the wheel at a wake-up.", &wheel_stats::loop_lag},
+    {"handler_delay", "handler_delay_seconds", "histogram",
+     "From a tick to the call of a handler, with the option measure_handlers.",
+     &wheel_stats::handler_delay},
+});
+
+} // namespace asio_wheel::detail
+
+#endif
