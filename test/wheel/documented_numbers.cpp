@@ -4,6 +4,7 @@
 // Checks numbers about the wheel that guides and headers state. The test reads them from the
 // documents.
 
+#include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -113,6 +114,24 @@ BOOST_AUTO_TEST_CASE(wheel_options_say_what_a_slot_takes,
     BOOST_TEST_REQUIRE(std::regex_search(header, stated, std::regex("Each takes (\\d+) bytes")));
     const double difference = memory_of(4096, 1) - memory_of(2048, 1);
     compare(std::stod(stated[1]), difference / 2048, 0.01);
+}
+
+// | `fired` | `waits_fired_total` | Waits delivered because their deadline had passed. … |
+BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics) {
+    std::istringstream guide(document("docs/guide/operations.md"));
+    std::string line;
+    while (std::getline(guide, line) && !line.starts_with("| number |")) {
+    }
+    std::getline(guide, line); // |---|
+    for (const asio_wheel::detail::metric& m : asio_wheel::detail::metrics) {
+        std::getline(guide, line);
+        std::ostringstream row;
+        row << "| `" << m.name << "` | `" << m.openmetrics << (m.type == "counter" ? "_total" : "")
+            << "` | " << m.help << ' ';
+        BOOST_TEST(line.starts_with(row.str()), "not '" << row.str() << "…', but '" << line << "'");
+    }
+    std::getline(guide, line);
+    BOOST_TEST(line.empty(), "no metric: " << line);
 }
 
 BOOST_AUTO_TEST_CASE(a_histogram_takes_4_kB) {
