@@ -21,42 +21,20 @@ wheel::wheel(std::size_t slots, unsigned levels, deadline_query query, void* con
     : levels_(levels),
       bits_(static_cast<unsigned>(std::bit_width(std::bit_ceil(std::max<std::size_t>(slots, 2)))) -
             1),
-      mask_((std::size_t{1} << bits_) - 1),
-      opened_(static_cast<std::uint32_t>(levels * (mask_ + 1))), held_(opened_ + 1), query_(query),
-      context_(context), earliest_(nullptr, opened_),
-      memory_((sizeof(slot) + sizeof(slot_state)) * (std::size_t{held_} + 1) +
-              sizeof(tick_t) * earliest_.room()) {
-    slots_ = reinterpret_cast<slot*>(memory_.begin());
-    auto* const keys = reinterpret_cast<tick_t*>(slots_ + held_ + 1);
-    earliest_ = detail::earliest_ticks(keys, opened_);
-    states_ = reinterpret_cast<slot_state*>(keys + earliest_.room());
-    for (unsigned bit = 0; bit < level_of_bit_.size(); ++bit) {
-        level_of_bit_[bit] = static_cast<std::uint8_t>((std::min)(bit / bits_, levels_ - 1));
+      mask_((std::size_t{1} << bits_) - 1), query_(query), context_(context),
+      own_{0, static_cast<std::uint32_t>(levels * (mask_ + 1)), own_slots_.data(),
+           own_states_.data(), detail::earliest_ticks(&own_key_, 1)} {}
+
+wheel::~wheel() {
+    for (unsigned number = 0; number < levels_; ++number) {
+        wheel_level::destroy(level_number(number));
     }
 }
-
-wheel::~wheel() = default;
 
 void wheel::insert(wheel_entry& entry, tick_t deadline) noexcept {
     BOOST_ASSERT(!entry.filed());
-    entry.deadline_ = std::clamp(deadline, now_, last_tick);
-    file(entry);
     ++size_;
-}
-
-void wheel::erase(wheel_entry& entry) noexcept {
-    BOOST_ASSERT(entry.filed());
-    // If the entry is the last one of its list, both of its neighbours are the list's header. So it
-    // is enough to read the entry's own node, which is in the cache.
-    node* const removed = node_of(entry);
-    node* const next = next_of(removed);
-    const bool last = next == algorithms::node_traits::get_previous(removed);
-    algorithms::unlink(removed);
-    entry.slot_ = wheel_entry::unfiled;
-    --size_;
-    if (last) {
-        emptied(next);
-    }
+    file(entry, std::clamp(deadline, now_, last_tick));
 }
 
 void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
@@ -73,13 +51,13 @@ void wheel::replace(wheel_entry& old, wheel_entry& fresh) noexcept {
 void wheel::hold(wheel_entry& entry) noexcept {
     BOOST_ASSERT(!entry.filed());
     entry.deadline_ = now_;
-    link(entry, held_, false);
+    link(own_, held, entry, false);
     ++size_;
 }
 
 void wheel::release_held() noexcept {
     if (holds()) {
-        open(held_);
+        open(own_, held);
     }
 }
 
@@ -104,11 +82,11 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
                 --size_;
                 due[expired++] = &entry;
             } else if (refresh(entry)) {
-                file(entry);
+                file(entry, entry.deadline_);
                 ++cascaded_;
             }
         }
-        const tick_t next = earliest_.smallest();
+        const tick_t next = smallest_;
         if (next > now) {
             catch_up(now);
             return {expired, false};
@@ -116,10 +94,15 @@ wheel::progress wheel::advance(tick_t now, std::size_t budget,
         // Nothing is due before `next`, so time jumps there. Time enters the slot at its earliest
         // deadline, not at its beginning. So the entries of that deadline expire at once, and the
         // others are filed on the lowest level possible.
-        const std::uint32_t number = slot_of(next);
         BOOST_ASSERT(next >= elapsed_);
+        wheel_level* const entered = level_of(next);
         elapsed_ = next;
-        open(number);
+        if (entered != nullptr) {
+            open(*entered, index_on(*entered, next));
+        }
+        if (own_.earliest[unplaced] == next) {
+            open(own_, unplaced);
+        }
     }
 }
 
@@ -140,22 +123,23 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             if (!refresh(entry)) {
                 continue;
             }
-            file(entry);
+            file(entry, entry.deadline_);
             if (entry.deadline_ == elapsed_) {
                 return elapsed_; // Nothing can be earlier.
             }
         }
-        const tick_t next = earliest_.smallest();
+        const tick_t next = smallest_;
         if (next == no_tick) {
             return next;
         }
-        const std::uint32_t number = slot_of(next);
-        const unsigned list = list_with(number, next);
+        const bool placed = own_.earliest[unplaced] != next;
+        wheel_level& l = placed ? *level_of(next) : own_;
+        const std::size_t index = placed ? index_on(l, next) : unplaced;
+        const unsigned list = list_with(l, index, next);
         if (list == stripes) {
-            open(number);
+            open(l, index);
             continue;
         }
-        wheel_entry* const first = &entry_of(next_of(&slots_[number].lists[list]));
         if (query_ == nullptr) {
             return next;
         }
@@ -164,27 +148,28 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
             return std::nullopt;
         }
         --budget;
-        erase(*first);
+        wheel_entry& first = entry_of(next_of(&l.slots[index].lists[list]));
+        erase(first);
         ++size_;
-        if (!refresh(*first)) {
+        if (!refresh(first)) {
             continue;
         }
-        if (first->deadline_ == next && states_[number].filled != 0) {
-            link_to(list, *first, number, true); // Where it was, so that the next call finds it.
+        if (first.deadline_ == next && l.states[index].filled != 0) {
+            link_to(list, l, index, first, true); // Where it was, so that the next call finds it.
             return next;
         }
-        file(*first);
-        if (first->deadline_ == next) {
+        file(first, first.deadline_);
+        if (first.deadline_ == next) {
             return next;
         }
     }
 }
 
 // Returns which of the slot's lists begins with an entry of this deadline, or `stripes`.
-unsigned wheel::list_with(std::uint32_t number, tick_t deadline) const noexcept {
-    for (unsigned rest = states_[number].filled; rest != 0; rest &= rest - 1) {
+unsigned wheel::list_with(const wheel_level& l, std::size_t index, tick_t deadline) noexcept {
+    for (unsigned rest = l.states[index].filled; rest != 0; rest &= rest - 1) {
         const auto i = static_cast<unsigned>(std::countr_zero(rest));
-        if (entry_of(next_of(&slots_[number].lists[i])).deadline_ == deadline) {
+        if (entry_of(next_of(&l.slots[index].lists[i])).deadline_ == deadline) {
             return i;
         }
     }
@@ -211,9 +196,9 @@ inline bool wheel::refresh(wheel_entry& entry) noexcept {
 // them.
 void wheel::catch_up(tick_t now) noexcept {
     tick_t limit = now;
-    const tick_t next = earliest_.smallest();
+    const tick_t next = smallest_;
     if (next != no_tick) {
-        const unsigned low = shift(level_of(next));
+        const unsigned low = shift(level_number_of(next));
         const tick_t begin = (next >> low) << low;
         limit = (std::min)(now, begin - 1); // The slot begins after elapsed_.
     }
@@ -222,19 +207,20 @@ void wheel::catch_up(tick_t now) noexcept {
 }
 
 // Adds an entry to the list of a slot whose turn it is.
-inline void wheel::link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept {
-    slot_state& state = states_[number];
+inline void wheel::link(wheel_level& l, std::size_t index, wheel_entry& entry,
+                        bool in_front) noexcept {
+    slot::state& state = l.states[index];
     const unsigned i = (in_front ? --state.front : state.back++) % stripes;
-    link_to(i, entry, number, in_front);
+    link_to(i, l, index, entry, in_front);
 }
 
 // Adds an entry to one of a slot's lists.
-inline void wheel::link_to(unsigned i, wheel_entry& entry, std::uint32_t number,
+inline void wheel::link_to(unsigned i, wheel_level& l, std::size_t index, wheel_entry& entry,
                            bool in_front) noexcept {
-    entry.slot_ = number;
-    node* const list = &slots_[number].lists[i];
-    const auto bit = static_cast<list_set>(1U << i);
-    list_set& filled = states_[number].filled;
+    entry.slot_ = l.first + static_cast<std::uint32_t>(index);
+    node* const list = &l.slots[index].lists[i];
+    const auto bit = static_cast<slot::list_set>(1U << i);
+    slot::list_set& filled = l.states[index].filled;
     if ((filled & bit) == 0) {
         filled |= bit;
         algorithms::init_header(list);
@@ -244,74 +230,124 @@ inline void wheel::link_to(unsigned i, wheel_entry& entry, std::uint32_t number,
 
 // The level of a deadline, which is not before elapsed_: see the rule in wheel.hpp. The level is
 // that of the highest bit in which the two differ. If they are equal, they have level 0, as if they
-// differed in the lowest bit. The 1 sees to that.
-std::uint32_t wheel::level_of(tick_t deadline) const noexcept {
+// differed in the lowest bit. The 1 sees to that. Null if the level has not been made.
+inline wheel::wheel_level* wheel::level_of(tick_t deadline) const noexcept {
     return level_of_bit_[static_cast<std::size_t>(std::bit_width((deadline ^ elapsed_) | 1)) - 1];
 }
 
-std::uint32_t wheel::slot_of(tick_t deadline) const noexcept {
-    const std::uint32_t level = level_of(deadline);
-    const std::size_t index = static_cast<std::size_t>(deadline >> shift(level)) & mask_;
-    return static_cast<std::uint32_t>((std::size_t{level} << bits_) + index);
+unsigned wheel::level_number_of(tick_t deadline) const noexcept {
+    const auto bit = static_cast<unsigned>(std::bit_width((deadline ^ elapsed_) | 1)) - 1;
+    return (std::min)(bit / bits_, levels_ - 1);
 }
 
-// Files an entry by its deadline, which is not before elapsed_.
-void wheel::file(wheel_entry& entry) noexcept {
-    const tick_t deadline = entry.deadline_;
+// Makes the level of a deadline. Null if there is no memory.
+wheel::wheel_level* wheel::make_level(tick_t deadline) noexcept {
+    const unsigned number = level_number_of(deadline);
+    wheel_level* const made = wheel_level::make(shift(number), number << bits_, slots());
+    const auto begin = level_of_bit_.begin() + shift(number);
+    std::fill(begin, number + 1 == levels_ ? level_of_bit_.end() : begin + bits_, made);
+    return made;
+}
+
+// Files an entry by its deadline, which is not before elapsed_. As a rule its level is there, and
+// others in its slot are due earlier.
+inline void wheel::file(wheel_entry& entry, tick_t deadline) noexcept {
     BOOST_ASSERT(deadline >= elapsed_);
-    const std::uint32_t number = slot_of(deadline);
-    if (deadline < earliest_[number]) {
-        // In front, where find_next_expiry() looks. All other entries of the slot are later, so the
-        // order of entries with the same deadline does not change.
-        link(entry, number, true);
-        earliest_.lower(number, deadline);
-    } else {
-        link(entry, number, false);
-    }
-}
-
-// Called when the list at this address has become empty.
-void wheel::emptied(const void* list) noexcept {
-    const std::size_t offset =
-        reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(slots_);
-    const std::size_t number = offset / sizeof(slot);
-    states_[number].filled &=
-        static_cast<list_set>(~(1U << (offset % sizeof(slot) / sizeof(node))));
-    if (states_[number].filled == 0) {
-        vacated(number);
-    }
-}
-
-// Called when a slot has become empty. The opened slot and the slot of the held entries have no
-// earliest deadline.
-void wheel::vacated(std::size_t number) noexcept {
-    states_[number].front = states_[number].back; // Where the next entry is filed.
-    if (number < opened_) {
-        earliest_.forget(number);
-    }
-}
-
-// Moves a slot's entries to the opened slot. So the slot can take new entries while the opened ones
-// are worked off.
-void wheel::open(std::uint32_t number) noexcept {
-    slot& from = slots_[number];
-    slot& opened = slots_[opened_];
-    for (unsigned rest = states_[number].filled; rest != 0; rest &= rest - 1) {
-        const auto i = static_cast<unsigned>(std::countr_zero(rest));
-        if ((states_[opened_].filled >> i & 1U) == 0) {
-            algorithms::init_header(&opened.lists[i]);
+    entry.deadline_ = deadline;
+    wheel_level* const l = level_of(deadline);
+    if (l != nullptr) [[likely]] {
+        const std::size_t index = index_on(*l, deadline);
+        if (deadline >= l->earliest[index]) [[likely]] {
+            return link(*l, index, entry, false);
         }
-        algorithms::transfer(&opened.lists[i], next_of(&from.lists[i]), &from.lists[i]);
     }
-    slot_state& state = states_[number];
-    slot_state& rest_of_last = states_[opened_];
+    file_earliest(entry, deadline);
+}
+
+// The same for an entry that is the earliest of its slot, or whose level is not there.
+void wheel::file_earliest(wheel_entry& entry, tick_t deadline) noexcept {
+    wheel_level* l = level_of(deadline);
+    if (l == nullptr) {
+        l = make_level(deadline);
+    }
+    const std::size_t index = l == nullptr ? unplaced : index_on(*l, deadline);
+    wheel_level& there = l == nullptr ? own_ : *l;
+    if (deadline >= there.earliest[index]) {
+        return link(there, index, entry, false);
+    }
+    // In front, where find_next_expiry() looks. All other entries of the slot are later, so the
+    // order of entries with the same deadline does not change.
+    link(there, index, entry, true);
+    there.earliest.lower(index, deadline);
+    smallest_ = (std::min)(smallest_, deadline);
+}
+
+// Called when a list at this address has become empty. Slot `number` is where its last entry was
+// filed. But the entry may have been in the opened slot.
+void wheel::emptied(const void* list, std::uint32_t number) noexcept {
+    const auto offset_in = [list](const slot& s) {
+        return reinterpret_cast<std::uintptr_t>(list) - reinterpret_cast<std::uintptr_t>(&s);
+    };
+    const bool was_opened = offset_in(own_slots_[opened]) < sizeof(slot);
+    wheel_level& l = was_opened ? own_ : level_with(number);
+    const std::size_t index = was_opened ? opened : number - l.first;
+    const std::size_t i = offset_in(l.slots[index]) / sizeof(node);
+    l.states[index].filled &= static_cast<slot::list_set>(~(1U << i));
+    if (l.states[index].filled == 0) {
+        vacated(l, index);
+    }
+}
+
+// Called when a slot has become empty.
+void wheel::vacated(wheel_level& l, std::size_t index) noexcept {
+    l.states[index].front = l.states[index].back; // Where the next entry is filed.
+    if (&l == &own_ && index != unplaced) {
+        return; // It has no earliest deadline.
+    }
+    const tick_t earliest = l.earliest[index];
+    l.earliest.forget(index);
+    if (earliest == smallest_) {
+        smallest_ = find_smallest();
+    }
+}
+
+// The lowest level that is not empty has the smallest, unless something that has no level is
+// earlier.
+tick_t wheel::find_smallest() const noexcept {
+    const tick_t smallest = own_.earliest[unplaced];
+    for (unsigned number = 0; number < levels_; ++number) {
+        const wheel_level* const l = level_number(number);
+        if (l != nullptr && l->earliest.smallest() != no_tick) {
+            return (std::min)(smallest, l->earliest.smallest());
+        }
+    }
+    return smallest;
+}
+
+// Moves a slot's entries, if it has any, to the opened slot. So the slot can take new entries while
+// the opened ones are worked off.
+void wheel::open(wheel_level& from, std::size_t index) noexcept {
+    slot::state& state = from.states[index];
+    slot::state& rest_of_last = own_states_[opened];
+    if (state.filled == 0) {
+        return;
+    }
+    for (unsigned rest = state.filled; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<unsigned>(std::countr_zero(rest));
+        node* const list = &from.slots[index].lists[i];
+        node* const target = &own_slots_[opened].lists[i];
+        if ((rest_of_last.filled >> i & 1U) == 0) {
+            algorithms::init_header(target);
+        }
+        algorithms::transfer(target, next_of(list), list);
+    }
     if (rest_of_last.filled == 0) {
         rest_of_last = state;
     } else {
         rest_of_last.filled |= state.filled;
     }
     state.filled = 0;
-    vacated(number);
+    vacated(from, index);
 }
 
 // Takes out the next opened entry, of which there is at least one: the first one of the next list
@@ -321,17 +357,17 @@ void wheel::open(std::uint32_t number) noexcept {
 // the entry that is now the first of this list. Its links are loaded when it becomes the first. The
 // rest of it may be in another cache line, so that line is prefetched.
 wheel_entry& wheel::take_opened() noexcept {
-    slot_state& state = states_[opened_];
+    slot::state& state = own_states_[opened];
     const int turned = static_cast<int>(state.front % stripes);
     const int ahead = std::countr_zero(std::rotr(state.filled, turned));
     const unsigned i = (state.front + static_cast<unsigned>(ahead)) % stripes;
     state.front = static_cast<std::uint8_t>(i + 1);
-    node* const list = &slots_[opened_].lists[i];
+    node* const list = &own_slots_[opened].lists[i];
     node* const first = next_of(list);
     algorithms::unlink(first);
     node* const next = next_of(list);
     if (next == list) {
-        state.filled &= static_cast<list_set>(~(1U << i)); // open() sets the turns anew.
+        state.filled &= static_cast<slot::list_set>(~(1U << i)); // open() sets the turns anew.
     } else {
         detail::prefetch(&entry_of(next) + 1);
     }
@@ -340,14 +376,18 @@ wheel_entry& wheel::take_opened() noexcept {
 
 unsigned wheel::fullest(unsigned level, std::size_t index, std::size_t count,
                         std::size_t most) const noexcept {
+    const detail::wheel_level* const l = level_number(level);
+    if (l == nullptr) {
+        return 0;
+    }
     unsigned result = 0;
-    const std::size_t end = level * slots() + index + count;
-    for (std::size_t n = end - count; most > 0; --most, ++n) {
-        n = earliest_.first_between(n, end);
-        if (n == end) {
+    const std::size_t end = index + count;
+    for (; most > 0; --most, ++index) {
+        index = l->earliest.first_between(index, end);
+        if (index == end) {
             break;
         }
-        result = (std::max)(result, static_cast<unsigned>(std::popcount(states_[n].filled)));
+        result = (std::max)(result, static_cast<unsigned>(std::popcount(l->states[index].filled)));
     }
     return result;
 }

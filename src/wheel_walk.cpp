@@ -11,15 +11,22 @@
 
 namespace asio_wheel::detail {
 
+namespace {
+
+// Whether a node is the head of a list in one of these slots.
+template <class Slot>
+bool is_head(const Slot* first, std::size_t count, const void* node) noexcept {
+    const auto* const address = static_cast<const Slot*>(node);
+    return address >= first && address < first + count;
+}
+
+} // namespace
+
 wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
     BOOST_ASSERT(!found.empty());
     wheel& w = wheel_;
-    // A list ends with the node of its head. If the bookmark's slot was opened meanwhile, that is
-    // not the head of the list in which the bookmark was.
-    const auto is_head = [first = w.slots_, end = w.slots_ + w.held_ + 1](const wheel::node* n) {
-        const auto* const address = reinterpret_cast<const wheel::slot*>(n);
-        return address >= first && address < end;
-    };
+    const std::uint32_t opened = w.own_.first + wheel::opened;
+    const std::uint32_t held = w.own_.first + wheel::held;
     wheel::node* next = nullptr;
     if (bookmark_.filed()) {
         next = wheel::next_of(wheel::node_of(bookmark_));
@@ -27,30 +34,37 @@ wheel_walk::progress wheel_walk::step(std::span<wheel_entry*> found) noexcept {
     }
     std::size_t count = 0;
     std::uint32_t passed = 0;
-    for (; place_ <= w.held_; ++place_, list_ = 0) {
+    for (; place_ <= held; ++place_, list_ = 0) {
         if (passed++ == most_slots) {
             return {count, true};
         }
         // Entries come to the opened slot from all others without a question. So it is the last.
-        const std::uint32_t slot = place_ < w.opened_    ? place_
-                                   : place_ == w.opened_ ? w.held_
-                                                         : w.opened_;
-        if (next == nullptr && w.states_[slot].filled == 0) {
+        const std::uint32_t number = place_ < opened ? place_ : place_ == opened ? held : opened;
+        if (number < w.own_.first && w.level_number(number >> w.bits_) == nullptr) {
+            place_ |= static_cast<std::uint32_t>(w.mask_); // Its last slot.
+            continue;
+        }
+        const wheel_level& level = w.level_with(number);
+        const std::size_t index = number - level.first;
+        if (next == nullptr && level.states[index].filled == 0) {
             continue;
         }
         for (; list_ < wheel::stripes; ++list_, next = nullptr) {
             if (next == nullptr) {
-                if ((w.states_[slot].filled >> list_ & 1U) == 0) {
+                if ((level.states[index].filled >> list_ & 1U) == 0) {
                     continue;
                 }
-                next = wheel::next_of(&w.slots_[slot].lists[list_]);
+                next = wheel::next_of(&level.slots[index].lists[list_]);
             }
-            for (; !is_head(next); next = wheel::next_of(next)) {
+            // If the bookmark's slot was opened meanwhile, its list ends in the opened slot.
+            for (; !is_head(level.slots + index, 1, next) &&
+                   !is_head(w.own_.slots, wheel::own_slots, next);
+                 next = wheel::next_of(next)) {
                 if (count == found.size()) {
                     wheel::algorithms::link_before(next, wheel::node_of(bookmark_));
                     bookmark_.deadline_ = last_tick;
                     // No entry says that it was filed in the opened slot.
-                    bookmark_.slot_ = slot == w.opened_ ? w.held_ : slot;
+                    bookmark_.slot_ = number == opened ? held : number;
                     ++w.size_;
                     return {count, true};
                 }

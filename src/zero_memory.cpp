@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Large blocks are mapped, so their pages are zeros that take no memory until they are used. Small
-// blocks come from the heap and are filled with zeros.
+// blocks come from the heap and are filled with zeros, as far as they have to be.
 //
 // calloc() would map large blocks, too. But it takes a block from the heap, and fills it, if the
 // program has freed a block of that size before. Then all pages of the block are used.
@@ -10,8 +10,6 @@
 #include <asio_wheel/detail/memory/zero_memory.hpp>
 
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
-
-#include <boost/throw_exception.hpp>
 
 #include <cstring>
 #include <new>
@@ -28,9 +26,9 @@ namespace {
 
 constexpr std::align_val_t cache_line{64};
 
-void* allocate_zeroed_from_heap(std::size_t size) {
-    void* const memory = ::operator new(size, cache_line);
-    return std::memset(memory, 0, size);
+void* allocate_from_heap(std::size_t size, std::size_t zeros) noexcept {
+    void* const memory = ::operator new(size, cache_line, std::nothrow);
+    return memory == nullptr ? nullptr : std::memset(memory, 0, zeros);
 }
 
 #if defined(MAP_ANONYMOUS)
@@ -38,16 +36,13 @@ void* allocate_zeroed_from_heap(std::size_t size) {
 // A mapping is rounded up to whole pages, which would waste memory for smaller blocks.
 constexpr std::size_t min_mapping = 65'536;
 
-void* allocate_zeroed(std::size_t size) {
+void* allocate(std::size_t size, std::size_t zeros) noexcept {
     if (size < min_mapping) {
-        return allocate_zeroed_from_heap(size);
+        return allocate_from_heap(size, zeros);
     }
     void* const memory =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        BOOST_THROW_EXCEPTION(std::bad_alloc());
-    }
-    return memory;
+    return memory == MAP_FAILED ? nullptr : memory;
 }
 
 void deallocate(void* memory, std::size_t size) noexcept {
@@ -60,8 +55,8 @@ void deallocate(void* memory, std::size_t size) noexcept {
 
 #else
 
-void* allocate_zeroed(std::size_t size) {
-    return allocate_zeroed_from_heap(size);
+void* allocate(std::size_t size, std::size_t zeros) noexcept {
+    return allocate_from_heap(size, zeros);
 }
 
 void deallocate(void* memory, std::size_t) noexcept {
@@ -72,11 +67,13 @@ void deallocate(void* memory, std::size_t) noexcept {
 
 } // namespace
 
-zero_memory::zero_memory(std::size_t size)
-    : begin_(static_cast<std::byte*>(allocate_zeroed(size))), size_(size) {}
+zero_memory::zero_memory(std::size_t size, std::size_t zeros) noexcept
+    : begin_(static_cast<std::byte*>(allocate(size, zeros))), size_(size) {}
 
 zero_memory::~zero_memory() {
-    deallocate(begin_, size_);
+    if (begin_ != nullptr) {
+        deallocate(begin_, size_);
+    }
 }
 
 } // namespace asio_wheel::detail

@@ -136,7 +136,7 @@ struct wheel_occupancy {
         std::chrono::nanoseconds slot_width{0}; ///< How much time a slot covers.
         std::size_t slots = 0;                  ///< How many there are.
         std::size_t current = 0;                ///< The slot in which the present time is.
-        /// For each slot 0 if it is empty; at most 16. Below, it is about the number of timers in
+        /// For each slot 0 if it is empty; at most 8. Below, it is about the number of timers in
         /// it: those that wait, and those that did when they were filed. If there are fewer cells
         /// than slots, each cell stands for the same number of neighbouring slots.
         std::vector<std::uint8_t> fill;

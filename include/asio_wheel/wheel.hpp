@@ -29,28 +29,24 @@
 //    next_expiry() may therefore be too early, never too late, and advance() puts it right.
 //  - elapsed() stays behind the slot that is next to be opened, so that the rule always holds.
 //
-// A slot is not one list but sixteen, filled in turn and emptied in turn. One list would be walked
-// at the speed of one cache miss after the other; sixteen overlap theirs. Each slot knows where it
-// is filled and emptied next, so it hands out entries in the order in which they came. (But if some
-// were erased, those behind them in their lists come earlier.)
-//
-// An empty list is nothing but a bit that is not set: its first entry makes it a list. So an empty
-// wheel is all zeros, and what is not used of its memory is never touched.
+// A level is made when its first entry comes, so a wheel takes no memory for levels that it does
+// not use. Where there is no memory for a level, its entries wait in a slot that belongs to the
+// wheel itself, and are filed again when the earliest of them is due. So filing cannot fail:
+// without memory it is only slower, and entries of one tick may change their order.
 
 #ifndef ASIO_WHEEL_WHEEL_HPP
 #define ASIO_WHEEL_WHEEL_HPP
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/memory/zero_memory.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/threads/relaxed_atomic.hpp>
 #include <asio_wheel/detail/wheel/earliest_ticks.hpp>
+#include <asio_wheel/detail/wheel/wheel_level.hpp>
 #include <asio_wheel/tick.hpp>
 
 #include <boost/assert.hpp>
-#include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
 
 #include <algorithm>
 #include <array>
@@ -60,7 +56,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 namespace asio_wheel {
 
@@ -70,8 +65,7 @@ class wheel_walk;
 
 /// What a wheel holds: derive from it. An entry must not move or end while it is filed, other than
 /// by wheel::replace() or wheel::erase().
-class wheel_entry : public boost::intrusive::list_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::normal_link>> {
+class wheel_entry : public detail::wheel_hook {
 public:
     wheel_entry() noexcept = default; ///< It is not filed.
     wheel_entry(const wheel_entry&) = delete;
@@ -104,13 +98,13 @@ private:
 
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
 ///
-/// It knows no clock: time is an argument of advance(). It is not synchronised, and allocates in
-/// its constructor only. Time and memory: insert, erase, postpone and reschedule O(1); advance()
-/// O(1) for each entry that it expires or files again, and for each occupied slot the logarithm of
-/// how many slots there are, to the base eight, but nothing for empty ones; next_expiry() O(1);
-/// find_next_expiry() O(1) for each entry that it files again, and that logarithm for each slot. An
-/// entry that becomes the earliest of its slot, or that leaves it empty, costs up to that
-/// logarithm, but as a rule nothing.
+/// It knows no clock: time is an argument of advance(). It is not synchronised. It allocates a
+/// level when it files the first entry there, and nothing else. Time: insert, erase, postpone and
+/// reschedule O(1); advance() O(1) for each entry that it expires or files again, and for each
+/// occupied slot the logarithm of how many slots a level has, to the base eight, but nothing for
+/// empty ones; next_expiry() O(1); find_next_expiry() O(1) for each entry that it files again, and
+/// that logarithm for each slot. An entry that becomes the earliest of its slot, or that leaves it
+/// empty, costs up to that logarithm, but as a rule nothing.
 ///
 ///     struct lease : asio_wheel::wheel_entry { int number = 0; };
 ///
@@ -187,7 +181,7 @@ public:
     void release_held() noexcept;
 
     /// Whether an entry is held.
-    [[nodiscard]] bool holds() const noexcept { return states_[held_].filled != 0; }
+    [[nodiscard]] bool holds() const noexcept { return own_states_[held].filled != 0; }
 
     /// What a call of advance() did.
     struct progress {
@@ -209,7 +203,7 @@ public:
         if (!opened_empty()) {
             return elapsed_;
         }
-        return holds() ? (std::min)(earliest_.smallest(), now_) : earliest_.smallest();
+        return holds() ? (std::min)(smallest_, now_) : smallest_;
     }
 
     /// The tick at which the next entry is due, exactly; no_tick if the wheel is empty. While
@@ -250,10 +244,11 @@ public:
         return tick_t{1} << (std::min)(shift(level), 63U);
     }
 
-    /// How full a slot is: 0 if it is empty; at most 16, which is how many lists it has. One list
-    /// after the other gets a new entry, so below 16 it is about the number of entries.
+    /// How full a slot is: 0 if it is empty; at most 8, which is how many lists it has. One list
+    /// after the other gets a new entry, so below 8 it is about the number of entries.
     [[nodiscard]] unsigned fill(unsigned level, std::size_t index) const noexcept {
-        return static_cast<unsigned>(std::popcount(states_[level * slots() + index].filled));
+        const detail::wheel_level* const l = level_number(level);
+        return l == nullptr ? 0U : static_cast<unsigned>(std::popcount(l->states[index].filled));
     }
 
     /// How full the fullest is of `count` neighbouring slots, the first one at `index`. Looks at no
@@ -271,38 +266,37 @@ private:
     using algorithms = entry_list::node_algorithms;
     using node = entry_list::node_traits::node;
 
-    static constexpr unsigned stripes = 16;
+    using wheel_level = detail::wheel_level;
+    using slot = detail::wheel_slot;
+    static constexpr unsigned stripes = slot::stripes;
 
-    using list_set = std::uint16_t; // Bit i stands for list i of a slot.
-    static_assert(std::numeric_limits<list_set>::digits == stripes);
+    // Slots that belong to the wheel itself, by their index there:
+    static constexpr std::size_t unplaced = 0; // For whose levels there was no memory.
+    static constexpr std::size_t opened = 1;   // What is left of the slot that is being emptied.
+    static constexpr std::size_t held = 2;     // What hold() filed.
+    static constexpr std::size_t own_slots = 3;
 
-    // What a slot's lists have, and which of them have their turns next: counted modulo 256, a
-    // multiple of `stripes`.
-    struct slot_state {
-        list_set filled;
-        std::uint8_t front; // The list that the next entry is taken from, unless it is empty.
-        std::uint8_t back;  // The list where the next entry is filed.
-    };
-
-    // A list that is filled begins and ends with its node here.
-    struct alignas(64) slot {
-        std::array<node, stripes> lists;
-    };
-    static_assert(std::is_trivial_v<slot>);
-
-    [[nodiscard]] std::uint32_t level_of(tick_t deadline) const noexcept;
-    [[nodiscard]] std::uint32_t slot_of(tick_t deadline) const noexcept;
-    void file(wheel_entry& entry) noexcept;
-    void link(wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
-    void link_to(unsigned i, wheel_entry& entry, std::uint32_t number, bool in_front) noexcept;
-    void emptied(const void* list) noexcept;
-    void vacated(std::size_t number) noexcept;
-    void open(std::uint32_t number) noexcept;
+    [[nodiscard]] wheel_level* level_of(tick_t deadline) const noexcept;
+    [[nodiscard]] unsigned level_number_of(tick_t deadline) const noexcept;
+    [[nodiscard]] std::size_t index_on(const wheel_level& l, tick_t deadline) const noexcept {
+        return static_cast<std::size_t>(deadline >> l.shift) & mask_;
+    }
+    wheel_level* make_level(tick_t deadline) noexcept;
+    void file(wheel_entry& entry, tick_t deadline) noexcept;
+    ASIO_WHEEL_NOINLINE void file_earliest(wheel_entry& entry, tick_t deadline) noexcept;
+    static void link(wheel_level& l, std::size_t index, wheel_entry& entry, bool in_front) noexcept;
+    static void link_to(unsigned i, wheel_level& l, std::size_t index, wheel_entry& entry,
+                        bool in_front) noexcept;
+    void emptied(const void* list, std::uint32_t number) noexcept;
+    void vacated(wheel_level& l, std::size_t index) noexcept;
+    void open(wheel_level& from, std::size_t index) noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool refresh(wheel_entry& entry) noexcept;
-    [[nodiscard]] bool opened_empty() const noexcept { return states_[opened_].filled == 0; }
-    [[nodiscard]] unsigned list_with(std::uint32_t number, tick_t deadline) const noexcept;
-    [[nodiscard]] unsigned shift(std::uint32_t level) const noexcept { return level * bits_; }
+    [[nodiscard]] bool opened_empty() const noexcept { return own_states_[opened].filled == 0; }
+    [[nodiscard]] static unsigned list_with(const wheel_level& l, std::size_t index,
+                                            tick_t deadline) noexcept;
+    [[nodiscard]] tick_t find_smallest() const noexcept;
+    [[nodiscard]] unsigned shift(unsigned level) const noexcept { return level * bits_; }
     void catch_up(tick_t now) noexcept;
 
     [[nodiscard]] static node* node_of(wheel_entry& entry) noexcept {
@@ -315,44 +309,75 @@ private:
         return algorithms::node_traits::get_next(n);
     }
 
-    // The tick at which the slot is opened where the entry is filed.
-    [[nodiscard]] tick_t next_visit(const wheel_entry& entry) const noexcept {
-        return entry.slot_ == held_ ? now_ : earliest_[entry.slot_];
+    // Null if it has not been made.
+    [[nodiscard]] wheel_level* level_number(unsigned number) const noexcept {
+        return level_of_bit_[shift(number)];
+    }
+    // The level of a slot that has been used.
+    [[nodiscard]] wheel_level& level_with(std::uint32_t number) noexcept {
+        return number >= own_.first ? own_ : *level_number(number >> bits_);
     }
 
-    // Slot s of level l has the number l * slots() + s. Two more slots belong to no level: number
-    // opened_ holds what is left of the slot that is being emptied, where a call that ran out of
-    // budget goes on, and number held_ what hold() filed.
+    // The tick at which the slot is opened where the entry is filed.
+    [[nodiscard]] tick_t next_visit(const wheel_entry& entry) noexcept {
+        const std::uint32_t number = entry.slot_;
+        if (number == own_.first + held) {
+            return now_;
+        }
+        const wheel_level& l = level_with(number);
+        return l.earliest[number - l.first];
+    }
+
+    // Slot s of level l has the number l * slots() + s. The numbers after these are those of the
+    // wheel's own slots.
     //
     // Invariants, between calls:
-    //  - earliest_[n] <= the deadline of each entry in slot n, and elapsed_ <= earliest_[n];
-    //    no_tick if n is empty. The opened slot and that of the held have none: the deadlines there
-    //    are elapsed_ or later, and now_ or later.
-    //  - an entry that is as early as earliest_[n] says is the first of a list of slot n, unless
+    //  - the earliest of a slot <= the deadline of each entry there, and elapsed_ <= that
+    //    earliest; no_tick if the slot is empty. The opened slot and that of the held have none:
+    //    the deadlines there are elapsed_ or later, and now_ or later.
+    //  - smallest_ is the smallest of all earliest. Whatever is on a level is due before anything
+    //    on the levels above it.
+    //  - an entry that is as early as the earliest of its slot is the first of a list there, unless
     //    such entries were erased or postponed.
     //  - an entry's slot_ is its slot's number (or, for an entry in the opened slot, the number of
     //    where it was).
     //  - below the top level, an occupied slot's index is greater than that of elapsed_ (on level
     //    0, or equal).
-    //  - bit i of states_[n].filled is set if and only if list i of slot n is a list, which is not
-    //    empty.
+    //  - bit i of a slot's `filled` is set if and only if its list i is a list, which is not empty.
     std::uint32_t levels_;
     std::uint32_t bits_; // log2 of the slots on a level
     std::size_t mask_;   // slots on a level - 1
-    std::uint32_t opened_;
-    std::uint32_t held_;
     tick_t elapsed_ = 0; // <= now_
     tick_t now_ = 0;
     std::size_t size_ = 0;
+    tick_t smallest_ = no_tick;
     std::uint64_t cascaded_ = 0;
     const deadline_query query_; // Null if deadlines change by the wheel's functions only.
     void* const context_;        // Its first argument.
-    detail::earliest_ticks earliest_;
-    detail::zero_memory memory_; // All of earliest_ and of these arrays:
-    slot* slots_;
-    slot_state* states_;
-    std::array<std::uint8_t, 64> level_of_bit_{};
+    detail::earliest_ticks::key own_key_ = 0; // Of the unplaced.
+    std::array<slot::state, own_slots> own_states_{};
+    std::array<slot, own_slots> own_slots_{};
+    wheel_level own_; // Consists of these three.
+    // The level of a deadline that differs from elapsed_ in this bit, and in none above.
+    std::array<wheel_level*, 64> level_of_bit_{};
 };
+
+// Inline, because it takes no longer than calling it.
+inline void wheel::erase(wheel_entry& entry) noexcept {
+    BOOST_ASSERT(entry.filed());
+    // If the entry is the last one of its list, both of its neighbours are the list's header. So it
+    // is enough to read the entry's own node, which is in the cache.
+    node* const removed = node_of(entry);
+    node* const next = next_of(removed);
+    const bool last = next == algorithms::node_traits::get_previous(removed);
+    const std::uint32_t number = entry.slot_;
+    algorithms::unlink(removed);
+    entry.slot_ = wheel_entry::unfiled;
+    --size_;
+    if (last) {
+        emptied(next, number);
+    }
+}
 
 } // namespace asio_wheel
 

@@ -30,7 +30,7 @@ struct wheel_options {
     /// wheel_service::options() has what it really is.
     std::chrono::nanoseconds tick{std::chrono::milliseconds(1)};
 
-    /// Slots on each level, rounded up to a power of two. 1 … 2^20. Each takes 269 bytes.
+    /// Slots on each level, rounded up to a power of two. 1 … 2^20. Each takes 140 bytes.
     std::size_t slots = 256;
 
     /// 1 is the classic hashed wheel, where a slot is visited once a round; n > 1 stacks n of them.

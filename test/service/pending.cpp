@@ -530,8 +530,8 @@ BOOST_AUTO_TEST_CASE(occupancy_says_which_slots_are_filled) {
     w.start_many(3, 2ms, 1us);
     w.start_many(40, 200ms, 1us); // More than a slot counts.
     const auto some = w.wheel.occupancy();
-    BOOST_TEST(sum(some.levels[0]) + sum(some.levels[1]) + sum(some.levels[2]) >= 3U + 16U);
-    BOOST_TEST(*std::max_element(some.levels[1].fill.begin(), some.levels[1].fill.end()) == 16U);
+    BOOST_TEST(sum(some.levels[0]) + sum(some.levels[1]) + sum(some.levels[2]) >= 3U + 8U);
+    BOOST_TEST(*std::max_element(some.levels[1].fill.begin(), some.levels[1].fill.end()) == 8U);
     w.pass(5ms);
     const auto later = w.wheel.occupancy();
     BOOST_TEST(later.levels[0].current ==

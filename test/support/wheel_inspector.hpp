@@ -25,11 +25,11 @@ struct wheel_inspector {
         }
         std::size_t entries = 0;
         tick_t smallest = no_tick;
-        for (std::uint32_t slot = 0; slot < w.opened_; ++slot) {
+        for (std::uint32_t slot = 0; slot <= unplaced(w); ++slot) {
             if (std::string fault = audit_slot(w, slot, entries); !fault.empty()) {
                 return fault;
             }
-            smallest = std::min(smallest, w.earliest_[slot]);
+            smallest = std::min(smallest, earliest(w, slot));
         }
         if (std::string fault = audit_opened(w, entries); !fault.empty()) {
             return fault;
@@ -40,11 +40,11 @@ struct wheel_inspector {
         if (entries != w.size_) {
             return words("size() is ", w.size_, ", but ", entries, " entries are linked");
         }
-        if (w.earliest_.smallest() != smallest) {
-            return words("the smallest of all is said to be ", w.earliest_.smallest(), ", but is ",
-                         smallest);
+        if (w.smallest_ != smallest) {
+            return words("the smallest of all is said to be ", w.smallest_, ", but is ", smallest);
         }
-        if (smallest != no_tick && w.earliest_[w.slot_of(smallest)] != smallest) {
+        if (smallest != no_tick && earliest(w, unplaced(w)) != smallest &&
+            earliest(w, place_of(w, smallest)) != smallest) {
             return words("the smallest of all, ", smallest, ", is not where the rule puts it");
         }
         return {};
@@ -55,7 +55,7 @@ struct wheel_inspector {
     [[nodiscard]] static std::optional<unsigned> level_of(const wheel& w,
                                                           const wheel_entry& entry) {
         const std::uint32_t slot = entry.slot_;
-        if (slot >= w.opened_ || !is_in(w, slot, entry)) {
+        if (slot >= unplaced(w) || !is_in(w, slot, entry)) {
             return std::nullopt;
         }
         return static_cast<unsigned>(slot >> w.bits_);
@@ -63,19 +63,40 @@ struct wheel_inspector {
 
     /// Returns whether an entry is in the slot that is being emptied.
     [[nodiscard]] static bool in_opened(const wheel& w, const wheel_entry& entry) {
-        return is_in(w, w.opened_, entry);
+        return is_in(w, opened(w), entry);
+    }
+
+    /// Returns whether there was no memory for the level of an entry.
+    [[nodiscard]] static bool is_unplaced(const wheel& w, const wheel_entry& entry) {
+        return is_in(w, unplaced(w), entry);
     }
 
     /// Returns the memory of a wheel in bytes. Only touched pages are resident.
-    [[nodiscard]] static std::size_t memory(const wheel& w) { return w.memory_.size() + sizeof w; }
+    [[nodiscard]] static std::size_t memory(const wheel& w) {
+        return sizeof w + levels_made(w) * level_size(w);
+    }
 
-    /// Returns the address of the slots: the memory of a wheel, except for the wheel object itself.
-    [[nodiscard]] static std::byte* slots(const wheel& w) { return w.memory_.begin(); }
+    /// Returns how many levels a wheel has memory for.
+    [[nodiscard]] static unsigned levels_made(const wheel& w) {
+        unsigned count = 0;
+        for (unsigned number = 0; number < w.levels_; ++number) {
+            count += level(w, number) == nullptr ? 0U : 1U;
+        }
+        return count;
+    }
+
+    /// Returns the memory of a level, which is one block; null if it has none.
+    [[nodiscard]] static const void* level(const wheel& w, unsigned number) {
+        return w.level_number(number);
+    }
+    [[nodiscard]] static std::size_t level_size(const wheel& w) {
+        return wheel::wheel_level::size(w.slots());
+    }
 
     /// Returns how many slots are not empty, except for those that belong to no level.
     [[nodiscard]] static std::size_t occupied(const wheel& w) {
         std::size_t count = 0;
-        for (std::uint32_t slot = 0; slot < w.opened_; ++slot) {
+        for (std::uint32_t slot = 0; slot < unplaced(w); ++slot) {
             count += is_empty(w, slot) ? 0 : 1;
         }
         return count;
@@ -92,18 +113,52 @@ private:
         return text.str();
     }
 
+    [[nodiscard]] static std::uint32_t unplaced(const wheel& w) {
+        return w.own_.first + static_cast<std::uint32_t>(wheel::unplaced);
+    }
+    [[nodiscard]] static std::uint32_t opened(const wheel& w) {
+        return w.own_.first + static_cast<std::uint32_t>(wheel::opened);
+    }
+    [[nodiscard]] static std::uint32_t held(const wheel& w) {
+        return w.own_.first + static_cast<std::uint32_t>(wheel::held);
+    }
+
+    // The level that a slot is on; null if that has not been made.
+    [[nodiscard]] static const wheel::wheel_level* level_with(const wheel& w, std::uint32_t slot) {
+        return slot >= w.own_.first ? &w.own_ : w.level_number(slot >> w.bits_);
+    }
+
+    [[nodiscard]] static tick_t earliest(const wheel& w, std::uint32_t slot) {
+        const auto* const l = level_with(w, slot);
+        return l == nullptr ? no_tick : l->earliest[slot - l->first];
+    }
+
+    // The number of the slot where the rule puts a deadline.
+    [[nodiscard]] static std::uint32_t place_of(const wheel& w, tick_t deadline) {
+        const unsigned number = w.level_number_of(deadline);
+        return static_cast<std::uint32_t>((number << w.bits_) +
+                                          (deadline >> w.shift(number) & w.mask_));
+    }
+
     [[nodiscard]] static bool is_filled(const wheel& w, std::uint32_t slot, unsigned list) {
-        return (w.states_[slot].filled >> list & 1U) != 0;
+        const auto* const l = level_with(w, slot);
+        return l != nullptr && (l->states[slot - l->first].filled >> list & 1U) != 0;
     }
 
     [[nodiscard]] static bool is_empty(const wheel& w, std::uint32_t slot) {
-        return w.states_[slot].filled == 0;
+        const auto* const l = level_with(w, slot);
+        return l == nullptr || l->states[slot - l->first].filled == 0;
+    }
+
+    [[nodiscard]] static node* list_of(const wheel& w, std::uint32_t slot, unsigned list) {
+        const auto* const l = level_with(w, slot);
+        return &l->slots[slot - l->first].lists[list];
     }
 
     [[nodiscard]] static bool is_in(const wheel& w, std::uint32_t slot, const wheel_entry& entry) {
         for (unsigned i = 0; i < wheel::stripes; ++i) {
             if (is_filled(w, slot, i)) {
-                node* const list = &w.slots_[slot].lists[i];
+                node* const list = list_of(w, slot, i);
                 for (node* n = traits::get_next(list); n != list; n = traits::get_next(n)) {
                     if (&wheel::entry_of(n) == &entry) {
                         return true;
@@ -123,7 +178,7 @@ private:
             if (!is_filled(w, slot, i)) {
                 continue;
             }
-            node* const list = &w.slots_[slot].lists[i];
+            node* const list = list_of(w, slot, i);
             if (traits::get_next(list) == list) {
                 return words("slot ", slot, ": list ", i, " is said to be filled, but is empty");
             }
@@ -151,7 +206,7 @@ private:
 
     [[nodiscard]] static std::string audit_slot(const wheel& w, std::uint32_t slot,
                                                 std::size_t& entries) {
-        const tick_t earliest = w.earliest_[slot];
+        const tick_t earliest = wheel_inspector::earliest(w, slot);
         std::string fault = walk(w, slot, entries, [&](const wheel_entry& entry) {
             if (entry.slot_ != slot) {
                 return words("slot ", slot, ": an entry says it is in slot ", entry.slot_);
@@ -170,9 +225,11 @@ private:
                        ? std::string()
                        : words("slot ", slot, ": is empty, but remembers ", earliest);
         }
-        return earliest < w.elapsed_ ? words("slot ", slot, ": should have been opened at ",
-                                             earliest, ", but it is ", w.elapsed_)
-                                     : audit_place(w, slot, earliest);
+        if (earliest < w.elapsed_) {
+            return words("slot ", slot, ": should have been opened at ", earliest, ", but it is ",
+                         w.elapsed_);
+        }
+        return slot == unplaced(w) ? std::string() : audit_place(w, slot, earliest);
     }
 
     // The rule: the level of a slot is that of the highest group of bits in which its deadlines
@@ -204,8 +261,8 @@ private:
     }
 
     [[nodiscard]] static std::string audit_opened(const wheel& w, std::size_t& entries) {
-        return walk(w, w.opened_, entries, [&](const wheel_entry& entry) {
-            if (entry.slot_ == w.opened_ || entry.slot_ > w.held_) {
+        return walk(w, opened(w), entries, [&](const wheel_entry& entry) {
+            if (entry.slot_ == opened(w) || entry.slot_ > held(w)) {
                 return words("opened slot: an entry says it came from slot ", entry.slot_);
             }
             if (entry.deadline_ < w.elapsed_ || entry.deadline_ > last_tick) {
@@ -217,8 +274,8 @@ private:
     }
 
     [[nodiscard]] static std::string audit_held(const wheel& w, std::size_t& entries) {
-        return walk(w, w.held_, entries, [&](const wheel_entry& entry) {
-            if (entry.slot_ != w.held_) {
+        return walk(w, held(w), entries, [&](const wheel_entry& entry) {
+            if (entry.slot_ != held(w)) {
                 return words("held: an entry says it is in slot ", entry.slot_);
             }
             if (entry.deadline_ < w.now_ || entry.deadline_ > last_tick) {

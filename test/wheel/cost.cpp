@@ -26,12 +26,14 @@
 #include <cstdint>
 #include <new>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
 namespace {
 
 std::size_t allocations = 0;
+bool out_of_memory = false;
 
 // Volatile: otherwise g++ sees that operator new is replaced, and warns.
 void (*const volatile release)(void*) = boost::alignment::aligned_free;
@@ -39,10 +41,14 @@ void (*const volatile release)(void*) = boost::alignment::aligned_free;
 } // namespace
 
 // Counts every allocation of this program.
-void* operator new(std::size_t size, std::align_val_t alignment) {
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
     ++allocations;
-    if (void* const memory =
-            boost::alignment::aligned_alloc(static_cast<std::size_t>(alignment), size)) {
+    return out_of_memory
+               ? nullptr
+               : boost::alignment::aligned_alloc(static_cast<std::size_t>(alignment), size);
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+    if (void* const memory = operator new(size, alignment, std::nothrow)) {
         return memory;
     }
     throw std::bad_alloc();
@@ -227,56 +233,136 @@ BOOST_AUTO_TEST_CASE(an_empty_stretch_of_any_length_is_jumped_over) {
 }
 
 #if defined(__linux__)
-// Returns how many pages of a wheel's memory are resident.
-std::size_t pages_of(const wheel& w) {
+// Returns how many pages of a level's memory are resident.
+std::size_t pages_of(const wheel& w, unsigned level) {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t size = wheel_inspector::memory(w) - sizeof w;
+    const std::size_t size = wheel_inspector::level_size(w);
     std::vector<unsigned char> there((size + page - 1) / page);
-    BOOST_TEST_REQUIRE(::mincore(wheel_inspector::slots(w), size, there.data()) == 0);
+    void* const begin = const_cast<void*>(wheel_inspector::level(w, level));
+    BOOST_TEST_REQUIRE(::mincore(begin, size, there.data()) == 0);
     return static_cast<std::size_t>(
         std::count_if(there.begin(), there.end(), [](unsigned char p) { return (p & 1U) != 0; }));
 }
 
 BOOST_AUTO_TEST_CASE(a_wheel_takes_the_memory_of_the_slots_that_it_uses,
                      *only_if(!has_address_sanitizer)) {
-    wheel w(256, 4);
-    BOOST_TEST(pages_of(w) == 0U);
+    wheel w(4096, 2); // So large that a level is mapped.
     entry_set entries(10);
     for (std::size_t i = 0; i < entries.size(); ++i) {
         w.insert(entries[i], 100 + i);
     }
-    // One page of slots, one of the lists that are filled, and one for each level of the tree.
-    BOOST_TEST(pages_of(w) <= 6U);
+    // The level itself, one page of slots, one of their states, and one for each level of the tree.
+    BOOST_TEST(pages_of(w, 0) <= 7U);
 }
 #endif
 
-BOOST_AUTO_TEST_CASE(nothing_is_allocated_after_construction) {
-    for (const shape s : shapes) {
-        wheel w(s.slots, s.levels);
-        entry_set entries(1000);
-        entry other;
-        wheel_entry* due[16] = {};
-        std::size_t fired = 0;
-        const std::size_t before = allocations;
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            w.insert(entries[i], i * i);
+BOOST_AUTO_TEST_CASE(a_wheel_allocates_each_level_when_it_first_files_an_entry_there) {
+    entry_set entries(3);
+    wheel_entry* due[1] = {};
+    std::size_t count = allocations;
+    const auto allocated = [&count] { return allocations - std::exchange(count, allocations); };
+    wheel w(256, 4);
+    w.hold(entries[0]);
+    w.erase(entries[0]);
+    const unsigned nothing = w.fill(3, 255) + w.fullest(0, 0, 256, 256);
+    const std::size_t none = allocated();
+    w.insert(entries[0], 1000);
+    const std::size_t first = allocated();
+    w.insert(entries[1], 30'000); // On the same level.
+    const auto passed = w.advance(1000, 16, due);
+    const std::size_t same = allocated();
+    w.insert(entries[2], 1001); // On level 0.
+    const std::size_t second = allocated();
+    BOOST_TEST(nothing == 0U);
+    BOOST_TEST(passed.expired == 1U);
+    BOOST_TEST(none == 0U);
+    BOOST_TEST(first == 1U);
+    BOOST_TEST(same == 0U);
+    BOOST_TEST(second == 1U);
+    BOOST_TEST(wheel_inspector::level(w, 0) != nullptr);
+    BOOST_TEST(wheel_inspector::level(w, 1) != nullptr);
+    BOOST_TEST(wheel_inspector::levels_made(w) == 2U);
+    check_invariants(w);
+}
+
+BOOST_AUTO_TEST_CASE(entries_expire_in_time_although_there_is_no_memory_for_their_levels) {
+    const std::uint64_t seed = asio_wheel::test::seed();
+    std::mt19937_64 random(seed);
+    BOOST_TEST_INFO_SCOPE(asio_wheel::test::seed_note(seed));
+    for (const shape s : {shape{2, 8}, shape{16, 1}, shape{16, 4}, shape{256, 4}}) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            entry_set entries(200);
+            std::vector<wheel_entry*> due(16);
+            std::multiset<tick_t> model;
+            std::size_t unplaced = 0;
+            for (tick_t now = 0; now < 20'000; now += random() % 50) {
+                const bool scarce = now < 5'000 || (now < 10'000 && random() % 8 != 0);
+                entry& e = entries[random() % entries.size()];
+                if (e.filed()) {
+                    model.erase(model.find(e.deadline()));
+                    w.erase(e);
+                } else {
+                    out_of_memory = scarce;
+                    w.insert(e, now + random() % 5000);
+                    out_of_memory = false;
+                    model.insert(e.deadline());
+                    unplaced += wheel_inspector::is_unplaced(w, e) ? 1 : 0;
+                }
+                out_of_memory = scarce;
+                const tick_t next = w.find_next_expiry();
+                bool more = true;
+                ticks expired;
+                while (more) {
+                    const auto passed = w.advance(now, 16, due);
+                    more = passed.more;
+                    out_of_memory = false; // The test allocates, too.
+                    for (std::size_t i = 0; i < passed.expired; ++i) {
+                        expired.push_back(due[i]->deadline());
+                    }
+                }
+                BOOST_TEST_REQUIRE(next == (model.empty() ? asio_wheel::no_tick : *model.begin()));
+                const ticks expected(model.begin(), model.upper_bound(now));
+                BOOST_TEST_REQUIRE(expired == expected, per_element);
+                model.erase(model.begin(), model.upper_bound(now));
+                check_invariants(w);
+            }
+            BOOST_TEST(unplaced > 0U);
         }
-        w.replace(entries[700], other);
-        w.erase(entries[500]);
-        w.postpone(entries[600], 3'000'000);
-        w.reschedule(entries[601], 30);
-        for (tick_t now = 0; now < 4'000'000; now += 997) {
-            while (true) {
-                const auto [expired, more] = w.advance(now, 7, due);
-                fired += expired;
-                if (!more) {
-                    break;
+    }
+}
+
+BOOST_AUTO_TEST_CASE(nothing_but_its_levels_is_allocated) {
+    for (const shape s : shapes) {
+        const std::size_t before = allocations;
+        std::size_t others = 0;
+        {
+            wheel w(s.slots, s.levels);
+            const std::size_t at_first = allocations;
+            entry_set entries(1000);
+            entry other;
+            others = allocations - at_first;
+            wheel_entry* due[16] = {};
+            std::size_t fired = 0;
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                w.insert(entries[i], i * i);
+            }
+            w.replace(entries[700], other);
+            w.erase(entries[500]);
+            w.postpone(entries[600], 3'000'000);
+            w.reschedule(entries[601], 30);
+            for (tick_t now = 0; now < 4'000'000; now += 997) {
+                while (true) {
+                    const auto [expired, more] = w.advance(now, 7, due);
+                    fired += expired;
+                    if (!more) {
+                        break;
+                    }
                 }
             }
+            BOOST_TEST(fired == 999U);
+            BOOST_TEST(allocations - before - others <= s.levels);
         }
-        const std::size_t after = allocations;
-        BOOST_TEST(fired == 999U);
-        BOOST_TEST(after == before);
     }
     BOOST_TEST(allocations > 0U); // The counter works.
 }

@@ -51,9 +51,11 @@ double bytes(const std::string& number, const std::string& unit) {
 // The documents state what a wheel takes where pointers have 64 bits.
 constexpr bool memory_is_documented = sizeof(void*) == 8;
 
+// What a wheel takes that uses all of its levels.
 double memory_of(std::size_t slots, unsigned levels) {
     const asio_wheel::wheel w(slots, levels);
-    return static_cast<double>(asio_wheel::wheel_inspector::memory(w));
+    return static_cast<double>(asio_wheel::wheel_inspector::memory(w) +
+                               levels * asio_wheel::wheel_inspector::level_size(w));
 }
 
 // Documents round numbers.

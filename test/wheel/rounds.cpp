@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <random>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -214,6 +216,32 @@ BOOST_AUTO_TEST_CASE(it_is_right_at_tick_0_too) {
             BOOST_TEST(w.next_expiry() == 8U);
         }
     }
+}
+
+BOOST_AUTO_TEST_CASE(entries_of_one_tick_expire_in_the_order_in_which_they_were_filed) {
+    with_random_wheels([](wheel& w, std::mt19937_64& random) {
+        constexpr tick_t ticks = 3000;
+        entry_set entries(1000);
+        std::vector<std::pair<tick_t, std::size_t>> filed; // Deadline, and when it was filed.
+        std::vector<wheel_entry*> due(entries.size());
+        std::size_t next = 0;
+        for (tick_t now = 0; now < ticks; now += 1 + random() % 20) {
+            // Few deadlines, so that many are equal. They are filed from near and far.
+            for (std::size_t n = random() % 10; n != 0 && next < entries.size(); --n, ++next) {
+                const tick_t deadline = now + random() % (ticks - now);
+                w.insert(entries[next], std::max(now, deadline / 100 * 100));
+                filed.emplace_back(entries[next].deadline(), next);
+            }
+            std::sort(filed.begin(), filed.end());
+            const slice whole = advance_once(w, now, 1'000'000, due);
+            std::size_t in_order = 0;
+            for (std::size_t i = 0; i < whole.expired; ++i) {
+                in_order += due[i] == &entries[filed[i].second] ? 1 : 0;
+            }
+            BOOST_TEST_REQUIRE(in_order == whole.expired);
+            filed.erase(filed.begin(), filed.begin() + static_cast<int>(whole.expired));
+        }
+    });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -76,7 +76,7 @@ function drawDial(wheel, period) {
   levels.forEach((level, i) => {
     const ring = dial.rings[i];
     cellsOf(level).forEach((n, slot) => {
-      const shade = n === 0 ? 0 : n < 3 ? 1 : n < 6 ? 2 : n < 12 ? 3 : 4;
+      const shade = n === 0 ? 0 : n < 3 ? 1 : n < 5 ? 2 : n < 8 ? 3 : 4;
       if (ring.drawn[slot] !== shade) {
         ring.drawn[slot] = shade;
         ring.paths[slot].setAttribute("class", shade ? `f${shade}` : "");
