@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#include <asio_wheel/detail/service/processor_time.hpp>
+#include <asio_wheel/detail/core/processor_time.hpp>
 
 #ifdef __linux__
 #include <array>

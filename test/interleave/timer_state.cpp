@@ -8,8 +8,8 @@
 // A timer's state by itself, without a wheel, a context or a clock: what its owner does without the
 // lock, while a visit changes the same timer.
 
-#include <asio_wheel/detail/service/timer_state.hpp>
-#include <asio_wheel/detail/service/visit_count.hpp>
+#include <asio_wheel/detail/core/timer_state.hpp>
+#include <asio_wheel/detail/core/visit_count.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 

@@ -7,8 +7,8 @@
 #include <asio_wheel/lateness.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <asio_wheel/detail/service/lateness_meter.hpp>
-#include <asio_wheel/detail/service/processor_time.hpp>
+#include <asio_wheel/detail/core/lateness_meter.hpp>
+#include <asio_wheel/detail/core/processor_time.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"

@@ -9,7 +9,7 @@
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <asio_wheel/detail/service/wake_up_history.hpp>
+#include <asio_wheel/detail/core/wake_up_history.hpp>
 
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"

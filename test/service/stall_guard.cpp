@@ -4,7 +4,7 @@
 // Each row of the table in stall_guard.hpp: when a late wheel gives way to the context, and for how
 // long.
 
-#include <asio_wheel/detail/service/stall_guard.hpp>
+#include <asio_wheel/detail/core/stall_guard.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -4,7 +4,7 @@
 
 // The counters of a wheel's waits: one set for each thread, and their sum.
 
-#include <asio_wheel/detail/service/thread_counts.hpp>
+#include <asio_wheel/detail/core/thread_counts.hpp>
 
 #include <boost/test/unit_test.hpp>
 

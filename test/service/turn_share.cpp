@@ -3,7 +3,7 @@
 
 // How long a turn of the wheel may be: turn_share.hpp, with plain numbers.
 
-#include <asio_wheel/detail/service/turn_share.hpp>
+#include <asio_wheel/detail/core/turn_share.hpp>
 
 #include <boost/test/unit_test.hpp>
 

@@ -7,7 +7,7 @@
 #define ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_PORT_HPP
 
 #include <asio_wheel/detail/asio/public_operation.hpp>
-#include <asio_wheel/detail/asio/queue_port.hpp>
+#include <asio_wheel/detail/asio/public_port.hpp>
 
 #include <boost/asio/execution/allocator.hpp>
 #include <boost/asio/execution/blocking.hpp>
@@ -73,7 +73,7 @@ private:
 
 /// `Executor` is native: see executors.hpp.
 template <class Executor>
-class executor_port final : public queue_port {
+class executor_port final : public public_port {
 public:
     explicit executor_port(const Executor& ex) : executor_(posting(ex)), work_(ex) {}
 

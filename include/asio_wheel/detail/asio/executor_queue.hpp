@@ -20,7 +20,7 @@
 
 #include <asio_wheel/detail/asio/executor_port.hpp>
 #include <asio_wheel/detail/asio/public_operation.hpp>
-#include <asio_wheel/detail/asio/queue_port.hpp>
+#include <asio_wheel/detail/asio/public_port.hpp>
 #include <asio_wheel/detail/asio/timer_port.hpp>
 
 #include <boost/asio/execution/context.hpp>
@@ -56,15 +56,15 @@ public:
         }
     }
 
-    [[nodiscard]] queue_port& port() {
-        queue_port* const port = port_.load(std::memory_order_acquire);
+    [[nodiscard]] public_port& port() {
+        public_port* const port = port_.load(std::memory_order_acquire);
         return port != nullptr ? *port : first_use();
     }
 
 private:
     void shutdown() noexcept override {}
 
-    [[nodiscard]] queue_port& first_use() {
+    [[nodiscard]] public_port& first_use() {
         auto& by_timer = boost::asio::use_service<timer_port>(context());
         const std::lock_guard guard(mutex_);
         if (port_.load(std::memory_order_relaxed) == nullptr) {
@@ -74,8 +74,8 @@ private:
     }
 
     std::mutex mutex_; // Taken to write the others.
-    std::unique_ptr<queue_port> executor_port_;
-    std::atomic<queue_port*> port_{nullptr}; // Litmus test: port.
+    std::unique_ptr<public_port> executor_port_;
+    std::atomic<public_port*> port_{nullptr}; // Litmus test: port.
 };
 
 /// See context_queue.hpp.
@@ -111,7 +111,7 @@ public:
     }
 
     void post(public_operation& op) noexcept {
-        queue_port& port = ports_.port();
+        public_port& port = ports_.port();
         port.post(op);
         port.work_finished(); // Not the last work: the operation counts.
     }

@@ -12,7 +12,7 @@
 #define ASIO_WHEEL_DETAIL_ASIO_TIMER_PORT_HPP
 
 #include <asio_wheel/detail/asio/context_executor.hpp>
-#include <asio_wheel/detail/asio/queue_port.hpp>
+#include <asio_wheel/detail/asio/public_port.hpp>
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -27,7 +27,7 @@
 namespace asio_wheel::detail {
 
 /// The service that owns the timers of a context.
-class timer_port final : public boost::asio::execution_context::service, public queue_port {
+class timer_port final : public boost::asio::execution_context::service, public public_port {
 public:
     using key_type = timer_port;
     static inline boost::asio::execution_context::id id;

@@ -20,8 +20,8 @@
 #ifndef ASIO_WHEEL_DETAIL_IDLE_TIMER_ACTIVITY_HPP
 #define ASIO_WHEEL_DETAIL_IDLE_TIMER_ACTIVITY_HPP
 
-#include <asio_wheel/detail/service/timer_entry.hpp>
-#include <asio_wheel/detail/service/wheel_time.hpp>
+#include <asio_wheel/detail/core/timer_entry.hpp>
+#include <asio_wheel/detail/core/wheel_time.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/coarse_clock.hpp>
 #include <asio_wheel/detail/time/steady.hpp>

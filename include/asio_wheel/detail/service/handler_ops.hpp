@@ -15,9 +15,9 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/attributes.hpp>
+#include <asio_wheel/detail/core/core_lifetime.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/op/dispatch.hpp>
-#include <asio_wheel/detail/service/core_lifetime.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>

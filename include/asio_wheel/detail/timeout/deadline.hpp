@@ -44,10 +44,10 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/core/spare_timers.hpp>
+#include <asio_wheel/detail/core/timer_entry.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
-#include <asio_wheel/detail/service/spare_timers.hpp>
-#include <asio_wheel/detail/service/timer_entry.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/wait_kind.hpp>

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_WAKE_UP_HISTORY_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_WAKE_UP_HISTORY_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_WAKE_UP_HISTORY_HPP
+#define ASIO_WHEEL_DETAIL_CORE_WAKE_UP_HISTORY_HPP
 
-#include <asio_wheel/detail/service/recent_seconds.hpp>
+#include <asio_wheel/detail/core/recent_seconds.hpp>
 #include <asio_wheel/pending.hpp>
 
 namespace asio_wheel::detail {

@@ -17,8 +17,8 @@
 // `timer` is an address. An expiry is the count of its clock; 0 if that counts in fractions. Times
 // are in nanoseconds.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_PROBE_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_PROBE_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_PROBE_HPP
+#define ASIO_WHEEL_DETAIL_CORE_PROBE_HPP
 
 #include <cstdint>
 #include <type_traits>

@@ -13,11 +13,11 @@
 // asked for, its counts are added to those of all threads that have ended, and the block is freed.
 // So the sum costs as much as there are threads, and not as there were.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_THREAD_COUNTS_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_THREAD_COUNTS_HPP
+#define ASIO_WHEEL_DETAIL_CORE_THREAD_COUNTS_HPP
 
 #include <asio_wheel/detail/attributes.hpp>
-#include <asio_wheel/detail/service/spare_timers.hpp>
+#include <asio_wheel/detail/core/spare_timers.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/threads/thread_life.hpp>
 #include <asio_wheel/wait_kind.hpp>

@@ -5,8 +5,8 @@
 // when its operation ends stays filed, and is kept by the thread. The next operation on that thread
 // starts its wait without the wheel's lock: see timer_entry.hpp.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_SPARE_TIMERS_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_SPARE_TIMERS_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_SPARE_TIMERS_HPP
+#define ASIO_WHEEL_DETAIL_CORE_SPARE_TIMERS_HPP
 
 #include <cstddef>
 #include <utility>

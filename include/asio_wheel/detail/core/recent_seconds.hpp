@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_RECENT_SECONDS_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_RECENT_SECONDS_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_RECENT_SECONDS_HPP
+#define ASIO_WHEEL_DETAIL_CORE_RECENT_SECONDS_HPP
 
 #include <algorithm>
 #include <array>

@@ -13,8 +13,8 @@
 // was under way, the next visit sees the change. Otherwise the owner takes the lock, and looks what
 // the visit has made of the timer.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_VISIT_COUNT_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_VISIT_COUNT_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_VISIT_COUNT_HPP
+#define ASIO_WHEEL_DETAIL_CORE_VISIT_COUNT_HPP
 
 #include <asio_wheel/detail/threads/sync.hpp>
 

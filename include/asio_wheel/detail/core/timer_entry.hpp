@@ -39,10 +39,10 @@
 // timer_state.hpp has what an owner does without the lock, and visit_count.hpp how it learns of
 // visits.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_TIMER_ENTRY_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_TIMER_ENTRY_HPP
+#define ASIO_WHEEL_DETAIL_CORE_TIMER_ENTRY_HPP
 
-#include <asio_wheel/detail/service/op_list.hpp>
+#include <asio_wheel/detail/core/op_list.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/wheel.hpp>
 

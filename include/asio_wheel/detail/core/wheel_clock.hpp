@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CLOCK_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_CLOCK_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_WHEEL_CLOCK_HPP
+#define ASIO_WHEEL_DETAIL_CORE_WHEEL_CLOCK_HPP
 
-#include <asio_wheel/detail/service/wheel_time.hpp>
+#include <asio_wheel/detail/core/wheel_time.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/tick.hpp>

@@ -24,8 +24,8 @@
 // ready. So the driver is armed earlier by that `delay`. If it then comes too early, because the
 // context is no longer so busy, the delay becomes shorter by as much.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_TURN_SHARE_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_TURN_SHARE_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_TURN_SHARE_HPP
+#define ASIO_WHEEL_DETAIL_CORE_TURN_SHARE_HPP
 
 #include <asio_wheel/detail/time/saturating.hpp>
 

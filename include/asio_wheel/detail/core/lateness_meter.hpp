@@ -11,11 +11,11 @@
 // If a wait comes later than all of these explain, its deadline had passed when it started. Then
 // nobody is to blame for what was before.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_LATENESS_METER_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_LATENESS_METER_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_LATENESS_METER_HPP
+#define ASIO_WHEEL_DETAIL_CORE_LATENESS_METER_HPP
 
-#include <asio_wheel/detail/service/processor_time.hpp>
-#include <asio_wheel/detail/service/recent_seconds.hpp>
+#include <asio_wheel/detail/core/processor_time.hpp>
+#include <asio_wheel/detail/core/recent_seconds.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/lateness.hpp>
 

@@ -7,8 +7,8 @@
 // when the wheel's own context has ended. So it does not refer to the core, but to this object,
 // which it owns together with others.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_CORE_LIFETIME_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_CORE_LIFETIME_HPP
+#define ASIO_WHEEL_DETAIL_CORE_CORE_LIFETIME_HPP
 
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>

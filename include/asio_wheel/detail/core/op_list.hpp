@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_OP_LIST_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_OP_LIST_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_OP_LIST_HPP
+#define ASIO_WHEEL_DETAIL_CORE_OP_LIST_HPP
 
 #include <asio_wheel/detail/memory/prefetch.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>

@@ -1,11 +1,11 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_MEASURED_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_MEASURED_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_MEASURED_HPP
+#define ASIO_WHEEL_DETAIL_CORE_MEASURED_HPP
 
-#include <asio_wheel/detail/service/lateness_meter.hpp>
-#include <asio_wheel/detail/service/wake_up_history.hpp>
+#include <asio_wheel/detail/core/lateness_meter.hpp>
+#include <asio_wheel/detail/core/wake_up_history.hpp>
 #include <asio_wheel/stats.hpp>
 
 #include <chrono>

@@ -15,12 +15,12 @@
 // again if the expiry is later. An expiry before that tick, and an earlier one of a wait, needs the
 // lock.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_TIMER_STATE_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_TIMER_STATE_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_TIMER_STATE_HPP
+#define ASIO_WHEEL_DETAIL_CORE_TIMER_STATE_HPP
 
-#include <asio_wheel/detail/service/expiry_cell.hpp>
-#include <asio_wheel/detail/service/timer_entry.hpp>
-#include <asio_wheel/detail/service/visit_count.hpp>
+#include <asio_wheel/detail/core/expiry_cell.hpp>
+#include <asio_wheel/detail/core/timer_entry.hpp>
+#include <asio_wheel/detail/core/visit_count.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 
 #include <cstdint>

@@ -35,8 +35,8 @@
 // stall judges it once: what was due then is delivered without another judgement, however many
 // turns that takes.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_STALL_GUARD_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_STALL_GUARD_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_STALL_GUARD_HPP
+#define ASIO_WHEEL_DETAIL_CORE_STALL_GUARD_HPP
 
 #include <boost/assert.hpp>
 

@@ -7,8 +7,8 @@
 // anchor, which is never freed. An anchor whose wheel has ended shows the time of the clock. The
 // next wheel uses it again.
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_WHEEL_TIME_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_WHEEL_TIME_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_WHEEL_TIME_HPP
+#define ASIO_WHEEL_DETAIL_CORE_WHEEL_TIME_HPP
 
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_SERVICE_EXPIRY_CELL_HPP
-#define ASIO_WHEEL_DETAIL_SERVICE_EXPIRY_CELL_HPP
+#ifndef ASIO_WHEEL_DETAIL_CORE_EXPIRY_CELL_HPP
+#define ASIO_WHEEL_DETAIL_CORE_EXPIRY_CELL_HPP
 
 #include <asio_wheel/detail/threads/sync.hpp>
 
