@@ -8,11 +8,13 @@
 #include <asio_wheel/detail/memory/prefetch.hpp>
 
 #include <boost/assert.hpp>
+#include <boost/throw_exception.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <utility>
 
 namespace asio_wheel {
@@ -240,9 +242,16 @@ unsigned wheel::level_number_of(tick_t deadline) const noexcept {
     return (std::min)(bit / bits_, levels_ - 1);
 }
 
-// Makes the level of a deadline. Null if there is no memory.
-wheel::wheel_level* wheel::make_level(tick_t deadline) noexcept {
-    const unsigned number = level_number_of(deadline);
+void wheel::reserve() {
+    for (unsigned number = 0; number < levels_; ++number) {
+        if (level_number(number) == nullptr && make_level(number) == nullptr) {
+            BOOST_THROW_EXCEPTION(std::bad_alloc());
+        }
+    }
+}
+
+// Makes a level. Null if there is no memory.
+wheel::wheel_level* wheel::make_level(unsigned number) noexcept {
     wheel_level* const made = wheel_level::make(shift(number), number << bits_, slots());
     const auto begin = level_of_bit_.begin() + shift(number);
     std::fill(begin, number + 1 == levels_ ? level_of_bit_.end() : begin + bits_, made);
@@ -268,7 +277,7 @@ inline void wheel::file(wheel_entry& entry, tick_t deadline) noexcept {
 void wheel::file_earliest(wheel_entry& entry, tick_t deadline) noexcept {
     wheel_level* l = level_of(deadline);
     if (l == nullptr) {
-        l = make_level(deadline);
+        l = make_level(level_number_of(deadline));
     }
     const std::size_t index = l == nullptr ? unplaced : index_on(*l, deadline);
     wheel_level& there = l == nullptr ? own_ : *l;

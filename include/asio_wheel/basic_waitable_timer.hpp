@@ -11,6 +11,8 @@
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/memory/prefetch.hpp>
+#include <asio_wheel/detail/service/clock_counts.hpp>
+#include <asio_wheel/detail/service/clock_timer.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -99,19 +101,19 @@ public:
     /// A timer that expires at `expiry`.
     basic_waitable_timer(const executor_type& ex, const time_point& expiry)
         : basic_waitable_timer(ex) {
-        state_.expiry.set(checked(expiry));
+        state_.set(checked(expiry));
     }
 
     /// A timer that expires after `from_now`.
     basic_waitable_timer(const executor_type& ex, const duration& from_now)
         : basic_waitable_timer(ex) {
-        state_.expiry.set(point_of(from_now));
+        state_.set(point_of(from_now));
     }
 
     /// The same for a duration, or a time point of the clock, in any unit.
     template <detail::time_for<time_point> Time>
     basic_waitable_timer(const executor_type& ex, const Time& time) : basic_waitable_timer(ex) {
-        state_.expiry.set(point_of(time));
+        state_.set(point_of(time));
     }
 
     template <class ExecutionContext, class Time>
@@ -178,11 +180,11 @@ public:
     }
 
     /// When the timer expires or has expired. Neither its expiry nor cancel() changes this.
-    [[nodiscard]] time_point expiry() const { return state_.expiry.get(); }
+    [[nodiscard]] time_point expiry() const { return state_.get(); }
 
     /// How long it is until the expiry; zero when it has passed.
     [[nodiscard]] duration remaining() const {
-        const time_point now = wheel_->time.now();
+        const time_point now = this->now();
         return expiry() <= now ? duration::zero() : until(now);
     }
 
@@ -190,11 +192,7 @@ public:
     std::size_t expires_at(const time_point& expiry) {
         const time_point t = checked(expiry);
         track("cancel");
-        if (linked()) {
-            return core().set_expiry(state_, t);
-        }
-        state_.expiry.set(t);
-        return 0;
+        return linked() ? core().set_expiry(state_, state_.keep(t)) : (state_.set(t), 0);
     }
 
     template <class Duration>
@@ -220,11 +218,7 @@ public:
     /// and takes no lock if one wait is pending that has no cancellation slot.
     [[nodiscard("0: nothing waits")]] std::size_t postpone_until(const time_point& expiry) {
         const time_point t = checked(expiry);
-        if (linked()) {
-            return core().postpone(state_, t);
-        }
-        state_.expiry.set(t);
-        return 0;
+        return linked() ? core().postpone(state_, state_.keep(t)) : (state_.set(t), 0);
     }
 
     template <class Duration>
@@ -249,7 +243,7 @@ public:
     /// moves a virtual_time, it throws std::logic_error instead of waiting for ever.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
-        for (time_point now = wheel_->time.now(); now < expiry(); now = wheel_->time.now()) {
+        for (time_point now = this->now(); now < expiry(); now = this->now()) {
             nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(until(now)));
             if (wheel_->time.paused()) {
                 boost::asio::use_service<detail::wheel_list>(context()).before_blocking();
@@ -288,7 +282,8 @@ public:
     ///
     /// Allocation: one, by the handler's associated allocator (by default from a pool of the
     /// library), freed before the handler is called. It is no larger than that of Asio's timers
-    /// (or by four bytes, with pointers of 32 bits). If it throws, the timer is as it was.
+    /// (but by four bytes, with pointers of 32 bits; and by eight, if the handler has an executor
+    /// and a slot). If it throws, the timer is as it was.
     /// Completion allocates nothing of ours. An executor that is not a context's own, such as a
     /// strand, allocates for each handler: if it has no memory, the wait is sent to it again later.
     /// (A strand of another context that finds no memory for its turn stays locked, as with any
@@ -330,7 +325,7 @@ public:
         return ec.clear(), expires_at(expiry);
     }
     /// How long it is until the expiry; negative when it has passed. Only with Boost before 1.87.
-    [[nodiscard]] duration expires_from_now() const { return until(wheel_->time.now()); }
+    [[nodiscard]] duration expires_from_now() const { return until(now()); }
     /// As expires_after(); `ec` is always cleared. Only with Boost before 1.87.
     template <class Duration>
     std::size_t expires_from_now(const Duration& from_now) {
@@ -346,6 +341,7 @@ private:
     friend struct detail::core_access;
 
     using core_type = detail::wheel_core<Clock, WaitTraits>;
+    using counts = detail::clock_counts<Clock>;
 
     // Asio's adaptors, such as default tokens and deferred, ask an initiation for its executor.
     class initiate_async_wait {
@@ -373,7 +369,10 @@ private:
         ASIO_WHEEL_NO_UNIQUE_ADDRESS detail::call_place place_;
     };
 
-    [[nodiscard]] core_type& core() const noexcept { return *wheel_->core; }
+    [[nodiscard]] core_type& core() const noexcept {
+        return static_cast<core_type&>(*wheel_->wheel);
+    }
+    [[nodiscard]] time_point now() const { return counts::corrected(wheel_->time, Clock::now()); }
 
     [[nodiscard]] boost::asio::execution_context& context() const noexcept {
         return detail::context_of(executor_);
@@ -396,19 +395,18 @@ private:
     template <class Executor1>
     void take(basic_waitable_timer<Clock, WaitTraits, Executor1>& other) noexcept {
         state_.native = other.state_.native;
+        state_.set(other.expiry());
         if (other.linked()) {
             core().move(other.state_, state_);
-        } else {
-            state_.expiry.set(other.expiry());
         }
-        other.state_.expiry.set(time_point());
+        other.state_.set(time_point());
     }
 
     // Tells handler tracking what is done to the waits that may be pending.
     void track([[maybe_unused]] const char* what) const noexcept {
         if (linked()) {
             BOOST_ASIO_HANDLER_OPERATION((context(), "deadline_timer",
-                                          const_cast<detail::timer_state<Clock>*>(&state_), 0,
+                                          const_cast<detail::clock_timer<Clock>*>(&state_), 0,
                                           what));
         }
     }
@@ -421,7 +419,7 @@ private:
         detail::prefetch(&state_);
         detail::prefetch(static_cast<const void*>(&wheel_));
         const time_point real = Clock::now();
-        return detail::add_saturating(wheel_->time.corrected(real), d);
+        return detail::add_saturating(counts::corrected(wheel_->time, real), d);
     }
 
     template <class Duration>
@@ -440,8 +438,8 @@ private:
     }
 
     // What an operation on the timer needs comes first, for the sake of caches.
-    detail::timer_state<Clock> state_;
-    detail::wheel_anchor<core_type>* wheel_;
+    detail::clock_timer<Clock> state_;
+    detail::wheel_anchor* wheel_;
     Executor executor_;
 };
 

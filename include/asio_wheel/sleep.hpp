@@ -44,9 +44,9 @@ public:
     template <class Handler>
     void operator()(Handler&& handler) const {
         expect_storable<Handler>();
-        using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
+        using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
         auto& wheel = wheel_of<Clock>(executor_);
-        const own_timer<core> timer(expiry(wheel), native_context(executor_) != nullptr);
+        const own_timer<core_type> timer(expiry(wheel), native_context(executor_) != nullptr);
         start_wait(core_access::of(wheel), with_place(timer, place_), executor_,
                    std::forward<Handler>(handler));
     }

@@ -99,12 +99,12 @@ private:
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
 ///
 /// It knows no clock: time is an argument of advance(). It is not synchronised. It allocates a
-/// level when it files the first entry there, and nothing else. Time: insert, erase, postpone and
-/// reschedule O(1); advance() O(1) for each entry that it expires or files again, and for each
-/// occupied slot the logarithm of how many slots a level has, to the base eight, but nothing for
-/// empty ones; next_expiry() O(1); find_next_expiry() O(1) for each entry that it files again, and
-/// that logarithm for each slot. An entry that becomes the earliest of its slot, or that leaves it
-/// empty, costs up to that logarithm, but as a rule nothing.
+/// level when it files the first entry there, or by reserve(), and nothing else. Time: insert,
+/// erase, postpone and reschedule O(1); advance() O(1) for each entry that it expires or files
+/// again, and for each occupied slot the logarithm of how many slots a level has, to the base
+/// eight, but nothing for empty ones; next_expiry() O(1); find_next_expiry() O(1) for each entry
+/// that it files again, and that logarithm for each slot. An entry that becomes the earliest of its
+/// slot, or that leaves it empty, costs up to that logarithm, but as a rule nothing.
 ///
 ///     struct lease : asio_wheel::wheel_entry { int number = 0; };
 ///
@@ -133,6 +133,9 @@ public:
     wheel(const wheel&) = delete;
     wheel& operator=(const wheel&) = delete;
     ~wheel(); ///< Entries that are still filed are simply forgotten.
+
+    /// Allocates all levels, so that no function allocates from now on. May throw std::bad_alloc.
+    void reserve();
 
     /// Files `entry`, which must not be filed. A deadline that has passed is due at the next
     /// advance() to now() or later, after all others that are: whoever is filed in the past, time
@@ -281,7 +284,7 @@ private:
     [[nodiscard]] std::size_t index_on(const wheel_level& l, tick_t deadline) const noexcept {
         return static_cast<std::size_t>(deadline >> l.shift) & mask_;
     }
-    wheel_level* make_level(tick_t deadline) noexcept;
+    wheel_level* make_level(unsigned number) noexcept;
     void file(wheel_entry& entry, tick_t deadline) noexcept;
     ASIO_WHEEL_NOINLINE void file_earliest(wheel_entry& entry, tick_t deadline) noexcept;
     static void link(wheel_level& l, std::size_t index, wheel_entry& entry, bool in_front) noexcept;

@@ -7,6 +7,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/service/wheel_list.hpp>
@@ -239,7 +240,7 @@ private:
     using core_type = detail::wheel_core<Clock, WaitTraits>;
 
     core_type core_;
-    detail::wheel_listing<core_type> listing_;
+    detail::wheel_listing listing_;
 };
 
 /// The wheel of `context` for a clock; makes one if there is none. Takes the lock of the context's
@@ -308,7 +309,7 @@ struct core_access {
     /// Also after the context's end.
     template <class Timer>
     [[nodiscard]] static typename Timer::time_point now_of(const Timer& timer) {
-        return timer.wheel_->time.now();
+        return timer.now();
     }
 };
 

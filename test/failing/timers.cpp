@@ -194,8 +194,8 @@ BOOST_AUTO_TEST_CASE(a_handler_bound_to_a_hidden_strand) {
 }
 
 // An any_io_executor puts every function into memory from std::allocator (Boost 1.81,
-// boost/asio/execution/any_executor.hpp, line 789). A due wait tries again until there is memory, or
-// until it is cancelled.
+// boost/asio/execution/any_executor.hpp, line 789). A due wait tries again until there is memory,
+// or until it is cancelled.
 BOOST_AUTO_TEST_CASE(a_timer_on_an_unknown_executor) {
     each_failure([](world& w) {
         w.ends_without_memory = false;

@@ -12,6 +12,7 @@
 // The operation is a part of the test, and the core is a small one with a single wait. So only the
 // deadline is explored.
 
+#include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
 
 #include "interleave/support/explorer.hpp"
@@ -46,7 +47,7 @@ constexpr auto by_another = cancellation_type::terminal | cancellation_type::tot
 class core {
 public:
     using handler = detail::expire_deadline<core>;
-    using state = detail::timer_state<std::chrono::steady_clock>;
+    using state = detail::timer_state;
 
     explicit core(bool delivers_aborted) : delivers_aborted_(delivers_aborted) {}
     core(const core&) = delete;
@@ -88,7 +89,7 @@ public:
 
     // The interface that the deadline needs.
 
-    [[nodiscard]] detail::wait_op* withdraw(state& timer) {
+    [[nodiscard]] detail::wait_node* withdraw(state& timer) {
         check(user_.exchange(true) == false, "a timer has one owner at a time");
         const std::lock_guard<detail::mutex> guard(mutex_);
         wait* const op = std::exchange(pending_, nullptr);
@@ -116,7 +117,7 @@ public:
 
 private:
     struct wait : detail::wait_op {
-        wait(core& c, handler&& h) : wait_op(&wait::run), owner_(c), function(std::move(h)) {}
+        wait(core& c, handler&& h) : wait_op_of(&wait::run), owner_(c), function(std::move(h)) {}
 
         static void run(void*, detail::operation* self, const error_code&, std::size_t) {
             auto* const op = static_cast<wait*>(self);

@@ -10,69 +10,60 @@
 
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/visit_count.hpp>
-#include <asio_wheel/detail/service/wait_op.hpp>
+#include <asio_wheel/detail/core/wait_node.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
 #include "interleave/support/explorer.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include <chrono>
-#include <cstddef>
 #include <mutex>
 
 namespace {
 
 using namespace asio_wheel::detail;
 using namespace asio_wheel::test::interleave;
-using namespace std::chrono_literals;
 
-struct numbers {
-    using time_point = std::chrono::steady_clock::time_point;
-};
-using time_point = numbers::time_point;
-
-struct some_wait : wait_op {
-    some_wait()
-        : wait_op([](void*, operation*, const boost::system::error_code&, std::size_t) {}) {}
+struct some_wait : wait_node {
+    some_wait() : wait_node(form()) {}
 };
 
 /// A timer for time 1, and a wheel that knows nothing but it.
 struct scene {
-    timer_state<numbers> timer;
+    timer_state timer;
     some_wait wait;
     visit_count visits;
     mutex lock;
     bool due = false; ///< A visit has made the wait due.
 
     explicit scene(timer_life life) {
-        timer.expiry.set(time_point(1s));
+        timer.expiry.set(1);
         timer.set_life(timer_life::waiting); // Filed.
         if (life == timer_life::tombstone) {
             timer.set_life(life);
         } else {
-            timer.ops.push_back(wait);
+            timer.waits.push_back(wait);
             wait.owner = &timer;
         }
     }
 
     /// What the wheel does when its time is `now`: a visit, and the delivery of what is due.
-    void visit(std::chrono::seconds now) {
+    void visit(time_count now) {
         look(now);
         const std::lock_guard<mutex> guard(lock);
         if (timer.life() == timer_life::due) {
-            timer.ops.clear();
+            timer.waits.clear();
             timer.set_life(timer_life::unknown);
         }
     }
 
-    void look(std::chrono::seconds now) {
+    void look(time_count now) {
         const std::lock_guard<mutex> guard(lock);
         visits.begin();
         const timer_life life = timer.visit_life();
         if ((life == timer_life::waiting || life == timer_life::guarded) &&
-            timer.expiry.get_in_visit() <= time_point(now)) {
-            check(!timer.ops.empty(), "a timer that waits has a wait");
+            timer.expiry.get_in_visit() <= now) {
+            check(!timer.waits.empty(), "a timer that waits has a wait");
             timer.overwrite_life(life, timer_life::due);
             due = true;
         }
@@ -95,13 +86,13 @@ struct scene {
                 return false;
             }
         }
-        timer.ops.clear();
+        timer.waits.clear();
         return true;
     }
 
-    [[nodiscard]] unlocked postpone(std::chrono::seconds t) {
+    [[nodiscard]] unlocked postpone(time_count t) {
         const visit_count::glance glance(visits);
-        return timer.try_postpone(time_point(t), glance, true);
+        return timer.try_postpone(t, glance, true);
     }
 };
 
@@ -113,10 +104,10 @@ BOOST_AUTO_TEST_CASE(a_start_or_the_visit_that_drops_the_tombstone_wins) {
     explore_both("start", 3, {.schedules = 4, .outcomes = {"due", "dropped"}}, [] {
         scene s(timer_life::tombstone);
         bool waits = false;
-        together([&] { waits = s.start(); }, [&] { s.visit(1s); });
+        together([&] { waits = s.start(); }, [&] { s.visit(1); });
         check(waits == s.due, "the visit sees what has started, and nothing else");
         check(waits || s.timer.life() == timer_life::unknown, "or the timer has left the wheel");
-        check(waits || (s.timer.ops.empty() && s.wait.owner == nullptr),
+        check(waits || (s.timer.waits.empty() && s.wait.owner == nullptr),
               "a start that fails leaves nothing");
         outcome(waits ? "due" : "dropped");
     });
@@ -126,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_wait_is_cancelled_or_due_and_never_both) {
     explore_both("cancel", 3, {.schedules = 5, .outcomes = {"cancelled", "due"}}, [] {
         scene s(timer_life::waiting);
         bool cancelled = false;
-        together([&] { cancelled = s.cancel(); }, [&] { s.visit(1s); });
+        together([&] { cancelled = s.cancel(); }, [&] { s.visit(1); });
         check(cancelled != s.due, "one of them has the wait");
         outcome(cancelled ? "cancelled" : "due");
     });
@@ -137,7 +128,7 @@ BOOST_AUTO_TEST_CASE(two_visits_decide_once_about_a_wait_that_is_cancelled) {
         "cancel_and_two_visits", 2, {.schedules = 10, .outcomes = {"cancelled", "due"}}, [] {
             scene s(timer_life::waiting);
             bool cancelled = false;
-            together([&] { cancelled = s.cancel(); }, [&] { s.visit(0s); }, [&] { s.visit(1s); });
+            together([&] { cancelled = s.cancel(); }, [&] { s.visit(0); }, [&] { s.visit(1); });
             check(cancelled != s.due, "one of them has the wait");
             outcome(cancelled ? "cancelled" : "due");
         });
@@ -154,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_cancelled_and_started_again_is_due_once) {
                              cancelled = s.cancel();
                              again = cancelled && s.start();
                          },
-                         [&] { s.visit(1s); }, [&] { s.visit(1s); });
+                         [&] { s.visit(1); }, [&] { s.visit(1); });
                      check(s.due == (again || !cancelled) ||
                                (again && s.timer.life() == timer_life::waiting),
                            "a wait that goes on is due, or still filed");
@@ -167,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_was_postponed_without_a_visit_is_not_due) {
         "postpone", 3, {.schedules = 5, .outcomes = {"postponed", "met, due", "met, not due"}}, [] {
             scene s(timer_life::waiting);
             unlocked result = unlocked::refused;
-            together([&] { result = s.postpone(2s); }, [&] { s.visit(1s); });
+            together([&] { result = s.postpone(2); }, [&] { s.visit(1); });
             check(result != unlocked::done || !s.due, "what was postponed goes on");
             if (result == unlocked::refused) {
                 check(s.due, "the visit was first");
@@ -182,7 +173,7 @@ BOOST_AUTO_TEST_CASE(owners_meet_a_visit_as_long_as_its_count_stays_odd) {
     scene s(timer_life::waiting);
     s.visits.begin();
     s.visits.end(true);
-    BOOST_TEST((s.postpone(2s) == unlocked::met_visit));
+    BOOST_TEST((s.postpone(2) == unlocked::met_visit));
     s.visits.begin(); // The next one.
     s.visits.end(true);
     const visit_count::glance during(s.visits);
@@ -191,29 +182,28 @@ BOOST_AUTO_TEST_CASE(owners_meet_a_visit_as_long_as_its_count_stays_odd) {
     s.visits.begin();
     s.visits.end(false);
     BOOST_TEST(s.start());
-    BOOST_TEST((s.postpone(3s) == unlocked::done));
+    BOOST_TEST((s.postpone(3) == unlocked::done));
 }
 
 BOOST_AUTO_TEST_CASE(only_the_states_of_the_table_can_be_left_without_the_lock) {
     for (const bool concurrent : {false, true}) {
         for (const timer_life life : {timer_life::unknown, timer_life::guarded, timer_life::due}) {
             scene s(timer_life::waiting);
-            s.timer.ops.clear();
+            s.timer.waits.clear();
             s.timer.set_life(life);
             const visit_count::glance glance(s.visits);
             BOOST_TEST(!s.timer.try_start(s.wait, concurrent));
-            BOOST_TEST(s.timer.ops.empty());
+            BOOST_TEST(s.timer.waits.empty());
             BOOST_TEST((s.timer.try_cancel(glance, concurrent) == unlocked::refused));
-            BOOST_TEST(
-                (s.timer.try_postpone(time_point(2s), glance, concurrent) == unlocked::refused));
+            BOOST_TEST((s.timer.try_postpone(2, glance, concurrent) == unlocked::refused));
             BOOST_TEST((s.timer.life() == life));
-            BOOST_TEST((s.timer.expiry.get() == time_point(1s)));
+            BOOST_TEST((s.timer.expiry.get() == 1));
         }
         scene s(timer_life::waiting);
         const visit_count::glance glance(s.visits);
-        BOOST_TEST((s.timer.try_postpone(time_point(0s), glance, concurrent) ==
-                    unlocked::refused)); // An earlier time.
-        BOOST_TEST((s.timer.expiry.get() == time_point(1s)));
+        BOOST_TEST(
+            (s.timer.try_postpone(0, glance, concurrent) == unlocked::refused)); // An earlier time.
+        BOOST_TEST((s.timer.expiry.get() == 1));
         BOOST_TEST(!s.timer.try_start(s.wait, concurrent));
     }
 }

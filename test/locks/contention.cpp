@@ -8,6 +8,8 @@
 
 #define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
 
+#include "support/core_sources.hpp"
+
 #include "counted_asio.hpp"
 
 #include "wheel_memory.hpp"

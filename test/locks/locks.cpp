@@ -8,6 +8,8 @@
 
 #define ASIO_WHEEL_SYNC_HEADER "support/measured_sync.hpp"
 
+#include "support/core_sources.hpp"
+
 #include "support/names.hpp"
 #include "support/turns.hpp"
 

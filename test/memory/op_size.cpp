@@ -33,8 +33,6 @@ using boost::system::error_code;
 using context_executor = asio::io_context::executor_type;
 using pool_executor = asio::thread_pool::executor_type;
 using strand = asio::strand<context_executor>;
-using core =
-    detail::wheel_core<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>>;
 
 struct small_handler {
     void* what;
@@ -46,8 +44,8 @@ struct large_handler {
     void operator()(error_code) const {}
 };
 
-// Four bytes of ours fill what Asio's operation leaves of its last word. Where pointers have 32
-// bits, it leaves nothing. Asio's operation has an error code, of three words with Boost, but of
+// Where pointers have 32 bits, ours may be four bytes larger; and eight, if the handler has an
+// executor and a slot. Asio's operation has an error code, of three words with Boost, but of
 // two with standalone Asio; ours is as large with both.
 constexpr std::size_t more_than_asios = sizeof(void*) == 8 ? 24 - sizeof(error_code) : 4;
 
@@ -68,17 +66,18 @@ constexpr std::size_t further_room =
 // All operation types that a wait with this handler, on a timer with this executor, instantiates.
 template <class Handler, class Executor>
 constexpr bool fits() {
-    constexpr std::size_t most = asios<Handler, Executor> + more_than_asios + further_room;
+    constexpr std::size_t slot = is_bound<Handler> && detail::has_own_slot<Handler> ? 8 : 0;
+    constexpr std::size_t most = asios<Handler, Executor> + more_than_asios + slot + further_room;
     constexpr bool native = detail::is_native_type<Executor>;
     using bound = std::decay_t<decltype(asio::get_associated_executor(
         std::declval<const Handler&>(), std::declval<const Executor&>()))>;
     using work = detail::work_on<Executor>;
-    bool result = sizeof(detail::direct_op<core, Handler>) <= most;
+    bool result = sizeof(detail::direct_op<Handler>) <= most;
     if constexpr (is_bound<Handler> || !native) {
-        result &= sizeof(detail::dispatched_op<core, Handler, bound, detail::no_work>) <= most;
+        result &= sizeof(detail::dispatched_op<Handler, bound, detail::no_work>) <= most;
     }
     if constexpr (is_bound<Handler> && !native) {
-        result &= sizeof(detail::dispatched_op<core, Handler, bound, work>) <= most;
+        result &= sizeof(detail::dispatched_op<Handler, bound, work>) <= most;
     }
     return result;
 }

@@ -9,6 +9,8 @@
 
 #define ASIO_WHEEL_SYNC_HEADER "support/counted_sync.hpp"
 
+#include "support/core_sources.hpp"
+
 #include "support/timer_life.hpp"
 
 #include "support/only_if.hpp"

@@ -348,16 +348,12 @@ BOOST_AUTO_TEST_CASE(a_tag_is_a_text_that_ends) {
 
 BOOST_AUTO_TEST_CASE(a_tag_costs_32_bytes_and_no_tag_none) {
     using namespace asio_wheel::detail;
-    using clock = std::chrono::steady_clock;
-    using core = wheel_core<clock, asio::wait_traits<clock>>;
     struct handler {
         void* data;
         void operator()(error_code) {}
     };
-    BOOST_TEST(sizeof(direct_op<core, tagged_handler<handler>>) ==
-               sizeof(direct_op<core, handler>) + 32);
-    BOOST_TEST(sizeof(direct_op<core, handler>) ==
-               sizeof(wait_op) + sizeof(core*) + sizeof(handler));
+    BOOST_TEST(sizeof(direct_op<tagged_handler<handler>>) == sizeof(direct_op<handler>) + 32);
+    BOOST_TEST(sizeof(direct_op<handler>) == sizeof(wait_op) + sizeof(core*) + sizeof(handler));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

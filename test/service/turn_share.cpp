@@ -16,27 +16,36 @@ namespace {
 
 constexpr std::size_t budget = 256;
 
-/// A share, the time, and an operation.
+constexpr asio_wheel::detail::time_count count(std::chrono::nanoseconds d) {
+    return d.count();
+}
+
+/// A share, the time, and two waits: one that the turn completes itself, and one that it queues.
 struct busy_loop {
-    using time_point = std::chrono::steady_clock::time_point;
+    asio_wheel::detail::clock_port unit{
+        .now = nullptr, .nanos_of_a_unit = 1, .tick = 1, .is_steady = true};
+    asio_wheel::detail::turn_share share{budget, unit};
+    asio_wheel::detail::time_count now = count(1h);
+    int own = 0, first = 0;
 
-    asio_wheel::detail::turn_share<time_point> share{budget};
-    time_point now{1h};
-    int first = 0;
+    void make_ready() {
+        share.make_ready(&own);
+        share.make_ready(&first);
+    }
 
-    /// A turn that takes `own`. Then others are busy, and then its handlers, until its rest comes.
-    /// Returns what begin_rest() says.
-    std::chrono::nanoseconds turn(std::size_t looked_at, std::chrono::nanoseconds own,
+    /// A turn that takes `slices`. Then others are busy, and then its handlers, until its rest
+    /// comes. Returns what begin_rest() says.
+    std::chrono::nanoseconds turn(std::size_t looked_at, std::chrono::nanoseconds slices,
                                   std::chrono::nanoseconds others,
                                   std::chrono::nanoseconds handlers) {
         share.begin_turn(now);
-        share.queue(&first);
-        now += own;
+        make_ready();
+        now += count(slices);
         share.end_turn(now, looked_at);
-        now += others;
+        now += count(others);
         BOOST_TEST(share.awaits(&first));
         share.come(now);
-        now += handlers;
+        now += count(handlers);
         return share.begin_rest(now);
     }
 };
@@ -75,31 +84,31 @@ BOOST_FIXTURE_TEST_CASE(the_handlers_of_a_turn_are_not_the_time_of_others, busy_
 BOOST_FIXTURE_TEST_CASE(without_handlers_all_time_since_the_turn_was_of_others, busy_loop) {
     share.begin_turn(now);
     share.end_turn(now, budget);
-    BOOST_TEST((share.begin_rest(now + 7ms) == 7ms));
+    BOOST_TEST((share.begin_rest(now + count(7ms)) == 7ms));
 }
 
 BOOST_FIXTURE_TEST_CASE(if_its_first_handler_never_came_nothing_is_known, busy_loop) {
     share.begin_turn(now);
-    share.queue(&first);
+    make_ready();
     share.end_turn(now, budget);
-    BOOST_TEST((share.begin_rest(now + 7ms) == 0ms));
+    BOOST_TEST((share.begin_rest(now + count(7ms)) == 0ms));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_first_handler_that_comes_during_the_turn_has_waited_for_nobody,
                         busy_loop) {
     share.begin_turn(now);
-    share.queue(&first);
-    share.come(now + 1ms);
-    share.end_turn(now + 2ms, budget);
-    BOOST_TEST((share.begin_rest(now + 7ms) == 0ms));
+    make_ready();
+    share.come(now + count(1ms));
+    share.end_turn(now + count(2ms), budget);
+    BOOST_TEST((share.begin_rest(now + count(7ms)) == 0ms));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wake_up_waits_for_others_since_it_was_due_or_the_last_turn_ended,
                         busy_loop) {
     share.begin_turn(now);
     share.end_turn(now, budget);
-    BOOST_TEST((share.until_wake_up(now - 1h, now + 7ms) == 7ms));
-    BOOST_TEST((share.until_wake_up(now + 2ms, now + 7ms) == 5ms));
+    BOOST_TEST((share.until_wake_up(now - count(1h), now + count(7ms)) == 7ms));
+    BOOST_TEST((share.until_wake_up(now + count(2ms), now + count(7ms)) == 5ms));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_delay_of_a_busy_context_is_known_after_two_turns, busy_loop) {

@@ -10,8 +10,10 @@
 
 #define ASIO_WHEEL_SYNC_HEADER "support/measured_sync.hpp"
 
-#include "support/turns.hpp"
+#include "support/core_sources.hpp"
+
 #include "support/names.hpp"
+#include "support/turns.hpp"
 
 #include "support/only_if.hpp"
 #include "support/sanitizers.hpp"

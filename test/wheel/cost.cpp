@@ -285,6 +285,31 @@ BOOST_AUTO_TEST_CASE(a_wheel_allocates_each_level_when_it_first_files_an_entry_t
     check_invariants(w);
 }
 
+BOOST_AUTO_TEST_CASE(a_wheel_that_has_reserved_allocates_no_level_later) {
+    entry_set entries(3);
+    wheel w(64, 3);
+    w.reserve();
+    const std::size_t before = allocations;
+    w.insert(entries[0], 1);
+    w.insert(entries[1], 65);
+    w.insert(entries[2], 65 * 65);
+    const std::size_t after = allocations;
+    BOOST_TEST(after == before);
+    BOOST_TEST(wheel_inspector::levels_made(w) == 3U);
+
+    wheel other(64, 3);
+    out_of_memory = true;
+    bool thrown = false;
+    try {
+        other.reserve();
+    } catch (const std::bad_alloc&) {
+        thrown = true;
+    }
+    out_of_memory = false;
+    BOOST_TEST(thrown);
+    check_invariants(other);
+}
+
 BOOST_AUTO_TEST_CASE(entries_expire_in_time_although_there_is_no_memory_for_their_levels) {
     const std::uint64_t seed = asio_wheel::test::seed();
     std::mt19937_64 random(seed);

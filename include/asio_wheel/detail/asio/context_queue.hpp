@@ -45,7 +45,10 @@ namespace asio_wheel::detail {
 ///   static post_to(context, op)     Queues an operation on any context, and counts it as work.
 ///   post(op)                        Queues an operation that is counted as work already. It may
 ///                                   stay hidden until the handler that is running has returned.
-///   post(batch)                     Queues all operations of a batch, which must not be empty.
+///   post(batch, visible)            Queues all operations of a batch, which must not be empty.
+///                                   None is hidden if they must be visible: a run_one() inside the
+///                                   handler that is running must find them. (executor_queue cannot
+///                                   do this where one thread runs the context.)
 ///   running_in_this_thread()        Whether the calling thread is known to run this queue. Then it
 ///   static running_in_this_thread(context)
 ///                                   is inside a handler, which counts as work.
@@ -64,13 +67,8 @@ using operation = context_queue::operation;
 
 /// Operations that are about to be queued, in order. Each is counted as work already.
 ///
-///   push(op)           Adds an operation. It may stay hidden from the queue until the handler that
-///                      is running has returned.
-///   push_visible(op)   Adds an operation that is not hidden: a run_one() inside the handler that
-///                      is running must find it. Then no operation of the batch is hidden.
-///                      (executor_queue cannot do this where one thread runs the context.)
-///   front()            The first operation. The batch must not be empty.
-///   pop()              Removes the first operation and returns it. The batch must not be empty.
+///   push(op)   Adds an operation.
+///   pop()      Removes the first operation and returns it. The batch must not be empty.
 ///   empty()
 using operation_batch = context_queue::batch;
 

@@ -116,7 +116,7 @@ public:
         port.work_finished(); // Not the last work: the operation counts.
     }
 
-    void post(public_batch& ops) noexcept {
+    void post(public_batch& ops, bool) noexcept {
         while (!ops.empty()) {
             post(ops.pop());
         }

@@ -83,9 +83,7 @@ public:
         (empty() ? first_ : last_->next_) = &op;
         last_ = &op;
     }
-    void push_visible(public_operation& op) noexcept { push(op); }
 
-    [[nodiscard]] public_operation& front() noexcept { return *first_; }
     [[nodiscard]] public_operation& pop() noexcept { return *std::exchange(first_, first_->next_); }
     [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 

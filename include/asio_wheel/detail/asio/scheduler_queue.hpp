@@ -88,19 +88,11 @@ template <class Scheduler, class Operation, template <class> class List>
 class scheduler_batch {
 public:
     scheduler_batch() = default;
-    scheduler_batch(scheduler_batch&& other) noexcept
-        : visible_(std::exchange(other.visible_, false)) {
-        ops_.push(other.ops_);
-    }
+    scheduler_batch(scheduler_batch&& other) noexcept { ops_.push(other.ops_); }
     scheduler_batch& operator=(scheduler_batch&&) = delete;
 
     void push(Operation& op) noexcept { ops_.push(&op); }
-    void push_visible(Operation& op) noexcept {
-        visible_ = true;
-        push(op);
-    }
 
-    [[nodiscard]] Operation& front() noexcept { return *ops_.front(); }
     [[nodiscard]] Operation& pop() noexcept {
         Operation* const op = ops_.front();
         ops_.pop();
@@ -113,7 +105,6 @@ private:
     friend class scheduler_queue;
 
     List<Operation> ops_;
-    bool visible_ = false;
 };
 
 /// See context_queue.hpp.
@@ -144,8 +135,8 @@ public:
 
     void post(Operation& op) noexcept { scheduler_.post_deferred_completion(&op); }
 
-    void post(batch& ops) noexcept {
-        if (std::exchange(ops.visible_, false) && one_thread_) {
+    void post(batch& ops, bool visible) noexcept {
+        if (visible && one_thread_) {
             post_visible(ops.ops_);
         } else {
             scheduler_.post_deferred_completions(ops.ops_);

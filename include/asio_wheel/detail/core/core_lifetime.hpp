@@ -20,23 +20,24 @@
 
 namespace asio_wheel::detail {
 
-template <class Core>
+class core;
+
 struct core_lifetime {
-    core_lifetime(Core& c, bool locking) : mutex(locking), core(&c) {}
+    core_lifetime(detail::core& c, bool locking, optional_mutex::complaint misuse)
+        : mutex(locking, misuse), core(&c) {}
 
     optional_mutex mutex;
-    Core* core; ///< Null when it has ended. Guarded by the mutex.
+    detail::core* core; ///< Null when it has ended. Guarded by the mutex.
     /// The number of owners. The one that drops the last acquires what the others released: see the
     /// litmus test lifetime.
     atomic<std::size_t> owners{1};
 };
 
 /// Owns a lifetime together with others.
-template <class Core>
 class lifetime_ptr {
 public:
     /// Takes over the first share.
-    explicit lifetime_ptr(core_lifetime<Core>* l) noexcept : lifetime_(l) {}
+    explicit lifetime_ptr(core_lifetime* l) noexcept : lifetime_(l) {}
     lifetime_ptr(const lifetime_ptr& other) noexcept : lifetime_(other.lifetime_) {
         lifetime_->owners.fetch_add(1, std::memory_order_relaxed);
     }
@@ -50,16 +51,16 @@ public:
         }
     }
 
-    [[nodiscard]] core_lifetime<Core>* operator->() const noexcept { return lifetime_; }
-    [[nodiscard]] core_lifetime<Core>& operator*() const noexcept { return *lifetime_; }
+    [[nodiscard]] core_lifetime* operator->() const noexcept { return lifetime_; }
+    [[nodiscard]] core_lifetime& operator*() const noexcept { return *lifetime_; }
 
     friend bool operator==(const lifetime_ptr&, const lifetime_ptr&) noexcept = default;
 
 private:
     // Not inlined: g++ 12 cannot see that only the last owner comes here, and warns of the others.
-    ASIO_WHEEL_NOINLINE static void destroy(core_lifetime<Core>* l) noexcept { delete l; }
+    ASIO_WHEEL_NOINLINE static void destroy(core_lifetime* l) noexcept { delete l; }
 
-    core_lifetime<Core>* lifetime_;
+    core_lifetime* lifetime_;
 };
 
 } // namespace asio_wheel::detail

@@ -14,14 +14,11 @@
 //   wake_up(lag)               the one Asio timer has expired, as wheel_stats::loop_lag counts it
 //   stall(late)                the wheel gives way to data that has arrived
 //
-// `timer` is an address. An expiry is the count of its clock; 0 if that counts in fractions. Times
-// are in nanoseconds.
+// `timer` is an address. An expiry is the count of its clock, or in nanoseconds if that counts in
+// fractions. Times are in nanoseconds.
 
 #ifndef ASIO_WHEEL_DETAIL_CORE_PROBE_HPP
 #define ASIO_WHEEL_DETAIL_CORE_PROBE_HPP
-
-#include <cstdint>
-#include <type_traits>
 
 #if defined(__linux__) && !defined(ASIO_WHEEL_NO_PROBES) && __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
@@ -31,19 +28,5 @@
 #define ASIO_WHEEL_PROBE1(name, a) static_cast<void>(0)
 #define ASIO_WHEEL_PROBE2(name, a, b) static_cast<void>(0)
 #endif
-
-namespace asio_wheel::detail {
-
-/// A point of time as the argument of a probe.
-template <class TimePoint>
-[[nodiscard]] constexpr std::int64_t probe_count(const TimePoint& t) noexcept {
-    if constexpr (std::is_integral_v<typename TimePoint::rep>) {
-        return static_cast<std::int64_t>(t.time_since_epoch().count());
-    } else {
-        return 0;
-    }
-}
-
-} // namespace asio_wheel::detail
 
 #endif

@@ -16,7 +16,6 @@
 #ifndef ASIO_WHEEL_DETAIL_CORE_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_CORE_THREAD_COUNTS_HPP
 
-#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/core/spare_timers.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/threads/thread_life.hpp>
@@ -27,9 +26,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <new>
-#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -105,16 +101,7 @@ public:
     }
 
     /// Adds what another block has counted, whose thread has ended.
-    void add(const thread_block& ended) noexcept {
-        count(scheduled_, ended.scheduled_.value());
-        count(cancelled_, ended.cancelled_.value());
-        count(fired_, ended.fired_.value());
-        count(forgotten_, ended.forgotten_.value());
-        count(postponed_, ended.postponed_.value());
-        for (std::size_t i = 0; i < expired_.size(); ++i) {
-            count(expired_[i], ended.expired_[i].value());
-        }
-    }
+    void add(const thread_block& ended) noexcept;
 
     /// Null if several threads share this block.
     [[nodiscard]] spare_timers* spares() noexcept { return shared_ ? nullptr : &spares_; }
@@ -147,14 +134,7 @@ public:
     }
     thread_counts(const thread_counts&) = delete;
     thread_counts& operator=(const thread_counts&) = delete;
-    ~thread_counts() {
-        for (thread_block* block = newest(); block != &first_;) {
-            thread_block* const ended = std::exchange(block, block->next_);
-            if (ended != &common_) {
-                delete ended;
-            }
-        }
-    }
+    ~thread_counts();
 
     /// The calling thread's.
     [[nodiscard]] thread_block& here() noexcept {
@@ -167,69 +147,19 @@ public:
     }
 
     /// A timer that a thread has left which has ended. Null if there is none.
-    [[nodiscard]] spare_timer* take_left() noexcept {
-        if (!any_left_.load(std::memory_order_relaxed)) {
-            return nullptr;
-        }
-        const std::lock_guard<mutex> guard(mutex_);
-        spare_timer* const t = left_.take();
-        any_left_.store(!left_.empty(), std::memory_order_relaxed);
-        return t;
-    }
+    [[nodiscard]] spare_timer* take_left() noexcept;
 
     // The following are called by one thread at a time: under the wheel's lock.
 
     /// Frees the blocks of threads that have ended. Costs next to nothing if none has.
-    void forget_ended() noexcept {
-        const std::uint64_t ends = thread_life::ends();
-        if (ends_ == ends || !several_) {
-            return;
-        }
-        ends_ = ends;
-        const std::lock_guard<mutex> guard(mutex_);
-        if (!has_ended()) {
-            return;
-        }
-        add_common(); // It comes first in the list, or is there already.
-        thread_block* kept = nullptr;
-        for (thread_block* b = newest(); b != &first_;) {
-            thread_block* const older = b->next_;
-            if (!b->owner_.ended()) {
-                kept = b;
-            } else {
-                common_.add(*b);
-                left_.keep_all(b->spares_);
-                unlink(*b, kept);
-                delete b;
-            }
-            b = older;
-        }
-        any_left_.store(!left_.empty(), std::memory_order_relaxed);
-    }
+    void forget_ended() noexcept;
 
     /// The sum of all blocks. What other threads count meanwhile may be missing.
-    [[nodiscard]] wait_counts sum() const noexcept {
-        wait_counts total;
-        for_each([&total](const thread_block& b) {
-            total.scheduled += b.scheduled_.value();
-            total.cancelled += b.cancelled_.value();
-            total.fired += b.fired_.value();
-            total.forgotten += b.forgotten_.value();
-            total.postponed += b.postponed_.value();
-            for (const wait_kind kind : all_wait_kinds) {
-                total.expired[kind] += b.expired_[static_cast<std::size_t>(kind)].value();
-            }
-        });
-        return total;
-    }
+    [[nodiscard]] wait_counts sum() const noexcept;
 
     /// How many waits are pending. Counts a wait that starts meanwhile, unless the thread that
     /// starts it sees what the calling thread has announced: see thread_count.
-    [[nodiscard]] std::uint64_t pending() const noexcept {
-        std::uint64_t total = 0;
-        for_each([&total](const thread_block& b) { total += b.balance(); });
-        return total;
-    }
+    [[nodiscard]] std::uint64_t pending() const noexcept;
 
     /// The number of blocks.
     [[nodiscard]] std::size_t size() const noexcept {
@@ -253,83 +183,18 @@ private:
         return reinterpret_cast<std::uintptr_t>(this) / sizeof(thread_block) % places;
     }
 
-    ASIO_WHEEL_NOINLINE thread_block& find() noexcept {
-        const std::lock_guard<mutex> guard(mutex_);
-        thread_life* const here = thread_life::mine();
-        thread_block* const block = here == nullptr ? nullptr : find_or_make(*here);
-        if (block == nullptr) {
-            add_common();
-            return common_;
-        }
-        found_[place()] = {this, born_, block};
-        return *block;
-    }
-
-    // Null without memory.
-    [[nodiscard]] thread_block* find_or_make(thread_life& here) noexcept {
-        thread_block* ended = nullptr;
-        for (thread_block* b = newest(); b != nullptr; b = b->next_) {
-            if (b->owner_ == &here) {
-                return b;
-            }
-            if (b->owner_.ended() || (b == &first_ && b->owner_ == nullptr)) {
-                ended = b;
-            }
-        }
-        if (ended != nullptr) {
-            ended->owner_.reset(here);
-            return ended;
-        }
-        auto* const fresh = new (std::nothrow) thread_block;
-        if (fresh != nullptr) {
-            fresh->owner_.reset(here);
-            publish(*fresh);
-        }
-        return fresh;
-    }
-
-    void add_common() noexcept {
-        if (!std::exchange(common_used_, true)) {
-            publish(common_);
-        }
-    }
-
-    // Whether the thread of a block has ended that can be freed.
-    [[nodiscard]] bool has_ended() const noexcept {
-        for (const thread_block* b = newest(); b != &first_; b = b->next_) {
-            if (b->owner_.ended()) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    // `newer` is the block before it in the list, or null.
-    void unlink(thread_block& block, thread_block* newer) noexcept {
-        if (newer != nullptr) {
-            newer->next_ = block.next_;
-        } else {
-            newest_.store(block.next_, std::memory_order_relaxed); // Readers hold the wheel's lock.
-        }
-        size_.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-    void publish(thread_block& block) noexcept {
-        block.next_ = newest();
-        newest_.store(&block, std::memory_order_seq_cst); // As add_in_order().
-        size_.fetch_add(1, std::memory_order_relaxed);
-    }
-
+    [[nodiscard]] thread_block& find() noexcept;
+    [[nodiscard]] thread_block* find_or_make(thread_life& here) noexcept;
+    void add_common() noexcept;
+    [[nodiscard]] bool has_ended() const noexcept;
+    void unlink(thread_block& block, thread_block* newer) noexcept;
+    void publish(thread_block& block) noexcept;
     [[nodiscard]] thread_block* newest() const noexcept {
         return newest_.load(std::memory_order_seq_cst);
     }
 
     template <class Function>
-    void for_each(Function f) const noexcept {
-        for (const thread_block* b = newest(); b != nullptr; b = b->next_) {
-            f(*b);
-        }
-    }
+    void for_each(Function f) const noexcept;
 
     const bool several_;
     const time born_;

@@ -35,14 +35,13 @@
 // not touch it again either, nor the wait: the handler may run at once on another thread, and
 // destroy the timer.
 //
-//
 // timer_state.hpp has what an owner does without the lock, and visit_count.hpp how it learns of
 // visits.
 
 #ifndef ASIO_WHEEL_DETAIL_CORE_TIMER_ENTRY_HPP
 #define ASIO_WHEEL_DETAIL_CORE_TIMER_ENTRY_HPP
 
-#include <asio_wheel/detail/core/op_list.hpp>
+#include <asio_wheel/detail/core/wait_list.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/wheel.hpp>
 
@@ -74,7 +73,7 @@ enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due
 }
 
 /// What the service knows of a timer. Guarded by the wheel's lock, but for `life` and, while that
-/// says `tombstone` or `waiting`, the list of operations, which is the owner's.
+/// says `tombstone` or `waiting`, the list of waits, which is the owner's.
 class timer_entry : public wheel_entry {
     // First: an entry's last word has room for it. What each order is for is in litmus tests:
     // cancel_visit, start_visit, start_drop, drop_then_end and settle_then_end.
@@ -85,8 +84,8 @@ public:
     /// It is in the core's list of timers whose operations are on their way to other executors. It
     /// is not filed then: the list uses the wheel's links.
     bool listed = false;
-    std::uint8_t seen_by_walk = 0; ///< The last walk that has seen it: see wheel_core_pending.hpp.
-    op_list ops;
+    std::uint8_t seen_by_walk = 0; ///< The last walk that has seen it: see book.hpp.
+    wait_list waits;
 
     /// Acquires what the thread has released that was the last to change it.
     [[nodiscard]] timer_life life() const noexcept { return life_.load(std::memory_order_acquire); }

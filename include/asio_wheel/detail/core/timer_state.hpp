@@ -21,7 +21,7 @@
 #include <asio_wheel/detail/core/expiry_cell.hpp>
 #include <asio_wheel/detail/core/timer_entry.hpp>
 #include <asio_wheel/detail/core/visit_count.hpp>
-#include <asio_wheel/detail/service/wait_op.hpp>
+#include <asio_wheel/detail/core/wait_node.hpp>
 
 #include <cstdint>
 
@@ -35,29 +35,27 @@ enum class unlocked : std::uint8_t {
 };
 
 /// `concurrent`: more than one thread may use the wheel.
-template <class Clock>
-struct timer_state : timer_entry {
-    using time_point = typename Clock::time_point;
-
-    expiry_cell<time_point> expiry;
+class timer_state : public timer_entry {
+public:
+    expiry_cell expiry;
 
     /// Starts a wait. False if the timer is no tombstone, or no longer. After success, neither the
     /// timer nor the wait may be touched: the handler may run at once, and destroy both.
-    [[nodiscard]] bool try_start(wait_op& op, bool concurrent) noexcept {
+    [[nodiscard]] bool try_start(wait_node& wait, bool concurrent) noexcept {
         if (life() != timer_life::tombstone) {
             return false;
         }
-        op.owner = this;
-        ops.push_back(op);
+        wait.owner = this;
+        waits.push_back(wait);
         if (!change_life(timer_life::tombstone, timer_life::waiting, concurrent)) {
-            ops.clear(); // A visit has just taken the timer out of the wheel.
-            op.owner = nullptr;
+            waits.clear(); // A visit has just taken the timer out of the wheel.
+            wait.owner = nullptr;
             return false;
         }
         return true;
     }
 
-    /// Ends the wait, which stays in `ops`. The timer stays filed: a wait for a new expiry most
+    /// Ends the wait, which stays in `waits`. The timer stays filed: a wait for a new expiry most
     /// likely follows.
     [[nodiscard]] unlocked try_cancel(const visit_count::glance& visits, bool concurrent) noexcept {
         if (life() != timer_life::waiting ||
@@ -71,13 +69,13 @@ struct timer_state : timer_entry {
     /// Otherwise it saw the timer waiting, and decided about the wait.
     [[nodiscard]] bool was_cancelled() const noexcept {
         const timer_life now = life();
-        return !ops.empty() && (now == timer_life::tombstone || now == timer_life::unknown);
+        return !waits.empty() && (now == timer_life::tombstone || now == timer_life::unknown);
     }
 
     /// Makes a wait wait longer: it goes on, or was due by the old expiry. An earlier time needs
     /// the lock. Otherwise a visit could make the wait due by the new expiry before the owner looks
     /// for a visit, and nothing would tell by which of the two it was due.
-    [[nodiscard]] unlocked try_postpone(time_point t, const visit_count::glance& visits,
+    [[nodiscard]] unlocked try_postpone(time_count t, const visit_count::glance& visits,
                                         bool concurrent) noexcept {
         if (life() != timer_life::waiting || t < expiry.get()) {
             return unlocked::refused;

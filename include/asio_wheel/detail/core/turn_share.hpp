@@ -27,7 +27,7 @@
 #ifndef ASIO_WHEEL_DETAIL_CORE_TURN_SHARE_HPP
 #define ASIO_WHEEL_DETAIL_CORE_TURN_SHARE_HPP
 
-#include <asio_wheel/detail/time/saturating.hpp>
+#include <asio_wheel/detail/core/clock_port.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -37,13 +37,13 @@
 
 namespace asio_wheel::detail {
 
-/// Guarded by the wheel's lock. Times are those of the wheel's clock.
-template <class TimePoint>
+/// Guarded by the wheel's lock.
 class turn_share {
 public:
     using nanoseconds = std::chrono::nanoseconds;
 
-    explicit turn_share(std::size_t budget) noexcept : budget_(budget) {}
+    turn_share(std::size_t budget, const clock_port& unit) noexcept
+        : unit_(unit), budget_(budget) {}
 
     /// How many entries a turn may look at if others have taken so long.
     [[nodiscard]] std::size_t entries(nanoseconds others) const noexcept {
@@ -53,39 +53,41 @@ public:
     }
 
     /// A turn begins.
-    void begin_turn(TimePoint now) noexcept {
+    void begin_turn(time_count now) noexcept {
         began_ = now;
         first_ = nullptr;
-        stage_ = stage::nothing_queued;
+        stage_ = stage::nothing_due;
     }
 
     /// Time has jumped. What was before it is no time for which others were busy.
-    void begin_anew(TimePoint now) noexcept {
+    void begin_anew(time_count now) noexcept {
         begin_turn(now);
         end_turn(now, 0);
     }
 
-    /// The turn is about to put operations into the queue; this is the first of them.
-    void queue(const void* first) noexcept {
-        if (stage_ == stage::nothing_queued) {
-            first_ = first;
+    /// The turn makes a wait ready. It completes the first one itself, and queues all others.
+    void make_ready(const void* wait) noexcept {
+        if (stage_ == stage::nothing_due) {
+            stage_ = stage::nothing_queued;
+        } else if (stage_ == stage::nothing_queued) {
+            first_ = wait;
             stage_ = stage::queued;
         }
     }
 
     /// The turn ends, after it has looked at so many entries.
-    void end_turn(TimePoint now, std::size_t looked_at) noexcept {
+    void end_turn(time_count now, std::size_t looked_at) noexcept {
         ended_ = now;
         looked_at_ = looked_at;
     }
 
-    /// Whether the operation is the first one of the turn. Then its turn has come: come().
-    [[nodiscard]] bool awaits(const void* op) const noexcept { return op == first_; }
-    void come(TimePoint now) noexcept {
+    /// Whether the wait is the first one that the turn has queued. Then its turn has come: come().
+    [[nodiscard]] bool awaits(const void* wait) const noexcept { return wait == first_; }
+    void come(time_count now) noexcept {
         first_ = nullptr;
         came_ = now;
         stage_ = stage::came;
-        before_last_delay_ = std::exchange(last_delay_, time_between(ended_, now));
+        before_last_delay_ = std::exchange(last_delay_, unit_.between(ended_, now));
     }
 
     /// How long a handler waits in the queue of a busy context; zero if that is not long. It is the
@@ -98,36 +100,33 @@ public:
     void come_early(nanoseconds late) noexcept { last_delay_ = delay() + late; }
 
     /// When the last turn began, and when it ended.
-    [[nodiscard]] TimePoint began() const noexcept { return began_; }
-    [[nodiscard]] TimePoint ended() const noexcept { return ended_; }
+    [[nodiscard]] time_count began() const noexcept { return began_; }
+    [[nodiscard]] time_count ended() const noexcept { return ended_; }
 
     /// The rest of the turn begins. Returns for how long others were busy since the turn.
-    [[nodiscard]] nanoseconds begin_rest(TimePoint now) noexcept {
+    [[nodiscard]] nanoseconds begin_rest(time_count now) noexcept {
         switch (stage_) {
+        case stage::nothing_due:
         case stage::nothing_queued:
-            return time_between(ended_, now);
-        case stage::queued: // Its first operation was replaced or destroyed: this is unknown.
+            return unit_.between(ended_, now);
+        case stage::queued: // The first one was replaced or destroyed: this is unknown.
             break;
         case stage::came:
             const nanoseconds others =
-                (std::max)(time_between(ended_, came_), nanoseconds(0)); // Or during the turn.
-            learn(time_between(began_, now) - others);
+                (std::max)(unit_.between(ended_, came_), nanoseconds(0)); // Or during the turn.
+            learn(unit_.between(began_, now) - others);
             return others;
         }
         return nanoseconds(0);
     }
 
     /// For how long others were busy until a wake-up at `now` that was expected at `due`.
-    [[nodiscard]] nanoseconds until_wake_up(TimePoint due, TimePoint now) const noexcept {
-        return time_between((std::max)(due, ended_), now);
+    [[nodiscard]] nanoseconds until_wake_up(time_count due, time_count now) const noexcept {
+        return unit_.between((std::max)(due, ended_), now);
     }
 
 private:
-    enum class stage : std::uint8_t { nothing_queued, queued, came };
-
-    [[nodiscard]] static nanoseconds time_between(TimePoint a, TimePoint b) noexcept {
-        return to_nanoseconds(until_saturating(a, b));
-    }
+    enum class stage : std::uint8_t { nothing_due, nothing_queued, queued, came };
 
     void learn(nanoseconds took) noexcept {
         if (looked_at_ >= budget_ && took > nanoseconds(0)) {
@@ -140,16 +139,17 @@ private:
     static constexpr nanoseconds long_delay = std::chrono::milliseconds(10);
     static constexpr std::uint64_t most = std::uint64_t{1} << 30U;
 
+    const clock_port& unit_;
     std::size_t budget_;
     std::uint64_t cost_ = 1'000; // Of an entry and its handler, in nanoseconds.
-    stage stage_ = stage::nothing_queued;
+    stage stage_ = stage::nothing_due;
     const void* first_ = nullptr;
     std::size_t looked_at_ = 0;
     nanoseconds last_delay_{0};
     nanoseconds before_last_delay_{0};
-    TimePoint began_ = (TimePoint::min)();
-    TimePoint ended_ = (TimePoint::min)();
-    TimePoint came_ = (TimePoint::min)();
+    time_count began_ = before_all;
+    time_count ended_ = before_all;
+    time_count came_ = before_all;
 };
 
 } // namespace asio_wheel::detail

@@ -4,105 +4,70 @@
 #ifndef ASIO_WHEEL_DETAIL_CORE_WHEEL_CLOCK_HPP
 #define ASIO_WHEEL_DETAIL_CORE_WHEEL_CLOCK_HPP
 
+#include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/wheel_time.hpp>
-#include <asio_wheel/detail/time/saturating.hpp>
-#include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/tick.hpp>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
 
 namespace asio_wheel::detail {
 
 /// The time of a wheel, and its ticks.
 ///
-/// Any thread may call now(). Everything else is guarded by the wheel's lock.
-template <class Clock>
-class wheel_clock : clock_counts<Clock> {
-    using counts = clock_counts<Clock>;
-    using counts::at, counts::count_of, counts::moved;
-    using typename counts::unit, typename counts::units;
-
+/// Any thread may call now() and real(). Everything else is guarded by the wheel's lock.
+class wheel_clock {
 public:
-    using time_point = typename Clock::time_point;
-    using duration = typename Clock::duration;
+    wheel_clock(wheel_time& time, const clock_port& port)
+        : time_(time), port_(port), scale_(port.now(), port.tick) {}
 
-    wheel_clock(wheel_time<Clock>& time, std::chrono::nanoseconds tick)
-        : time_(time), length_(units_of(tick)), scale_(count_of(Clock::now()), length_) {}
+    [[nodiscard]] const clock_port& unit() const noexcept { return port_; }
 
-    /// How long a tick is for which `wanted` was asked: not longer, unless it is one unit of the
-    /// clock.
-    [[nodiscard]] static constexpr std::chrono::nanoseconds
-    tick_for(std::chrono::nanoseconds wanted) noexcept {
-        return to_nanoseconds(unit(static_cast<typename unit::rep>(units_of(wanted))));
+    [[nodiscard]] time_count real() const { return port_.now(); }
+    [[nodiscard]] time_count now() const { return corrected(real()); }
+    [[nodiscard]] time_count corrected(time_count real) const noexcept {
+        return time_.corrected(real);
     }
 
-    [[nodiscard]] time_point now() const { return time_.now(); }
-    [[nodiscard]] time_point corrected(time_point real) const { return time_.corrected(real); }
-
-    [[nodiscard]] tick_t round_up(time_point t) const noexcept {
-        return scale_.round_up(count_of(t));
-    }
-    [[nodiscard]] tick_t round_down(time_point t) const noexcept {
-        return scale_.round_down(count_of(t));
-    }
-
-    /// When `tick` begins, by the real clock: for this time the driver is armed.
-    [[nodiscard]] time_point real_begin_of(tick_t tick) const noexcept {
-        const time_point begin = at(scale_.begin_of(tick));
-        return begin == (time_point::max)() ? begin : moved(begin, -units(time_.shift()));
-    }
+    [[nodiscard]] tick_t round_up(time_count t) const noexcept { return scale_.round_up(t); }
+    [[nodiscard]] tick_t round_down(time_count t) const noexcept { return scale_.round_down(t); }
 
     /// When `tick` begins, by now().
-    [[nodiscard]] time_point begin_of(tick_t tick) const noexcept {
-        return at(scale_.begin_of(tick));
+    [[nodiscard]] time_count begin_of(tick_t tick) const noexcept { return scale_.begin_of(tick); }
+
+    /// The same by the real clock: for this time the driver is armed.
+    [[nodiscard]] time_count real_begin_of(tick_t tick) const noexcept {
+        const time_count begin = begin_of(tick);
+        return begin == never ? never : sum_saturating(begin, -time_.shift());
     }
 
-    /// The earliest time that is rounded up to `tick`, which is not the first one. (A time in
-    /// fractions may count one less than the nanoseconds that it was made of.)
-    [[nodiscard]] time_point first_in(tick_t tick) const noexcept {
-        const std::int64_t before = scale_.begin_of(tick - 1);
-        std::int64_t count = before + 1;
-        while (count_of(at(count)) <= before) {
-            ++count;
-        }
-        return at(count);
+    /// The earliest time that is rounded up to `tick`, which is not the first one.
+    [[nodiscard]] time_count first_in(tick_t tick) const noexcept {
+        return sum_saturating(begin_of(tick - 1), 1);
     }
 
     /// If `now` is before tick `passed`, because the clock was set back, makes that tick begin now.
     /// Then ticks that were computed before mean an earlier time than they did. Returns whether the
     /// clock was set back.
-    [[nodiscard]] bool follow_set_back(time_point now, tick_t passed) noexcept {
-        if constexpr (!steady_clock<Clock>) {
-            const std::int64_t begin = scale_.begin_of(passed);
-            if (count_of(now) < begin) {
-                scale_.shift_origin(begin - count_of(now));
-                return true;
-            }
+    [[nodiscard]] bool follow_set_back(time_count now, tick_t passed) noexcept {
+        const bool set_back = !port_.is_steady && now < begin_of(passed);
+        if (set_back) {
+            scale_.shift_origin(begin_of(passed) - now);
         }
-        return false;
+        return set_back;
     }
 
     [[nodiscard]] bool paused() const noexcept { return time_.paused(); }
 
-    void pause(time_point t) noexcept { time_.pause(t); }
-    void resume() { time_.resume(); }
-    void set(time_point t) noexcept { time_.set(t); }
+    void pause(time_count t) noexcept { time_.pause(t); }
+    void resume() { time_.resume(real()); }
+    void set(time_count t) noexcept { time_.set(t); }
 
     /// Tick 0 begins now, where time stands. Nothing must be filed.
-    void begin_ticks() noexcept { scale_ = tick_scale(time_.frozen_at(), length_); }
+    void begin_ticks() noexcept { scale_ = tick_scale(time_.frozen_at(), port_.tick); }
 
 private:
-    // A tick is a whole number of the clock's units.
-    [[nodiscard]] static constexpr std::int64_t units_of(std::chrono::nanoseconds tick) noexcept {
-        return (
-            std::max<std::int64_t>)(saturating<std::int64_t>(floor_saturating<unit>(tick).count()),
-                                    1);
-    }
-
-    wheel_time<Clock>& time_;
-    std::int64_t length_;
+    wheel_time& time_;
+    const clock_port port_;
     tick_scale scale_;
 };
 

@@ -212,6 +212,7 @@ public:
 
     /// Allocates what `n` elements need.
     void reserve(std::size_t n) {
+        wheel_.reserve();
         heap_.reserve(n + 1);
         blocks_.reserve((n + block_size - 1) / block_size);
         while (blocks_.size() * block_size < n) {

@@ -115,7 +115,6 @@ enum class delayed_state : std::uint8_t { watching, trying, cancelled, finished,
 /// executor of its owner, until it is on its way to its handler.
 template <class Result, class Clock, class Executor>
 class delayed_op : public executor_op, public slot_target {
-    using core = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
     using wait_handler = op_wait_handler<delayed_op>;
 
 public:
@@ -236,9 +235,9 @@ private:
     }
 
     [[nodiscard]] static constexpr std::size_t wait_size() noexcept {
-        std::size_t size = sizeof(direct_op<core, wait_handler>);
+        std::size_t size = sizeof(direct_op<wait_handler>);
         if constexpr (!is_native_type<Executor>) {
-            size = (std::max)(size, sizeof(dispatched_op<core, wait_handler, Executor, no_work>));
+            size = (std::max)(size, sizeof(dispatched_op<wait_handler, Executor, no_work>));
         }
         return size;
     }

@@ -22,6 +22,7 @@
 
 #include <asio_wheel/detail/core/timer_entry.hpp>
 #include <asio_wheel/detail/core/wheel_time.hpp>
+#include <asio_wheel/detail/service/clock_counts.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/coarse_clock.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
@@ -75,7 +76,7 @@ public:
     }
 
     /// Whether the wheel wants to know of each touch. After a stall it gives way to handlers that
-    /// touch what is due: see wheel_core::touched().
+    /// touch what is due: see core::touched().
     [[nodiscard]] bool is_watched() const noexcept { return time_->wants_touches(); }
 
     [[nodiscard]] time_point last() const noexcept {
@@ -83,10 +84,11 @@ public:
     }
 
 private:
+    using clock = typename time_point::clock;
     using rep = typename time_point::rep;
 
     [[nodiscard]] rep read() const {
-        return count_of(time_->corrected(coarse_now<typename time_point::clock>()));
+        return count_of(clock_counts<clock>::corrected(*time_, coarse_now<clock>()));
     }
 
     [[nodiscard]] static rep count_of(time_point t) noexcept {
@@ -96,8 +98,8 @@ private:
     // Relaxed: only touch() needs an order.
     [[nodiscard]] rep load() const noexcept { return last_.load(std::memory_order_relaxed); }
 
-    const wheel_time<typename Core::clock>* time_; // Also after the context's end.
-    atomic<rep> last_;                             // Pairs with itself in touch().
+    const wheel_time* time_; // Also after the context's end.
+    atomic<rep> last_;       // Pairs with itself in touch().
 };
 
 /// The end of the pending wait, published for threads that touch. Empty for a steady clock, on

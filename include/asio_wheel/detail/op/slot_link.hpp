@@ -3,8 +3,8 @@
 
 // What leads from a cancellation slot to an operation that is used on one executor only.
 //
-// The operation and the function in the slot point to each other. Either may end first: the user may
-// give the slot to another operation.
+// The operation and the function in the slot point to each other. Either may end first: the user
+// may give the slot to another operation.
 
 #ifndef ASIO_WHEEL_DETAIL_OP_SLOT_LINK_HPP
 #define ASIO_WHEEL_DETAIL_OP_SLOT_LINK_HPP

@@ -3,8 +3,8 @@
 
 // An operation that waits until a task, a group or a scheduler is idle.
 //
-// It goes to its handler through the queue of the context of the handler's executor; and, if that is
-// not native, from there to the executor (executor_op.hpp).
+// It goes to its handler through the queue of the context of the handler's executor; and, if that
+// is not native, from there to the executor (executor_op.hpp).
 //
 //   state       meaning                                              location (executor_op.hpp)
 //   waiting     in the list of its idle source                       owner

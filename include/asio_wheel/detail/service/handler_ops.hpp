@@ -15,9 +15,12 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/attributes.hpp>
+#include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/core_lifetime.hpp>
+#include <asio_wheel/detail/core/wait_node.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/op/dispatch.hpp>
+#include <asio_wheel/detail/service/wait_description.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -38,18 +41,19 @@ inline constexpr bool has_own_slot =
 
 /// The wait_op that has room for what is associated with a handler. `Place`: see wait_description.
 template <class Handler, class Place,
-          class Op = std::conditional_t<has_own_slot<Handler>, slotted_op, wait_op>>
-using op_base = std::conditional_t<is_described<Handler, Place>, described_op<Op>, Op>;
+          class Node = std::conditional_t<has_own_slot<Handler>, slotted_node, wait_node>>
+using op_base =
+    wait_op_of<std::conditional_t<is_described<Handler, Place>, described_node<Node>, Node>>;
 
 /// `Timer` is the state of a timer that belongs to this operation alone, if there is one.
-template <class Core, class Handler, class Timer = unassociated, class Place = no_place>
+template <class Handler, class Timer = unassociated, class Place = no_place>
 class direct_op final : public op_base<Handler, Place> {
     using base = op_base<Handler, Place>;
     using memory = op_memory<direct_op, Handler>;
 
 public:
-    direct_op(Handler&& handler, Core& core)
-        : base(&direct_op::run, {.kind = kind_of_wait<Handler, Timer>()}), core_(core),
+    direct_op(Handler&& handler, core& c)
+        : base(&direct_op::run, {.kind = kind_of_wait<Handler, Timer>()}), core_(c),
           handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
@@ -58,18 +62,18 @@ public:
 private:
     static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
         auto* const op = static_cast<direct_op*>(self);
-        Core& core = op->core_;
+        core& c = op->core_;
         if (queue == nullptr) {
-            if (core.prepare_destroy(*op)) {
+            if (c.prepare_destroy(*op)) {
                 BOOST_ASIO_HANDLER_COMPLETION((*op));
                 memory::destroy(*op);
             }
             return;
         }
-        const typename Core::delivery delivery(core, *op);
-        if (delivery.claimed()) {
+        const core::handler_scope scope(c);
+        if (op->where() == wait_node::location::queue_final || c.claim_in_queue(*op)) {
             BOOST_ASIO_HANDLER_COMPLETION((*op));
-            const boost::system::error_code result = op->error();
+            const boost::system::error_code result = error_of(*op);
             // Free the memory before the upcall, so that a wait that starts there can have it.
             Handler handler(memory::take_handler(*op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
@@ -79,26 +83,26 @@ private:
     }
 
     ASIO_WHEEL_NO_UNIQUE_ADDRESS Timer timer_;
-    Core& core_;
+    core& core_;
     Handler handler_;
 };
 
 /// The part of a dispatched_op that does not depend on its handler: all handlers with the same type
 /// of executor share this code.
 ///
-/// `Work` is outstanding work of the timer's own executor. It ends when the operation is dispatched.
-/// From then on the timer's context may end.
-template <class Base, class Core, class Executor, class Work>
+/// `Work` is outstanding work of the timer's own executor. It ends when the operation is
+/// dispatched. From then on the timer's context may end.
+template <class Base, class Executor, class Work>
 class dispatched_op_base : public Base {
     using untracked =
         decltype(untracked_executor<Executor>(std::declval<const work_on<Executor>&>()));
 
 protected:
-    using arrival = typename Core::arrival;
+    using arrival = core::arrival;
 
-    dispatched_op_base(wait_op::func_type function, wait_kind k, Core& core, const Executor& ex,
+    dispatched_op_base(operation::func_type function, wait_kind k, core& c, const Executor& ex,
                        Work work)
-        : Base(function, {.kind = k, .is_dispatched = true}), lifetime_(core.lifetime()),
+        : Base(function, {.kind = k, .is_dispatched = true}), lifetime_(c.lifetime()),
           executor_(track_work(ex)), work_(std::move(work)) {
         prepare_dispatch(ex);
     }
@@ -106,8 +110,8 @@ protected:
 
     // Called by a queue. Says whether the caller must complete or destroy the operation now.
     [[nodiscard]] ASIO_WHEEL_NOINLINE arrival turn(bool runs) {
-        if (this->where() == wait_op::location::executor) {
-            return runs ? Core::arrive(lifetime_ptr<Core>(lifetime_), *this) : drop();
+        if (this->where() == wait_node::location::executor) {
+            return runs ? core::arrive(lifetime_ptr(lifetime_), *this) : drop();
         }
         if (runs) {
             dispatch();
@@ -119,10 +123,10 @@ protected:
 private:
     // Its turn in the queue of the timer's context.
     void dispatch() {
-        Core& core = *lifetime_->core;
-        const typename Core::handler_scope scope(core);
-        if (core.dispatch(*this) && !dispatch_to_executor()) {
-            core.dispatch_later(*this);
+        core& c = *lifetime_->core;
+        const core::handler_scope scope(c);
+        if (c.dispatch(*this) && !dispatch_to_executor()) {
+            c.dispatch_later(*this);
         }
     }
 
@@ -140,32 +144,31 @@ private:
 
     // The handler's executor has dropped the operation.
     [[nodiscard]] arrival drop() noexcept {
-        Core::abandon(lifetime_ptr<Core>(lifetime_), *this);
+        core::abandon(lifetime_ptr(lifetime_), *this);
         return arrival::dropped;
     }
 
     // The context destroys the operation, which was not dispatched.
     [[nodiscard]] arrival forget() noexcept {
-        const bool ours = this->where() == wait_op::location::queue_final ||
+        const bool ours = this->where() == wait_node::location::queue_final ||
                           lifetime_->core->prepare_destroy(*this);
         return ours ? arrival::dropped : arrival::waits;
     }
 
-    lifetime_ptr<Core> lifetime_;
+    lifetime_ptr lifetime_;
     work_on<Executor> executor_;
     ASIO_WHEEL_NO_UNIQUE_ADDRESS Work work_;
 };
 
-template <class Core, class Handler, class Executor, class Work, class Timer = unassociated,
+template <class Handler, class Executor, class Work, class Timer = unassociated,
           class Place = no_place>
-class dispatched_op final
-    : public dispatched_op_base<op_base<Handler, Place>, Core, Executor, Work> {
-    using base = dispatched_op_base<op_base<Handler, Place>, Core, Executor, Work>;
+class dispatched_op final : public dispatched_op_base<op_base<Handler, Place>, Executor, Work> {
+    using base = dispatched_op_base<op_base<Handler, Place>, Executor, Work>;
     using memory = op_memory<dispatched_op, Handler>;
 
 public:
-    dispatched_op(Handler&& handler, Core& core, const Executor& ex, Work work)
-        : base(&dispatched_op::run, kind_of_wait<Handler, Timer>(), core, ex, std::move(work)),
+    dispatched_op(Handler&& handler, core& c, const Executor& ex, Work work)
+        : base(&dispatched_op::run, kind_of_wait<Handler, Timer>(), c, ex, std::move(work)),
           handler_(std::move(handler)) {}
 
     [[nodiscard]] Handler& handler() noexcept { return handler_; }
@@ -180,7 +183,7 @@ private:
             memory::destroy(op);
         } else if (how == base::arrival::claimed) {
             BOOST_ASIO_HANDLER_COMPLETION((op));
-            const boost::system::error_code result = op.error();
+            const boost::system::error_code result = error_of(op);
             Handler handler(memory::take_handler(op));
             BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
             std::move(handler)(result);

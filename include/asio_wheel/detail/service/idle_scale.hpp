@@ -190,10 +190,10 @@ private:
         if (walk_position_ != entries_.end()) {
             walk_queued_ = true;
             operation_batch batch;
-            batch.push_visible(walk_op_ ? *walk_op_ : walk_op_.emplace(*this));
+            batch.push(walk_op_ ? *walk_op_ : walk_op_.emplace(*this));
             queue_.work_started();
             lock.unlock();
-            queue_.post(batch);
+            queue_.post(batch, true);
         }
     }
 

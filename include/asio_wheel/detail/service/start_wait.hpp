@@ -6,6 +6,7 @@
 
 #include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/service/clock_counts.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 
@@ -24,10 +25,9 @@
 namespace asio_wheel::detail {
 
 /// The function in the cancellation slot of a wait.
-template <class Core>
 class wait_canceller : public cancel_link {
 public:
-    explicit wait_canceller(Core& core) noexcept : core_(&core) {}
+    explicit wait_canceller(core& c) noexcept : core_(&c) {}
     wait_canceller(const wait_canceller&) = delete;
     wait_canceller& operator=(const wait_canceller&) = delete;
     ~wait_canceller() { core_->unbind(*this); }
@@ -39,12 +39,12 @@ public:
     }
 
 private:
-    Core* core_; // Not used once the link is null: the service may be gone then.
+    core* core_; // Not used once the link is null: the service may be gone then.
 };
 
 /// Frees an operation that could not be scheduled.
 struct unscheduled {
-    void operator()(wait_op* op) const noexcept { op->destroy(); }
+    void operator()(operation* op) const noexcept { op->destroy(); }
 };
 
 /// For a wait on a timer that lives outside of the operation.
@@ -71,10 +71,11 @@ template <class Core>
 void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_point expiry,
                     bool native) noexcept {
     s.native = native;
+    const time_count t = clock_counts<typename Core::clock>::up(expiry);
     if (s.life() == timer_life::unknown) {
-        s.expiry.set(expiry);
+        s.expiry.set(t);
     } else {
-        core.set_expiry(s, expiry);
+        core.set_expiry(s, t);
     }
 }
 
@@ -91,7 +92,7 @@ public:
 
     [[nodiscard]] bool native() const noexcept { return native_; }
     [[nodiscard]] part& state_in(part& state) const noexcept {
-        state.expiry.set(expiry_);
+        state.expiry.set(clock_counts<typename Core::clock>::up(expiry_));
         state.native = native_;
         return state;
     }
@@ -133,20 +134,21 @@ void schedule_op(Core& core, const Timer& timer, [[maybe_unused]] const Executor
                  Handler&& handler, Arguments&&... arguments) {
     Op* const op = op_memory<Op, Handler>::create(std::forward<Handler>(handler), core,
                                                   std::forward<Arguments>(arguments)...);
-    std::unique_ptr<wait_op, unscheduled> guard(op);
+    std::unique_ptr<operation, unscheduled> guard(op);
     typename Core::state& s = timer.state_in(op->timer());
     BOOST_ASIO_HANDLER_CREATION((context_of(ex), *op, "deadline_timer", &s, 0, "async_wait"));
     if constexpr (is_described<Handler, typename Timer::place_type>) {
         op->what = describe(op->handler(), timer.place());
     }
-    if constexpr (std::is_base_of_v<slotted_op, Op>) {
+    if constexpr (std::is_base_of_v<slotted_node, Op>) {
         if (auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
             slot.is_connected()) {
-            core.bind(slot.template emplace<wait_canceller<Core>>(core), *op);
+            core.bind(slot.template emplace<wait_canceller>(core), *op);
         }
     }
     timer.accepted();
-    core.schedule(s, *guard.release());
+    static_cast<void>(guard.release());
+    core.schedule(s, *op);
 }
 
 /// Starts a wait on `timer`, whose executor is `ex`, and moves from `handler`. Chooses the kind of
@@ -159,7 +161,7 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
     constexpr bool unbound = !has_own_executor<Handler>;
     using part = typename Timer::part;
     using place = typename Timer::place_type;
-    using direct = direct_op<Core, Handler, part, place>;
+    using direct = direct_op<Handler, part, place>;
 
     // Branches that never run are not instantiated: they are larger than those that do.
     constexpr bool always_native = is_native_type<Executor>;
@@ -169,7 +171,7 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
         if (timer.native()) {
             schedule_op<direct>(core, timer, ex, std::move(handler));
         } else {
-            schedule_op<dispatched_op<Core, Handler, Executor, no_work, part, place>>(
+            schedule_op<dispatched_op<Handler, Executor, no_work, part, place>>(
                 core, timer, ex, std::move(handler), ex, no_work());
         }
     } else {
@@ -178,11 +180,10 @@ void start_wait_with(Core& core, const Timer& timer, const Executor& ex, Handler
         if (timer.native() && native_context(bound) == native_context(ex)) {
             schedule_op<direct>(core, timer, ex, std::move(handler));
         } else if (always_native || timer.native()) {
-            schedule_op<dispatched_op<Core, Handler, bound_executor, no_work, part, place>>(
+            schedule_op<dispatched_op<Handler, bound_executor, no_work, part, place>>(
                 core, timer, ex, std::move(handler), bound, no_work());
         } else if constexpr (!always_native) {
-            schedule_op<
-                dispatched_op<Core, Handler, bound_executor, work_on<Executor>, part, place>>(
+            schedule_op<dispatched_op<Handler, bound_executor, work_on<Executor>, part, place>>(
                 core, timer, ex, std::move(handler), bound, track_work(ex));
         }
     }

@@ -9,21 +9,15 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
+#include <asio_wheel/detail/core/wait_node.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
-#include <algorithm>
 #include <concepts>
 #include <source_location>
 #include <type_traits>
 
 namespace asio_wheel::detail {
-
-/// The tag and the place of a wait. Neither needs to be there: then it is null, or its line is 0.
-struct wait_description {
-    const char* tag = nullptr;
-    std::source_location place;
-};
 
 /// The place of a call if places are not tracked.
 struct no_place {
@@ -59,39 +53,6 @@ template <class Handler, class Part>
 
 template <class Handler>
 inline constexpr bool has_tag = std::is_same_v<typename associated_tag<Handler>::type, wait_tag>;
-
-/// Whether a delivered wait of this kind has expired for the user. Otherwise its handler looks
-/// whether that is so, and tells the core.
-[[nodiscard]] constexpr bool expires_when_delivered(wait_kind kind) noexcept {
-    return kind <= wait_kind::scheduler;
-}
-static_assert(wait_kind::scheduler < (std::min)({wait_kind::idle, wait_kind::heartbeat,
-                                                 wait_kind::queue, wait_kind::stream}));
-
-/// Whether the handler of a wait of this kind asks the wheel before it calls the user's.
-[[nodiscard]] constexpr bool needs_wheel_when_delivered(wait_kind kind) noexcept {
-    return kind == wait_kind::interval || kind == wait_kind::idle || kind == wait_kind::heartbeat ||
-           kind == wait_kind::stream;
-}
-
-/// Whether a wait of this kind may guard something that arrives, so that it must not expire before
-/// what has arrived was read. A user's timer may.
-[[nodiscard]] constexpr bool guards_io(wait_kind kind) noexcept {
-    switch (kind) {
-    case wait_kind::timer:
-    case wait_kind::timeout:
-    case wait_kind::idle:
-    case wait_kind::heartbeat:
-    case wait_kind::stream:
-        return true;
-    case wait_kind::sleep:
-    case wait_kind::interval:
-    case wait_kind::scheduler:
-    case wait_kind::queue:
-        break;
-    }
-    return false;
-}
 
 /// Whether a wait stores its place. Where the library starts a wait does not tell users anything.
 template <class Handler, class Place>

@@ -4,8 +4,8 @@
 // A mutex that can be disabled when it is made, because only one thread will ever use it.
 //
 // A disabled mutex must not hide a mistake. If two threads use it at once, and assertions are on
-// (see BOOST_ASSERT), the second thread fails an assertion. The message names the owner of the
-// mutex and what both threads were doing.
+// (see BOOST_ASSERT) where it is made, the second thread fails an assertion. The message names the
+// owner of the mutex and what both threads were doing.
 //
 // Each thread that works for the owner is registered meanwhile as the holder, with its purpose. A
 // disabled mutex orders nothing, so all of this is relaxed and serves the check alone. The check
@@ -28,7 +28,14 @@ namespace asio_wheel::detail {
 /// Meets the requirements of a mutex, as far as std::lock_guard and std::unique_lock need them.
 class optional_mutex {
 public:
-    explicit optional_mutex(bool enabled) noexcept : enabled_(enabled) {}
+    /// Tells of two threads that use a disabled mutex at once. Null: nobody looks.
+    using complaint = void (*)(const void* which, const char* one, const char* other);
+
+    explicit optional_mutex(bool enabled, complaint misuse = complain_by_assertion()) noexcept
+        : misuse_(enabled ? nullptr : misuse), enabled_(enabled) {}
+
+    /// For a mutex that is made where assertions are on: fails one. Null where they are off.
+    [[nodiscard]] static constexpr complaint complain_by_assertion() noexcept;
 
     void lock(const char* purpose = "another call") {
         if (!enabled_) {
@@ -57,11 +64,23 @@ public:
     /// Between enter() and leave(), a thread works for the owner without the lock: it runs a
     /// handler. If the mutex is disabled, no other thread may use the owner meanwhile. These calls
     /// nest. They have no effect if the mutex is enabled.
-    void enter(const char* purpose) noexcept;
-    void leave() noexcept;
+    void enter(const char* purpose) noexcept {
+        if (misuse_ != nullptr) {
+            note_entry(purpose);
+        }
+    }
+    void leave() noexcept {
+        if (misuse_ != nullptr) {
+            note_exit();
+        }
+    }
 
 private:
+    void note_entry(const char* purpose) noexcept;
+    void note_exit() noexcept;
+
     mutex mutex_;
+    const complaint misuse_;
     const bool enabled_;
     // Relaxed: it is a hint. Not a detail::atomic: tests that explore interleavings need not switch
     // threads here.
@@ -73,27 +92,12 @@ private:
     unsigned depth_ = 0;                   // How often the holder has entered. Used by it alone.
 };
 
-#if defined(BOOST_ASSERT_IS_VOID)
-
-inline void optional_mutex::enter(const char*) noexcept {}
-inline void optional_mutex::leave() noexcept {}
-
-#else
-
-inline void optional_mutex::enter(const char* purpose) noexcept {
-    if (enabled_) {
-        return;
-    }
+inline void optional_mutex::note_entry(const char* purpose) noexcept {
     const std::thread::id this_thread = std::this_thread::get_id();
     std::thread::id holder{};
     if (!holder_.compare_exchange_strong(holder, this_thread, std::memory_order_relaxed) &&
         holder != this_thread) {
-        std::fprintf(
-            stderr,
-            "asio_wheel: the wheel at %p was made with wheel_options::locking = false, for "
-            "one thread, but two threads use it at once: one for %s, the other for %s\n",
-            static_cast<const void*>(this), purpose_.load(std::memory_order_relaxed), purpose);
-        BOOST_ASSERT_MSG(false, "asio_wheel: two threads use a wheel with locking = false");
+        misuse_(this, purpose_.load(std::memory_order_relaxed), purpose);
         return;
     }
     if (depth_++ == 0) {
@@ -101,14 +105,26 @@ inline void optional_mutex::enter(const char* purpose) noexcept {
     }
 }
 
-inline void optional_mutex::leave() noexcept {
-    if (!enabled_ && holder_.load(std::memory_order_relaxed) == std::this_thread::get_id() &&
-        --depth_ == 0) {
+inline void optional_mutex::note_exit() noexcept {
+    if (holder_.load(std::memory_order_relaxed) == std::this_thread::get_id() && --depth_ == 0) {
         holder_.store({}, std::memory_order_relaxed);
     }
 }
 
+constexpr optional_mutex::complaint optional_mutex::complain_by_assertion() noexcept {
+#if defined(BOOST_ASSERT_IS_VOID)
+    return nullptr;
+#else
+    return [](const void* which, const char* one, const char* other) {
+        std::fprintf(
+            stderr,
+            "asio_wheel: the wheel at %p was made with wheel_options::locking = false, for "
+            "one thread, but two threads use it at once: one for %s, the other for %s\n",
+            which, one, other);
+        BOOST_ASSERT_MSG(false, "asio_wheel: two threads use a wheel with locking = false");
+    };
 #endif
+}
 
 } // namespace asio_wheel::detail
 

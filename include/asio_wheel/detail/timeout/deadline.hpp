@@ -330,8 +330,8 @@ private:
     // Called by the owner of the timer. If the timer has no wait, its core may have ended.
     void withdraw() noexcept {
         if (timer_.life() != timer_life::unknown) {
-            if (wait_op* const op = core_.withdraw(timer_)) {
-                op->destroy();
+            if (wait_node* const wait = core_.withdraw(timer_)) {
+                operation_of(*wait).destroy();
             }
         }
     }

@@ -279,18 +279,18 @@ public:
 
     /// The handler of an operation has returned.
     void settle() noexcept {
-        wait_op* op = nullptr;
+        wait_node* wait = nullptr;
         {
             const std::lock_guard<optional_mutex> guard(mutex_);
             auto& timer = core_access::state_of(timer_);
             // A timer that the wheel does not know has no wait: it was delivered, or the wheel has
             // ended.
             if (fsm_.settle().what == next::withdraw && timer.life() != timer_life::unknown) {
-                op = core_access::of(wheel_).withdraw(timer);
+                wait = core_access::of(wheel_).withdraw(timer);
             }
         }
-        if (op != nullptr) {
-            op->destroy();
+        if (wait != nullptr) {
+            operation_of(*wait).destroy();
         }
     }
 

@@ -1,0 +1,129 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What threads do at a core without its lock: the owners of timers, and those that run handlers.
+// See core.hpp for the ground rules, and timer_state.hpp for what an owner does to a timer.
+
+#ifndef ASIO_WHEEL_DETAIL_CORE_CORE_UNLOCKED_HPP
+#define ASIO_WHEEL_DETAIL_CORE_CORE_UNLOCKED_HPP
+
+#include <asio_wheel/detail/core/core.hpp>
+
+namespace asio_wheel::detail {
+
+// Lives while a timer is used without the lock. On a wheel for one thread it asserts that there is
+// one.
+class core::sole_use {
+public:
+    sole_use(core& c, const char* purpose) noexcept : core_(c) {
+        if (!core_.options_.locking) {
+            core_.lifetime_->mutex.enter(purpose);
+        }
+    }
+    sole_use(const sole_use&) = delete;
+    sole_use& operator=(const sole_use&) = delete;
+    ~sole_use() {
+        if (!core_.options_.locking) {
+            core_.lifetime_->mutex.leave();
+        }
+    }
+
+private:
+    core& core_;
+};
+
+/// Lives while a thread of the context runs a handler for the wheel. Its end disarms the driver if
+/// no wait is pending any more. If the handler has cancelled waits, these are in the queue, and the
+/// turn of the last one does it.
+class core::handler_scope {
+public:
+    explicit handler_scope(core& c) noexcept
+        : core_(c), counts_(c.counts_.here()), cancelled_(counts_.cancelled_so_far()) {
+        core_.lifetime_->mutex.enter("running handlers");
+    }
+    handler_scope(const handler_scope&) = delete;
+    handler_scope& operator=(const handler_scope&) = delete;
+    ~handler_scope() {
+        if (!core_.idle_.load(std::memory_order_relaxed) && core_.may_be_all(counts_, 0) &&
+            counts_.cancelled_so_far() == cancelled_) {
+            core_.disarm_if_idle();
+        }
+        core_.lifetime_->mutex.leave();
+    }
+
+private:
+    core& core_;
+    thread_block& counts_;
+    const std::uint64_t cancelled_;
+};
+
+// Starts a wait on a tombstone. False if the timer is none. After success nothing but the core is
+// touched: see try_start(). The wait is counted before, because it may be over at once.
+inline bool core::start_unlocked(timer_state& s, wait_node& wait) noexcept {
+    if (!lock_free_ || wait.link() != nullptr || s.life() != timer_life::tombstone) {
+        return false;
+    }
+    const sole_use use(*this, "async_wait()");
+    thread_block& counts = counts_.here();
+    counts.scheduled();
+    if (!s.try_start(wait, options_.locking)) {
+        counts.not_scheduled();
+        return false;
+    }
+    if (idle_.load(std::memory_order_seq_cst)) {
+        arm_for_new_wait();
+    }
+    return true;
+}
+
+inline wait_node* core::end_unlocked(timer_state& s) noexcept {
+    const visit_count::glance visits(visits_);
+    if (!lock_free_ || s.life() != timer_life::waiting) {
+        return nullptr;
+    }
+    const sole_use use(*this, "cancel()");
+    const unlocked cancelled = s.try_cancel(visits, options_.locking);
+    if (cancelled == unlocked::refused || (cancelled == unlocked::met_visit && !was_cancelled(s))) {
+        return nullptr;
+    }
+    wait_node& wait = s.waits.front();
+    s.waits.clear();
+    counts_.here().cancelled();
+    ASIO_WHEEL_PROBE2(cancel, &s, 1);
+    return &wait;
+}
+
+inline bool core::set_expiry_unlocked(timer_state& s, time_count expiry) noexcept {
+    const bool set =
+        lock_free_ && s.life() == timer_life::tombstone && book_.is_filed_for(s, expiry);
+    if (set) {
+        s.expiry.set(expiry);
+    }
+    return set;
+}
+
+inline std::size_t core::postpone(timer_state& s, time_count expiry) noexcept {
+    const visit_count::glance visits(visits_);
+    const time_count before = s.expiry.get();
+    if (lock_free_ && s.life() == timer_life::waiting) {
+        const sole_use use(*this, "postpone()");
+        if (s.try_postpone(expiry, visits, options_.locking) == unlocked::done) {
+            counts_.here().postponed(1);
+            ASIO_WHEEL_PROBE2(postpone, &s, expiry);
+            return 1;
+        }
+    }
+    return postpone(s, expiry, before);
+}
+
+// Whether no more than so many waits may be pending, by what the calling thread has counted. A wait
+// may have been started by another thread than this one; then only all counts together tell. That
+// does not matter if an armed driver is no work of the context. If it is, the context would not
+// stop before the driver wakes up.
+inline bool core::may_be_all(const thread_block& counts, std::uint64_t waits) const noexcept {
+    return (queue_.driver_is_work && counts_.size() > 1) || counts.balance() == waits;
+}
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,82 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#ifndef ASIO_WHEEL_DETAIL_CORE_OUTBOX_HPP
+#define ASIO_WHEEL_DETAIL_CORE_OUTBOX_HPP
+
+#include <asio_wheel/detail/core/ports.hpp>
+#include <asio_wheel/detail/core/wait_node.hpp>
+#include <asio_wheel/detail/threads/optional_mutex.hpp>
+
+#include <array>
+#include <cstddef>
+#include <mutex>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+/// What goes into the context's queue when the lock is released, in order. Guarded by the lock.
+///
+/// Waits are gathered here, so that many cost one call of the port.
+class outbox {
+public:
+    explicit outbox(queue_port& queue) noexcept : queue_(queue) {}
+
+    [[nodiscard]] bool empty() const noexcept { return gathered_ == 0 && !pushed_; }
+
+    /// `visible`: see queue_port::post().
+    void push(wait_node& wait, bool visible) noexcept {
+        if (gathered_ == waits_.size()) {
+            flush();
+        }
+        waits_[gathered_++] = &wait;
+        visible_ = visible_ || visible;
+    }
+
+    /// False without memory.
+    [[nodiscard]] bool push_proxy(wait_node& wait, queue_port::proxy kind, bool visible) noexcept {
+        flush();
+        const bool made = queue_.push_proxy(wait, kind);
+        pushed_ = pushed_ || made;
+        visible_ = visible_ || (made && visible);
+        return made;
+    }
+
+    void push_turn() noexcept {
+        flush();
+        queue_.push_turn();
+        pushed_ = visible_ = true;
+    }
+
+    /// The first element, which the context completes. The outbox must not be empty; afterwards it
+    /// may be, although empty() does not say so.
+    [[nodiscard]] void* take_first() noexcept {
+        flush();
+        return queue_.take_first();
+    }
+
+    /// Releases the lock, if it is given, and queues all.
+    void post(std::unique_lock<optional_mutex>* lock) noexcept {
+        flush();
+        pushed_ = false;
+        queue_.post(lock, std::exchange(visible_, false));
+    }
+
+private:
+    void flush() noexcept {
+        if (gathered_ != 0) {
+            queue_.push({waits_.data(), std::exchange(gathered_, 0)});
+            pushed_ = true;
+        }
+    }
+
+    queue_port& queue_;
+    bool pushed_ = false;  // Something is in the batch of the queue.
+    bool visible_ = false; // Of what is here or there.
+    std::size_t gathered_ = 0;
+    std::array<wait_node*, 32> waits_;
+};
+
+} // namespace asio_wheel::detail
+
+#endif

@@ -1,0 +1,128 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What is done under the lock when a wait comes to its turn in a queue, or to another executor. See
+// delivery.hpp.
+
+#include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/core_scopes.hpp>
+
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+bool core::claim_in_queue(wait_node& wait) noexcept {
+    const locked guard(*this, "running handlers");
+    note_turn_of(wait);
+    if (!delivery::is_turn(wait)) {
+        return false;
+    }
+    claim(wait);
+    return true;
+}
+
+bool core::dispatch(wait_node& wait) noexcept {
+    const locked guard(*this, "running handlers");
+    if (wait.where() == wait_node::location::queue) {
+        note_turn_of(wait);
+    }
+    return delivery_.leave(wait);
+}
+
+void core::dispatch_later(wait_node& wait) noexcept {
+    const locked guard(*this, "running handlers");
+    delivery_.come_back(wait);
+}
+
+// Detaches a wait that has a result. From now on it belongs to the caller, who delivers it.
+void core::claim(wait_node& wait) noexcept {
+    if (wait.owner == nullptr) {
+        return;
+    }
+    timer_state& s = *wait.owner;
+    thread_block& counts = counts_.here();
+    counts.fired();
+    if (expires_when_delivered(wait.kind)) {
+        counts.expired(wait.kind);
+    }
+    const std::chrono::nanoseconds of_tick(s.note()); // As expire() has noted it.
+    measured_.get().lateness.add(of_tick);
+    if (handler_delay_) {
+        handler_delay_->add(unit().between(s.expiry.get(), now()) - of_tick);
+    }
+    ASIO_WHEEL_PROBE2(deliver, &s, s.note());
+    delivery_.detach(wait);
+    delivery_.settle(s);
+}
+
+bool core::prepare_destroy(wait_node& wait) noexcept {
+    if (wait.where() == wait_node::location::queue_final) {
+        return true;
+    }
+    const locked guard(*this, "destroying a wait");
+    if (wait.queue_refs > 1) {
+        --wait.queue_refs;
+        return false;
+    }
+    if (wait.owner != nullptr) {
+        delivery_.detach_and_remove(wait);
+        counts_.here().forgotten();
+    } else {
+        delivery::disconnect_slot(wait);
+    }
+    return true;
+}
+
+core::arrival core::arrive(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
+    lifetime->mutex.lock("a handler on another executor");
+    const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
+    switch (wait.result) {
+    case wait_node::result_state::waiting:
+        wait.move_to(wait_node::location::timer);
+        return arrival::waits;
+    case wait_node::result_state::dropped:
+        return arrival::dropped;
+    default:
+        if (wait.owner != nullptr) {
+            core& c = *lifetime->core;
+            c.claim(wait);
+            if (c.queue_.driver_is_work) { // See may_be_all().
+                static_cast<void>(c.become_idle());
+            }
+        } else if (wait.result == wait_node::result_state::due &&
+                   needs_wheel_when_delivered(wait.kind)) {
+            return arrival::dropped; // The core has ended.
+        }
+        return arrival::claimed; // Or it was aborted.
+    }
+}
+
+// The caller destroys the wait without the lock: the core may have ended by then.
+void core::abandon(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
+    lifetime->mutex.lock("the end of another context");
+    const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
+    if (wait.owner == nullptr) {
+        return;
+    }
+    core& c = *lifetime->core;
+    const bool waited = wait.is_waiting();
+    c.delivery_.detach_and_remove(wait);
+    c.counts_.here().forgotten();
+    if (waited && !c.closing_) {
+        c.release_work();
+        c.out().post(nullptr); // Under the lock, because the core may end without it.
+    }
+}
+
+// Ends work that may be the last. If no thread runs the context yet, it would stop before it has
+// begun. So a turn in the queue ends the work.
+void core::release_work() noexcept {
+    want_turn(now());
+    if (std::exchange(rest_counts_, true)) {
+        queue_.work_finished(); // Not the last work: that turn counts, too.
+    }
+}
+
+} // namespace asio_wheel::detail

@@ -1,0 +1,114 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What a wheel tells of itself.
+
+#include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/core_scopes.hpp>
+
+#include <asio_wheel/detail/core/processor_time.hpp>
+#include <asio_wheel/detail/wheel/wheel_walk.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <mutex>
+
+namespace asio_wheel::detail {
+
+wheel_stats core::stats() const {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    counts_.forget_ended();
+    const wait_counts counts = counts_.sum();
+    wheel_stats result;
+    result.rejected = totals_.rejected;
+    result.wake_ups = totals_.wake_ups;
+    result.spurious_wake_ups = totals_.spurious_wake_ups;
+    result.stalls = stall_.stalls();
+    result.stalled = stall_.stalled();
+    if (const auto& measured = measured_.if_any()) {
+        result.lateness = measured->lateness;
+        result.loop_lag = measured->loop_lag;
+    }
+    result.pending = counts.pending();
+    result.peak_pending = (std::max)(totals_.peak_pending, result.pending);
+    result.scheduled = counts.scheduled;
+    result.fired = counts.fired;
+    result.expired = counts.expired;
+    result.cancelled = counts.cancelled;
+    result.dropped = counts.forgotten;
+    result.postponed = counts.postponed;
+    result.cascaded = book_.cascaded();
+    if (handler_delay_) {
+        result.handler_delay = *handler_delay_;
+    }
+    return result;
+}
+
+std::size_t core::pending() const {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    counts_.forget_ended();
+    return static_cast<std::size_t>(counts_.pending());
+}
+
+wake_up_history::counts core::recent_wake_ups() const {
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const auto& measured = measured_.if_any();
+    return measured ? measured->wake_ups.until(second_of(unit().nanoseconds_of(now())))
+                    : wake_up_history::counts();
+}
+
+// The system is asked without the lock.
+recent_lateness core::lateness() {
+    lateness_meter::sample latest;
+    {
+        const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+        const auto& measured = measured_.if_any();
+        if (!measured) {
+            return {};
+        }
+        latest.thread = measured->meter.thread();
+    }
+    latest.time = processor_time_of(latest.thread);
+    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    latest.lag = measured_.get().loop_lag.sum();
+    latest.when = unit().nanoseconds_of(now());
+    return measured_.get().meter.recent(latest);
+}
+
+// The lock is held for so many slots at a time that it takes some microseconds, full or empty.
+wheel_occupancy core::occupancy(std::size_t most_cells) const {
+    constexpr std::size_t most_looks = 16; // Of a cell.
+    const wheel& entries = book_.entries();
+    const std::size_t slots = entries.slots();
+    const std::size_t size = std::bit_ceil((slots - 1) / most_cells + 1); // Of a cell, in slots.
+    const std::size_t at_once = wheel_walk::most_slots / (std::min)(size, most_looks * most_looks);
+    wheel_occupancy result;
+    result.levels.resize(entries.levels());
+    for (auto& level : result.levels) {
+        level.slots = slots;
+        level.fill.resize(slots / size);
+    }
+    const auto tick = static_cast<tick_t>(options_.tick.count());
+    const auto longest = static_cast<tick_t>((std::chrono::nanoseconds::max)().count());
+    for (unsigned number = 0; number < entries.levels(); ++number) {
+        auto& level = result.levels[number];
+        const tick_t width = entries.width(number);
+        level.slot_width = std::chrono::nanoseconds(
+            static_cast<std::int64_t>(width > longest / tick ? longest : width * tick));
+        for (std::size_t cell = 0; cell < level.fill.size();) {
+            const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+            level.current =
+                static_cast<std::size_t>(book_.clock().round_down(now()) / width % slots);
+            const std::size_t end = (std::min)(cell + at_once, level.fill.size());
+            for (; cell < end; ++cell) {
+                level.fill[cell] = static_cast<std::uint8_t>(
+                    size == 1 ? entries.fill(number, cell)
+                              : entries.fullest(number, cell * size, size, most_looks));
+            }
+        }
+    }
+    return result;
+}
+
+} // namespace asio_wheel::detail

@@ -1,0 +1,338 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// How a wheel takes its turns in the context: the driver's wake-ups, the slices of a turn, its
+// rest, and what a stall changes; and how the driver is armed for the next one. See turn_share.hpp
+// for how long a turn is, and stall_guard.hpp for stalls.
+
+#include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/core_scopes.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+// The driver's wait number `turn` has expired, or was aborted.
+void* core::on_wake_up(std::uint64_t turn) noexcept {
+    const handler_scope scope(*this);
+    locked guard(*this, "its wake-up");
+    const time_count now = this->now();
+    void* first = nullptr;
+    if (alarm_.fired(turn)) {
+        first = wake_up(guard, now);
+    } else {
+        ++measured_.get().wake_ups.at(second_of(unit().nanoseconds_of(now))).moved;
+    }
+    count_turn(first, each_counts());
+    return first;
+}
+
+// The driver's wait has expired. A wake-up by which the wheel goes on giving way does not count.
+void* core::wake_up(locked& guard, time_count now) noexcept {
+    const bool counts = !stall_.giving_way();
+    const std::uint64_t nothing_due = totals_.spurious_wake_ups;
+    const std::chrono::nanoseconds time = unit().nanoseconds_of(now);
+    void* first = nullptr;
+    if (rest_ == rest::nothing) { // Otherwise the turn that is queued looks at the clock.
+        auto late = unit().between(alarm_.due(), now);
+        if (late < std::chrono::nanoseconds(0)) {
+            share_.come_early(std::exchange(late, std::chrono::nanoseconds(0)));
+        }
+        if (counts) {
+            measured_.get().woke_up(late, time);
+            ASIO_WHEEL_PROBE1(wake_up, late.count());
+        }
+        const std::size_t entries = share_.entries(busy_until(now));
+        behind_ = false;
+        if (gives_way(late) && !counts && book_.tick_at(now) <= book_.entries().now() &&
+            now >= book_.pass_time()) {
+            keep_armed(); // What has become due since is held back already.
+        } else {
+            share_.begin_turn(now);
+            first = this->turn(guard, now, entries);
+            if (first == nullptr && rest_ == rest::nothing && counts && !stall_.giving_way()) {
+                ++totals_.spurious_wake_ups;
+            }
+        }
+    }
+    if (counts) {
+        ++totals_.wake_ups;
+        wake_ups_in_second& second = measured_.get().wake_ups.at(second_of(time));
+        ++(totals_.spurious_wake_ups == nothing_due ? second.due : second.nothing_due);
+    }
+    return first;
+}
+
+void* core::on_turn() noexcept {
+    const handler_scope scope(*this);
+    locked guard(*this, "its turn");
+    BOOST_ASSERT(rest_ == rest::queued);
+    rest_ = rest::nothing;
+    const bool counts = std::exchange(rest_counts_, false);
+    const time_count now = this->now();
+    const std::chrono::nanoseconds others = share_.begin_rest(now);
+    // If others were busy for long, what has become due meanwhile may be the victim of a stall.
+    // Only a wake-up judges that, because it comes after the context has looked at its sockets.
+    const time_count judged = (std::min)(now, behind_ ? book_.pass_time() : share_.ended());
+    behind_ = behind_ || stall_.giving_way() || (is_stall(others) && !paused() && !closing_);
+    const time_count until = behind_ ? judged : now;
+    share_.begin_turn(now);
+    void* const first = turn(guard, until, share_.entries(others));
+    count_turn(first, counts);
+    return first;
+}
+
+// When a turn returns, the context counts one piece of work as finished. That is the work of the
+// first wait; or, if there is none, one that is started here. `counts`: the turn has counted as
+// work since it was queued.
+void core::count_turn(void* first, bool counts) noexcept {
+    if (first != nullptr && counts) {
+        queue_.work_finished();
+    } else if (first == nullptr && !counts) {
+        queue_.work_started();
+    }
+}
+
+// A turn looks at `entries` or some more, in slices. Between two slices it releases the lock, and
+// puts into the queue what the first one has made ready. Then it queues the rest if something is
+// left, or arms the driver. Returns the first operation, which the context completes when the turn
+// is over: so n waits are n handlers. The turn never runs the rest, which would run the next rest
+// inside itself, and so on.
+void* core::turn(locked& guard, time_count until, std::size_t entries) noexcept {
+    rest_ = rest::running;
+    void* first = nullptr;
+    std::size_t looked_at = 0;
+    bool more = true;
+    bool several = false;
+    for (;; several = true) {
+        const progress found = slice(until);
+        looked_at += found.looked_at;
+        more = found.more;
+        if (first == nullptr && !out().empty()) {
+            first = out().take_first();
+        }
+        if (!more || looked_at >= entries || must_end_turn()) {
+            break;
+        }
+        guard.post();
+    }
+    // One slice takes no time, compared with what counts as long.
+    share_.end_turn(several ? now() : share_.began(), looked_at);
+    if (alarm_.armed_for() <= book_.seen()) {
+        // This turn has done what the driver would wake up for. The driver's handler may already be
+        // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
+        // them.
+        alarm_.disarm();
+    }
+    const bool wanted = std::exchange(rest_, rest::nothing) == rest::wanted;
+    if (more || wanted || rest_counts_) {
+        queue_rest();
+    } else {
+        if (stall_.giving_way() && !book_.entries().holds()) {
+            stall_.give_up();
+            end_stall();
+        }
+        keep_armed();
+    }
+    return first;
+}
+
+// Makes ready what is due at `now`: in the order of expiry within the slice.
+core::progress core::slice(time_count now) noexcept {
+    const visit others(*this);
+    if (follow_set_back(now)) {
+        note_jump(now);
+    }
+    const book::slice found = book_.collect(now, stall_.giving_way());
+    note_crowd();
+    std::size_t due = 0;
+    for (const book::due_timer& d : found.due) {
+        due += expire(*d.timer, now);
+    }
+    return {due, found.looked_at, found.more};
+}
+
+// Makes ready all waits of a timer that is due. Returns how many.
+std::size_t core::expire(timer_state& s, time_count now) noexcept {
+    const time_count expiry = s.expiry.get();
+    // Or it was just postponed.
+    const auto late =
+        unit().nanoseconds_of(expiry < now ? difference_saturating(expiry, now) : time_count(0));
+    s.note(static_cast<std::uint64_t>(late.count()));
+    ASIO_WHEEL_PROBE2(expire, &s, late.count());
+    std::size_t due = 0;
+    s.waits.for_each([&](wait_node& wait) {
+        if (rest_ == rest::running) {
+            share_.make_ready(&wait);
+        }
+        make_ready(wait, wait_node::result_state::due);
+        ++due;
+    });
+    measured_.get().meter.found_due(due, late, unit().nanoseconds_of(now), options_.tick);
+    return due;
+}
+
+// Whether a turn ends after this slice, however much is left.
+bool core::must_end_turn() const noexcept {
+    return paused() || stopped_ || closing_ || lifetime_->mutex.is_contended();
+}
+
+// Queues a turn, or lets the one under way queue its rest.
+void core::want_turn(time_count now) noexcept {
+    if (rest_ == rest::nothing) {
+        share_.begin_anew(now);
+        queue_rest();
+    } else if (rest_ == rest::running) {
+        rest_ = rest::wanted;
+    }
+}
+
+void core::queue_rest() noexcept {
+    BOOST_ASSERT(rest_ == rest::nothing);
+    rest_ = rest::queued;
+    if (each_counts() && !std::exchange(rest_counts_, true)) {
+        queue_.work_started();
+    }
+    out().push_turn();
+}
+
+// The first wait of a turn says when others had their time: see turn_share.hpp.
+void core::note_turn_of(const wait_node& wait) noexcept {
+    if (share_.awaits(&wait)) {
+        share_.come(now());
+    }
+}
+
+// ---- Stalls
+
+// Whether being so late is a stall. A busy context is known to be late by its delay.
+bool core::is_stall(std::chrono::nanoseconds late) const noexcept {
+    return stall_.is_stall(late - share_.delay());
+}
+
+// Whether the wheel, which wakes up late, gives way to what the context finds at its sockets.
+bool core::gives_way(std::chrono::nanoseconds late) noexcept {
+    if (paused() || stopped_ || closing_) {
+        stall_.end();
+        return false;
+    }
+    const bool began = !stall_.giving_way() && is_stall(late);
+    if (began) {
+        ASIO_WHEEL_PROBE1(stall, late.count());
+    }
+    return stall_.wake_up(late - share_.delay(), began || stall_.giving_way()
+                                                     ? stall_guard::clock::now()
+                                                     : stall_guard::clock::time_point());
+}
+
+// For how long the handlers of others have kept this wake-up waiting. A driver is a little late
+// even if nothing else runs.
+std::chrono::nanoseconds core::busy_until(time_count now) const noexcept {
+    const std::chrono::nanoseconds others = share_.until_wake_up(alarm_.due(), now);
+    const bool slept =
+        others <= (std::max<std::chrono::nanoseconds>)(options_.tick, std::chrono::milliseconds(1));
+    return slept ? std::chrono::nanoseconds(0) : others;
+}
+
+// While the wheel gives way, the waits of a timer are moved, touched or cancelled, which had this
+// expiry until then.
+void core::note_saved(time_count expiry) noexcept {
+    if (stall_.giving_way() && book_.was_due(expiry)) {
+        stall_.saved();
+    }
+}
+
+// Paused time begins or ends, or the clock was set back: time jumps. Nothing is late any more, and
+// the next pass visits again what was held back. In a visit, whose end says that the wheel does not
+// give way any more.
+void core::note_jump(time_count now) noexcept {
+    behind_ = false;
+    share_.begin_anew(now);
+    if (stall_.giving_way()) {
+        stall_.end();
+        book_.end_pass();
+    }
+}
+
+// The guard has ended a stall outside of a visit.
+void core::end_stall() noexcept {
+    const visit none(*this); // Its end says that owners need not take the lock any more.
+}
+
+// The driver is armed anew, because it must not sleep longer than what is filed from now on allows.
+bool core::follow_set_back(time_count now) noexcept {
+    const bool set_back = !stopped_ && book_.follow_set_back(now);
+    if (set_back) {
+        alarm_.disarm();
+    }
+    return set_back;
+}
+
+// ---- The driver
+
+// Arms the driver for the next expiry, unless it is armed for that or earlier. Without memory,
+// takes turns by way of the context's queue until there is some.
+void core::keep_armed() noexcept {
+    // Paused time does not pass by itself, so no wait needs the driver. At its end, a context
+    // destroys all waits.
+    if (rest_ != rest::nothing || closing_ || book_.entries().empty() || become_idle() ||
+        paused()) {
+        return;
+    }
+    const tick_t next = book_.next();
+    if (next >= alarm_.armed_for()) {
+        return;
+    }
+    const wheel_clock& clock = book_.clock();
+    const time_count real = clock.real();
+    if (real == never) {
+        return; // The clock has ended, and no time passes any more.
+    }
+    const time_count earlier = unit().units_of(share_.delay());
+    // Or it has passed: then the context is not late, unless that was left out.
+    const time_count now = clock.corrected(real);
+    const time_count due =
+        (std::max)(clock.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
+    if (alarm_.arm(next, sum_saturating(clock.real_begin_of(next), -earlier), real, due)) {
+        queue_.work_finished(); // Not the last work: a wait is pending.
+    } else {
+        want_turn(now);
+    }
+}
+
+// If no wait is pending, disarms the driver: only tombstones are filed. The next wait that starts
+// arms it. True if the driver is disarmed.
+//
+// Called by each wake-up, and after a handler if its thread has ended as many waits as it has
+// started.
+bool core::become_idle() noexcept {
+    counts_.forget_ended();
+    if (!any_wait_pending()) {
+        idle_.store(true, std::memory_order_seq_cst);
+        if (!any_wait_pending()) {
+            alarm_.disarm();
+            if (stall_.giving_way()) { // There is nothing to deliver.
+                stall_.end();
+                end_stall();
+            }
+            return true;
+        }
+    }
+    if (idle_.load(std::memory_order_relaxed)) {
+        idle_.store(false, std::memory_order_relaxed);
+    }
+    return false;
+}
+
+void core::disarm_if_idle() noexcept {
+    const locked guard(*this, "running handlers");
+    static_cast<void>(become_idle());
+}
+
+std::int64_t core::second_of(std::chrono::nanoseconds t) noexcept {
+    return floor_saturating<std::chrono::seconds>(t).count();
+}
+
+} // namespace asio_wheel::detail

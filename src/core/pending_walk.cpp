@@ -1,0 +1,105 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+#include <asio_wheel/detail/core/core_scopes.hpp>
+#include <asio_wheel/detail/core/pending_walk.hpp>
+
+#include <asio_wheel/detail/exceptions.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace asio_wheel::detail {
+
+core::pending_walk::turn::turn(walk_turns& turns) : turns_(turns) {
+    if (turns_.walker.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+        BOOST_THROW_EXCEPTION(
+            std::logic_error("asio_wheel: the function of for_each_pending() has called "
+                             "for_each_pending() or report() for the same wheel"));
+    }
+    turns_.one.lock();
+    turns_.walker.store(std::this_thread::get_id(), std::memory_order_relaxed);
+}
+
+core::pending_walk::turn::~turn() {
+    turns_.walker.store(std::thread::id(), std::memory_order_relaxed);
+    turns_.one.unlock();
+}
+
+core::pending_walk::pending_walk(core& c)
+    : core_(c), turn_(c.walks_), found_(c.options_.budget), walk_(c.book_.entries(), bookmark_) {
+    if (core_.last_walk_ == (std::numeric_limits<std::uint8_t>::max)()) {
+        // The numbers begin anew. A walk that ended early has left older ones on some timers.
+        begin(0);
+        while (!ended_) {
+            slice([](timer_state&, time_count) {});
+        }
+    }
+    begin(core_.last_walk_ + 1U);
+}
+
+core::pending_walk::~pending_walk() {
+    const locked guard(core_, "for_each_pending()");
+    walk_.take_bookmark();
+    bookmark_.set_life(timer_life::unknown);
+    core_.book_.begin_walk(0);
+}
+
+bool core::pending_walk::next(std::vector<pending_wait>& waits) {
+    waits.clear();
+    waits.reserve(found_.size());
+    while (waits.empty() && !ended_) {
+        slice([&](timer_state& s, time_count now) { see(s, now, waits); });
+    }
+    return !waits.empty();
+}
+
+void core::pending_walk::begin(unsigned number) {
+    const locked guard(core_, "for_each_pending()");
+    core_.last_walk_ = static_cast<std::uint8_t>(number);
+    core_.book_.begin_walk(core_.last_walk_);
+    ended_ = false;
+}
+
+// Calls see(timer, now) for the next timers that this walk has not seen. Sets ended_ after the last
+// ones.
+template <class See>
+void core::pending_walk::slice(See see) {
+    const locked guard(core_, "for_each_pending()");
+    const visit others(core_);
+    const wheel_walk::progress passed = walk_.step(found_);
+    bookmark_.set_life(passed.more ? timer_life::tombstone : timer_life::unknown);
+    const time_count now = core_.now();
+    for (std::size_t i = 0; i < passed.found; ++i) {
+        auto& s = static_cast<timer_state&>(*found_[i]);
+        if (std::exchange(s.seen_by_walk, core_.book_.walk()) != core_.book_.walk()) {
+            see(s, now);
+        }
+    }
+    if (!passed.more) {
+        ended_ = !core_.book_.take_missed();
+    }
+}
+
+void core::pending_walk::see(timer_state& s, time_count now,
+                             std::vector<pending_wait>& waits) const {
+    const timer_life life = s.life_in_visit();
+    if (life != timer_life::waiting && life != timer_life::guarded) {
+        return;
+    }
+    const auto remaining = core_.unit().between(now, s.expiry.get_in_visit());
+    s.waits.for_each([&](const wait_node& wait) {
+        const wait_description what = wait.description();
+        waits.push_back({.kind = wait.kind,
+                         .tag = what.tag != nullptr ? what.tag : "",
+                         .place = what.place,
+                         .remaining = remaining,
+                         .on_other_executor = wait.is_dispatched});
+    });
+}
+
+} // namespace asio_wheel::detail

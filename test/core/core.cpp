@@ -1,0 +1,189 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// The core with a queue, a driver and a clock that are plain numbers.
+
+#include "support/manual_core.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <cstddef>
+#include <deque>
+
+namespace {
+
+using namespace asio_wheel::test;
+using asio_wheel::detail::timer_life;
+using asio_wheel::detail::timer_state;
+
+/// A timer with one wait.
+struct armed : manual_wait {
+    timer_state timer;
+};
+
+struct world {
+    manual_core core;
+    std::deque<armed> waits;
+
+    armed& start_at(asio_wheel::detail::time_count t) {
+        armed& a = waits.emplace_back();
+        a.timer.expiry.set(t);
+        core.start(a.timer, a);
+        return a;
+    }
+    ~world() {
+        for (armed& a : waits) {
+            if (a.timer.life() != timer_life::unknown) {
+                core->remove(a.timer);
+            }
+        }
+    }
+};
+
+} // namespace
+
+BOOST_AUTO_TEST_SUITE(core_)
+
+BOOST_FIXTURE_TEST_CASE(a_wait_is_delivered_when_its_time_has_come_and_never_before, world) {
+    armed& a = start_at(1'095);
+    BOOST_TEST(*core.driver.armed_for() == 1'100); // Its tick begins.
+    core.run_until(1'099);
+    BOOST_TEST(a.ended() == 0);
+    core.run_until(1'100);
+    BOOST_TEST(a.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(so_many_waits_are_so_many_handlers_in_the_order_of_their_expiry, world) {
+    for (int i = 0; i < 10; ++i) {
+        start_at(1'050 - i);
+    }
+    BOOST_TEST(core.run_until(1'060) == 10U);
+    for (const armed& a : waits) {
+        BOOST_TEST(a.delivered == 1);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(many_waits_take_many_slices_and_none_is_lost, world) {
+    for (int i = 0; i < 1'000; ++i) {
+        start_at(1'050 + i % 7);
+    }
+    core.run_until(1'060);
+    for (const armed& a : waits) {
+        BOOST_TEST(a.delivered == 1);
+    }
+    BOOST_TEST(core.queue.work() == 0);
+    BOOST_TEST(!core.driver.armed_for().has_value());
+}
+
+BOOST_FIXTURE_TEST_CASE(a_cancelled_wait_is_aborted_and_leaves_a_tombstone_for_the_next, world) {
+    armed& a = start_at(1'095);
+    BOOST_TEST(core.cancel(a.timer) == 1U);
+    BOOST_TEST((a.timer.life() == timer_life::tombstone));
+    BOOST_TEST(core.cancel(a.timer) == 0U);
+    core.run_until(1'000);
+    BOOST_TEST(a.aborted == 1);
+    BOOST_TEST(!core.driver.armed_for().has_value()); // Nothing waits.
+
+    armed& again = waits.emplace_back();
+    core.queue.work_started();
+    BOOST_TEST(core->start_unlocked(a.timer, again)); // It arms the driver again.
+    BOOST_TEST(core.driver.armed_for().has_value());
+    core.run_until(1'100);
+    BOOST_TEST(again.delivered == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_postponed_wait_is_due_at_its_new_time, world) {
+    armed& later = start_at(1'050);
+    armed& earlier = start_at(1'090);
+    BOOST_TEST(core->postpone(later.timer, 1'200) == 1U);
+    BOOST_TEST(core->postpone(earlier.timer, 1'020) == 1U);
+    core.run_until(1'020);
+    BOOST_TEST(earlier.delivered == 1);
+    core.run_until(1'199);
+    BOOST_TEST(later.ended() == 0);
+    core.run_until(1'200);
+    BOOST_TEST(later.delivered == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_due_wait_can_be_cancelled_and_postponed_until_its_turn, world) {
+    armed& first = start_at(1'050);
+    armed& cancelled = start_at(1'050);
+    armed& postponed = start_at(1'050);
+    core.time = 1'050;
+    BOOST_TEST(core.wake_up()); // Completes the first, queues the others.
+    BOOST_TEST(first.delivered == 1);
+    BOOST_TEST((cancelled.timer.life() == timer_life::due));
+    BOOST_TEST(core.cancel(cancelled.timer) == 1U);
+    BOOST_TEST(core->postpone(postponed.timer, 1'100) == 1U);
+    core.run_until(1'090);
+    BOOST_TEST(cancelled.aborted == 1);
+    BOOST_TEST(postponed.ended() == 0);
+    core.run_until(1'100);
+    BOOST_TEST(postponed.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(without_memory_for_the_driver_turns_are_queued_until_there_is_some, world) {
+    core.driver.has_memory = false;
+    armed& a = start_at(1'095);
+    BOOST_TEST(!core.driver.armed_for().has_value());
+    for (int i = 0; i < 5; ++i) {
+        BOOST_TEST(core.run_one());
+    }
+    BOOST_TEST(a.ended() == 0);
+    core.driver.has_memory = true;
+    BOOST_TEST(core.run_one());
+    BOOST_TEST(core.driver.armed_for().has_value());
+    BOOST_TEST(!core.run_one());
+    core.run_until(1'100);
+    BOOST_TEST(a.delivered == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_that_is_due_again_while_it_is_queued_comes_once) {
+    for (const bool has_memory : {true, false}) { // For its proxy.
+        world w;
+        w.core.queue.has_memory = has_memory;
+        w.start_at(1'050);
+        armed& a = w.start_at(1'050);
+        w.core.time = 1'050;
+        w.core.wake_up(); // Completes the first, and queues the second.
+        BOOST_TEST(w.core->postpone(a.timer, 1'060) == 1U);
+        w.core.time = 1'060;
+        w.core.wake_up();
+        w.core.run_until(1'100);
+        BOOST_TEST(a.delivered == 1);
+        BOOST_TEST(w.core.queue.work() == 0);
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_core_arms_no_driver_and_has_no_work, world) {
+    BOOST_TEST(!core.driver.armed_for().has_value());
+    armed& a = start_at(1'095);
+    BOOST_TEST(core.queue.work() == 1);
+    core->remove(a.timer);
+    BOOST_TEST((a.timer.life() == timer_life::unknown));
+    core.run_until(1'000);
+    BOOST_TEST(core.queue.work() == 0);
+    BOOST_TEST(!core.driver.armed_for().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(the_end_destroys_what_waits_and_what_is_queued) {
+    std::deque<armed> waits;
+    {
+        manual_core core;
+        for (int i = 0; i < 600; ++i) {
+            armed& a = waits.emplace_back();
+            a.timer.expiry.set(1'050 + i);
+            core.start(a.timer, a);
+        }
+        core.time = 1'200;
+        core.wake_up();
+    }
+    for (const armed& a : waits) {
+        BOOST_TEST(a.ended() == 1);
+        BOOST_TEST((a.timer.life() == timer_life::unknown));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
