@@ -130,8 +130,7 @@ public:
     template <class Function>
     void for_each_pending(Function f) {
         typename core_type::pending_walk walk(core_);
-        std::vector<pending_wait> waits;
-        while (walk.next(waits)) {
+        for (auto waits = walk.next(); !waits.empty(); waits = walk.next()) {
             for (const pending_wait& wait : waits) {
                 f(wait);
             }

@@ -9,7 +9,8 @@ namespace asio_wheel::detail {
 
 book::book(const wheel_options& options, wheel_time& time, const clock_port& unit)
     : clock_(time, unit), wheel_(options.slots, options.levels, &book::query_deadline, this),
-      found_(options.budget), order_(options.budget) {}
+      budget_(options.budget), found_(new wheel_entry*[options.budget]),
+      order_(new due_timer[options.budget]) {}
 
 tick_t book::next() const noexcept {
     if (wheel_.empty()) {
@@ -59,10 +60,11 @@ book::slice book::collect(time_count now, bool hold) noexcept {
     begin_pass();
     seen_ = tick_at(now);
     pass_time_ = now;
-    const auto [expired, more] = wheel_.advance(seen_, found_.size(), found_);
+    const auto [expired, more] = wheel_.advance(seen_, budget_, found());
     in_pass_ = more;
     // The timers are in the cache now, their waits are not: fetch them for who makes them ready.
-    auto end = order_.begin();
+    due_timer* const begin = order_.get();
+    due_timer* end = begin;
     for (std::size_t i = 0; i < expired; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
         if (becomes_due(s, now, hold)) {
@@ -70,15 +72,15 @@ book::slice book::collect(time_count now, bool hold) noexcept {
             *end++ = {s.expiry.get(), i, &s};
         }
     }
-    if (!std::is_sorted(order_.begin(), end)) {
-        std::sort(order_.begin(), end);
+    if (!std::is_sorted(begin, end)) {
+        std::sort(begin, end);
     }
-    return {std::span<const due_timer>(order_.begin(), end), more ? found_.size() : expired, more};
+    return {std::span<const due_timer>(begin, end), more ? budget_ : expired, more};
 }
 
 bool book::find_first(tick_t tick, std::optional<time_count>& first) noexcept {
     begin_pass();
-    const wheel::progress passed = wheel_.advance(tick, found_.size(), found_);
+    const wheel::progress passed = wheel_.advance(tick, budget_, found());
     in_pass_ = passed.more;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);

@@ -6,7 +6,8 @@
 #include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/core_scopes.hpp>
 
-#include <vector>
+#include <algorithm>
+#include <cstddef>
 
 namespace asio_wheel::detail {
 
@@ -18,19 +19,21 @@ std::size_t core::stop() noexcept {
     return static_cast<std::size_t>(counts_.pending()) + book_.entries().size();
 }
 
-bool core::drain(std::vector<time_count>& expiries) noexcept {
+std::size_t core::drain(std::span<time_count> expiries, bool& more) noexcept {
     const locked guard(*this, "drain()");
     const visit others(*this);
-    expiries.clear();
-    return book_.take_all([&](timer_state& s) {
-        const std::size_t some = abort_some(s, options_.budget - expiries.size());
-        expiries.insert(expiries.end(), some, s.expiry.get());
+    std::size_t aborted = 0;
+    more = book_.take_all([&](timer_state& s) {
+        const std::size_t some = abort_some(s, options_.budget - aborted);
+        std::fill_n(expiries.begin() + static_cast<std::ptrdiff_t>(aborted), some, s.expiry.get());
+        aborted += some;
         const bool all = s.waits.empty(); // Or it has more waits than a slice takes.
         if (all) {
             delivery_.settle(s);
         }
         return all;
     });
+    return aborted;
 }
 
 } // namespace asio_wheel::detail

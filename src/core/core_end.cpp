@@ -11,6 +11,8 @@
 
 namespace asio_wheel::detail {
 
+core::~core() = default; // Here: its members are those of the library.
+
 void core::after_fork() {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     alarm_.after_fork();

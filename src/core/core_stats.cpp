@@ -54,7 +54,7 @@ std::size_t core::pending() const {
 wake_up_history::counts core::recent_wake_ups() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
     const auto& measured = measured_.if_any();
-    return measured ? measured->wake_ups.until(second_of(unit().nanoseconds_of(now())))
+    return measured ? measured->wake_ups.until(unit().seconds_of(now()))
                     : wake_up_history::counts();
 }
 

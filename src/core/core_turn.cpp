@@ -23,7 +23,7 @@ void* core::on_wake_up(std::uint64_t turn) noexcept {
     if (alarm_.fired(turn)) {
         first = wake_up(guard, now);
     } else {
-        ++measured_.get().wake_ups.at(second_of(unit().nanoseconds_of(now))).moved;
+        ++measured_.get().wake_ups.at(unit().seconds_of(now)).moved;
     }
     count_turn(first, each_counts());
     return first;
@@ -59,7 +59,7 @@ void* core::wake_up(locked& guard, time_count now) noexcept {
     }
     if (counts) {
         ++totals_.wake_ups;
-        wake_ups_in_second& second = measured_.get().wake_ups.at(second_of(time));
+        wake_ups_in_second& second = measured_.get().wake_ups.at(unit().seconds_of(now));
         ++(totals_.spurious_wake_ups == nothing_due ? second.due : second.nothing_due);
     }
     return first;
@@ -329,10 +329,6 @@ bool core::become_idle() noexcept {
 void core::disarm_if_idle() noexcept {
     const locked guard(*this, "running handlers");
     static_cast<void>(become_idle());
-}
-
-std::int64_t core::second_of(std::chrono::nanoseconds t) noexcept {
-    return floor_saturating<std::chrono::seconds>(t).count();
 }
 
 } // namespace asio_wheel::detail

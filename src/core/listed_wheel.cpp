@@ -12,6 +12,8 @@ namespace asio_wheel::detail {
 
 moved_time::moved_time() : join_([](listed_wheel& w, moved_time& time) { w.join(time); }) {}
 
+moved_time::~moved_time() = default;
+
 moved_time::beginning& moved_time::beginning_of(const clock_port& unit) {
     for (beginning& b : clocks_) {
         if (b.clock == unit.now) {
@@ -55,7 +57,7 @@ wait_totals listed_wheel::totals() const {
 
 std::optional<pending_wait> listed_wheel::find_overdue() {
     core::pending_walk walk(core_);
-    for (std::vector<pending_wait> waits; walk.next(waits);) {
+    for (auto waits = walk.next(); !waits.empty(); waits = walk.next()) {
         for (const pending_wait& wait : waits) {
             if (wait.remaining <= nanoseconds::zero()) {
                 return wait;

@@ -49,13 +49,13 @@ core::pending_walk::~pending_walk() {
     core_.book_.begin_walk(0);
 }
 
-bool core::pending_walk::next(std::vector<pending_wait>& waits) {
-    waits.clear();
-    waits.reserve(found_.size());
-    while (waits.empty() && !ended_) {
-        slice([&](timer_state& s, time_count now) { see(s, now, waits); });
+std::span<const pending_wait> core::pending_walk::next() {
+    waits_.clear();
+    waits_.reserve(found_.size());
+    while (waits_.empty() && !ended_) {
+        slice([this](timer_state& s, time_count now) { see(s, now); });
     }
-    return !waits.empty();
+    return waits_;
 }
 
 void core::pending_walk::begin(unsigned number) {
@@ -85,8 +85,7 @@ void core::pending_walk::slice(See see) {
     }
 }
 
-void core::pending_walk::see(timer_state& s, time_count now,
-                             std::vector<pending_wait>& waits) const {
+void core::pending_walk::see(timer_state& s, time_count now) {
     const timer_life life = s.life_in_visit();
     if (life != timer_life::waiting && life != timer_life::guarded) {
         return;
@@ -94,11 +93,11 @@ void core::pending_walk::see(timer_state& s, time_count now,
     const auto remaining = core_.unit().between(now, s.expiry.get_in_visit());
     s.waits.for_each([&](const wait_node& wait) {
         const wait_description what = wait.description();
-        waits.push_back({.kind = wait.kind,
-                         .tag = what.tag != nullptr ? what.tag : "",
-                         .place = what.place,
-                         .remaining = remaining,
-                         .on_other_executor = wait.is_dispatched});
+        waits_.push_back({.kind = wait.kind,
+                          .tag = what.tag != nullptr ? what.tag : "",
+                          .place = what.place,
+                          .remaining = remaining,
+                          .on_other_executor = wait.is_dispatched});
     });
 }
 

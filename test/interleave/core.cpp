@@ -136,15 +136,13 @@ BOOST_AUTO_TEST_CASE(a_core_that_becomes_idle_is_armed_for_the_wait_that_starts)
 BOOST_AUTO_TEST_CASE(a_core_that_is_drained_ends_every_wait) {
     explore_all("core_drain", most, {.schedules = 20, .outcomes = {"aborted", "due"}}, [] {
         scene s;
-        std::vector<asio_wheel::detail::time_count> expiries;
-        expiries.reserve(256);
+        std::vector<asio_wheel::detail::time_count> expiries(s.core->options().budget);
         std::size_t drained = 0;
         together(
             [&] {
                 s.core->stop();
                 for (bool more = true; more;) {
-                    more = s.core->drain(expiries);
-                    drained += expiries.size();
+                    drained += s.core->drain(expiries, more);
                 }
             },
             [&] { s.run(); });

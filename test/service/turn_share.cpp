@@ -22,8 +22,7 @@ constexpr asio_wheel::detail::time_count count(std::chrono::nanoseconds d) {
 
 /// A share, the time, and two waits: one that the turn completes itself, and one that it queues.
 struct busy_loop {
-    asio_wheel::detail::clock_port unit{
-        .now = nullptr, .nanos_of_a_unit = 1, .tick = 1, .is_steady = true};
+    asio_wheel::detail::clock_port unit{.now = nullptr, .tick = 1, .is_steady = true};
     asio_wheel::detail::turn_share share{budget, unit};
     asio_wheel::detail::time_count now = count(1h);
     int own = 0, first = 0;

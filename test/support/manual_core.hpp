@@ -191,11 +191,11 @@ public:
         options.tick = std::chrono::nanoseconds(tick);
         options.slots = 8;
         options.stall = {};
-        core_.emplace(
-            options,
-            detail::clock_port{
-                .now = [] { return time; }, .nanos_of_a_unit = 1, .tick = tick, .is_steady = true},
-            anchors_, queue, driver, nullptr);
+        core_.emplace(options,
+                      detail::clock_port{
+
+                          .now = [] { return time; }, .tick = tick, .is_steady = true},
+                      anchors_, queue, driver, nullptr);
     }
     manual_core(const manual_core&) = delete;
     manual_core& operator=(const manual_core&) = delete;

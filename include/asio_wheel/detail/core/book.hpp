@@ -30,10 +30,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace asio_wheel::detail {
 
@@ -146,7 +146,7 @@ public:
     /// Whether the walk may have missed a timer that was moved; and forgets it.
     [[nodiscard]] bool take_missed() noexcept { return std::exchange(missed_, false); }
 
-    [[nodiscard]] std::size_t budget() const noexcept { return found_.size(); }
+    [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
 
 private:
     [[nodiscard]] static tick_t query_deadline(void* self, wheel_entry& entry) noexcept;
@@ -155,13 +155,17 @@ private:
     bool file_again(timer_state& s) noexcept;
     [[nodiscard]] static bool take_over(timer_state& s) noexcept;
     void begin_pass() noexcept;
+    [[nodiscard]] std::span<wheel_entry*> found() const noexcept { return {found_.get(), budget_}; }
     void note_moved(const timer_state& s) noexcept { missed_ = missed_ || s.seen_by_walk != walk_; }
 
     wheel_clock clock_;
     wheel wheel_;
-    std::vector<wheel_entry*> found_; // Where a slice's expired entries are put,
-    std::vector<due_timer> order_;    // and in which order they complete.
-    bool in_pass_ = false;            // The last slice did not finish its pass.
+    // Where a slice's expired entries are put, and in which order they complete. Not vectors: with
+    // the library's debug mode, those of headers and of the compiled core would differ.
+    const std::size_t budget_;
+    const std::unique_ptr<wheel_entry*[]> found_;
+    const std::unique_ptr<due_timer[]> order_;
+    bool in_pass_ = false; // The last slice did not finish its pass.
     bool missed_ = false;
     std::uint8_t walk_ = 0; // The number of the walk that is under way, or 0.
     tick_t seen_ = 0;
@@ -172,7 +176,7 @@ private:
 template <class Take>
 bool book::take_all(Take take) {
     wheel_.release_held(); // Also what a turn has held back since the slice before.
-    const wheel::progress passed = wheel_.advance(last_tick, found_.size(), found_);
+    const wheel::progress passed = wheel_.advance(last_tick, budget_, found());
     in_pass_ = passed.more;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);

@@ -13,7 +13,6 @@
 #include <asio_wheel/detail/time/saturating.hpp>
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -39,27 +38,30 @@ inline constexpr time_count before_all = (std::numeric_limits<time_count>::min)(
 struct clock_port {
     using nanoseconds = std::chrono::nanoseconds;
 
-    time_count (*now)();         ///< Reads the clock. Any thread may call it.
-    long double nanos_of_a_unit; ///< How long a unit is.
-    time_count tick;             ///< How long a tick is, in units. At least 1.
-    bool is_steady;              ///< It is never set.
+    time_count (*now)(); ///< Reads the clock. Any thread may call it.
+    time_count tick;     ///< How long a tick is, in units. At least 1.
+    bool is_steady;      ///< It is never set.
+
+    /// How long units are, rounded up, and how many are in a time, rounded down. All of these end
+    /// at the end of their range. Null if a unit is a nanosecond.
+    nanoseconds (*to_nanoseconds)(time_count units) = nullptr;
+    time_count (*to_units)(nanoseconds d) = nullptr;
+    std::int64_t (*to_seconds)(time_count units) = nullptr; ///< Rounded down.
 
     /// The time from `a` to `b`, rounded up.
     [[nodiscard]] nanoseconds between(time_count a, time_count b) const noexcept {
         return nanoseconds_of(difference_saturating(a, b));
     }
-
     [[nodiscard]] nanoseconds nanoseconds_of(time_count units) const noexcept {
-        return nanos_of_a_unit == 1 ? nanoseconds(units)
-                                    : nanoseconds(saturating<std::int64_t>(std::ceil(
-                                          static_cast<long double>(units) * nanos_of_a_unit)));
+        return to_nanoseconds == nullptr ? nanoseconds(units) : to_nanoseconds(units);
     }
-
-    /// Rounded down.
+    [[nodiscard]] std::int64_t seconds_of(time_count units) const noexcept {
+        return to_seconds == nullptr
+                   ? floor_saturating<std::chrono::seconds>(nanoseconds(units)).count()
+                   : to_seconds(units);
+    }
     [[nodiscard]] time_count units_of(nanoseconds d) const noexcept {
-        return nanos_of_a_unit == 1 ? d.count()
-                                    : saturating<time_count>(std::floor(
-                                          static_cast<long double>(d.count()) / nanos_of_a_unit));
+        return to_units == nullptr ? d.count() : to_units(d);
     }
 };
 

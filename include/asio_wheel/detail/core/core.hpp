@@ -63,8 +63,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
-#include <vector>
 
 namespace asio_wheel::detail {
 
@@ -75,6 +75,7 @@ public:
          queue_port& queue, driver_port& driver, optional_mutex::complaint misuse);
     core(const core&) = delete;
     core& operator=(const core&) = delete;
+    ~core();
 
     [[nodiscard]] wheel_anchor& anchor() const noexcept { return *anchor_; }
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
@@ -184,9 +185,9 @@ public:
     void after_fork(); // In the child.
     /// No wait starts from now on. Returns how many there may be.
     std::size_t stop() noexcept;
-    /// Then: one slice of the end of all waits. Replaces `expiries`, which has room for `budget`,
-    /// by theirs. True if there is another slice.
-    [[nodiscard]] bool drain(std::vector<time_count>& expiries) noexcept;
+    /// Then: one slice of the end of all waits. Puts their expiries into `expiries`, which has room
+    /// for `budget`. Returns how many these are; `more` is set if there is another slice.
+    [[nodiscard]] std::size_t drain(std::span<time_count> expiries, bool& more) noexcept;
     /// One slice of the end of the context: detaches waits from their timers. Those at a timer go
     /// into `doomed`, which the caller destroys. The context destroys those in its queue. Those on
     /// the way to another executor go on, and that executor calls their handlers. False if there
@@ -271,7 +272,6 @@ private:
     void note_jump(time_count now) noexcept;
     void end_stall() noexcept;
     bool follow_set_back(time_count now) noexcept;
-    [[nodiscard]] static std::int64_t second_of(std::chrono::nanoseconds t) noexcept;
 
     // With the lock: the driver.
     void keep_armed() noexcept;

@@ -34,6 +34,9 @@ public:
     using nanoseconds = std::chrono::nanoseconds;
 
     moved_time();
+    moved_time(const moved_time&) = delete;
+    moved_time& operator=(const moved_time&) = delete;
+    ~moved_time();
 
     /// Lets a wheel have this time that is made while it is moved. By a pointer, so that a program
     /// without a virtual_time does not have what it needs.

@@ -11,6 +11,7 @@
 #include <asio_wheel/detail/wheel/wheel_walk.hpp>
 #include <asio_wheel/pending.hpp>
 
+#include <span>
 #include <vector>
 
 namespace asio_wheel::detail {
@@ -23,8 +24,8 @@ public:
     pending_walk& operator=(const pending_walk&) = delete;
     ~pending_walk();
 
-    /// Replaces `waits` by the next ones. False if there are no more.
-    [[nodiscard]] bool next(std::vector<pending_wait>& waits);
+    /// The next ones, until the next call. Empty if there are no more.
+    [[nodiscard]] std::span<const pending_wait> next();
 
 private:
     // The thread that walks. A walk inside a walk would wait for itself.
@@ -42,13 +43,14 @@ private:
     void begin(unsigned number);
     template <class See>
     void slice(See see);
-    void see(timer_state& s, time_count now, std::vector<pending_wait>& waits) const;
+    void see(timer_state& s, time_count now);
 
     core& core_;
     const turn turn_;
     std::vector<wheel_entry*> found_;
     timer_state bookmark_;
     wheel_walk walk_;
+    std::vector<pending_wait> waits_;
     bool ended_ = false;
 };
 

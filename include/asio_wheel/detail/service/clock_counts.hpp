@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <ratio>
 #include <type_traits>
@@ -65,15 +66,18 @@ struct clock_counts {
         return t >= (time_point::max)() ? never : down(t);
     }
 
+    /// The last time whose up() is not more than `count`: what is due at `count` is due then, and
+    /// nothing else.
     [[nodiscard]] static constexpr time_point at(time_count count) noexcept {
         if (count >= down((time_point::max)())) {
             return (time_point::max)();
         }
         if constexpr (is_whole) {
             return time_point(duration(saturating<rep>(count)));
+        } else if constexpr (std::is_floating_point_v<rep>) {
+            return last_of(count);
         } else {
-            return time_point(
-                std::chrono::duration_cast<duration>(std::chrono::nanoseconds(count)));
+            return time_point(floor_saturating<duration>(std::chrono::nanoseconds(count)));
         }
     }
 
@@ -91,15 +95,43 @@ struct clock_counts {
     }
 
     [[nodiscard]] static clock_port port(std::chrono::nanoseconds tick) noexcept {
-        using period = typename unit::period;
-        return {.now = [] { return reading(Clock::now()); },
-                .nanos_of_a_unit = static_cast<long double>(period::num) * std::nano::den /
-                                   static_cast<long double>(period::den),
-                .tick = tick_for(tick),
-                .is_steady = steady_clock<Clock>};
+        clock_port result{.now = [] { return reading(Clock::now()); },
+                          .tick = tick_for(tick),
+                          .is_steady = steady_clock<Clock>};
+        if constexpr (!std::is_same_v<typename units::period, std::nano>) {
+            result.to_nanoseconds = [](time_count n) { return to_nanoseconds(units(n)); };
+            result.to_units = [](std::chrono::nanoseconds d) {
+                return floor_saturating<units>(d).count();
+            };
+            result.to_seconds = [](time_count n) {
+                return std::int64_t{floor_saturating<std::chrono::seconds>(units(n)).count()};
+            };
+        }
+        return result;
     }
 
 private:
+    // The unit, in the range of what the core counts.
+    using units = std::chrono::duration<time_count, typename unit::period>;
+
+    // For a clock that counts in fractions. The division is off by some of its steps at most.
+    [[nodiscard]] static time_point last_of(time_count count) noexcept {
+        const auto time = [](rep n) { return time_point(duration(n)); };
+        const auto next = [](rep n, rep towards) { return std::nextafter(n, towards); };
+        constexpr rep end = std::numeric_limits<rep>::max();
+        auto n = static_cast<rep>(
+            std::chrono::duration<long double, typename duration::period>(
+                std::chrono::duration<long double, std::nano>(static_cast<long double>(count)))
+                .count());
+        while (up(time(n)) > count) {
+            n = next(n, -end);
+        }
+        while (up(time(next(n, end))) <= count) {
+            n = next(n, end);
+        }
+        return time(n);
+    }
+
     [[nodiscard]] static constexpr long double nanos_of(time_point t) noexcept {
         return std::chrono::duration<long double, std::nano>(t.time_since_epoch()).count();
     }

@@ -111,12 +111,11 @@ public:
     std::vector<time_point> drain() {
         std::vector<time_point> all;
         all.reserve(stop());
-        std::vector<time_count> some;
-        some.reserve(options().budget);
+        std::vector<time_count> some(options().budget);
         for (bool more = true; more;) { // Nothing throws from now on.
-            more = core::drain(some);
-            for (const time_count t : some) {
-                all.push_back(counts::at(t));
+            const std::size_t ended = core::drain(some, more);
+            for (std::size_t i = 0; i < ended; ++i) {
+                all.push_back(counts::at(some[i]));
             }
         }
         std::sort(all.begin(), all.end());
