@@ -9,6 +9,7 @@
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/virtual_time.hpp>
 
+#include "support/manual_clock.hpp"
 #include "support/seed.hpp"
 
 #include <boost/asio/io_context.hpp>
@@ -29,20 +30,10 @@ using namespace std::chrono_literals;
 using asio_wheel::detail::clock_counts;
 using asio_wheel::detail::never;
 
-/// A clock that shows `start`, in the unit of its duration.
-template <class Duration>
-struct still_clock {
-    using duration = Duration;
-    using rep = typename duration::rep;
-    using period = typename duration::period;
-    using time_point = std::chrono::time_point<still_clock>;
-    static constexpr bool is_steady = false;
-    static inline rep start{};
-    static time_point now() { return time_point(duration(start)); }
-};
-
 template <class Rep, std::intmax_t Num, std::intmax_t Den>
-using clock_of = still_clock<std::chrono::duration<Rep, std::ratio<Num, Den>>>;
+using clock_of =
+    asio_wheel::test::manual_clock<struct counted, std::chrono::duration<Rep, std::ratio<Num, Den>>,
+                                   false>;
 
 using seconds_clock = clock_of<double, 1, 1>; // Counts in fractions of a second,
 using short_clock = clock_of<float, 1, 1000>; // or of a millisecond.
@@ -111,7 +102,7 @@ BOOST_AUTO_TEST_CASE(seconds_go_on_after_nanoseconds_have_ended) {
 BOOST_AUTO_TEST_CASE(paused_time_in_fractions_is_never_before_what_is_due) {
     using clock = seconds_clock;
     for (int i = 0; i < 200; ++i) {
-        clock::start = 1.7e9 + i * 0.7313;
+        clock::current = 1.7e9 + i * 0.7313;
         boost::asio::io_context ctx;
         asio_wheel::virtual_time time(ctx);
         auto& wheel = asio_wheel::use_wheel<clock>(ctx);

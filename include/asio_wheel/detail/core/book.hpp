@@ -146,8 +146,6 @@ public:
     /// Whether the walk may have missed a timer that was moved; and forgets it.
     [[nodiscard]] bool take_missed() noexcept { return std::exchange(missed_, false); }
 
-    [[nodiscard]] std::size_t budget() const noexcept { return budget_; }
-
 private:
     [[nodiscard]] static tick_t query_deadline(void* self, wheel_entry& entry) noexcept;
 
