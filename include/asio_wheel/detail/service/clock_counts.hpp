@@ -118,7 +118,7 @@ private:
     [[nodiscard]] static time_point last_of(time_count count) noexcept {
         const auto time = [](rep n) { return time_point(duration(n)); };
         const auto next = [](rep n, rep towards) { return std::nextafter(n, towards); };
-        constexpr rep end = std::numeric_limits<rep>::max();
+        constexpr rep end = (std::numeric_limits<rep>::max)();
         auto n = static_cast<rep>(
             std::chrono::duration<long double, typename duration::period>(
                 std::chrono::duration<long double, std::nano>(static_cast<long double>(count)))
