@@ -28,6 +28,7 @@
 #include <boost/asio/query.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <type_traits>
@@ -36,7 +37,8 @@
 namespace asio_wheel::detail {
 
 /// The port of a context. It is chosen at its first use, or when a native executor is introduced
-/// before.
+/// before. `TimerPort` is the type of the port for other contexts.
+template <class TimerPort>
 class queue_ports : public boost::asio::execution_context::service {
 public:
     using key_type = queue_ports;
@@ -65,7 +67,7 @@ private:
     void shutdown() noexcept override {}
 
     [[nodiscard]] public_port& first_use() {
-        auto& by_timer = boost::asio::use_service<timer_port>(context());
+        auto& by_timer = boost::asio::use_service<TimerPort>(context());
         const std::lock_guard guard(mutex_);
         if (port_.load(std::memory_order_relaxed) == nullptr) {
             port_.store(&by_timer, std::memory_order_release);
@@ -78,14 +80,15 @@ private:
     std::atomic<public_port*> port_{nullptr}; // Litmus test: port.
 };
 
-/// See context_queue.hpp.
-class executor_queue {
+/// See context_queue.hpp. Templates, because most programs only name it.
+template <class Ports>
+class basic_executor_queue {
 public:
     using operation = public_operation;
     using batch = public_batch;
 
-    explicit executor_queue(boost::asio::execution_context& context)
-        : ports_(boost::asio::use_service<queue_ports>(context)) {}
+    explicit basic_executor_queue(boost::asio::execution_context& context)
+        : ports_(boost::asio::use_service<Ports>(context)) {}
 
     static constexpr bool is_public = true;
 #if defined(BOOST_ASIO_HAS_IOCP)
@@ -97,17 +100,17 @@ public:
     template <class Executor>
     static void introduce(const Executor& ex) {
         auto& context = boost::asio::query(ex, boost::asio::execution::context);
-        boost::asio::use_service<queue_ports>(context).introduce(ex);
+        boost::asio::use_service<Ports>(context).introduce(ex);
     }
     static void prepare(boost::asio::execution_context& context) {
-        static_cast<void>(boost::asio::use_service<queue_ports>(context).port());
+        static_cast<void>(boost::asio::use_service<Ports>(context).port());
     }
 
     void work_started() noexcept { ports_.port().work_started(); }
     void work_finished() noexcept { ports_.port().work_finished(); }
 
     static void post_to(boost::asio::execution_context& context, public_operation& op) {
-        boost::asio::use_service<queue_ports>(context).port().post(op);
+        boost::asio::use_service<Ports>(context).port().post(op);
     }
 
     void post(public_operation& op) noexcept {
@@ -123,15 +126,17 @@ public:
     }
 
     [[nodiscard]] static bool running_in_this_thread(boost::asio::execution_context& context) {
-        return boost::asio::use_service<queue_ports>(context).port().running_in_this_thread();
+        return boost::asio::use_service<Ports>(context).port().running_in_this_thread();
     }
     [[nodiscard]] bool running_in_this_thread() const noexcept {
         return ports_.port().running_in_this_thread();
     }
 
 private:
-    queue_ports& ports_;
+    Ports& ports_;
 };
+
+using executor_queue = basic_executor_queue<queue_ports<timer_port<std::chrono::steady_clock>>>;
 
 } // namespace asio_wheel::detail
 

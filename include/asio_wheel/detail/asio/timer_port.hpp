@@ -19,14 +19,15 @@
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <mutex>
 #include <utility>
 
 namespace asio_wheel::detail {
 
-/// The service that owns the timers of a context.
+/// The service that owns the timers of a context. A template, so that only programs that use it
+/// compile Asio's timers for it.
+template <class Clock>
 class timer_port final : public boost::asio::execution_context::service, public public_port {
 public:
     using key_type = timer_port;
@@ -71,18 +72,17 @@ private:
     // A type of our own gives the timers a queue of their own in Asio. So the two places there
     // cannot be taken by other timers.
     struct wait_traits {
-        [[nodiscard]] static std::chrono::steady_clock::duration
-        to_wait_duration(const std::chrono::steady_clock::duration& d) noexcept {
+        [[nodiscard]] static typename Clock::duration
+        to_wait_duration(const typename Clock::duration& d) noexcept {
             return d;
         }
-        [[nodiscard]] static std::chrono::steady_clock::duration
-        to_wait_duration(const std::chrono::steady_clock::time_point& t) noexcept {
-            return t - std::chrono::steady_clock::now();
+        [[nodiscard]] static typename Clock::duration
+        to_wait_duration(const typename Clock::time_point& t) noexcept {
+            return t - Clock::now();
         }
     };
-    using timer =
-        boost::asio::basic_waitable_timer<std::chrono::steady_clock, wait_traits, context_executor>;
-    using time_point = std::chrono::steady_clock::time_point;
+    using timer = boost::asio::basic_waitable_timer<Clock, wait_traits, context_executor>;
+    using time_point = typename Clock::time_point;
 
     // The wait that counts as work of the context.
     //
