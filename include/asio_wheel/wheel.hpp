@@ -40,8 +40,8 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/attributes.hpp>
-#include <asio_wheel/detail/threads/relaxed_atomic.hpp>
 #include <asio_wheel/detail/wheel/earliest_ticks.hpp>
+#include <asio_wheel/detail/wheel/wheel_entry.hpp>
 #include <asio_wheel/detail/wheel/wheel_level.hpp>
 #include <asio_wheel/tick.hpp>
 
@@ -58,43 +58,6 @@
 #include <span>
 
 namespace asio_wheel {
-
-namespace detail {
-class wheel_walk;
-}
-
-/// What a wheel holds: derive from it. An entry must not move or end while it is filed, other than
-/// by wheel::replace() or wheel::erase().
-class wheel_entry : public detail::wheel_hook {
-public:
-    wheel_entry() noexcept = default; ///< It is not filed.
-    wheel_entry(const wheel_entry&) = delete;
-    wheel_entry& operator=(const wheel_entry&) = delete;
-
-    /// True between insert() and erase() or expiry.
-    [[nodiscard]] bool filed() const noexcept { return slot_ != unfiled; }
-
-    /// The tick at which the entry is due; meaningful while it is filed. Another thread may read it
-    /// while the wheel is used, if it can tell by other means whether the entry was left alone.
-    [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
-
-    /// A number that an entry keeps for its owner while it is not filed. Filing the entry loses it.
-    [[nodiscard]] std::uint64_t note() const noexcept { return deadline_; }
-    void note(std::uint64_t number) noexcept { deadline_ = number; }
-
-protected:
-    ~wheel_entry() = default;
-
-private:
-    friend class wheel;
-    friend class detail::wheel_walk;
-    friend struct wheel_inspector; // Defined by the tests, to check the invariants.
-
-    static constexpr std::uint32_t unfiled = (std::numeric_limits<std::uint32_t>::max)();
-
-    detail::relaxed_atomic<tick_t> deadline_ = 0;
-    std::uint32_t slot_ = unfiled; // Where it was filed.
-};
 
 /// A hashed (levels == 1) or hierarchical (levels > 1) timing wheel.
 ///

@@ -7,8 +7,8 @@
 
 namespace asio_wheel::detail {
 
-book::book(const wheel_options& options, wheel_time& time, const clock_port& unit)
-    : clock_(time, unit), wheel_(options.slots, options.levels, &book::query_deadline, this),
+book::book(const wheel_options& options, wheel_clock& clock)
+    : clock_(clock), wheel_(options.slots, options.levels, &book::query_deadline, this),
       budget_(options.budget), found_(new wheel_entry*[options.budget]),
       order_(new due_timer[options.budget]) {}
 

@@ -14,9 +14,13 @@ core::core(const wheel_options& options, const clock_port& unit, wheel_anchor::l
            queue_port& queue, driver_port& driver, optional_mutex::complaint misuse)
     : options_(options), lifetime_(new core_lifetime(*this, options.locking, misuse)),
       lock_free_(options.max_pending == 0), anchor_(*this, anchors), queue_(queue),
-      counts_(options.locking), book_(options, anchor_->time, unit), delivery_(queue, book_),
-      alarm_(driver), share_(options.budget, this->unit()), stall_(options.stall) {
-    if (options.measure_handlers) {
+      clock_(anchor_->time, unit), counts_(options.locking), guarded_(new guarded(*this, driver)) {}
+
+core::guarded::guarded(core& c, driver_port& driver)
+    : core_(c), options_(c.options_), queue_(c.queue_), clock_(c.clock_), counts_(c.counts_),
+      book_(options_, clock_), delivery_(queue_, book_), alarm_(driver),
+      share_(options_.budget, unit()), stall_(options_.stall) {
+    if (options_.measure_handlers) {
         handler_delay_ = std::make_unique<lateness_histogram>();
     }
 }
@@ -24,7 +28,10 @@ core::core(const wheel_options& options, const clock_port& unit, wheel_anchor::l
 // ---- Waits that start
 
 void core::start(timer_state& s, wait_node& wait) noexcept {
-    const locked guard(*this, "async_wait()");
+    locked(*this, "async_wait()")->start(s, wait);
+}
+
+void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
     if (closing_) {
         unwanted_.push_back(wait);
         forget_work();
@@ -41,7 +48,7 @@ void core::start(timer_state& s, wait_node& wait) noexcept {
     const bool due = s.life() == timer_life::due; // Earlier waits for this expiry are.
     if (!due && !s.filed()) {
         file(s);
-    } else if (idle_.load(std::memory_order_relaxed)) {
+    } else if (core_.idle_.load(std::memory_order_relaxed)) {
         keep_armed();
     }
     delivery_.attach(s, wait);
@@ -52,29 +59,28 @@ void core::start(timer_state& s, wait_node& wait) noexcept {
 }
 
 void core::arm_for_new_wait() noexcept {
-    const locked guard(*this, "async_wait()");
-    keep_armed();
+    locked(*this, "async_wait()")->keep_armed();
 }
 
-void core::refuse(wait_node& wait, wait_node::result_state why) noexcept {
-    ++totals_.rejected;
+void core::guarded::refuse(wait_node& wait, wait_node::result_state why) noexcept {
+    ++rejected_;
     delivery::disconnect_slot(wait);
     delivery_.finish(wait, why);
 }
 
 // With n threads, each n-th time: the counts of all of them must be read.
-void core::note_peak(const thread_block& counts) noexcept {
+void core::guarded::note_peak(const thread_block& counts) noexcept {
     const std::size_t threads = counts_.size();
     if (++unseen_ >= threads) {
         unseen_ = 0;
         const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.pending();
-        totals_.peak_pending = (std::max)(totals_.peak_pending, pending);
+        peak_pending_ = (std::max)(peak_pending_, pending);
     }
 }
 
 // Files a timer by its expiry, or moves it if it is filed. Arms the driver if this is the next
 // expiry.
-void core::file(timer_state& s) noexcept {
+void core::guarded::file(timer_state& s) noexcept {
     delivery_.unlist(s);
     book_.file(s);
     note_crowd();
@@ -85,7 +91,7 @@ void core::file(timer_state& s) noexcept {
     // This is now the earliest expiry, so read the clock. If it has already passed, queue a turn
     // instead of arming the driver, and do not wait until the timer's own tick begins. But if the
     // driver is overdue because of a stall, its wake-up comes first, and judges the stall.
-    const time_count now = this->now();
+    const time_count now = clock_.now();
     if (alarm_.armed() && is_stall(unit().between(alarm_.due(), now))) {
         return;
     }
@@ -99,16 +105,17 @@ void core::file(timer_state& s) noexcept {
     }
     if (follow_set_back(now)) {
         // Ticks mean other times now.
-        book_.file_at(s, book_.clock().round_up(s.expiry.get()));
+        book_.file_at(s, clock_.round_up(s.expiry.get()));
     }
     keep_armed();
 }
 
 // Notes whether operations are most likely out of the caches.
-void core::note_crowd() noexcept {
+void core::guarded::note_crowd() noexcept {
+    constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
     const bool crowded = book_.entries().size() > many;
-    if (crowded != crowded_.load(std::memory_order_relaxed)) {
-        crowded_.store(crowded, std::memory_order_relaxed);
+    if (crowded != core_.is_crowded()) {
+        core_.crowded_.store(crowded, std::memory_order_relaxed);
     }
 }
 
@@ -120,37 +127,37 @@ std::size_t core::abort_all(timer_state& s, const char* purpose, Finish finish) 
     std::size_t aborted = 0;
     for (;;) {
         const locked guard(*this, purpose);
-        aborted += abort_some(s, options_.budget);
+        aborted += guard->abort_some(s, options_.budget);
         if (s.waits.empty()) {
-            finish();
-            delivery_.settle(s);
+            finish(*guard.operator->());
+            guard->delivery_.settle(s);
             return aborted;
         }
     }
 }
 
 std::size_t core::abort_all(timer_state& s) noexcept {
-    return abort_all(s, "cancel()", [] {});
+    return abort_all(s, "cancel()", [](guarded&) {});
 }
 
 std::size_t core::set_expiry(timer_state& s, time_count expiry) noexcept {
     return abort_all(s, "expires_at()",
-                     [&] { book_.set_idle_expiry(s, expiry, alarm_.armed_for()); });
+                     [&](guarded& g) { g.book_.set_idle_expiry(s, expiry, g.alarm_.armed_for()); });
 }
 
 void core::remove(timer_state& s) noexcept {
-    abort_all(s, "the end of a timer", [&] { book_.remove(s); });
+    abort_all(s, "the end of a timer", [&](guarded& g) { g.book_.remove(s); });
 }
 
 std::size_t core::abort_first(timer_state& s) noexcept {
     const locked guard(*this, "cancel_one()");
-    const std::size_t aborted = abort_some(s, 1);
-    delivery_.settle(s);
+    const std::size_t aborted = guard->abort_some(s, 1);
+    guard->delivery_.settle(s);
     return aborted;
 }
 
 // Aborts no more than `most` waits of a timer. Leaves the timer filed. The caller calls settle().
-std::size_t core::abort_some(timer_state& s, std::size_t most) noexcept {
+std::size_t core::guarded::abort_some(timer_state& s, std::size_t most) noexcept {
     std::size_t done = 0;
     if (!s.waits.empty()) {
         note_saved(s.expiry.get());
@@ -158,7 +165,7 @@ std::size_t core::abort_some(timer_state& s, std::size_t most) noexcept {
     if (most != 0 && s.life() == timer_life::waiting) {
         wait_node& wait = s.waits.front();
         s.waits.clear();
-        if (!is_crowded() || !out().push_proxy(wait, queue_port::proxy::abort, false)) {
+        if (!core_.is_crowded() || !out().push_proxy(wait, queue_port::proxy::abort, false)) {
             wait.owner = nullptr;
             delivery_.finish(wait, wait_node::result_state::aborted);
         }
@@ -177,7 +184,7 @@ std::size_t core::abort_some(timer_state& s, std::size_t most) noexcept {
 }
 
 // Aborts a wait that is attached.
-void core::abort(wait_node& wait) noexcept {
+void core::guarded::abort(wait_node& wait) noexcept {
     ASIO_WHEEL_PROBE2(cancel, wait.owner, 1);
     note_saved(wait.owner->expiry.get());
     delivery_.detach_and_remove(wait);
@@ -185,7 +192,7 @@ void core::abort(wait_node& wait) noexcept {
     make_ready(wait, wait_node::result_state::aborted);
 }
 
-void core::make_ready(wait_node& wait, wait_node::result_state how) noexcept {
+void core::guarded::make_ready(wait_node& wait, wait_node::result_state how) noexcept {
     if (!delivery_.make_ready(wait, how)) {
         release_work();
     }
@@ -193,7 +200,10 @@ void core::make_ready(wait_node& wait, wait_node::result_state how) noexcept {
 
 // end_unlocked() has met a visit.
 bool core::was_cancelled(timer_state& s) noexcept {
-    const locked guard(*this, "cancel()");
+    return locked(*this, "cancel()")->was_cancelled(s);
+}
+
+bool core::guarded::was_cancelled(const timer_state& s) noexcept {
     const bool cancelled = s.was_cancelled();
     if (cancelled) {
         note_saved(s.expiry.get());
@@ -212,7 +222,10 @@ wait_node* core::withdraw(timer_state& s) noexcept {
             return wait;
         }
     }
-    const locked guard(*this, "the end of an operation with a deadline");
+    return locked(*this, "the end of an operation with a deadline")->withdraw(s);
+}
+
+wait_node* core::guarded::withdraw(timer_state& s) noexcept {
     if (s.waits.empty()) {
         return nullptr;
     }
@@ -235,7 +248,10 @@ wait_node* core::withdraw(timer_state& s) noexcept {
 
 // `before`: the expiry, if it was changed already.
 std::size_t core::postpone(timer_state& s, time_count expiry, time_count before) noexcept {
-    const locked guard(*this, "postpone()");
+    return locked(*this, "postpone()")->postpone(s, expiry, before);
+}
+
+std::size_t core::guarded::postpone(timer_state& s, time_count expiry, time_count before) noexcept {
     if (s.waits.empty()) {
         book_.set_idle_expiry(s, expiry, alarm_.armed_for());
         delivery_.settle(s);
@@ -249,7 +265,7 @@ std::size_t core::postpone(timer_state& s, time_count expiry, time_count before)
 
 // The expiry of a timer has changed: its waits go on waiting, for the new one. Returns how many
 // waits.
-std::size_t core::refile(timer_state& s) noexcept {
+std::size_t core::guarded::refile(timer_state& s) noexcept {
     const bool due = s.life() == timer_life::due; // But no wait was claimed yet.
     if (due) {
         s.waits.for_each([this](wait_node& wait) { delivery_.take_back(wait); });
@@ -265,8 +281,11 @@ std::size_t core::refile(timer_state& s) noexcept {
 }
 
 void core::bring_forward(timer_state& s, time_count expiry) noexcept {
-    const locked guard(*this, "scale()");
-    const visit others(*this);
+    locked(*this, "scale()")->bring_forward(s, expiry);
+}
+
+void core::guarded::bring_forward(timer_state& s, time_count expiry) noexcept {
+    const visit others(core_);
     for (;;) {
         const timer_life life = s.life_in_visit();
         const time_count present = s.expiry.get_in_visit();
@@ -283,7 +302,10 @@ void core::bring_forward(timer_state& s, time_count expiry) noexcept {
 }
 
 void core::touched(timer_state& s) noexcept {
-    const locked guard(*this, "touch()");
+    locked(*this, "touch()")->touched(s);
+}
+
+void core::guarded::touched(timer_state& s) noexcept {
     const timer_life life = s.life_in_visit();
     if (life == timer_life::waiting || life == timer_life::guarded) {
         note_saved(s.expiry.get());
@@ -291,7 +313,10 @@ void core::touched(timer_state& s) noexcept {
 }
 
 void core::move(timer_state& from, timer_state& to) noexcept {
-    const locked guard(*this, "moving a timer");
+    locked(*this, "moving a timer")->move(from, to);
+}
+
+void core::guarded::move(timer_state& from, timer_state& to) noexcept {
     book_.replace(from, to);
     to.waits.swap(from.waits);
     to.waits.for_each([&to](wait_node& wait) { wait.owner = &to; });
@@ -332,7 +357,7 @@ void core::cancel(cancel_link& link) noexcept {
     const locked guard(*this, "a cancellation slot");
     slotted_node* const wait = link.wait.load(std::memory_order_relaxed);
     if (wait != nullptr && wait->owner != nullptr) {
-        abort(*wait);
+        guard->abort(*wait);
     }
 }
 

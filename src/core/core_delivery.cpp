@@ -15,29 +15,28 @@ namespace asio_wheel::detail {
 
 bool core::claim_in_queue(wait_node& wait) noexcept {
     const locked guard(*this, "running handlers");
-    note_turn_of(wait);
+    guard->note_turn_of(wait);
     if (!delivery::is_turn(wait)) {
         return false;
     }
-    claim(wait);
+    guard->claim(wait);
     return true;
 }
 
 bool core::dispatch(wait_node& wait) noexcept {
     const locked guard(*this, "running handlers");
     if (wait.where() == wait_node::location::queue) {
-        note_turn_of(wait);
+        guard->note_turn_of(wait);
     }
-    return delivery_.leave(wait);
+    return guard->delivery_.leave(wait);
 }
 
 void core::dispatch_later(wait_node& wait) noexcept {
-    const locked guard(*this, "running handlers");
-    delivery_.come_back(wait);
+    locked(*this, "running handlers")->delivery_.come_back(wait);
 }
 
 // Detaches a wait that has a result. From now on it belongs to the caller, who delivers it.
-void core::claim(wait_node& wait) noexcept {
+void core::guarded::claim(wait_node& wait) noexcept {
     if (wait.owner == nullptr) {
         return;
     }
@@ -67,7 +66,7 @@ bool core::prepare_destroy(wait_node& wait) noexcept {
         return false;
     }
     if (wait.owner != nullptr) {
-        delivery_.detach_and_remove(wait);
+        guard->delivery_.detach_and_remove(wait);
         counts_.here().forgotten();
     } else {
         delivery::disconnect_slot(wait);
@@ -86,10 +85,10 @@ core::arrival core::arrive(const lifetime_ptr& lifetime, wait_node& wait) noexce
         return arrival::dropped;
     default:
         if (wait.owner != nullptr) {
-            core& c = *lifetime->core;
-            c.claim(wait);
-            if (c.queue_.driver_is_work) { // See may_be_all().
-                static_cast<void>(c.become_idle());
+            guarded& g = *lifetime->core->guarded_;
+            g.claim(wait);
+            if (g.queue_.driver_is_work) { // See may_be_all().
+                g.become_idle();
             }
         } else if (wait.result == wait_node::result_state::due &&
                    needs_wheel_when_delivered(wait.kind)) {
@@ -106,19 +105,19 @@ void core::abandon(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
     if (wait.owner == nullptr) {
         return;
     }
-    core& c = *lifetime->core;
+    guarded& g = *lifetime->core->guarded_;
     const bool waited = wait.is_waiting();
-    c.delivery_.detach_and_remove(wait);
-    c.counts_.here().forgotten();
-    if (waited && !c.closing_) {
-        c.release_work();
-        c.out().post(nullptr); // Under the lock, because the core may end without it.
+    g.delivery_.detach_and_remove(wait);
+    g.counts_.here().forgotten();
+    if (waited && !g.closing_) {
+        g.release_work();
+        g.out().post(nullptr); // Under the lock, because the core may end without it.
     }
 }
 
 // Ends work that may be the last. If no thread runs the context yet, it would stop before it has
 // begun. So a turn in the queue ends the work.
-void core::release_work() noexcept {
+void core::guarded::release_work() noexcept {
     want_turn(now());
     if (std::exchange(rest_counts_, true)) {
         queue_.work_finished(); // Not the last work: that turn counts, too.

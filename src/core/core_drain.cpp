@@ -13,23 +13,24 @@ namespace asio_wheel::detail {
 
 std::size_t core::stop() noexcept {
     const locked guard(*this, "drain()");
-    stall_.end();
-    stopped_ = true; // No wait starts from now on: but one may on each tombstone, until its slice
-                     // comes.
-    return static_cast<std::size_t>(counts_.pending()) + book_.entries().size();
+    guard->stall_.end();
+    guard->stopped_ =
+        true; // No wait starts from now on: but one may on each tombstone, until its slice
+              // comes.
+    return static_cast<std::size_t>(counts_.pending()) + guard->book_.entries().size();
 }
 
 std::size_t core::drain(std::span<time_count> expiries, bool& more) noexcept {
     const locked guard(*this, "drain()");
     const visit others(*this);
     std::size_t aborted = 0;
-    more = book_.take_all([&](timer_state& s) {
-        const std::size_t some = abort_some(s, options_.budget - aborted);
+    more = guard->book_.take_all([&](timer_state& s) {
+        const std::size_t some = guard->abort_some(s, options_.budget - aborted);
         std::fill_n(expiries.begin() + static_cast<std::ptrdiff_t>(aborted), some, s.expiry.get());
         aborted += some;
         const bool all = s.waits.empty(); // Or it has more waits than a slice takes.
         if (all) {
-            delivery_.settle(s);
+            guard->delivery_.settle(s);
         }
         return all;
     });

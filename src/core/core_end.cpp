@@ -15,31 +15,32 @@ core::~core() = default; // Here: its members are those of the library.
 
 void core::after_fork() {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    alarm_.after_fork();
+    guarded_->alarm_.after_fork();
 }
 
 bool core::end(wait_list& doomed) noexcept {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    begin_to_close();
-    stall_.end();
+    guarded& g = *guarded_;
+    g.begin_to_close();
+    g.stall_.end();
     const visit others(*this);
     std::size_t left = options_.budget;
-    const bool more = book_.take_all([&](timer_state& s) {
-        left -= detach_some(s, doomed, left);
+    const bool more = g.book_.take_all([&](timer_state& s) {
+        left -= g.detach_some(s, doomed, left);
         const bool all = s.waits.empty(); // A timer may have very many waits.
         if (all) {
-            delivery_.settle(s);
+            g.delivery_.settle(s);
         }
         return all;
     });
-    while (left != 0 && delivery_.first_listed() != nullptr) {
-        timer_state& s = *delivery_.first_listed();
-        left -= detach_some(s, doomed, left);
-        delivery_.settle(s); // Removes it from the list with its last wait.
+    while (left != 0 && g.delivery_.first_listed() != nullptr) {
+        timer_state& s = *g.delivery_.first_listed();
+        left -= g.detach_some(s, doomed, left);
+        g.delivery_.settle(s); // Removes it from the list with its last wait.
     }
-    for (; left != 0 && !unwanted_.empty(); --left) {
-        wait_node& wait = unwanted_.front();
-        unwanted_.erase(wait);
+    for (; left != 0 && !g.unwanted_.empty(); --left) {
+        wait_node& wait = g.unwanted_.front();
+        g.unwanted_.erase(wait);
         doomed.push_back(wait);
     }
     return more || left != options_.budget;
@@ -55,7 +56,7 @@ void core::end() noexcept {
 // operation in the queue counts once, and nothing else does: each_counts(). Until now, a wake-up
 // and the rest of a turn need not have counted by themselves: waits did. A thread of Asio may still
 // run one of them.
-void core::begin_to_close() noexcept {
+void core::guarded::begin_to_close() noexcept {
     if (std::exchange(closing_, true) || !queue_.ends_without_work) {
         return;
     }
@@ -68,14 +69,15 @@ void core::begin_to_close() noexcept {
 }
 
 // The context ends, and a wait that counted as work will not be in its queue any more.
-void core::forget_work() noexcept {
+void core::guarded::forget_work() noexcept {
     if (queue_.ends_without_work) {
         queue_.work_finished();
     }
 }
 
 // Detaches no more than `most` waits. Returns how many.
-std::size_t core::detach_some(timer_state& s, wait_list& doomed, std::size_t most) noexcept {
+std::size_t core::guarded::detach_some(timer_state& s, wait_list& doomed,
+                                       std::size_t most) noexcept {
     std::size_t detached = 0;
     for (; !s.waits.empty() && detached < most; ++detached) {
         wait_node& wait = s.waits.front();

@@ -21,26 +21,27 @@ wheel_stats core::stats() const {
     counts_.forget_ended();
     const wait_counts counts = counts_.sum();
     wheel_stats result;
-    result.rejected = totals_.rejected;
-    result.wake_ups = totals_.wake_ups;
-    result.spurious_wake_ups = totals_.spurious_wake_ups;
-    result.stalls = stall_.stalls();
-    result.stalled = stall_.stalled();
-    if (const auto& measured = measured_.if_any()) {
+    const guarded& g = *guarded_;
+    result.rejected = g.rejected_;
+    result.wake_ups = g.wake_ups_;
+    result.spurious_wake_ups = g.spurious_wake_ups_;
+    result.stalls = g.stall_.stalls();
+    result.stalled = g.stall_.stalled();
+    if (const auto& measured = g.measured_.if_any()) {
         result.lateness = measured->lateness;
         result.loop_lag = measured->loop_lag;
     }
     result.pending = counts.pending();
-    result.peak_pending = (std::max)(totals_.peak_pending, result.pending);
+    result.peak_pending = (std::max)(g.peak_pending_, result.pending);
     result.scheduled = counts.scheduled;
     result.fired = counts.fired;
     result.expired = counts.expired;
     result.cancelled = counts.cancelled;
     result.dropped = counts.forgotten;
     result.postponed = counts.postponed;
-    result.cascaded = book_.cascaded();
-    if (handler_delay_) {
-        result.handler_delay = *handler_delay_;
+    result.cascaded = g.book_.cascaded();
+    if (g.handler_delay_) {
+        result.handler_delay = *g.handler_delay_;
     }
     return result;
 }
@@ -53,7 +54,7 @@ std::size_t core::pending() const {
 
 wake_up_history::counts core::recent_wake_ups() const {
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    const auto& measured = measured_.if_any();
+    const auto& measured = guarded_->measured_.if_any();
     return measured ? measured->wake_ups.until(unit().seconds_of(now()))
                     : wake_up_history::counts();
 }
@@ -63,7 +64,7 @@ recent_lateness core::lateness() {
     lateness_meter::sample latest;
     {
         const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-        const auto& measured = measured_.if_any();
+        const auto& measured = guarded_->measured_.if_any();
         if (!measured) {
             return {};
         }
@@ -71,15 +72,15 @@ recent_lateness core::lateness() {
     }
     latest.time = processor_time_of(latest.thread);
     const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    latest.lag = measured_.get().loop_lag.sum();
+    latest.lag = guarded_->measured_.get().loop_lag.sum();
     latest.when = unit().nanoseconds_of(now());
-    return measured_.get().meter.recent(latest);
+    return guarded_->measured_.get().meter.recent(latest);
 }
 
 // The lock is held for so many slots at a time that it takes some microseconds, full or empty.
 wheel_occupancy core::occupancy(std::size_t most_cells) const {
     constexpr std::size_t most_looks = 16; // Of a cell.
-    const wheel& entries = book_.entries();
+    const wheel& entries = guarded_->book_.entries();
     const std::size_t slots = entries.slots();
     const std::size_t size = std::bit_ceil((slots - 1) / most_cells + 1); // Of a cell, in slots.
     const std::size_t at_once = wheel_walk::most_slots / (std::min)(size, most_looks * most_looks);
@@ -98,8 +99,7 @@ wheel_occupancy core::occupancy(std::size_t most_cells) const {
             static_cast<std::int64_t>(width > longest / tick ? longest : width * tick));
         for (std::size_t cell = 0; cell < level.fill.size();) {
             const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-            level.current =
-                static_cast<std::size_t>(book_.clock().round_down(now()) / width % slots);
+            level.current = static_cast<std::size_t>(clock_.round_down(now()) / width % slots);
             const std::size_t end = (std::min)(cell + at_once, level.fill.size());
             for (; cell < end; ++cell) {
                 level.fill[cell] = static_cast<std::uint8_t>(

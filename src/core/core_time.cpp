@@ -13,20 +13,22 @@
 namespace asio_wheel::detail {
 
 void core::pause(time_count at) noexcept {
-    const locked guard(*this, "pause()");
+    locked(*this, "pause()")->pause(at);
+}
+
+void core::guarded::pause(time_count at) noexcept {
     if (paused()) {
         return;
     }
     static_cast<void>(follow_set_back(now()));
-    wheel_clock& clock = book_.clock();
-    clock.pause(at);
+    clock_.pause(at);
     if (book_.entries().now() == 0 && book_.entries().empty()) {
         // Of a new wheel. Then the order of what is due at one time does not depend on how long ago
         // it was made: a test with virtual_time does the same each time.
-        clock.begin_ticks();
+        clock_.begin_ticks();
     }
     {
-        const visit others(*this);
+        const visit others(core_);
         note_jump(now());
     }
     alarm_.disarm();
@@ -37,11 +39,14 @@ void core::pause(time_count at) noexcept {
 }
 
 void core::resume() noexcept {
-    const locked guard(*this, "resume()");
+    locked(*this, "resume()")->resume();
+}
+
+void core::guarded::resume() noexcept {
     if (paused()) {
-        book_.clock().resume();
+        clock_.resume();
         {
-            const visit others(*this);
+            const visit others(core_);
             note_jump(now());
         }
         alarm_.disarm();
@@ -53,12 +58,12 @@ std::size_t core::advance_to(time_count t) {
     std::size_t due = 0;
     for (bool first = true, more = true; more; first = false) {
         const locked guard(*this, "advance()");
-        require_paused();
-        book_.clock().set(t);
+        guard->require_paused();
+        clock_.set(t);
         if (first) {
-            book_.end_pass(); // What the pass has held back may be due now.
+            guard->book_.end_pass(); // What the pass has held back may be due now.
         }
-        const progress found = slice(now());
+        const guarded::progress found = guard->slice(now());
         due += found.due;
         more = found.more;
     }
@@ -81,25 +86,25 @@ std::optional<time_count> core::next_step() {
         std::optional<tick_t> next;
         {
             const locked guard(*this, "advance_to_next()");
-            require_paused();
-            book_.end_pass(); // What the pass has held back may be next.
+            guard->require_paused();
+            guard->book_.end_pass(); // What the pass has held back may be next.
             const visit others(*this);
-            next = book_.entries().find_next_expiry(options_.budget);
+            next = guard->book_.entries().find_next_expiry(options_.budget);
             if (!next) {
                 continue; // That was one slice.
             }
-            if (*next >= last_tick || book_.clock().begin_of(*next) == never) {
+            if (*next >= last_tick || clock_.begin_of(*next) == never) {
                 return std::nullopt;
             }
-            if (*next > book_.tick_at(now())) {
-                return book_.clock().first_in(*next);
+            if (*next > guard->book_.tick_at(now())) {
+                return clock_.first_in(*next);
             }
         }
         std::optional<time_count> first;
         for (bool more = true; more;) {
             const locked guard(*this, "advance_to_next()");
             const visit others(*this);
-            more = book_.find_first(*next, first);
+            more = guard->book_.find_first(*next, first);
         }
         if (first == never) {
             return std::nullopt;
@@ -110,7 +115,7 @@ std::optional<time_count> core::next_step() {
     }
 }
 
-void core::require_paused() const {
+void core::guarded::require_paused() const {
     if (!paused()) {
         BOOST_THROW_EXCEPTION(
             std::logic_error("asio_wheel: only paused time can be advanced; pause() comes first"));

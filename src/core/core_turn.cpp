@@ -18,7 +18,11 @@ namespace asio_wheel::detail {
 void* core::on_wake_up(std::uint64_t turn) noexcept {
     const handler_scope scope(*this);
     locked guard(*this, "its wake-up");
-    const time_count now = this->now();
+    return guard->on_wake_up(guard, turn);
+}
+
+void* core::guarded::on_wake_up(locked& guard, std::uint64_t turn) noexcept {
+    const time_count now = clock_.now();
     void* first = nullptr;
     if (alarm_.fired(turn)) {
         first = wake_up(guard, now);
@@ -30,9 +34,9 @@ void* core::on_wake_up(std::uint64_t turn) noexcept {
 }
 
 // The driver's wait has expired. A wake-up by which the wheel goes on giving way does not count.
-void* core::wake_up(locked& guard, time_count now) noexcept {
+void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
     const bool counts = !stall_.giving_way();
-    const std::uint64_t nothing_due = totals_.spurious_wake_ups;
+    const std::uint64_t nothing_due = spurious_wake_ups_;
     const std::chrono::nanoseconds time = unit().nanoseconds_of(now);
     void* first = nullptr;
     if (rest_ == rest::nothing) { // Otherwise the turn that is queued looks at the clock.
@@ -53,14 +57,14 @@ void* core::wake_up(locked& guard, time_count now) noexcept {
             share_.begin_turn(now);
             first = this->turn(guard, now, entries);
             if (first == nullptr && rest_ == rest::nothing && counts && !stall_.giving_way()) {
-                ++totals_.spurious_wake_ups;
+                ++spurious_wake_ups_;
             }
         }
     }
     if (counts) {
-        ++totals_.wake_ups;
+        ++wake_ups_;
         wake_ups_in_second& second = measured_.get().wake_ups.at(unit().seconds_of(now));
-        ++(totals_.spurious_wake_ups == nothing_due ? second.due : second.nothing_due);
+        ++(spurious_wake_ups_ == nothing_due ? second.due : second.nothing_due);
     }
     return first;
 }
@@ -68,10 +72,14 @@ void* core::wake_up(locked& guard, time_count now) noexcept {
 void* core::on_turn() noexcept {
     const handler_scope scope(*this);
     locked guard(*this, "its turn");
+    return guard->on_turn(guard);
+}
+
+void* core::guarded::on_turn(locked& guard) noexcept {
     BOOST_ASSERT(rest_ == rest::queued);
     rest_ = rest::nothing;
     const bool counts = std::exchange(rest_counts_, false);
-    const time_count now = this->now();
+    const time_count now = clock_.now();
     const std::chrono::nanoseconds others = share_.begin_rest(now);
     // If others were busy for long, what has become due meanwhile may be the victim of a stall.
     // Only a wake-up judges that, because it comes after the context has looked at its sockets.
@@ -87,7 +95,7 @@ void* core::on_turn() noexcept {
 // When a turn returns, the context counts one piece of work as finished. That is the work of the
 // first wait; or, if there is none, one that is started here. `counts`: the turn has counted as
 // work since it was queued.
-void core::count_turn(void* first, bool counts) noexcept {
+void core::guarded::count_turn(void* first, bool counts) noexcept {
     if (first != nullptr && counts) {
         queue_.work_finished();
     } else if (first == nullptr && !counts) {
@@ -100,7 +108,7 @@ void core::count_turn(void* first, bool counts) noexcept {
 // left, or arms the driver. Returns the first operation, which the context completes when the turn
 // is over: so n waits are n handlers. The turn never runs the rest, which would run the next rest
 // inside itself, and so on.
-void* core::turn(locked& guard, time_count until, std::size_t entries) noexcept {
+void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) noexcept {
     rest_ = rest::running;
     void* first = nullptr;
     std::size_t looked_at = 0;
@@ -140,8 +148,8 @@ void* core::turn(locked& guard, time_count until, std::size_t entries) noexcept 
 }
 
 // Makes ready what is due at `now`: in the order of expiry within the slice.
-core::progress core::slice(time_count now) noexcept {
-    const visit others(*this);
+core::guarded::progress core::guarded::slice(time_count now) noexcept {
+    const visit others(core_);
     if (follow_set_back(now)) {
         note_jump(now);
     }
@@ -155,7 +163,7 @@ core::progress core::slice(time_count now) noexcept {
 }
 
 // Makes ready all waits of a timer that is due. Returns how many.
-std::size_t core::expire(timer_state& s, time_count now) noexcept {
+std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
     const time_count expiry = s.expiry.get();
     // Or it was just postponed.
     const auto late =
@@ -175,12 +183,12 @@ std::size_t core::expire(timer_state& s, time_count now) noexcept {
 }
 
 // Whether a turn ends after this slice, however much is left.
-bool core::must_end_turn() const noexcept {
-    return paused() || stopped_ || closing_ || lifetime_->mutex.is_contended();
+bool core::guarded::must_end_turn() const noexcept {
+    return paused() || stopped_ || closing_ || core_.lifetime_->mutex.is_contended();
 }
 
 // Queues a turn, or lets the one under way queue its rest.
-void core::want_turn(time_count now) noexcept {
+void core::guarded::want_turn(time_count now) noexcept {
     if (rest_ == rest::nothing) {
         share_.begin_anew(now);
         queue_rest();
@@ -189,7 +197,7 @@ void core::want_turn(time_count now) noexcept {
     }
 }
 
-void core::queue_rest() noexcept {
+void core::guarded::queue_rest() noexcept {
     BOOST_ASSERT(rest_ == rest::nothing);
     rest_ = rest::queued;
     if (each_counts() && !std::exchange(rest_counts_, true)) {
@@ -199,7 +207,7 @@ void core::queue_rest() noexcept {
 }
 
 // The first wait of a turn says when others had their time: see turn_share.hpp.
-void core::note_turn_of(const wait_node& wait) noexcept {
+void core::guarded::note_turn_of(const wait_node& wait) noexcept {
     if (share_.awaits(&wait)) {
         share_.come(now());
     }
@@ -208,12 +216,12 @@ void core::note_turn_of(const wait_node& wait) noexcept {
 // ---- Stalls
 
 // Whether being so late is a stall. A busy context is known to be late by its delay.
-bool core::is_stall(std::chrono::nanoseconds late) const noexcept {
+bool core::guarded::is_stall(std::chrono::nanoseconds late) const noexcept {
     return stall_.is_stall(late - share_.delay());
 }
 
 // Whether the wheel, which wakes up late, gives way to what the context finds at its sockets.
-bool core::gives_way(std::chrono::nanoseconds late) noexcept {
+bool core::guarded::gives_way(std::chrono::nanoseconds late) noexcept {
     if (paused() || stopped_ || closing_) {
         stall_.end();
         return false;
@@ -229,7 +237,7 @@ bool core::gives_way(std::chrono::nanoseconds late) noexcept {
 
 // For how long the handlers of others have kept this wake-up waiting. A driver is a little late
 // even if nothing else runs.
-std::chrono::nanoseconds core::busy_until(time_count now) const noexcept {
+std::chrono::nanoseconds core::guarded::busy_until(time_count now) const noexcept {
     const std::chrono::nanoseconds others = share_.until_wake_up(alarm_.due(), now);
     const bool slept =
         others <= (std::max<std::chrono::nanoseconds>)(options_.tick, std::chrono::milliseconds(1));
@@ -238,7 +246,7 @@ std::chrono::nanoseconds core::busy_until(time_count now) const noexcept {
 
 // While the wheel gives way, the waits of a timer are moved, touched or cancelled, which had this
 // expiry until then.
-void core::note_saved(time_count expiry) noexcept {
+void core::guarded::note_saved(time_count expiry) noexcept {
     if (stall_.giving_way() && book_.was_due(expiry)) {
         stall_.saved();
     }
@@ -247,7 +255,7 @@ void core::note_saved(time_count expiry) noexcept {
 // Paused time begins or ends, or the clock was set back: time jumps. Nothing is late any more, and
 // the next pass visits again what was held back. In a visit, whose end says that the wheel does not
 // give way any more.
-void core::note_jump(time_count now) noexcept {
+void core::guarded::note_jump(time_count now) noexcept {
     behind_ = false;
     share_.begin_anew(now);
     if (stall_.giving_way()) {
@@ -257,12 +265,12 @@ void core::note_jump(time_count now) noexcept {
 }
 
 // The guard has ended a stall outside of a visit.
-void core::end_stall() noexcept {
-    const visit none(*this); // Its end says that owners need not take the lock any more.
+void core::guarded::end_stall() noexcept {
+    const visit none(core_); // Its end says that owners need not take the lock any more.
 }
 
 // The driver is armed anew, because it must not sleep longer than what is filed from now on allows.
-bool core::follow_set_back(time_count now) noexcept {
+bool core::guarded::follow_set_back(time_count now) noexcept {
     const bool set_back = !stopped_ && book_.follow_set_back(now);
     if (set_back) {
         alarm_.disarm();
@@ -274,7 +282,7 @@ bool core::follow_set_back(time_count now) noexcept {
 
 // Arms the driver for the next expiry, unless it is armed for that or earlier. Without memory,
 // takes turns by way of the context's queue until there is some.
-void core::keep_armed() noexcept {
+void core::guarded::keep_armed() noexcept {
     // Paused time does not pass by itself, so no wait needs the driver. At its end, a context
     // destroys all waits.
     if (rest_ != rest::nothing || closing_ || book_.entries().empty() || become_idle() ||
@@ -285,17 +293,16 @@ void core::keep_armed() noexcept {
     if (next >= alarm_.armed_for()) {
         return;
     }
-    const wheel_clock& clock = book_.clock();
-    const time_count real = clock.real();
+    const time_count real = clock_.real();
     if (real == never) {
         return; // The clock has ended, and no time passes any more.
     }
     const time_count earlier = unit().units_of(share_.delay());
     // Or it has passed: then the context is not late, unless that was left out.
-    const time_count now = clock.corrected(real);
+    const time_count now = clock_.corrected(real);
     const time_count due =
-        (std::max)(clock.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
-    if (alarm_.arm(next, sum_saturating(clock.real_begin_of(next), -earlier), real, due)) {
+        (std::max)(clock_.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
+    if (alarm_.arm(next, sum_saturating(clock_.real_begin_of(next), -earlier), real, due)) {
         queue_.work_finished(); // Not the last work: a wait is pending.
     } else {
         want_turn(now);
@@ -307,10 +314,10 @@ void core::keep_armed() noexcept {
 //
 // Called by each wake-up, and after a handler if its thread has ended as many waits as it has
 // started.
-bool core::become_idle() noexcept {
+bool core::guarded::become_idle() noexcept {
     counts_.forget_ended();
     if (!any_wait_pending()) {
-        idle_.store(true, std::memory_order_seq_cst);
+        core_.idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {
             alarm_.disarm();
             if (stall_.giving_way()) { // There is nothing to deliver.
@@ -320,15 +327,14 @@ bool core::become_idle() noexcept {
             return true;
         }
     }
-    if (idle_.load(std::memory_order_relaxed)) {
-        idle_.store(false, std::memory_order_relaxed);
+    if (core_.idle_.load(std::memory_order_relaxed)) {
+        core_.idle_.store(false, std::memory_order_relaxed);
     }
     return false;
 }
 
 void core::disarm_if_idle() noexcept {
-    const locked guard(*this, "running handlers");
-    static_cast<void>(become_idle());
+    locked(*this, "running handlers")->become_idle();
 }
 
 } // namespace asio_wheel::detail

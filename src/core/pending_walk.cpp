@@ -4,18 +4,68 @@
 #include <asio_wheel/detail/core/core_scopes.hpp>
 #include <asio_wheel/detail/core/pending_walk.hpp>
 
+#include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/wheel/wheel_walk.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace asio_wheel::detail {
 
-core::pending_walk::turn::turn(walk_turns& turns) : turns_(turns) {
+class core::pending_walk::walk {
+public:
+    explicit walk(core& c);
+    walk(const walk&) = delete;
+    walk& operator=(const walk&) = delete;
+    ~walk();
+
+    [[nodiscard]] std::span<const pending_wait> next();
+
+private:
+    using turns = core::guarded::walk_turns;
+
+    // The thread that walks. A walk inside a walk would wait for itself.
+    class turn {
+    public:
+        explicit turn(turns& t);
+        turn(const turn&) = delete;
+        turn& operator=(const turn&) = delete;
+        ~turn();
+
+    private:
+        turns& turns_;
+    };
+
+    void begin(unsigned number);
+    template <class See>
+    void slice(See see);
+    void see(timer_state& s, time_count now);
+
+    core& core_;
+    const turn turn_;
+    std::vector<wheel_entry*> found_;
+    timer_state bookmark_;
+    wheel_walk walk_;
+    std::vector<pending_wait> waits_;
+    bool ended_ = false;
+};
+
+core::pending_walk::pending_walk(core& c) : walk_(new walk(c)) {}
+
+core::pending_walk::~pending_walk() = default;
+
+std::span<const pending_wait> core::pending_walk::next() {
+    return walk_->next();
+}
+
+core::pending_walk::walk::turn::turn(turns& t) : turns_(t) {
     if (turns_.walker.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
         BOOST_THROW_EXCEPTION(
             std::logic_error("asio_wheel: the function of for_each_pending() has called "
@@ -25,31 +75,32 @@ core::pending_walk::turn::turn(walk_turns& turns) : turns_(turns) {
     turns_.walker.store(std::this_thread::get_id(), std::memory_order_relaxed);
 }
 
-core::pending_walk::turn::~turn() {
+core::pending_walk::walk::turn::~turn() {
     turns_.walker.store(std::thread::id(), std::memory_order_relaxed);
     turns_.one.unlock();
 }
 
-core::pending_walk::pending_walk(core& c)
-    : core_(c), turn_(c.walks_), found_(c.options_.budget), walk_(c.book_.entries(), bookmark_) {
-    if (core_.last_walk_ == (std::numeric_limits<std::uint8_t>::max)()) {
+core::pending_walk::walk::walk(core& c)
+    : core_(c), turn_(c.guarded_->walks_), found_(c.options_.budget),
+      walk_(c.guarded_->book_.entries(), bookmark_) {
+    if (core_.guarded_->last_walk_ == (std::numeric_limits<std::uint8_t>::max)()) {
         // The numbers begin anew. A walk that ended early has left older ones on some timers.
         begin(0);
         while (!ended_) {
             slice([](timer_state&, time_count) {});
         }
     }
-    begin(core_.last_walk_ + 1U);
+    begin(core_.guarded_->last_walk_ + 1U);
 }
 
-core::pending_walk::~pending_walk() {
+core::pending_walk::walk::~walk() {
     const locked guard(core_, "for_each_pending()");
     walk_.take_bookmark();
     bookmark_.set_life(timer_life::unknown);
-    core_.book_.begin_walk(0);
+    core_.guarded_->book_.begin_walk(0);
 }
 
-std::span<const pending_wait> core::pending_walk::next() {
+std::span<const pending_wait> core::pending_walk::walk::next() {
     waits_.clear();
     waits_.reserve(found_.size());
     while (waits_.empty() && !ended_) {
@@ -58,17 +109,17 @@ std::span<const pending_wait> core::pending_walk::next() {
     return waits_;
 }
 
-void core::pending_walk::begin(unsigned number) {
+void core::pending_walk::walk::begin(unsigned number) {
     const locked guard(core_, "for_each_pending()");
-    core_.last_walk_ = static_cast<std::uint8_t>(number);
-    core_.book_.begin_walk(core_.last_walk_);
+    core_.guarded_->last_walk_ = static_cast<std::uint8_t>(number);
+    core_.guarded_->book_.begin_walk(core_.guarded_->last_walk_);
     ended_ = false;
 }
 
 // Calls see(timer, now) for the next timers that this walk has not seen. Sets ended_ after the last
 // ones.
 template <class See>
-void core::pending_walk::slice(See see) {
+void core::pending_walk::walk::slice(See see) {
     const locked guard(core_, "for_each_pending()");
     const visit others(core_);
     const wheel_walk::progress passed = walk_.step(found_);
@@ -76,16 +127,17 @@ void core::pending_walk::slice(See see) {
     const time_count now = core_.now();
     for (std::size_t i = 0; i < passed.found; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
-        if (std::exchange(s.seen_by_walk, core_.book_.walk()) != core_.book_.walk()) {
+        if (std::exchange(s.seen_by_walk, core_.guarded_->book_.walk()) !=
+            core_.guarded_->book_.walk()) {
             see(s, now);
         }
     }
     if (!passed.more) {
-        ended_ = !core_.book_.take_missed();
+        ended_ = !core_.guarded_->book_.take_missed();
     }
 }
 
-void core::pending_walk::see(timer_state& s, time_count now) {
+void core::pending_walk::walk::see(timer_state& s, time_count now) {
     const timer_life life = s.life_in_visit();
     if (life != timer_life::waiting && life != timer_life::guarded) {
         return;

@@ -15,6 +15,7 @@
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
+#include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "support/counting_allocator.hpp"

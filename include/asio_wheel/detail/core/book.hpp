@@ -23,7 +23,6 @@
 #include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/wheel_clock.hpp>
-#include <asio_wheel/detail/core/wheel_time.hpp>
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -37,7 +36,7 @@
 
 namespace asio_wheel::detail {
 
-/// Guarded by the wheel's lock, but for what wheel_clock excepts.
+/// Guarded by the wheel's lock.
 class book {
 public:
     /// A timer that is due. Ordered by expiry; equals as the wheel has handed them out.
@@ -58,10 +57,8 @@ public:
         bool more;             ///< Whether the budget ended before the work did.
     };
 
-    book(const wheel_options& options, wheel_time& time, const clock_port& unit);
+    book(const wheel_options& options, wheel_clock& clock);
 
-    [[nodiscard]] const wheel_clock& clock() const noexcept { return clock_; }
-    [[nodiscard]] wheel_clock& clock() noexcept { return clock_; }
     [[nodiscard]] const wheel& entries() const noexcept { return wheel_; }
     [[nodiscard]] wheel& entries() noexcept { return wheel_; }
 
@@ -98,14 +95,6 @@ public:
         }
     }
     void replace(timer_state& from, timer_state& to) noexcept;
-
-    /// Without the lock, by the owner of a tombstone: whether it is filed early enough for a new
-    /// expiry. No visit files it for another tick, and earlier visits have ended.
-    [[nodiscard]] bool is_filed_for(const timer_state& s, time_count expiry) const noexcept {
-        // The origin of ticks may change if the clock can be set.
-        return expiry >= s.expiry.get() ||
-               (clock_.unit().is_steady && expiry > clock_.begin_of(s.deadline()));
-    }
 
     /// Sets the expiry of a timer without waits. If the timer is filed too late for it, files it
     /// again. But for a tick not after `armed_for` only takes it out: a wait that starts files it.
@@ -156,7 +145,7 @@ private:
     [[nodiscard]] std::span<wheel_entry*> found() const noexcept { return {found_.get(), budget_}; }
     void note_moved(const timer_state& s) noexcept { missed_ = missed_ || s.seen_by_walk != walk_; }
 
-    wheel_clock clock_;
+    wheel_clock& clock_;
     wheel wheel_;
     // Where a slice's expired entries are put, and in which order they complete. Not vectors: with
     // the library's debug mode, those of headers and of the compiled core would differ.

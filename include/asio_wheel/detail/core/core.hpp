@@ -35,22 +35,22 @@
 #ifndef ASIO_WHEEL_DETAIL_CORE_CORE_HPP
 #define ASIO_WHEEL_DETAIL_CORE_CORE_HPP
 
-#include <asio_wheel/detail/core/alarm.hpp>
-#include <asio_wheel/detail/core/book.hpp>
+#include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/core_lifetime.hpp>
-#include <asio_wheel/detail/core/delivery.hpp>
-#include <asio_wheel/detail/core/measured.hpp>
 #include <asio_wheel/detail/core/ports.hpp>
 #include <asio_wheel/detail/core/probe.hpp>
 #include <asio_wheel/detail/core/spare_timers.hpp>
-#include <asio_wheel/detail/core/stall_guard.hpp>
 #include <asio_wheel/detail/core/thread_counts.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
-#include <asio_wheel/detail/core/turn_share.hpp>
 #include <asio_wheel/detail/core/visit_count.hpp>
 #include <asio_wheel/detail/core/wait_list.hpp>
+#include <asio_wheel/detail/core/wait_node.hpp>
+#include <asio_wheel/detail/core/wake_up_history.hpp>
+#include <asio_wheel/detail/core/wheel_clock.hpp>
+#include <asio_wheel/detail/core/wheel_time.hpp>
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/lateness.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel_options.hpp>
@@ -64,7 +64,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <thread>
 
 namespace asio_wheel::detail {
 
@@ -170,8 +169,8 @@ public:
     [[nodiscard]] wheel_stats stats() const;
     [[nodiscard]] std::size_t pending() const;
 
-    [[nodiscard]] const clock_port& unit() const noexcept { return book_.clock().unit(); }
-    [[nodiscard]] time_count now() const { return book_.clock().now(); }
+    [[nodiscard]] const clock_port& unit() const noexcept { return clock_.unit(); }
+    [[nodiscard]] time_count now() const { return clock_.now(); }
     [[nodiscard]] bool paused() const noexcept { return anchor_->time.paused(); }
     void pause(time_count at) noexcept; // At a time that it has shown, or at any if it is new.
     void resume() noexcept;
@@ -197,35 +196,11 @@ public:
     void end() noexcept;
 
 private:
+    struct guarded; // What the lock guards: see core_guarded.hpp.
     // See core_scopes.hpp and core_unlocked.hpp.
     class locked;
     class visit;
     class sole_use;
-
-    // What follows the last turn.
-    //
-    //   from     to       when
-    //   nothing  running  the driver wakes the wheel up
-    //            queued   a wait is due when it starts; a wait ends its work outside of the context
-    //   queued   running  its turn in the context's queue comes
-    //   running  nothing  the turn ends, and nothing that is due is left: the driver is armed
-    //            queued   the turn ends, and something is left
-    //            wanted   between two slices, the same happens as in the second row
-    //   wanted   queued   the turn ends
-    enum class rest : std::uint8_t { nothing, queued, running, wanted };
-
-    // What is counted under the lock.
-    struct totals {
-        std::uint64_t peak_pending = 0;
-        std::uint64_t rejected = 0;
-        std::uint64_t wake_ups = 0;
-        std::uint64_t spurious_wake_ups = 0;
-    };
-
-    struct walk_turns {
-        mutex one; // Taken before the lock, and held while code of the user runs.
-        std::atomic<std::thread::id> walker; // The thread that holds it.
-    };
 
     // What those without the lock do if they have to take it.
     void arm_for_new_wait() noexcept;
@@ -233,61 +208,9 @@ private:
     std::size_t postpone(timer_state& s, time_count expiry, time_count before) noexcept;
     void disarm_if_idle() noexcept;
 
-    [[nodiscard]] outbox& out() noexcept { return delivery_.out(); }
-
-    // With the lock: timers and waits.
-    void file(timer_state& s) noexcept;
-    std::size_t refile(timer_state& s) noexcept;
     template <class Finish>
     std::size_t abort_all(timer_state& s, const char* purpose, Finish finish) noexcept;
-    std::size_t abort_some(timer_state& s, std::size_t most) noexcept;
-    void abort(wait_node& wait) noexcept;
-    void make_ready(wait_node& wait, wait_node::result_state how) noexcept;
-    void refuse(wait_node& wait, wait_node::result_state why) noexcept;
-    void claim(wait_node& wait) noexcept;
-    std::size_t detach_some(timer_state& s, wait_list& doomed, std::size_t most) noexcept;
-    void note_crowd() noexcept;
-    void note_peak(const thread_block& counts) noexcept;
     [[nodiscard]] bool may_be_all(const thread_block& counts, std::uint64_t waits) const noexcept;
-
-    // With the lock: turns. turn() releases it between slices.
-    [[nodiscard]] void* wake_up(locked& guard, time_count now) noexcept;
-    [[nodiscard]] void* turn(locked& guard, time_count until, std::size_t entries) noexcept;
-    std::size_t expire(timer_state& s, time_count now) noexcept;
-    struct progress {
-        std::size_t due; // Waits.
-        std::size_t looked_at;
-        bool more;
-    };
-    progress slice(time_count now) noexcept;
-    [[nodiscard]] bool must_end_turn() const noexcept;
-    void count_turn(void* first, bool counts) noexcept;
-    void want_turn(time_count now) noexcept;
-    void queue_rest() noexcept;
-    [[nodiscard]] bool is_stall(std::chrono::nanoseconds late) const noexcept;
-    [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
-    [[nodiscard]] std::chrono::nanoseconds busy_until(time_count now) const noexcept;
-    void note_turn_of(const wait_node& wait) noexcept;
-    void note_saved(time_count expiry) noexcept;
-    void note_jump(time_count now) noexcept;
-    void end_stall() noexcept;
-    bool follow_set_back(time_count now) noexcept;
-
-    // With the lock: the driver.
-    void keep_armed() noexcept;
-    [[nodiscard]] bool become_idle() noexcept;
-    [[nodiscard]] bool any_wait_pending() const noexcept {
-        return counts_.pending() != delivery_.due_elsewhere();
-    }
-
-    // With the lock: the end.
-    [[nodiscard]] bool each_counts() const noexcept { return queue_.ends_without_work && closing_; }
-    void begin_to_close() noexcept;
-    void forget_work() noexcept;
-    void release_work() noexcept;
-    void require_paused() const;
-
-    static constexpr std::size_t many = 16'384; // More operations than caches are likely to hold.
 
     // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache
     // line of its own; the time changes when it is paused or set back.
@@ -296,7 +219,9 @@ private:
     const bool lock_free_; // Whether timers can be used without the lock.
     const wheel_anchor::owner anchor_;
     queue_port& queue_;
+    wheel_clock clock_;
     mutable thread_counts counts_; // Who sums them up drops those of threads that have ended.
+    const std::unique_ptr<guarded> guarded_;
 
     // Read without the lock, and written under it. The litmus tests are in test/memory_model/.
     //
@@ -308,26 +233,6 @@ private:
     atomic<bool> idle_{true};
     // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};
-
-    // Guarded by the lock.
-    alignas(64) book book_;
-    delivery delivery_;
-    alarm alarm_;
-    rest rest_ = rest::nothing;
-    bool rest_counts_ = false; // It counts as work by itself. Without, it needs waits that do.
-    bool stopped_ = false;     // drain() was called.
-    bool closing_ = false;     // The context ends.
-    bool behind_ = false;      // The last turn has left out what became due while others were busy.
-    std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
-    std::size_t unseen_ = 0;     // Waits that started since the peak was compared.
-    turn_share share_;
-    stall_guard stall_;
-    wait_list unwanted_; // Waits started after the end. They are destroyed with the service.
-    totals totals_;
-    measured measured_;
-    std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
-
-    walk_turns walks_;
 };
 
 } // namespace asio_wheel::detail

@@ -7,12 +7,14 @@
 #define ASIO_WHEEL_DETAIL_CORE_CORE_SCOPES_HPP
 
 #include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/core_guarded.hpp>
 
 #include <mutex>
 
 namespace asio_wheel::detail {
 
-// Holds the lock. After releasing it, puts into the context's queue what became ready meanwhile.
+// Holds the lock, and so leads to what that guards. After releasing it, puts into the context's
+// queue what became ready meanwhile.
 class core::locked {
 public:
     // `purpose` is for the message if a wheel without a lock is used by two threads at a time.
@@ -26,11 +28,14 @@ public:
             release();
         }
     }
+    [[nodiscard]] guarded* operator->() const noexcept { return core_.guarded_.get(); }
+
     void release() noexcept {
-        if (core_.out().empty()) {
+        outbox& out = core_.guarded_->out();
+        if (out.empty()) {
             lock_.unlock();
         } else {
-            core_.out().post(&lock_);
+            out.post(&lock_);
         }
     }
     /// Releases the lock, and takes it again.
@@ -58,7 +63,7 @@ public:
     visit(const visit&) = delete;
     visit& operator=(const visit&) = delete;
     ~visit() {
-        const bool goes_on = core_.stall_.giving_way();
+        const bool goes_on = core_.guarded_->stall_.giving_way();
         core_.visits_.end(goes_on);
         core_.anchor_->time.want_touches(goes_on);
     }

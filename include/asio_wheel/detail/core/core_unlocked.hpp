@@ -93,13 +93,19 @@ inline wait_node* core::end_unlocked(timer_state& s) noexcept {
     return &wait;
 }
 
+// If a tombstone is filed early enough for its new expiry, it stays there: no visit files it for
+// another tick, and earlier visits have ended. The origin of ticks may change if the clock can be
+// set.
 inline bool core::set_expiry_unlocked(timer_state& s, time_count expiry) noexcept {
-    const bool set =
-        lock_free_ && s.life() == timer_life::tombstone && book_.is_filed_for(s, expiry);
-    if (set) {
+    if (!lock_free_ || s.life() != timer_life::tombstone) {
+        return false;
+    }
+    const bool filed_for_it = expiry >= s.expiry.get() ||
+                              (clock_.unit().is_steady && expiry > clock_.begin_of(s.deadline()));
+    if (filed_for_it) {
         s.expiry.set(expiry);
     }
-    return set;
+    return filed_for_it;
 }
 
 inline std::size_t core::postpone(timer_state& s, time_count expiry) noexcept {

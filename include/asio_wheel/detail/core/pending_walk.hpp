@@ -7,12 +7,10 @@
 #define ASIO_WHEEL_DETAIL_CORE_PENDING_WALK_HPP
 
 #include <asio_wheel/detail/core/core.hpp>
-#include <asio_wheel/detail/core/timer_state.hpp>
-#include <asio_wheel/detail/wheel/wheel_walk.hpp>
 #include <asio_wheel/pending.hpp>
 
+#include <memory>
 #include <span>
-#include <vector>
 
 namespace asio_wheel::detail {
 
@@ -28,30 +26,9 @@ public:
     [[nodiscard]] std::span<const pending_wait> next();
 
 private:
-    // The thread that walks. A walk inside a walk would wait for itself.
-    class turn {
-    public:
-        explicit turn(walk_turns& turns);
-        turn(const turn&) = delete;
-        turn& operator=(const turn&) = delete;
-        ~turn();
+    class walk;
 
-    private:
-        walk_turns& turns_;
-    };
-
-    void begin(unsigned number);
-    template <class See>
-    void slice(See see);
-    void see(timer_state& s, time_count now);
-
-    core& core_;
-    const turn turn_;
-    std::vector<wheel_entry*> found_;
-    timer_state bookmark_;
-    wheel_walk walk_;
-    std::vector<pending_wait> waits_;
-    bool ended_ = false;
+    const std::unique_ptr<walk> walk_;
 };
 
 } // namespace asio_wheel::detail

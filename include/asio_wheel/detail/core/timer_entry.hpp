@@ -43,7 +43,7 @@
 
 #include <asio_wheel/detail/core/wait_list.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
-#include <asio_wheel/wheel.hpp>
+#include <asio_wheel/detail/wheel/wheel_entry.hpp>
 
 #include <boost/assert.hpp>
 

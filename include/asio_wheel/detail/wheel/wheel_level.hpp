@@ -16,10 +16,7 @@
 
 #include <asio_wheel/detail/memory/zero_memory.hpp>
 #include <asio_wheel/detail/wheel/earliest_ticks.hpp>
-
-#include <boost/intrusive/link_mode.hpp>
-#include <boost/intrusive/list.hpp>
-#include <boost/intrusive/list_hook.hpp>
+#include <asio_wheel/detail/wheel/wheel_entry.hpp>
 
 #include <array>
 #include <cstddef>
@@ -28,10 +25,6 @@
 #include <type_traits>
 
 namespace asio_wheel::detail {
-
-/// The links of an entry.
-using wheel_hook =
-    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::normal_link>>;
 
 struct wheel_slot {
     static constexpr unsigned stripes = 8;

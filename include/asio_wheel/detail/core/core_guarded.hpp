@@ -1,0 +1,154 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// What the lock of a core guards, and what is done under it. Only the compiled library knows this:
+// programs that use timers see core.hpp.
+//
+// Nothing here takes the lock. Who holds it, a core::locked, gets here. Only turn() releases it,
+// between two slices.
+
+#ifndef ASIO_WHEEL_DETAIL_CORE_CORE_GUARDED_HPP
+#define ASIO_WHEEL_DETAIL_CORE_CORE_GUARDED_HPP
+
+#include <asio_wheel/detail/core/alarm.hpp>
+#include <asio_wheel/detail/core/book.hpp>
+#include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/delivery.hpp>
+#include <asio_wheel/detail/core/measured.hpp>
+#include <asio_wheel/detail/core/stall_guard.hpp>
+#include <asio_wheel/detail/core/turn_share.hpp>
+#include <asio_wheel/detail/core/wait_list.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/stats.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+namespace asio_wheel::detail {
+
+struct alignas(64) core::guarded {
+    // What follows the last turn.
+    //
+    //   from     to       when
+    //   nothing  running  the driver wakes the wheel up
+    //            queued   a wait is due when it starts; a wait ends its work outside of the context
+    //   queued   running  its turn in the context's queue comes
+    //   running  nothing  the turn ends, and nothing that is due is left: the driver is armed
+    //            queued   the turn ends, and something is left
+    //            wanted   between two slices, the same happens as in the second row
+    //   wanted   queued   the turn ends
+    enum class rest : std::uint8_t { nothing, queued, running, wanted };
+
+    // What one slice has done.
+    struct progress {
+        std::size_t due; // Waits.
+        std::size_t looked_at;
+        bool more;
+    };
+
+    struct walk_turns {
+        mutex one; // Taken before the lock, and held while code of the user runs.
+        std::atomic<std::thread::id> walker; // The thread that holds it.
+    };
+
+    guarded(core& c, driver_port& driver);
+
+    [[nodiscard]] const clock_port& unit() const noexcept { return clock_.unit(); }
+    [[nodiscard]] time_count now() const { return clock_.now(); }
+    [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
+    [[nodiscard]] outbox& out() noexcept { return delivery_.out(); }
+
+    // Timers and waits.
+    void start(timer_state& s, wait_node& wait) noexcept;
+    void file(timer_state& s) noexcept;
+    std::size_t refile(timer_state& s) noexcept;
+    std::size_t abort_some(timer_state& s, std::size_t most) noexcept;
+    void abort(wait_node& wait) noexcept;
+    [[nodiscard]] bool was_cancelled(const timer_state& s) noexcept;
+    [[nodiscard]] wait_node* withdraw(timer_state& s) noexcept;
+    std::size_t postpone(timer_state& s, time_count expiry, time_count before) noexcept;
+    void bring_forward(timer_state& s, time_count expiry) noexcept;
+    void touched(timer_state& s) noexcept;
+    void move(timer_state& from, timer_state& to) noexcept;
+    void make_ready(wait_node& wait, wait_node::result_state how) noexcept;
+    void refuse(wait_node& wait, wait_node::result_state why) noexcept;
+    void claim(wait_node& wait) noexcept;
+    std::size_t detach_some(timer_state& s, wait_list& doomed, std::size_t most) noexcept;
+    void note_crowd() noexcept;
+    void note_peak(const thread_block& counts) noexcept;
+
+    // Turns. turn() releases the lock between slices.
+    [[nodiscard]] void* on_wake_up(locked& guard, std::uint64_t turn) noexcept;
+    [[nodiscard]] void* on_turn(locked& guard) noexcept;
+    [[nodiscard]] void* wake_up(locked& guard, time_count now) noexcept;
+    [[nodiscard]] void* turn(locked& guard, time_count until, std::size_t entries) noexcept;
+    std::size_t expire(timer_state& s, time_count now) noexcept;
+    progress slice(time_count now) noexcept;
+    [[nodiscard]] bool must_end_turn() const noexcept;
+    void count_turn(void* first, bool counts) noexcept;
+    void want_turn(time_count now) noexcept;
+    void queue_rest() noexcept;
+    [[nodiscard]] bool is_stall(std::chrono::nanoseconds late) const noexcept;
+    [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
+    [[nodiscard]] std::chrono::nanoseconds busy_until(time_count now) const noexcept;
+    void note_turn_of(const wait_node& wait) noexcept;
+    void note_saved(time_count expiry) noexcept;
+    void note_jump(time_count now) noexcept;
+    void end_stall() noexcept;
+    bool follow_set_back(time_count now) noexcept;
+
+    // The driver.
+    void keep_armed() noexcept;
+    bool become_idle() noexcept;
+    [[nodiscard]] bool any_wait_pending() const noexcept {
+        return counts_.pending() != delivery_.due_elsewhere();
+    }
+
+    // Paused time, and the end.
+    void pause(time_count at) noexcept;
+    void resume() noexcept;
+    void require_paused() const;
+    [[nodiscard]] bool each_counts() const noexcept { return queue_.ends_without_work && closing_; }
+    void begin_to_close() noexcept;
+    void forget_work() noexcept;
+    void release_work() noexcept;
+
+    // Of the core: none of these needs the lock.
+    core& core_;
+    const wheel_options& options_;
+    queue_port& queue_;
+    wheel_clock& clock_;
+    thread_counts& counts_;
+
+    book book_;
+    delivery delivery_;
+    alarm alarm_;
+    rest rest_ = rest::nothing;
+    bool rest_counts_ = false; // It counts as work by itself. Without, it needs waits that do.
+    bool stopped_ = false;     // drain() was called.
+    bool closing_ = false;     // The context ends.
+    bool behind_ = false;      // The last turn has left out what became due while others were busy.
+    std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
+    std::size_t unseen_ = 0;     // Waits that started since the peak was compared.
+    turn_share share_;
+    stall_guard stall_;
+    wait_list unwanted_; // Waits started after the end. They are destroyed with the service.
+
+    // What is counted and measured here. Threads count the rest: see thread_counts.
+    std::uint64_t peak_pending_ = 0;
+    std::uint64_t rejected_ = 0;
+    std::uint64_t wake_ups_ = 0;
+    std::uint64_t spurious_wake_ups_ = 0;
+    measured measured_;
+    std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
+
+    walk_turns walks_; // It has a lock of its own.
+};
+
+} // namespace asio_wheel::detail
+
+#endif
