@@ -256,6 +256,7 @@ BOOST_AUTO_TEST_CASE(what_is_due_between_two_slices_of_a_turn_is_not_forgotten) 
     explore_between("postpone", [](core_scene& s, scene_timer& t) { s.postpone(t, now - 2); });
     explore_between("cancel", [](core_scene& s, scene_timer& t) { s.cancel(t); });
     explore_between("drain", [](core_scene& s, scene_timer&) { s.drain(); });
+    explore_between("walk", [](core_scene& s, scene_timer&) { s.walk(); });
 }
 
 BOOST_AUTO_TEST_CASE(a_core_that_becomes_idle_is_armed_for_the_wait_that_starts) {

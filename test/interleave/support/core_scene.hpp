@@ -17,6 +17,7 @@
 #include "interleave/support/explorer.hpp"
 #include "support/manual_core.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -32,7 +33,8 @@ using detail::time_count;
 /// A timer that its owner, or its handler, may destroy.
 struct scene_timer {
     std::optional<detail::timer_state> state{std::in_place};
-    std::size_t moved = 0; ///< What postpone() has returned, if nothing has followed.
+    time_count earliest = 0; ///< Of its expiries since it was re-armed.
+    std::size_t moved = 0;   ///< What postpone() has returned, if nothing has followed.
     timer_life seen = timer_life::unknown;
 };
 
@@ -42,6 +44,8 @@ struct scene_wait : manual_wait {
 
     std::optional<detail::cancel_link> slot;
     bool started = false;
+    time_count expiry = 0; ///< Of its timer, when it started.
+    const scene_timer* timer = nullptr;
     location seen = location::timer;
 };
 
@@ -57,6 +61,7 @@ public:
     [[nodiscard]] scene_timer& timer(time_count expiry) {
         scene_timer& t = timers_.emplace_back();
         t.state->expiry.set(expiry);
+        t.earliest = expiry;
         return t;
     }
     [[nodiscard]] scene_wait& wait(const detail::wait_node::form& form = {}) {
@@ -101,6 +106,8 @@ public:
 
     void start(scene_timer& t, scene_wait& w) {
         w.started = true;
+        w.expiry = t.earliest;
+        w.timer = &t;
         t.moved = 0;
         core.start(*t.state, w);
     }
@@ -115,17 +122,20 @@ public:
     }
     std::size_t rearm(scene_timer& t, time_count expiry) {
         t.moved = 0;
+        t.earliest = expiry;
         return counted(core.set_expiry(*t.state, expiry));
     }
     std::size_t postpone(scene_timer& t, time_count expiry) {
         const on_path here(path::postpone);
         t.moved = core->postpone(*t.state, expiry);
+        t.earliest = std::min(t.earliest, expiry);
         return t.moved;
     }
     /// `to` is unknown.
     void move(scene_timer& from, scene_timer& to) {
         const on_path here(path::move);
         from.moved = 0;
+        to.earliest = from.earliest;
         if (from.state->life() != timer_life::unknown) {
             core->move(*from.state, *to.state);
         }
@@ -267,8 +277,8 @@ private:
             check_timers();
             run_until(a_long_time);
             for (scene_timer& t : timers_) {
-                if (t.state) {
-                    destroy(t);
+                if (t.state && t.state->life() != timer_life::unknown) {
+                    core->remove(*t.state); // A tombstone: nothing is aborted.
                 }
             }
             run_until(a_long_time);
@@ -298,6 +308,10 @@ private:
             }
         }
         check(!waits || core.driver.armed_for(), "the driver is armed while anything waits");
+        for (const scene_wait& w : waits_) {
+            check(w.delivered == 0 || w.expiry <= core.time || w.timer->earliest <= core.time,
+                  "nothing is early");
+        }
     }
 
     void check_waits() {
