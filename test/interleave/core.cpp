@@ -296,9 +296,9 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_refused_goes_the_way_of_all_others) {
         s.together([&] { s.start(t, w); },
                    [&] {
                        s.drain();
-                       s.run_until(s.core.time);
+                       s.run_all();
                    });
-        s.run_until(s.core.time);
+        s.run_all();
         outcome(w.result == result::stopped ? "refused" : "aborted");
     });
 }
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_if_the_number_of_waits_is_limited)
             scene_wait& w = s.wait();
             prepared p{s.armed(1'050, w), w};
             s.core.time = 1'060;
-            s.together([&] { mine.take(s, p); }, [&] { s.run_until(s.core.time); });
+            s.together([&] { mine.take(s, p); }, [&] { s.run_all(); });
         });
     }
 }

@@ -337,6 +337,10 @@ public:
     /// Both, until nothing is left that is due at `t`. Returns how many handlers that were.
     std::size_t run_until(detail::time_count t) {
         time = t;
+        return run_all();
+    }
+    /// The same, while the time stands.
+    std::size_t run_all() {
         std::size_t handlers = 0;
         while (run_one() || wake_up()) {
             ++handlers;

@@ -185,7 +185,7 @@ public:
         return counted(drained);
     }
     /// What a thread of the context does.
-    void run() { core.run_until(core.time); }
+    void run() { core.run_all(); }
     /// What a thread of the other executor does.
     void run_elsewhere() {
         while (core.arrive_one()) {
@@ -223,16 +223,21 @@ public:
         observe([this] { look(true); });
         interleave::together(std::forward<Functions>(functions)...);
     }
-    /// The context and the executor, until nothing is left that is due at `t`.
-    void run_until(time_count t) {
+    /// The context and the executor, until nothing is left that is due.
+    void run_all() {
         do {
-            core.run_until(t);
+            run();
         } while (core.arrive_one());
     }
 
     manual_core core;
 
 private:
+    void pass(time_count t) {
+        core.time = t;
+        run_all();
+    }
+
     std::size_t counted(std::size_t n) {
         counted_.fetch_add(n, std::memory_order_relaxed);
         return n;
@@ -273,15 +278,15 @@ private:
         if (core.has_ended()) {
             run_elsewhere();
         } else {
-            run_until(core.time);
+            run_all();
             check_timers();
-            run_until(a_long_time);
+            pass(a_long_time);
             for (scene_timer& t : timers_) {
                 if (t.state && t.state->life() != timer_life::unknown) {
                     core->remove(*t.state); // A tombstone: nothing is aborted.
                 }
             }
-            run_until(a_long_time);
+            pass(a_long_time);
             check(core->pending() == 0, "nothing waits");
             // A turn during drain() may have armed it for the end of all time.
             check(core.driver.armed_for().value_or(end_of_time) >= end_of_time,

@@ -114,6 +114,12 @@ inline const std::vector<step>& owners_steps() {
          }},
         {"start", [](core_scene& s, prepared& p) { s.start(p.timer, s.wait()); }},
         {"start_slotted", [](core_scene& s, prepared& p) { s.start(p.timer, s.slotted_wait()); }},
+        {"start_and_emit",
+         [](core_scene& s, prepared& p) {
+             scene_wait& w = s.slotted_wait();
+             s.start(p.timer, w);
+             s.emit(w);
+         }},
         {"start_dispatched",
          [](core_scene& s, prepared& p) { s.start(p.timer, s.wait(s.dispatched)); }},
         {"move",
@@ -130,7 +136,7 @@ inline const std::vector<step>& owners_steps() {
 
 /// Steps of others.
 namespace others {
-inline constexpr step run{"run", [](core_scene& s, prepared&) { s.run_until(s.core.time); }};
+inline constexpr step run{"run", [](core_scene& s, prepared&) { s.run_all(); }};
 inline constexpr step emit{"emit", [](core_scene& s, prepared& p) {
                                if (p.wait.slot) {
                                    s.emit(p.wait);
