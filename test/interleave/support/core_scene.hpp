@@ -18,7 +18,6 @@
 #include "support/manual_core.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <deque>
@@ -94,13 +93,13 @@ public:
         core.run_one();
     }
 
-    /// Timers of other owners: a tombstone, and one that waits.
-    void prepare_neighbours(time_count expiry) {
-        neighbours_ = {&tombstone(expiry), &armed(expiry, wait())};
+    /// The timer of another owner.
+    void prepare_neighbour(scene_timer& t) {
+        neighbour_ = &t;
         neighbours_wait_ = &wait();
     }
-    void start_neighbour() { start(*neighbours_[0], *neighbours_wait_); }
-    void cancel_neighbour() { cancel(*neighbours_[1]); }
+    void start_neighbour() { start(*neighbour_, *neighbours_wait_); }
+    void cancel_neighbour() { cancel(*neighbour_); }
 
     // ---- What the owner of a timer does.
 
@@ -337,7 +336,7 @@ private:
 
     std::deque<scene_timer> timers_;
     std::deque<scene_wait> waits_;
-    std::array<scene_timer*, 2> neighbours_{};
+    scene_timer* neighbour_ = nullptr;
     scene_wait* neighbours_wait_ = nullptr;
     rest rest_seen_ = rest::nothing;
     std::atomic<const detail::timer_state*> bookmark_{nullptr};
