@@ -428,4 +428,27 @@ BOOST_AUTO_TEST_CASE(what_is_not_explored_goes_straight_through) {
     m.unlock();
 }
 
+BOOST_AUTO_TEST_CASE(each_step_can_be_looked_at_without_being_changed) {
+    for (const bounds& limits : {bounds{}, bounds{.preemptions = 2}}) {
+        const auto schedules = [&](bool looks) {
+            const findings found = explore("looks", limits, [looks] {
+                atomic<int> number{0};
+                std::vector<int> seen{0};
+                if (looks) {
+                    observe([&] {
+                        if (seen.back() != number.load()) {
+                            seen.push_back(number.load());
+                        }
+                    });
+                }
+                together([&] { number.store(1), number.store(2); }, [&] { number.store(3); });
+                check(seen.size() == (looks ? 4 : 1), "each change is seen");
+            });
+            BOOST_TEST(what_is_wrong(found) == "");
+            return found.schedules;
+        };
+        BOOST_TEST(schedules(true) == schedules(false));
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

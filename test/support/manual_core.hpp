@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -28,15 +29,59 @@
 
 namespace asio_wheel::test {
 
-/// One wait. It counts how it ends.
-struct manual_wait : detail::wait_node {
-    explicit manual_wait(const form& f = {}) noexcept : wait_node(f) {}
+/// One wait. It counts how it ends. core::bind() gives it a cancellation slot.
+struct manual_wait : detail::slotted_node {
+    explicit manual_wait(const form& f = {}) noexcept : slotted_node(f) {}
 
     int delivered = 0;
-    int aborted = 0;
+    int aborted = 0; ///< Or refused.
     int destroyed = 0;
+    std::function<void()> then; ///< What its handler does, if anything.
 
     [[nodiscard]] int ended() const noexcept { return delivered + aborted + destroyed; }
+
+    void complete() {
+        ++(result == result_state::due ? delivered : aborted);
+        if (then) {
+            then();
+        }
+    }
+};
+
+/// The rows of the table of paths in docs/design.md.
+enum class path : std::uint8_t {
+    none,
+    start,
+    expire,
+    deliver,
+    cancel,
+    rearm,
+    postpone,
+    cancel_by_slot,
+    move,
+    destroy,
+    withdraw,
+    dispatch,
+    arrive,
+    drain,
+    shutdown,
+    walk
+};
+
+/// While it exists, the calling thread is on that path.
+class on_path {
+public:
+    explicit on_path(path p) noexcept : before_(std::exchange(current_, p)) {}
+    on_path(const on_path&) = delete;
+    on_path& operator=(const on_path&) = delete;
+    ~on_path() { current_ = before_; }
+
+    [[nodiscard]] static path current() noexcept { return current_; }
+
+private:
+    static inline thread_local constinit path current_ = path::none;
+
+    const path before_;
 };
 
 /// What is queued: a wait, what stands for it, or a turn.
@@ -88,7 +133,7 @@ public:
 
     void work_started() noexcept override { add_work(1); }
     void work_finished() noexcept override { add_work(-1); }
-    [[nodiscard]] bool running_in_this_thread() const noexcept override { return false; }
+    [[nodiscard]] bool running_in_this_thread() const noexcept override { return runs_here; }
 
     [[nodiscard]] std::optional<queued> next() {
         const std::lock_guard<detail::mutex> guard(mutex_);
@@ -106,6 +151,7 @@ public:
     }
 
     bool has_memory = true; ///< For proxies.
+    bool runs_here = false; ///< Whether each thread is said to run the context.
 
 private:
     void add_work(long n) {
@@ -196,10 +242,20 @@ public:
 
                           .now = [] { return time; }, .tick = tick, .is_steady = true},
                       anchors_, queue, driver, nullptr);
+        lifetime_.emplace(core_->lifetime());
     }
     manual_core(const manual_core&) = delete;
     manual_core& operator=(const manual_core&) = delete;
     ~manual_core() {
+        if (core_) {
+            end();
+        }
+    }
+
+    [[nodiscard]] bool has_ended() const noexcept { return !core_.has_value(); }
+    /// The end of the context. Only arrive_one() and abandon_one() may follow.
+    void end() {
+        const on_path here(path::shutdown);
         shut_down();
         while (const auto q = queue.next()) {
             if (q->what == queued::kind::wait && core_->prepare_destroy(*q->wait)) {
@@ -207,16 +263,18 @@ public:
             }
         }
         core_->end();
+        core_.reset();
     }
 
     /// Destroys what waits, as the end of a context does first.
     void shut_down() {
+        const on_path here(path::shutdown);
         detail::wait_list doomed;
         while (core_->end(doomed)) {
             while (!doomed.empty()) {
                 auto& wait = static_cast<manual_wait&>(doomed.front());
                 doomed.erase(wait);
-                ++wait.destroyed;
+                wait.destroyed += core_->prepare_destroy(wait) ? 1 : 0;
             }
         }
     }
@@ -227,18 +285,34 @@ public:
     // What the service does for a timer.
 
     void start(detail::timer_state& s, manual_wait& wait) {
+        const on_path here(path::start);
         queue.work_started();
         if (!core_->start_unlocked(s, wait)) {
             core_->start(s, wait);
         }
     }
     std::size_t cancel(detail::timer_state& s) {
+        const on_path here(path::cancel);
         if (detail::wait_node* const ended = core_->end_unlocked(s)) {
             ended->finish_as_aborted();
             queue.post({queued::kind::wait, ended});
             return 1;
         }
         return s.life() == detail::timer_life::tombstone ? 0 : core_->abort_all(s);
+    }
+
+    std::size_t set_expiry(detail::timer_state& s, detail::time_count expiry) {
+        const on_path here(path::rearm);
+        detail::wait_node* const ended = core_->end_unlocked(s);
+        std::size_t aborted = ended != nullptr ? 1 : 0;
+        if (!core_->set_expiry_unlocked(s, expiry)) {
+            aborted += core_->set_expiry(s, expiry);
+        }
+        if (ended != nullptr) {
+            ended->finish_as_aborted();
+            queue.post({queued::kind::wait, ended});
+        }
+        return aborted;
     }
 
     /// Runs what is queued, once. False if nothing is.
@@ -254,6 +328,7 @@ public:
     bool wake_up() {
         const auto call = driver.next(time);
         if (call) {
+            const on_path here(path::expire);
             complete(core_->on_wake_up(call->turn));
             queue.work_finished();
         }
@@ -262,6 +337,10 @@ public:
     /// Both, until nothing is left that is due at `t`. Returns how many handlers that were.
     std::size_t run_until(detail::time_count t) {
         time = t;
+        return run_all();
+    }
+    /// The same, while the time stands.
+    std::size_t run_all() {
         std::size_t handlers = 0;
         while (run_one() || wake_up()) {
             ++handlers;
@@ -269,10 +348,40 @@ public:
         return handlers;
     }
 
+    /// The executor of waits that are dispatched runs the next one. False if it has none.
+    bool arrive_one() {
+        manual_wait* const wait = next_elsewhere();
+        if (wait != nullptr) {
+            const on_path here(path::arrive);
+            switch (detail::core::arrive(*lifetime_, *wait)) {
+            case detail::core::arrival::waits:
+                break;
+            case detail::core::arrival::claimed:
+                wait->complete();
+                break;
+            case detail::core::arrival::dropped:
+                ++wait->destroyed;
+            }
+        }
+        return wait != nullptr;
+    }
+    /// It drops the next one, as its context ends.
+    bool abandon_one() {
+        manual_wait* const wait = next_elsewhere();
+        if (wait != nullptr) {
+            const on_path here(path::arrive);
+            detail::core::abandon(*lifetime_, *wait);
+            ++wait->destroyed;
+        }
+        return wait != nullptr;
+    }
+
     static inline detail::time_count time = 0;
 
     manual_queue queue;
     manual_driver driver{queue};
+    manual_queue elsewhere;          ///< That executor's.
+    unsigned elsewhere_refusals = 0; ///< How often there is no memory for dispatching to it.
 
 private:
     void complete(void* first) {
@@ -283,8 +392,10 @@ private:
 
     void run(const queued q) {
         switch (q.what) {
-        case queued::kind::turn:
+        case queued::kind::turn: {
+            const on_path here(path::expire);
             return complete(core_->on_turn());
+        }
         case queued::kind::abort:
             q.wait->finish_as_aborted();
             break;
@@ -292,17 +403,38 @@ private:
         case queued::kind::proxy:
             break;
         }
+        auto& wait = static_cast<manual_wait&>(*q.wait);
+        const on_path here(wait.is_dispatched ? path::dispatch : path::deliver);
         const detail::core::handler_scope scope(*core_);
-        if (q.wait->where() == detail::wait_node::location::queue_final ||
-            core_->claim_in_queue(*q.wait)) {
-            auto& wait = static_cast<manual_wait&>(*q.wait);
-            ++(wait.result == detail::wait_node::result_state::due ? wait.delivered : wait.aborted);
+        if (wait.is_dispatched) {
+            dispatch(wait);
+        } else if (wait.where() == detail::wait_node::location::queue_final ||
+                   core_->claim_in_queue(wait)) {
+            wait.complete();
         }
+    }
+
+    void dispatch(manual_wait& wait) {
+        if (!core_->dispatch(wait)) {
+            return;
+        }
+        if (elsewhere_refusals == 0) {
+            elsewhere.post({queued::kind::wait, &wait});
+        } else {
+            --elsewhere_refusals;
+            core_->dispatch_later(wait);
+        }
+    }
+
+    [[nodiscard]] manual_wait* next_elsewhere() {
+        const auto q = elsewhere.next();
+        return q ? static_cast<manual_wait*>(q->wait) : nullptr;
     }
 
     static inline detail::wheel_anchor::list anchors_;
 
     std::optional<detail::core> core_;
+    std::optional<detail::lifetime_ptr> lifetime_; // Waits elsewhere may outlive the core.
 };
 
 } // namespace asio_wheel::test

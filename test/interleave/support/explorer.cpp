@@ -282,6 +282,7 @@ public:
     [[nodiscard]] bool fails_spuriously();
     void end(actor& self);
     void note_outcome(const std::string& what) { outcome_ = what; }
+    void observe(std::function<void()> look) { look_ = std::move(look); }
     [[nodiscard]] bool abandons() const { return abandoned_; }
 
     void fail(const std::string& what) {
@@ -351,6 +352,7 @@ private:
     std::vector<step> steps_;
     std::optional<fault> fault_;
     std::string outcome_;
+    std::function<void()> look_;
 
     // State of one together():
     std::deque<actor> actors_;
@@ -389,6 +391,7 @@ void explorer::run() {
     steps_.clear();
     fault_.reset();
     outcome_.clear();
+    look_ = nullptr;
     // On a new thread, so that all thread_local variables are new in each run.
     std::thread([this] {
         try {
@@ -479,6 +482,11 @@ void explorer::together(std::vector<std::function<void()>> functions) {
 void explorer::yield(actor& self, action what, const void* object,
                      const std::source_location& where, const bool* held,
                      const std::function<bool()>* condition) {
+    if (look_ && !abandoned_) {
+        acting = nullptr; // What it does is not explored.
+        look_();
+        acting = &self;
+    }
     self.next = what;
     self.object = object;
     self.where = where;
@@ -896,6 +904,10 @@ void together(std::vector<std::function<void()>> functions) {
         throw std::logic_error("together() is for scenarios, and not for their threads");
     }
     e->together(std::move(functions));
+}
+
+void observe(std::function<void()> look) {
+    current.load()->observe(std::move(look));
 }
 
 void check(bool fact, const char* what) noexcept {

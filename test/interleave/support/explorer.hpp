@@ -109,6 +109,10 @@ void together(Functions&&... functions) {
     together(std::vector<std::function<void()>>{std::forward<Functions>(functions)...});
 }
 
+/// From now on in this run of the scenario, calls `look` after each step of a thread, on that
+/// thread. What `look` does is no step.
+void observe(std::function<void()> look);
+
 /// Checks a condition. Any thread of a scenario may call it.
 void check(bool fact, const char* what) noexcept;
 
