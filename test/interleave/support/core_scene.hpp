@@ -205,12 +205,10 @@ public:
     std::size_t walk() {
         const on_path here(path::walk);
         detail::core::pending_walk w(*core);
-        bookmark_ = &bookmark_of(w);
         std::size_t found = 0;
         for (auto some = w.next(); !some.empty(); some = w.next()) {
             found += some.size();
         }
-        bookmark_ = nullptr;
         return found;
     }
 
@@ -254,8 +252,6 @@ private:
         for (scene_timer& t : timers_) {
             compare(lives(), t.seen, t.state ? t.state->life() : timer_life::unknown);
         }
-        const detail::timer_state* const b = bookmark_;
-        compare(lives(), bookmark_seen_, b != nullptr ? b->life() : timer_life::unknown);
         for (scene_wait& w : waits_) {
             if (w.started && w.ended() == 0) {
                 compare(locations(), w.seen, w.where());
@@ -265,7 +261,7 @@ private:
             }
         }
         if (!core.has_ended()) {
-            compare(rests(), rest_seen_, rest_of(*core));
+            compare(rests(), rest_seen_, detail::core_inspector::rest_of(*core));
         }
     }
 
@@ -291,7 +287,7 @@ private:
             check(core.driver.armed_for().value_or(end_of_time) >= end_of_time,
                   "the driver is disarmed");
             check(core.queue.work() == 0, "no work is left");
-            check(rest_of(*core) == rest::nothing, "no turn is left");
+            check(detail::core_inspector::rest_of(*core) == rest::nothing, "no turn is left");
         }
         check_waits();
     }
@@ -339,8 +335,6 @@ private:
     scene_timer* neighbour_ = nullptr;
     scene_wait* neighbours_wait_ = nullptr;
     rest rest_seen_ = rest::nothing;
-    std::atomic<const detail::timer_state*> bookmark_{nullptr};
-    timer_life bookmark_seen_ = timer_life::unknown;
     // They are no yield points, and order nothing.
     std::atomic<std::size_t> counted_{0};
     std::atomic<bool> uncounted_{false}; // Waits are aborted by what does not count them.

@@ -5,14 +5,14 @@
 //
 // A cell is a state, the path that changes it, and the state after that. The paths are the rows of
 // the table in docs/design.md. The tables of states are at the heads of timer_entry.hpp (the life
-// of a timer), wait_node.hpp (where a wait is, and how it ended) and core.hpp (what follows the
-// last turn).
+// of a timer), wait_node.hpp (where a wait is, and how it ended) and core_guarded.hpp (what follows
+// the last turn). The bookmark of a walk is a timer that no scenario sees.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_CORE_TABLES_HPP
 #define ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_CORE_TABLES_HPP
 
 #include <asio_wheel/detail/core/core.hpp>
-#include <asio_wheel/detail/core/pending_walk.hpp>
+#include <asio_wheel/detail/core/core_guarded.hpp>
 #include <asio_wheel/detail/core/timer_entry.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/wait_node.hpp>
@@ -29,29 +29,23 @@
 #include <utility>
 #include <vector>
 
+namespace asio_wheel::detail {
+
+/// Reads what the core keeps to itself.
+struct core_inspector {
+    using rest = core::guarded::rest;
+
+    [[nodiscard]] static rest rest_of(const core& c) noexcept { return c.guarded_->rest_; }
+};
+
+} // namespace asio_wheel::detail
+
 namespace asio_wheel::test::interleave {
 
 using timer_life = detail::timer_life;
 using location = detail::wait_node::location;
 using result = detail::wait_node::result_state;
-
-/// As core::rest, in its order.
-enum class rest : std::uint8_t { nothing, queued, running, wanted };
-
-// The core keeps these to itself. The rules of access do not apply to an explicit instantiation.
-template <auto Member>
-struct rest_member {
-    friend rest rest_of(detail::core& c) { return static_cast<rest>(c.*Member); }
-};
-rest rest_of(detail::core& c);
-template struct rest_member<&detail::core::rest_>;
-
-template <auto Member>
-struct bookmark_member {
-    friend detail::timer_state& bookmark_of(detail::core::pending_walk& w) { return w.*Member; }
-};
-detail::timer_state& bookmark_of(detail::core::pending_walk& w);
-template struct bookmark_member<&detail::core::pending_walk::bookmark_>;
+using rest = detail::core_inspector::rest;
 
 [[nodiscard]] inline const char* name_of(path p) {
     constexpr std::array names{
@@ -145,7 +139,7 @@ private:
     using enum timer_life;
     static table<timer_life> all(
         "the life of a timer",
-        {{unknown, tombstone, {path::walk, path::move}},
+        {{unknown, tombstone, {path::move}},
          {unknown, waiting, {path::start, path::move}},
          {unknown, guarded, {path::start, path::move}},
          {unknown, due, {path::move}},
@@ -154,8 +148,8 @@ private:
          {tombstone, due, {path::expire}},
          {tombstone,
           unknown,
-          {path::expire, path::destroy, path::move, path::rearm, path::postpone, path::walk,
-           path::drain, path::shutdown}},
+          {path::expire, path::destroy, path::move, path::rearm, path::postpone, path::drain,
+           path::shutdown}},
          {waiting, tombstone, {path::cancel, path::rearm, path::withdraw}},
          {waiting, guarded, {path::start, path::drain, path::shutdown}},
          {waiting, due, {path::expire}},

@@ -196,6 +196,8 @@ public:
     void end() noexcept;
 
 private:
+    friend struct core_inspector; // Defined by a test, to see the states.
+
     struct guarded; // What the lock guards: see core_guarded.hpp.
     // See core_scopes.hpp and core_unlocked.hpp.
     class locked;

@@ -35,11 +35,13 @@ struct alignas(64) core::guarded {
     //
     //   from     to       when
     //   nothing  running  the driver wakes the wheel up
-    //            queued   a wait is due when it starts; a wait ends its work outside of the context
+    //            queued   a wait is due when it starts, or is postponed into the past; a wait ends
+    //                     its work outside of the context; there is no memory for the driver;
+    //                     paused time begins, and something is overdue
     //   queued   running  its turn in the context's queue comes
     //   running  nothing  the turn ends, and nothing that is due is left: the driver is armed
     //            queued   the turn ends, and something is left
-    //            wanted   between two slices, the same happens as in the second row
+    //            wanted   the same happens meanwhile as in the second row
     //   wanted   queued   the turn ends
     enum class rest : std::uint8_t { nothing, queued, running, wanted };
 

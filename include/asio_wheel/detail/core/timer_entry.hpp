@@ -5,8 +5,8 @@
 //
 //   state      is filed  its waits                             is changed
 //   unknown    no        none                                  by the owner, with the wheel's lock
-//   tombstone  yes       none                                  by the owner, without the lock; or
-//   waiting    yes       one, which only the owner can cancel      by anybody with it
+//   tombstone  yes       none                                  by the owner, most often without the
+//   waiting    yes       one, which only the owner can cancel      lock; by anybody with it
 //   guarded    yes       some: several, or with a              with the lock
 //                        cancellation slot, or postponed late
 //   due        no        some, in the context's queue or on    with the lock
@@ -18,16 +18,25 @@
 //              tombstone  it is filed as the bookmark of a walk
 //   tombstone  waiting    a wait starts, for the last expiry or a later one: without the lock
 //              guarded    a wait with a slot starts
-//              unknown    its tick comes; or the timer ends, is moved, or expires earlier
+//              unknown    its tick comes; the timer ends, is moved, or gets an earlier expiry; the
+//                         wheel is drained, or ends; the walk ends whose bookmark it is
 //   waiting    tombstone  the wait is cancelled: without the lock
 //              guarded    another wait starts; or the wheel is drained, or ends
 //              due        its time has come
-//              unknown    the timer ends, or is moved
+//              unknown    the timer ends, is moved, or gets an earlier expiry; the wait is withdrawn
 //   guarded    tombstone  the owner cancels the last wait
 //              due        its time has come
-//              unknown    the last wait is cancelled by its slot; the timer ends, or is moved
+//              unknown    the last wait ends otherwise: by its slot, withdrawn, or dropped; the
+//                         timer ends, is moved, or gets an earlier expiry; the wheel is drained, or
+//                         ends
 //   due        guarded    the wait is postponed before its handler was called
-//              unknown    the last wait is delivered or cancelled; the timer is moved
+//              unknown    the last wait is delivered, cancelled or dropped; the timer is moved; the
+//                         wheel ends
+//
+// Two transitions are not in the table. A timer that is unknown takes over any life from the timer
+// whose place it takes. And in memory, a tombstone may become guarded or due, if a visit has seen
+// it waiting, and its owner has cancelled the wait since: the owner meets the visit, and looks
+// again with the lock.
 //
 // The owner of a timer is the thread that uses it. There is one owner at a time. A timer that is
 // `unknown` needs neither the lock nor the service, which may have ended. A thread of the context
