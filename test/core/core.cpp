@@ -186,4 +186,20 @@ BOOST_AUTO_TEST_CASE(the_end_destroys_what_waits_and_what_is_queued) {
     }
 }
 
+BOOST_FIXTURE_TEST_CASE(a_tombstone_takes_an_expiry_without_the_lock_if_it_is_filed_early_enough,
+                        world) {
+    armed& a = start_at(1'050);
+    const auto takes = [&](asio_wheel::detail::time_count t) {
+        return core->set_expiry_unlocked(a.timer, t) && a.timer.expiry.get() == t;
+    };
+    BOOST_TEST(!takes(1'200)); // It waits.
+    BOOST_TEST(core.cancel(a.timer) == 1U);
+    BOOST_TEST(takes(1'050));
+    BOOST_TEST(takes(1'200)); // It is still filed for 1050.
+    BOOST_TEST(takes(1'051));
+    BOOST_TEST(takes(1'051));
+    BOOST_TEST(!takes(1'039));
+    BOOST_TEST(a.timer.expiry.get() == 1'051);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -107,7 +107,8 @@ public:
     [[nodiscard]] slice collect(time_count now, bool hold) noexcept;
 
     /// One slice of all timers. For each that has waits calls take(timer). From then on its owner
-    /// needs the lock to reach them. True if there is another slice.
+    /// needs the lock to reach them. If take() is false, the timer comes again. True if there is
+    /// another slice.
     template <class Take>
     bool take_all(Take take);
 
@@ -169,7 +170,6 @@ bool book::take_all(Take take) {
         auto& s = static_cast<timer_state&>(*found_[i]);
         if (take_over(s) && !take(s)) {
             wheel_.insert(s, last_tick);
-            in_pass_ = true;
         }
     }
     return in_pass_ || passed.expired != 0;
