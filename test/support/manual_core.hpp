@@ -1,14 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A core without Asio: its context is a list of what is queued, its driver is a list of times, and
-// its clock is a number. All of it is deterministic, so the real core can be tested with plain
-// numbers, and in all interleavings of threads.
+// A core without Asio: its context is a list of what is queued, its driver is a list of times, its
+// clock is a number, and another executor is a list of waits. All of it is deterministic, so the
+// real core can be tested with plain numbers, and in all interleavings of threads.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_MANUAL_CORE_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_MANUAL_CORE_HPP
 
+#include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/core_lifetime.hpp>
 #include <asio_wheel/detail/core/ports.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/wait_list.hpp>
@@ -16,10 +18,11 @@
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
+#include <boost/container/small_vector.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -28,15 +31,42 @@
 
 namespace asio_wheel::test {
 
-/// One wait. It counts how it ends.
-struct manual_wait : detail::wait_node {
-    explicit manual_wait(const form& f = {}) noexcept : wait_node(f) {}
-
+/// How a wait has ended.
+struct wait_ends {
     int delivered = 0;
-    int aborted = 0;
+    int aborted = 0; ///< Or refused.
     int destroyed = 0;
+    std::size_t number = 0; ///< The test's own.
 
     [[nodiscard]] int ended() const noexcept { return delivered + aborted + destroyed; }
+};
+
+/// One wait. It counts how it ends.
+template <class Node>
+struct manual_wait_of : Node, wait_ends {
+    explicit manual_wait_of(const detail::wait_node::form& f = {}) noexcept : Node(f) {}
+};
+
+using manual_wait = manual_wait_of<detail::wait_node>;
+using manual_slotted_wait = manual_wait_of<detail::slotted_node>;
+
+[[nodiscard]] inline wait_ends& ends_of(detail::wait_node& wait) noexcept {
+    return wait.has_slot ? static_cast<wait_ends&>(static_cast<manual_slotted_wait&>(wait))
+                         : static_cast<manual_wait&>(wait);
+}
+
+/// Hears of each wait that ends, after that was counted. It may destroy the wait.
+class wait_listener {
+public:
+    wait_listener() = default;
+    wait_listener(const wait_listener&) = delete;
+    wait_listener& operator=(const wait_listener&) = delete;
+
+    virtual void called(detail::wait_node& wait) = 0;    ///< In place of its handler.
+    virtual void destroyed(detail::wait_node& wait) = 0; ///< Its handler is not called.
+
+protected:
+    ~wait_listener() = default;
 };
 
 /// What is queued: a wait, what stands for it, or a turn.
@@ -49,7 +79,8 @@ struct queued {
 
 class manual_queue final : public detail::queue_port {
 public:
-    manual_queue() : queue_port(false, false) {}
+    explicit manual_queue(bool driver_counts = false, bool ends = false)
+        : queue_port(driver_counts, ends) {}
 
     void push(std::span<detail::wait_node* const> waits) noexcept override {
         for (detail::wait_node* const wait : waits) {
@@ -67,18 +98,21 @@ public:
 
     [[nodiscard]] void* take_first() noexcept override {
         first_ = batch_.front();
-        batch_.pop_front();
+        batch_.erase(batch_.begin());
         return &first_;
     }
 
     void post(std::unique_lock<detail::optional_mutex>* lock, bool) noexcept override {
-        std::deque<queued> ready(std::move(batch_));
+        const batch ready(std::move(batch_));
         batch_.clear();
         if (lock != nullptr) {
             lock->unlock();
         }
         const std::lock_guard<detail::mutex> guard(mutex_);
-        queue_.insert(queue_.end(), ready.begin(), ready.end());
+        for (const queued& q : ready) {
+            queue_.push_back(q);
+            turns_ += q.what == queued::kind::turn ? 1 : 0;
+        }
     }
     /// Without the core's lock.
     void post(const queued& q) {
@@ -88,16 +122,30 @@ public:
 
     void work_started() noexcept override { add_work(1); }
     void work_finished() noexcept override { add_work(-1); }
-    [[nodiscard]] bool running_in_this_thread() const noexcept override { return false; }
+    [[nodiscard]] bool running_in_this_thread() const noexcept override { return runs_here; }
 
     [[nodiscard]] std::optional<queued> next() {
         const std::lock_guard<detail::mutex> guard(mutex_);
-        if (queue_.empty()) {
+        if (next_ == queue_.size()) {
             return std::nullopt;
         }
-        const queued q = queue_.front();
-        queue_.pop_front();
+        const queued q = queue_[next_++];
+        if (next_ == queue_.size()) {
+            queue_.clear();
+            next_ = 0;
+        }
+        turns_ -= q.what == queued::kind::turn ? 1 : 0;
         return q;
+    }
+
+    [[nodiscard]] std::size_t size() const {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        return queue_.size() - next_;
+    }
+    /// Whether a turn of the core is among them. There is one at most.
+    [[nodiscard]] bool has_turn() const {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        return turns_ != 0;
     }
 
     [[nodiscard]] long work() const {
@@ -106,6 +154,7 @@ public:
     }
 
     bool has_memory = true; ///< For proxies.
+    bool runs_here = false; ///< What running_in_this_thread() says. For one thread only.
 
 private:
     void add_work(long n) {
@@ -113,10 +162,14 @@ private:
         work_ += n;
     }
 
-    std::deque<queued> batch_; // Guarded by the core's lock.
-    queued first_{};           // One thread at a time has turns.
+    using batch = boost::container::small_vector<queued, 8>; // Most often, this is enough.
+
+    batch batch_;    // Guarded by the core's lock.
+    queued first_{}; // One thread at a time has turns.
     mutable detail::mutex mutex_;
-    std::deque<queued> queue_;
+    std::vector<queued> queue_; // What comes next is behind what has come.
+    std::size_t next_ = 0;
+    std::size_t turns_ = 0; // Of these.
     long work_ = 0;
 };
 
@@ -161,6 +214,16 @@ public:
         return std::nullopt;
     }
 
+    /// For the end of the context: takes out a call. False if there is none.
+    bool drop_call() {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        if (calls_.empty()) {
+            return false;
+        }
+        calls_.pop_back();
+        return true;
+    }
+
     /// For when it is armed.
     [[nodiscard]] std::optional<detail::time_count> armed_for() const {
         const std::lock_guard<detail::mutex> guard(mutex_);
@@ -181,32 +244,68 @@ private:
     std::vector<call> calls_;
 };
 
-/// A core with a clock of nanoseconds and ticks of ten.
+/// The executor of waits whose form says that it is another one than the context's own.
+class manual_executor {
+public:
+    void push(detail::wait_node& wait) {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        waits_.push_back(&wait);
+    }
+    /// Null if there is none.
+    [[nodiscard]] detail::wait_node* next() {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        if (waits_.empty()) {
+            return nullptr;
+        }
+        detail::wait_node* const wait = waits_.front();
+        waits_.erase(waits_.begin());
+        return wait;
+    }
+
+    bool has_memory = true;
+    bool is_inline = false; ///< It runs a wait at once, inside of the context's handler.
+
+private:
+    mutable detail::mutex mutex_;
+    std::vector<detail::wait_node*> waits_;
+};
+
+/// What a manual_core has in place of an execution context.
+struct manual_ports {
+    detail::time_count begin = 1'000; ///< What its clock shows.
+    bool is_steady = true;            ///< See clock_port.
+    bool driver_is_work = false;      ///< See queue_port.
+    bool ends_without_work = false;   ///< See queue_port.
+};
+
+/// A core with a clock of nanoseconds.
 class manual_core {
 public:
-    static constexpr detail::time_count tick = 10;
+    static constexpr detail::time_count tick = 10; ///< Unless the options say otherwise.
 
-    explicit manual_core(wheel_options options = {}) {
-        time = 1'000;
-        options.tick = std::chrono::nanoseconds(tick);
-        options.slots = 8;
-        options.stall = {};
+    /// Ticks of ten, eight slots, and no stalls.
+    explicit manual_core(const wheel_options& options = {})
+        : manual_core(small(options), manual_ports()) {}
+
+    /// With these options as they are.
+    manual_core(const wheel_options& options, const manual_ports& ports)
+        : queue(ports.driver_is_work, ports.ends_without_work) {
+        time = ports.begin;
         core_.emplace(options,
-                      detail::clock_port{
-
-                          .now = [] { return time; }, .tick = tick, .is_steady = true},
+                      detail::clock_port{.now = [] { return time; },
+                                         .tick = options.tick.count(),
+                                         .is_steady = ports.is_steady},
                       anchors_, queue, driver, nullptr);
+        lifetime_.emplace(core_->lifetime());
     }
     manual_core(const manual_core&) = delete;
     manual_core& operator=(const manual_core&) = delete;
     ~manual_core() {
-        shut_down();
-        while (const auto q = queue.next()) {
-            if (q->what == queued::kind::wait && core_->prepare_destroy(*q->wait)) {
-                ++static_cast<manual_wait*>(q->wait)->destroyed;
-            }
+        if (core_) {
+            end();
         }
-        core_->end();
+        while (abandon_elsewhere()) {
+        }
     }
 
     /// Destroys what waits, as the end of a context does first.
@@ -214,11 +313,21 @@ public:
         detail::wait_list doomed;
         while (core_->end(doomed)) {
             while (!doomed.empty()) {
-                auto& wait = static_cast<manual_wait&>(doomed.front());
+                detail::wait_node& wait = doomed.front();
                 doomed.erase(wait);
-                ++wait.destroyed;
+                drop(wait);
             }
         }
+    }
+
+    /// The end of the context. What is at the other executor outlives it.
+    void end() {
+        shut_down();
+        drop_queue();
+        shut_down(); // What started while others were destroyed.
+        drop_queue();
+        core_->end();
+        core_.reset();
     }
 
     [[nodiscard]] detail::core& operator*() noexcept { return *core_; }
@@ -226,7 +335,7 @@ public:
 
     // What the service does for a timer.
 
-    void start(detail::timer_state& s, manual_wait& wait) {
+    void start(detail::timer_state& s, detail::wait_node& wait) {
         queue.work_started();
         if (!core_->start_unlocked(s, wait)) {
             core_->start(s, wait);
@@ -234,11 +343,28 @@ public:
     }
     std::size_t cancel(detail::timer_state& s) {
         if (detail::wait_node* const ended = core_->end_unlocked(s)) {
-            ended->finish_as_aborted();
-            queue.post({queued::kind::wait, ended});
+            post_aborted(*ended);
             return 1;
         }
         return s.life() == detail::timer_life::tombstone ? 0 : core_->abort_all(s);
+    }
+    std::size_t cancel_one(detail::timer_state& s) {
+        if (detail::wait_node* const ended = core_->end_unlocked(s)) {
+            post_aborted(*ended);
+            return 1;
+        }
+        return core_->abort_first(s);
+    }
+    std::size_t set_expiry(detail::timer_state& s, detail::time_count expiry) {
+        detail::wait_node* const ended = core_->end_unlocked(s);
+        std::size_t count = ended != nullptr ? 1 : 0;
+        if (!core_->set_expiry_unlocked(s, expiry)) {
+            count += core_->set_expiry(s, expiry);
+        }
+        if (ended != nullptr) {
+            post_aborted(*ended);
+        }
+        return count;
     }
 
     /// Runs what is queued, once. False if nothing is.
@@ -269,12 +395,45 @@ public:
         return handlers;
     }
 
+    // The next wait at the other executor arrives there, or is destroyed by it. False if there is
+    // none. The core may have ended.
+
+    bool run_elsewhere() {
+        detail::wait_node* const wait = executor.next();
+        if (wait != nullptr) {
+            arrive(*wait);
+        }
+        return wait != nullptr;
+    }
+    bool abandon_elsewhere() {
+        detail::wait_node* const wait = executor.next();
+        if (wait != nullptr) {
+            detail::core::abandon(detail::lifetime_ptr(*lifetime_), *wait);
+            destroy(*wait);
+        }
+        return wait != nullptr;
+    }
+
     static inline detail::time_count time = 0;
 
     manual_queue queue;
     manual_driver driver{queue};
+    manual_executor executor;
+    wait_listener* listener = nullptr;
 
 private:
+    [[nodiscard]] static wheel_options small(wheel_options options) {
+        options.tick = std::chrono::nanoseconds(tick);
+        options.slots = 8;
+        options.stall = {};
+        return options;
+    }
+
+    void post_aborted(detail::wait_node& wait) {
+        wait.finish_as_aborted();
+        queue.post({queued::kind::wait, &wait});
+    }
+
     void complete(void* first) {
         if (first != nullptr) {
             run(*static_cast<queued*>(first));
@@ -293,16 +452,85 @@ private:
             break;
         }
         const detail::core::handler_scope scope(*core_);
-        if (q.wait->where() == detail::wait_node::location::queue_final ||
-            core_->claim_in_queue(*q.wait)) {
-            auto& wait = static_cast<manual_wait&>(*q.wait);
-            ++(wait.result == detail::wait_node::result_state::due ? wait.delivered : wait.aborted);
+        if (q.wait->is_dispatched) {
+            dispatch(*q.wait);
+        } else if (q.wait->where() == detail::wait_node::location::queue_final ||
+                   core_->claim_in_queue(*q.wait)) {
+            call(*q.wait);
+        }
+    }
+
+    void dispatch(detail::wait_node& wait) {
+        if (!core_->dispatch(wait)) {
+            return;
+        }
+        if (!executor.has_memory) {
+            core_->dispatch_later(wait);
+        } else if (executor.is_inline) {
+            arrive(wait);
+        } else {
+            executor.push(wait);
+        }
+    }
+
+    void arrive(detail::wait_node& wait) {
+        switch (detail::core::arrive(detail::lifetime_ptr(*lifetime_), wait)) {
+        case detail::core::arrival::waits:
+            break;
+        case detail::core::arrival::claimed:
+            return call(wait);
+        case detail::core::arrival::dropped:
+            return destroy(wait);
+        }
+    }
+
+    void call(detail::wait_node& wait) {
+        wait_ends& ends = ends_of(wait);
+        ++(wait.result == detail::wait_node::result_state::due ? ends.delivered : ends.aborted);
+        if (listener != nullptr) {
+            listener->called(wait);
+        }
+    }
+
+    void destroy(detail::wait_node& wait) {
+        ++ends_of(wait).destroyed;
+        if (listener != nullptr) {
+            listener->destroyed(wait);
+        }
+    }
+
+    // The context destroys a wait that is not at another executor.
+    void drop(detail::wait_node& wait) {
+        if (core_->prepare_destroy(wait)) {
+            destroy(wait);
+        }
+    }
+
+    // Where the end of a context destroys operations until no work is left, each one counts.
+    void drop_queue() {
+        const auto dropped = [this] {
+            if (queue.ends_without_work) {
+                queue.work_finished();
+            }
+        };
+        while (driver.drop_call()) {
+            dropped();
+        }
+        while (const auto q = queue.next()) {
+            dropped();
+            if (q->what == queued::kind::abort) {
+                q->wait->finish_as_aborted();
+            }
+            if (q->what != queued::kind::turn) {
+                drop(*q->wait);
+            }
         }
     }
 
     static inline detail::wheel_anchor::list anchors_;
 
     std::optional<detail::core> core_;
+    std::optional<detail::lifetime_ptr> lifetime_;
 };
 
 } // namespace asio_wheel::test
