@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(a_wait_arrives_at_another_executor_while_its_context_ends) 
             } else if (how == "cancelled") {
                 s.cancel(t);
             }
-            s.together([&] { s.core.arrive_one(); }, [&] { s.core.abandon_one(); },
+            s.together([&] { s.core.run_elsewhere(); }, [&] { s.core.abandon_elsewhere(); },
                        [&] { s.core.end(); });
         });
     }

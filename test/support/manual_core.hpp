@@ -1,14 +1,16 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A core without Asio: its context is a list of what is queued, its driver is a list of times, and
-// its clock is a number. All of it is deterministic, so the real core can be tested with plain
-// numbers, and in all interleavings of threads.
+// A core without Asio: its context is a list of what is queued, its driver is a list of times, its
+// clock is a number, and another executor is a list of waits. All of it is deterministic, so the
+// real core can be tested with plain numbers, and in all interleavings of threads.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_MANUAL_CORE_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_MANUAL_CORE_HPP
 
+#include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/core/core_lifetime.hpp>
 #include <asio_wheel/detail/core/ports.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/wait_list.hpp>
@@ -16,11 +18,11 @@
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
+#include <boost/container/small_vector.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -29,23 +31,42 @@
 
 namespace asio_wheel::test {
 
-/// One wait. It counts how it ends. core::bind() gives it a cancellation slot.
-struct manual_wait : detail::slotted_node {
-    explicit manual_wait(const form& f = {}) noexcept : slotted_node(f) {}
-
+/// How a wait has ended.
+struct wait_ends {
     int delivered = 0;
     int aborted = 0; ///< Or refused.
     int destroyed = 0;
-    std::function<void()> then; ///< What its handler does, if anything.
+    std::size_t number = 0; ///< The test's own.
 
     [[nodiscard]] int ended() const noexcept { return delivered + aborted + destroyed; }
+};
 
-    void complete() {
-        ++(result == result_state::due ? delivered : aborted);
-        if (then) {
-            then();
-        }
-    }
+/// One wait. It counts how it ends.
+template <class Node>
+struct manual_wait_of : Node, wait_ends {
+    explicit manual_wait_of(const detail::wait_node::form& f = {}) noexcept : Node(f) {}
+};
+
+using manual_wait = manual_wait_of<detail::wait_node>;
+using manual_slotted_wait = manual_wait_of<detail::slotted_node>;
+
+[[nodiscard]] inline wait_ends& ends_of(detail::wait_node& wait) noexcept {
+    return wait.has_slot ? static_cast<wait_ends&>(static_cast<manual_slotted_wait&>(wait))
+                         : static_cast<manual_wait&>(wait);
+}
+
+/// Hears of each wait that ends, after that was counted. It may destroy the wait.
+class wait_listener {
+public:
+    wait_listener() = default;
+    wait_listener(const wait_listener&) = delete;
+    wait_listener& operator=(const wait_listener&) = delete;
+
+    virtual void called(detail::wait_node& wait) = 0;    ///< In place of its handler.
+    virtual void destroyed(detail::wait_node& wait) = 0; ///< Its handler is not called.
+
+protected:
+    ~wait_listener() = default;
 };
 
 /// The rows of the table of paths in docs/design.md.
@@ -94,7 +115,8 @@ struct queued {
 
 class manual_queue final : public detail::queue_port {
 public:
-    manual_queue() : queue_port(false, false) {}
+    explicit manual_queue(bool driver_counts = false, bool ends = false)
+        : queue_port(driver_counts, ends) {}
 
     void push(std::span<detail::wait_node* const> waits) noexcept override {
         for (detail::wait_node* const wait : waits) {
@@ -112,18 +134,21 @@ public:
 
     [[nodiscard]] void* take_first() noexcept override {
         first_ = batch_.front();
-        batch_.pop_front();
+        batch_.erase(batch_.begin());
         return &first_;
     }
 
     void post(std::unique_lock<detail::optional_mutex>* lock, bool) noexcept override {
-        std::deque<queued> ready(std::move(batch_));
+        const batch ready(std::move(batch_));
         batch_.clear();
         if (lock != nullptr) {
             lock->unlock();
         }
         const std::lock_guard<detail::mutex> guard(mutex_);
-        queue_.insert(queue_.end(), ready.begin(), ready.end());
+        for (const queued& q : ready) {
+            queue_.push_back(q);
+            turns_ += q.what == queued::kind::turn ? 1 : 0;
+        }
     }
     /// Without the core's lock.
     void post(const queued& q) {
@@ -137,12 +162,26 @@ public:
 
     [[nodiscard]] std::optional<queued> next() {
         const std::lock_guard<detail::mutex> guard(mutex_);
-        if (queue_.empty()) {
+        if (next_ == queue_.size()) {
             return std::nullopt;
         }
-        const queued q = queue_.front();
-        queue_.pop_front();
+        const queued q = queue_[next_++];
+        if (next_ == queue_.size()) {
+            queue_.clear();
+            next_ = 0;
+        }
+        turns_ -= q.what == queued::kind::turn ? 1 : 0;
         return q;
+    }
+
+    [[nodiscard]] std::size_t size() const {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        return queue_.size() - next_;
+    }
+    /// Whether a turn of the core is among them. There is one at most.
+    [[nodiscard]] bool has_turn() const {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        return turns_ != 0;
     }
 
     [[nodiscard]] long work() const {
@@ -151,7 +190,7 @@ public:
     }
 
     bool has_memory = true; ///< For proxies.
-    bool runs_here = false; ///< Whether each thread is said to run the context.
+    bool runs_here = false; ///< What running_in_this_thread() says. For one thread only.
 
 private:
     void add_work(long n) {
@@ -159,10 +198,14 @@ private:
         work_ += n;
     }
 
-    std::deque<queued> batch_; // Guarded by the core's lock.
-    queued first_{};           // One thread at a time has turns.
+    using batch = boost::container::small_vector<queued, 8>; // Most often, this is enough.
+
+    batch batch_;    // Guarded by the core's lock.
+    queued first_{}; // One thread at a time has turns.
     mutable detail::mutex mutex_;
-    std::deque<queued> queue_;
+    std::vector<queued> queue_; // What comes next is behind what has come.
+    std::size_t next_ = 0;
+    std::size_t turns_ = 0; // Of these.
     long work_ = 0;
 };
 
@@ -207,6 +250,16 @@ public:
         return std::nullopt;
     }
 
+    /// For the end of the context: takes out a call. False if there is none.
+    bool drop_call() {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        if (calls_.empty()) {
+            return false;
+        }
+        calls_.pop_back();
+        return true;
+    }
+
     /// For when it is armed.
     [[nodiscard]] std::optional<detail::time_count> armed_for() const {
         const std::lock_guard<detail::mutex> guard(mutex_);
@@ -227,20 +280,64 @@ private:
     std::vector<call> calls_;
 };
 
-/// A core with a clock of nanoseconds and ticks of ten.
+/// The executor of waits whose form says that it is another one than the context's own.
+class manual_executor {
+public:
+    void push(detail::wait_node& wait) {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        waits_.push_back(&wait);
+    }
+    /// Null if there is none.
+    [[nodiscard]] detail::wait_node* next() {
+        const std::lock_guard<detail::mutex> guard(mutex_);
+        if (waits_.empty()) {
+            return nullptr;
+        }
+        detail::wait_node* const wait = waits_.front();
+        waits_.erase(waits_.begin());
+        return wait;
+    }
+
+    [[nodiscard]] bool refuses() noexcept {
+        const bool once = refusals != 0;
+        refusals -= once ? 1 : 0;
+        return once || !has_memory;
+    }
+
+    bool has_memory = true;
+    unsigned refusals = 0;  ///< So many times it has none.
+    bool is_inline = false; ///< It runs a wait at once, inside of the context's handler.
+
+private:
+    mutable detail::mutex mutex_;
+    std::vector<detail::wait_node*> waits_;
+};
+
+/// What a manual_core has in place of an execution context.
+struct manual_ports {
+    detail::time_count begin = 1'000; ///< What its clock shows.
+    bool is_steady = true;            ///< See clock_port.
+    bool driver_is_work = false;      ///< See queue_port.
+    bool ends_without_work = false;   ///< See queue_port.
+};
+
+/// A core with a clock of nanoseconds.
 class manual_core {
 public:
-    static constexpr detail::time_count tick = 10;
+    static constexpr detail::time_count tick = 10; ///< Unless the options say otherwise.
 
-    explicit manual_core(wheel_options options = {}) {
-        time = 1'000;
-        options.tick = std::chrono::nanoseconds(tick);
-        options.slots = 8;
-        options.stall = {};
+    /// Ticks of ten, eight slots, and no stalls.
+    explicit manual_core(const wheel_options& options = {})
+        : manual_core(small(options), manual_ports()) {}
+
+    /// With these options as they are.
+    manual_core(const wheel_options& options, const manual_ports& ports)
+        : queue(ports.driver_is_work, ports.ends_without_work) {
+        time = ports.begin;
         core_.emplace(options,
-                      detail::clock_port{
-
-                          .now = [] { return time; }, .tick = tick, .is_steady = true},
+                      detail::clock_port{.now = [] { return time; },
+                                         .tick = options.tick.count(),
+                                         .is_steady = ports.is_steady},
                       anchors_, queue, driver, nullptr);
         lifetime_.emplace(core_->lifetime());
     }
@@ -250,21 +347,11 @@ public:
         if (core_) {
             end();
         }
+        while (abandon_elsewhere()) {
+        }
     }
 
     [[nodiscard]] bool has_ended() const noexcept { return !core_.has_value(); }
-    /// The end of the context. Only arrive_one() and abandon_one() may follow.
-    void end() {
-        const on_path here(path::shutdown);
-        shut_down();
-        while (const auto q = queue.next()) {
-            if (q->what == queued::kind::wait && core_->prepare_destroy(*q->wait)) {
-                ++static_cast<manual_wait*>(q->wait)->destroyed;
-            }
-        }
-        core_->end();
-        core_.reset();
-    }
 
     /// Destroys what waits, as the end of a context does first.
     void shut_down() {
@@ -272,11 +359,22 @@ public:
         detail::wait_list doomed;
         while (core_->end(doomed)) {
             while (!doomed.empty()) {
-                auto& wait = static_cast<manual_wait&>(doomed.front());
+                detail::wait_node& wait = doomed.front();
                 doomed.erase(wait);
-                wait.destroyed += core_->prepare_destroy(wait) ? 1 : 0;
+                drop(wait);
             }
         }
+    }
+
+    /// The end of the context. What is at the other executor outlives it.
+    void end() {
+        const on_path here(path::shutdown);
+        shut_down();
+        drop_queue();
+        shut_down(); // What started while others were destroyed.
+        drop_queue();
+        core_->end();
+        core_.reset();
     }
 
     [[nodiscard]] detail::core& operator*() noexcept { return *core_; }
@@ -284,7 +382,7 @@ public:
 
     // What the service does for a timer.
 
-    void start(detail::timer_state& s, manual_wait& wait) {
+    void start(detail::timer_state& s, detail::wait_node& wait) {
         const on_path here(path::start);
         queue.work_started();
         if (!core_->start_unlocked(s, wait)) {
@@ -294,25 +392,30 @@ public:
     std::size_t cancel(detail::timer_state& s) {
         const on_path here(path::cancel);
         if (detail::wait_node* const ended = core_->end_unlocked(s)) {
-            ended->finish_as_aborted();
-            queue.post({queued::kind::wait, ended});
+            post_aborted(*ended);
             return 1;
         }
         return s.life() == detail::timer_life::tombstone ? 0 : core_->abort_all(s);
     }
-
+    std::size_t cancel_one(detail::timer_state& s) {
+        const on_path here(path::cancel);
+        if (detail::wait_node* const ended = core_->end_unlocked(s)) {
+            post_aborted(*ended);
+            return 1;
+        }
+        return core_->abort_first(s);
+    }
     std::size_t set_expiry(detail::timer_state& s, detail::time_count expiry) {
         const on_path here(path::rearm);
         detail::wait_node* const ended = core_->end_unlocked(s);
-        std::size_t aborted = ended != nullptr ? 1 : 0;
+        std::size_t count = ended != nullptr ? 1 : 0;
         if (!core_->set_expiry_unlocked(s, expiry)) {
-            aborted += core_->set_expiry(s, expiry);
+            count += core_->set_expiry(s, expiry);
         }
         if (ended != nullptr) {
-            ended->finish_as_aborted();
-            queue.post({queued::kind::wait, ended});
+            post_aborted(*ended);
         }
-        return aborted;
+        return count;
     }
 
     /// Runs what is queued, once. False if nothing is.
@@ -348,30 +451,22 @@ public:
         return handlers;
     }
 
-    /// The executor of waits that are dispatched runs the next one. False if it has none.
-    bool arrive_one() {
-        manual_wait* const wait = next_elsewhere();
+    // The next wait at the other executor arrives there, or is destroyed by it. False if there is
+    // none. The core may have ended.
+
+    bool run_elsewhere() {
+        detail::wait_node* const wait = executor.next();
         if (wait != nullptr) {
-            const on_path here(path::arrive);
-            switch (detail::core::arrive(*lifetime_, *wait)) {
-            case detail::core::arrival::waits:
-                break;
-            case detail::core::arrival::claimed:
-                wait->complete();
-                break;
-            case detail::core::arrival::dropped:
-                ++wait->destroyed;
-            }
+            arrive(*wait);
         }
         return wait != nullptr;
     }
-    /// It drops the next one, as its context ends.
-    bool abandon_one() {
-        manual_wait* const wait = next_elsewhere();
+    bool abandon_elsewhere() {
+        detail::wait_node* const wait = executor.next();
         if (wait != nullptr) {
             const on_path here(path::arrive);
-            detail::core::abandon(*lifetime_, *wait);
-            ++wait->destroyed;
+            detail::core::abandon(detail::lifetime_ptr(*lifetime_), *wait);
+            destroy(*wait);
         }
         return wait != nullptr;
     }
@@ -380,10 +475,22 @@ public:
 
     manual_queue queue;
     manual_driver driver{queue};
-    manual_queue elsewhere;          ///< That executor's.
-    unsigned elsewhere_refusals = 0; ///< How often there is no memory for dispatching to it.
+    manual_executor executor;
+    wait_listener* listener = nullptr;
 
 private:
+    [[nodiscard]] static wheel_options small(wheel_options options) {
+        options.tick = std::chrono::nanoseconds(tick);
+        options.slots = 8;
+        options.stall = {};
+        return options;
+    }
+
+    void post_aborted(detail::wait_node& wait) {
+        wait.finish_as_aborted();
+        queue.post({queued::kind::wait, &wait});
+    }
+
     void complete(void* first) {
         if (first != nullptr) {
             run(*static_cast<queued*>(first));
@@ -403,38 +510,88 @@ private:
         case queued::kind::proxy:
             break;
         }
-        auto& wait = static_cast<manual_wait&>(*q.wait);
-        const on_path here(wait.is_dispatched ? path::dispatch : path::deliver);
+        const on_path here(q.wait->is_dispatched ? path::dispatch : path::deliver);
         const detail::core::handler_scope scope(*core_);
-        if (wait.is_dispatched) {
-            dispatch(wait);
-        } else if (wait.where() == detail::wait_node::location::queue_final ||
-                   core_->claim_in_queue(wait)) {
-            wait.complete();
+        if (q.wait->is_dispatched) {
+            dispatch(*q.wait);
+        } else if (q.wait->where() == detail::wait_node::location::queue_final ||
+                   core_->claim_in_queue(*q.wait)) {
+            call(*q.wait);
         }
     }
 
-    void dispatch(manual_wait& wait) {
+    void dispatch(detail::wait_node& wait) {
         if (!core_->dispatch(wait)) {
             return;
         }
-        if (elsewhere_refusals == 0) {
-            elsewhere.post({queued::kind::wait, &wait});
-        } else {
-            --elsewhere_refusals;
+        if (executor.refuses()) {
             core_->dispatch_later(wait);
+        } else if (executor.is_inline) {
+            arrive(wait);
+        } else {
+            executor.push(wait);
         }
     }
 
-    [[nodiscard]] manual_wait* next_elsewhere() {
-        const auto q = elsewhere.next();
-        return q ? static_cast<manual_wait*>(q->wait) : nullptr;
+    void arrive(detail::wait_node& wait) {
+        const on_path here(path::arrive);
+        switch (detail::core::arrive(detail::lifetime_ptr(*lifetime_), wait)) {
+        case detail::core::arrival::waits:
+            break;
+        case detail::core::arrival::claimed:
+            return call(wait);
+        case detail::core::arrival::dropped:
+            return destroy(wait);
+        }
+    }
+
+    void call(detail::wait_node& wait) {
+        wait_ends& ends = ends_of(wait);
+        ++(wait.result == detail::wait_node::result_state::due ? ends.delivered : ends.aborted);
+        if (listener != nullptr) {
+            listener->called(wait);
+        }
+    }
+
+    void destroy(detail::wait_node& wait) {
+        ++ends_of(wait).destroyed;
+        if (listener != nullptr) {
+            listener->destroyed(wait);
+        }
+    }
+
+    // The context destroys a wait that is not at another executor.
+    void drop(detail::wait_node& wait) {
+        if (core_->prepare_destroy(wait)) {
+            destroy(wait);
+        }
+    }
+
+    // Where the end of a context destroys operations until no work is left, each one counts.
+    void drop_queue() {
+        const auto dropped = [this] {
+            if (queue.ends_without_work) {
+                queue.work_finished();
+            }
+        };
+        while (driver.drop_call()) {
+            dropped();
+        }
+        while (const auto q = queue.next()) {
+            dropped();
+            if (q->what == queued::kind::abort) {
+                q->wait->finish_as_aborted();
+            }
+            if (q->what != queued::kind::turn) {
+                drop(*q->wait);
+            }
+        }
     }
 
     static inline detail::wheel_anchor::list anchors_;
 
     std::optional<detail::core> core_;
-    std::optional<detail::lifetime_ptr> lifetime_; // Waits elsewhere may outlive the core.
+    std::optional<detail::lifetime_ptr> lifetime_;
 };
 
 } // namespace asio_wheel::test

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -38,9 +39,10 @@ struct scene_timer {
 };
 
 /// A wait, and the cancellation slot that it may have.
-struct scene_wait : manual_wait {
-    using manual_wait::manual_wait;
+struct scene_wait : manual_slotted_wait {
+    using manual_slotted_wait::manual_slotted_wait;
 
+    std::function<void()> then; ///< What its handler does, if anything.
     std::optional<detail::cancel_link> slot;
     bool started = false;
     time_count expiry = 0; ///< Of its timer, when it started.
@@ -48,9 +50,11 @@ struct scene_wait : manual_wait {
     location seen = location::timer;
 };
 
-class core_scene {
+class core_scene final : private wait_listener {
 public:
-    explicit core_scene(const wheel_options& options = {.budget = 8}) : core(options) {}
+    explicit core_scene(const wheel_options& options = {.budget = 8}) : core(options) {
+        core.listener = this;
+    }
     core_scene(const core_scene&) = delete;
     core_scene& operator=(const core_scene&) = delete;
     ~core_scene() { finish(); }
@@ -187,13 +191,13 @@ public:
     void run() { core.run_all(); }
     /// What a thread of the other executor does.
     void run_elsewhere() {
-        while (core.arrive_one()) {
+        while (core.run_elsewhere()) {
         }
     }
     /// Its context ends.
     void drop_elsewhere() {
         others_ = true;
-        while (core.abandon_one()) {
+        while (core.abandon_elsewhere()) {
         }
     }
     /// The context ends. Owners may still use their timers: the core ends after the threads.
@@ -224,12 +228,19 @@ public:
     void run_all() {
         do {
             run();
-        } while (core.arrive_one());
+        } while (core.run_elsewhere());
     }
 
     manual_core core;
 
 private:
+    void called(detail::wait_node& w) override {
+        if (const auto& then = static_cast<scene_wait&>(w).then) {
+            then();
+        }
+    }
+    void destroyed(detail::wait_node&) override {}
+
     void pass(time_count t) {
         core.time = t;
         run_all();

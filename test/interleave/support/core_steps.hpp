@@ -69,7 +69,7 @@ inline const std::vector<condition>& conditions() {
         {"no_memory_elsewhere",
          [](core_scene& s) {
              const prepared p = queued(s, s.wait(s.dispatched));
-             s.core.elsewhere_refusals = 1;
+             s.core.executor.refusals = 1;
              return p;
          }},
         {"elsewhere", [](core_scene& s) { return elsewhere(s, s.slotted_wait(s.dispatched)); },
