@@ -49,7 +49,10 @@ void core::guarded::claim(wait_node& wait) noexcept {
     const std::chrono::nanoseconds of_tick(s.note()); // As expire() has noted it.
     measured_.get().lateness.add(of_tick);
     if (handler_delay_) {
-        handler_delay_->add(unit().between(s.expiry.get(), now()) - of_tick);
+        // The expiry may be another one since drain().
+        const std::chrono::nanoseconds late = unit().between(s.expiry.get(), now());
+        handler_delay_->add(
+            std::chrono::nanoseconds(difference_saturating(of_tick.count(), late.count())));
     }
     ASIO_WHEEL_PROBE2(deliver, &s, s.note());
     delivery_.detach(wait);
@@ -85,14 +88,13 @@ core::arrival core::arrive(const lifetime_ptr& lifetime, wait_node& wait) noexce
         return arrival::dropped;
     default:
         if (wait.owner != nullptr) {
-            guarded& g = *lifetime->core->guarded_;
-            g.claim(wait);
-            if (g.queue_.driver_is_work) { // See may_be_all().
-                g.become_idle();
-            }
+            lifetime->core->guarded_->claim(wait);
         } else if (wait.result == wait_node::result_state::due &&
                    needs_wheel_when_delivered(wait.kind)) {
             return arrival::dropped; // The core has ended.
+        }
+        if (lifetime->core != nullptr) {
+            lifetime->core->guarded_->note_end_elsewhere();
         }
         return arrival::claimed; // Or it was aborted.
     }
@@ -112,6 +114,15 @@ void core::abandon(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
     if (waited && !g.closing_) {
         g.release_work();
         g.out().post(nullptr); // Under the lock, because the core may end without it.
+    }
+    g.note_end_elsewhere();
+}
+
+// No thread of the context need have a handler now, whose end would disarm the driver if nothing is
+// pending any more. See may_be_all().
+void core::guarded::note_end_elsewhere() noexcept {
+    if (queue_.driver_is_work) {
+        become_idle();
     }
 }
 

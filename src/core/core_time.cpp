@@ -61,9 +61,12 @@ std::size_t core::advance_to(time_count t) {
         guard->require_paused();
         clock_.set(t);
         if (first) {
-            guard->book_.end_pass(); // What the pass has held back may be due now.
+            guard->book_.release_held(); // It may be due now.
         }
         const guarded::progress found = guard->slice(now());
+        if (found.due != 0 && guard->rest_ == guarded::rest::queued) {
+            guard->overtaken_ = true;
+        }
         due += found.due;
         more = found.more;
     }
@@ -87,7 +90,9 @@ std::optional<time_count> core::next_step() {
         {
             const locked guard(*this, "advance_to_next()");
             guard->require_paused();
-            guard->book_.end_pass(); // What the pass has held back may be next.
+            if (guard->book_.in_pass()) {
+                return now(); // What a turn has left over comes first.
+            }
             const visit others(*this);
             next = guard->book_.entries().find_next_expiry(options_.budget);
             if (!next) {

@@ -106,8 +106,9 @@ void core::guarded::count_turn(void* first, bool counts) noexcept {
 // A turn looks at `entries` or some more, in slices. Between two slices it releases the lock, and
 // puts into the queue what the first one has made ready. Then it queues the rest if something is
 // left, or arms the driver. Returns the first operation, which the context completes when the turn
-// is over: so n waits are n handlers. The turn never runs the rest, which would run the next rest
-// inside itself, and so on.
+// is over: so n waits are n handlers. But if waits that became due earlier are in the queue, it is
+// queued behind them. The turn never runs the rest, which would run the next rest inside itself,
+// and so on.
 void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) noexcept {
     rest_ = rest::running;
     void* first = nullptr;
@@ -118,7 +119,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
         const progress found = slice(until);
         looked_at += found.looked_at;
         more = found.more;
-        if (first == nullptr && !out().empty()) {
+        if (first == nullptr && !out().empty() && !overtaken_) {
             first = out().take_first();
         }
         if (!more || looked_at >= entries || must_end_turn()) {
@@ -126,6 +127,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
         }
         guard.post();
     }
+    overtaken_ = false;
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
     if (alarm_.armed_for() <= book_.seen()) {
@@ -217,7 +219,7 @@ void core::guarded::note_turn_of(const wait_node& wait) noexcept {
 
 // Whether being so late is a stall. A busy context is known to be late by its delay.
 bool core::guarded::is_stall(std::chrono::nanoseconds late) const noexcept {
-    return stall_.is_stall(late - share_.delay());
+    return late > share_.delay() && stall_.is_stall(late - share_.delay());
 }
 
 // Whether the wheel, which wakes up late, gives way to what the context finds at its sockets.
@@ -253,14 +255,14 @@ void core::guarded::note_saved(time_count expiry) noexcept {
 }
 
 // Paused time begins or ends, or the clock was set back: time jumps. Nothing is late any more, and
-// the next pass visits again what was held back. In a visit, whose end says that the wheel does not
-// give way any more.
+// the next slice visits again what was held back. In a visit, whose end says that the wheel does
+// not give way any more.
 void core::guarded::note_jump(time_count now) noexcept {
     behind_ = false;
     share_.begin_anew(now);
+    book_.release_held();
     if (stall_.giving_way()) {
         stall_.end();
-        book_.end_pass();
     }
 }
 
@@ -297,12 +299,18 @@ void core::guarded::keep_armed() noexcept {
     if (real == never) {
         return; // The clock has ended, and no time passes any more.
     }
-    const time_count earlier = unit().units_of(share_.delay());
-    // Or it has passed: then the context is not late, unless that was left out.
     const time_count now = clock_.corrected(real);
+    static_cast<void>(
+        follow_set_back(now)); // What is held back has begun, whatever the clock says.
+    // While the wheel gives way, the driver comes at once, even if the clock is set back meanwhile.
+    const bool at_once = stall_.giving_way() && next <= book_.entries().now();
+    const time_count earlier = unit().units_of(share_.delay());
+    const time_count time =
+        at_once ? before_all : sum_saturating(clock_.real_begin_of(next), -earlier);
+    // Or it has passed: then the context is not late, unless that was left out.
     const time_count due =
         (std::max)(clock_.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
-    if (alarm_.arm(next, sum_saturating(clock_.real_begin_of(next), -earlier), real, due)) {
+    if (alarm_.arm(next, time, real, due)) {
         queue_.work_finished(); // Not the last work: a wait is pending.
     } else {
         want_turn(now);

@@ -7,12 +7,15 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 
 namespace {
 
 using namespace asio_wheel::test;
+using asio_wheel::wheel_options;
 using asio_wheel::detail::timer_life;
 using asio_wheel::detail::timer_state;
 
@@ -21,7 +24,24 @@ struct armed : manual_wait {
     timer_state timer;
 };
 
+struct dispatched_wait : manual_wait {
+    dispatched_wait() : manual_wait({.is_dispatched = true}) {}
+
+    timer_state timer;
+};
+
+/// Its clock can be set. It gives way if it is late by more than eight ticks.
+struct stalling_core : manual_core {
+    stalling_core()
+        : manual_core({.tick = std::chrono::nanoseconds(tick),
+                       .slots = 8,
+                       .stall = std::chrono::nanoseconds(8 * tick)},
+                      {.is_steady = false}) {}
+};
+
 struct world {
+    explicit world(const wheel_options& options = {}) : core(options) {}
+
     manual_core core;
     std::deque<armed> waits;
 
@@ -200,6 +220,154 @@ BOOST_FIXTURE_TEST_CASE(a_tombstone_takes_an_expiry_without_the_lock_if_it_is_fi
     BOOST_TEST(takes(1'051));
     BOOST_TEST(!takes(1'039));
     BOOST_TEST(a.timer.expiry.get() == 1'051);
+}
+
+BOOST_AUTO_TEST_CASE(a_context_stops_when_its_last_wait_has_ended_on_another_executor) {
+    for (const bool dropped : {false, true}) {
+        manual_core core({.tick = std::chrono::nanoseconds(manual_core::tick)},
+                         {.driver_is_work = true});
+        dispatched_wait a;
+        a.timer.expiry.set(50'000); // The driver stays armed for it.
+        core.start(a.timer, a);
+        BOOST_TEST(core->postpone(a.timer, 900) == 1U);
+        core.run_all(); // Now it is there.
+        if (!dropped) {
+            BOOST_TEST(core.cancel(a.timer) == 1U);
+        }
+        BOOST_TEST((dropped ? core.abandon_elsewhere() : core.run_elsewhere()));
+        core.run_all();
+        BOOST_TEST(a.ended() == 1);
+        BOOST_TEST(core.queue.work() == 0);
+        BOOST_TEST(!core.driver.armed_for().has_value()); // It would be work.
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_stall_holds_back_is_not_late_if_the_clock_is_set_back) {
+    stalling_core core;
+    armed a; // Guards I/O.
+    a.timer.expiry.set(1'100);
+    core.start(a.timer, a);
+    core.time = 2'000;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(a.ended() == 0); // The wheel gives way.
+    core.time = 1'500;
+    BOOST_TEST(core.wake_up());
+    core.run_all();
+    BOOST_TEST(a.delivered == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_on_what_a_stall_has_held_back_is_not_late_if_the_clock_is_set_back) {
+    stalling_core core;
+    armed a;
+    armed again;
+    a.timer.expiry.set(1'100);
+    core.start(a.timer, a);
+    core.time = 2'000;
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(core.cancel(a.timer) == 1U);
+    core.run_all(); // Nothing waits.
+    core.time = 1'050;
+    core.start(a.timer, again);
+    core.run_until(1'099);
+    BOOST_TEST(again.ended() == 0);
+    core.run_until(1'110);
+    BOOST_TEST(again.delivered == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_turn_has_left_over_comes_first_when_paused_time_is_advanced) {
+    world w(wheel_options{.budget = 1});
+    w.start_at(1'001);
+    w.start_at(1'002);
+    w.start_at(1'003);
+    armed& second = w.start_at(1'004);
+    armed& later = w.start_at(1'015);
+    w.core.time = 1'020;
+    BOOST_TEST(w.core.wake_up()); // One slice. The rest is queued.
+    w.core->pause(1'020);
+    BOOST_TEST(w.core->advance_to_next() == 4U);
+    BOOST_TEST(w.core->now() == 1'020);
+    while (second.delivered == 0 && w.core.run_one()) {
+    }
+    BOOST_TEST(second.delivered == 1);
+    BOOST_TEST(later.delivered == 0);
+    w.core.run_all();
+    BOOST_TEST(later.delivered == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(
+    what_was_made_ready_in_paused_time_is_not_overtaken_by_a_turn_that_was_queued_before, world) {
+    core->pause(1'000);
+    start_at(900); // A turn is queued.
+    armed& first = start_at(1'200);
+    BOOST_TEST(core->advance_to_next() == 1U);
+    BOOST_TEST(core->advance_to_next() == 1U);
+    core->resume();
+    armed& later = start_at(1'210);
+    core.time += 100;
+    while (first.delivered == 0 && core.run_one()) {
+        BOOST_TEST(later.delivered == 0);
+    }
+    core.run_all();
+    BOOST_TEST(later.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_held_back_is_looked_at_again_when_time_is_paused_once_more) {
+    for (int slices = 0; slices < 6; ++slices) {
+        world w(wheel_options{.budget = 1});
+        w.core->pause(1'000);
+        armed& held = w.start_at(1'048);
+        BOOST_TEST(w.core->advance_to(1'045) == 0U);
+        w.start_at(1'040);
+        for (int i = 0; i < slices; ++i) { // Of a pass that does not end.
+            w.core.run_one();
+            w.start_at(1'040);
+        }
+        w.core->resume();
+        w.core->pause(1'049);
+        w.core.run_all();
+        BOOST_TEST(held.delivered == 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_delay_that_cannot_be_counted_is_as_long_as_can_be) {
+    manual_core core(
+        {.tick = std::chrono::nanoseconds(manual_core::tick), .measure_handlers = true},
+        {.begin = -5'000});
+    armed first;
+    armed second;
+    for (armed* a : {&first, &second}) {
+        a->timer.expiry.set(-4'950);
+        core.start(a->timer, *a);
+    }
+    core.time = -4'900;
+    BOOST_TEST(core.wake_up());
+    core->stop(); // From now on, what is due cannot wait again.
+    static_cast<void>(core->postpone(second.timer, asio_wheel::detail::never));
+    core.run_all();
+    BOOST_TEST(second.delivered == 1);
+    BOOST_TEST(core->stats().handler_delay.count() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(after_very_long_delays_the_driver_does_not_come_too_early_again_and_again,
+                        world) {
+    for (int i = 0; i < 3; ++i) { // A handler takes an hour, each time.
+        start_at(core.time + 10);
+        start_at(core.time + 10);
+        core.time += 10;
+        BOOST_TEST(core.wake_up());
+        core.time += 3'600'000'000'000;
+        core.run_all();
+    }
+    const armed& last = start_at(core.time + 1'000'000);
+    int wake_ups = 0;
+    for (; last.delivered == 0 && wake_ups < 1'000; ++wake_ups) {
+        core.time = (std::max)(core.time, core.driver.armed_for().value_or(0));
+        core.wake_up();
+        while (core.run_one()) {
+        }
+    }
+    BOOST_TEST(wake_ups < 50);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -64,13 +64,13 @@ BOOST_FIXTURE_TEST_CASE(what_is_overdue_is_next_at_once, scene) {
     BOOST_TEST(b.next() == 5U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_pass_that_is_ended_is_followed_by_one_that_visits_what_was_held, scene) {
+BOOST_FIXTURE_TEST_CASE(what_is_released_during_a_pass_is_visited_again, scene) {
     for (int i = 0; i < 6; ++i) {
         wait_until(1'050, wait_kind::timeout);
     }
     BOOST_TEST(slice(1'050, true).empty());
     BOOST_TEST(last.more);
-    b.end_pass();
+    b.release_held();
     BOOST_TEST(slice(1'050).size() == 4U);
     BOOST_TEST(slice(1'050).size() == 2U);
     BOOST_TEST(slice(1'050).empty());

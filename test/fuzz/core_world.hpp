@@ -199,16 +199,8 @@ private:
     }
     [[nodiscard]] time_count tick() const noexcept { return options_.tick.count(); }
 
-    // How far the end of time is ahead of an early clock, less a delay, overflows: a known defect.
-    [[nodiscard]] bool has_end_of_time() const noexcept { return ports_.begin == late; }
-
-    time_count any_time() {
-        const time_count t = any_time_at_all();
-        return has_end_of_time() ? t : std::min(t, farthest);
-    }
-
     // Mostly close, so that much happens, but of all magnitudes for which a wheel has levels.
-    time_count any_time_at_all() {
+    time_count any_time() {
         const std::size_t what = pick(128);
         const auto n = static_cast<time_count>(what);
         switch (what) {
@@ -342,9 +334,7 @@ private:
         case 19:
             return coin() ? set_back() : touch(any_timer());
         case 20:
-            // A pass that goes on after the next pause leaves out what it has held back: a known
-            // defect.
-            return !paused_ ? pause() : core_.queue.has_turn() ? run_some() : resume();
+            return paused_ ? resume() : pause();
         case 21:
         case 22:
             return paused_ ? advance() : pass();
@@ -492,9 +482,6 @@ private:
             return;
         }
         const time_count t = any_time();
-        if (stopped_ && options_.measure_handlers) {
-            return; // What is due keeps its time, but its delay overflows: a known defect.
-        }
         note("postpone timer % to %", number_of(p), t);
         p.expiry = t;
         if (!linked(p)) {
@@ -645,8 +632,7 @@ private:
     }
 
     void set_back() {
-        // What a stall has held back comes late if the clock is set back then: a known defect.
-        if (!ports_.is_steady && options_.stall.count() == 0 && !has_end_of_time()) {
+        if (!ports_.is_steady) {
             const time_count d = any_step();
             note("the clock is set back by % from %", d, manual_core::time);
             set_clock(manual_core::time - d, false);
@@ -694,11 +680,6 @@ private:
         }
         if (next > farthest && next != detail::never) {
             return;
-        }
-        if (core_.queue.has_turn()) { // What a turn has left over comes last: a known defect.
-            for (place& p : places_) {
-                p.undisturbed = false;
-            }
         }
         const std::size_t due = core_->advance_to_next();
         frozen_at_ = core_->now();
@@ -821,11 +802,9 @@ private:
         }
         check();
         ended_elsewhere_ = ended_elsewhere_ && core_.driver.armed_for();
-        lost_elsewhere_ = lost_elsewhere_ && core_.driver.armed_for();
         if (pending_ == 0) {
             require(core_.queue.work() == 0, "without waits there is no work");
-            require(!core_.driver.armed_for() || lost_elsewhere_ ||
-                        (ended_elsewhere_ && !ports_.driver_is_work),
+            require(!core_.driver.armed_for() || (ended_elsewhere_ && !ports_.driver_is_work),
                     "without waits the driver is disarmed");
         }
     }
@@ -852,7 +831,6 @@ private:
             break;
         case phase::aborted:
             require(result == result_state::aborted, "what was counted is aborted");
-            lost_elsewhere_ = lost_elsewhere_ || w.dispatched;
             break;
         case phase::too_many:
             require(result == result_state::too_many, "there is a limit");
@@ -943,7 +921,6 @@ private:
             ++dropped_;
         }
         ended_elsewhere_ = ended_elsewhere_ || w.dispatched;
-        lost_elsewhere_ = lost_elsewhere_ || w.dispatched;
         const bool acts = dying_ && !w.at_the_end;
         free(w);
         if (acts) {
@@ -1207,7 +1184,6 @@ private:
     bool disturbed_ = false;       // Equal expiries may have lost their order.
     bool proxies_failed_ = false;  // A wait may have kept an old place in the queue.
     bool ended_elsewhere_ = false; // Then the driver may be armed once more.
-    bool lost_elsewhere_ = false;  // The same, where that is work: a defect that is known.
     bool abandons_ = false;
 
     manual_core core_;

@@ -117,8 +117,10 @@ public:
     /// expiry now. True if there is another slice.
     bool find_first(tick_t tick, std::optional<time_count>& first) noexcept;
 
-    /// The pass that is under way ends here: the next slice begins a new one.
-    void end_pass() noexcept { in_pass_ = false; }
+    /// Whether there is another slice of the pass that is under way.
+    [[nodiscard]] bool in_pass() const noexcept { return in_pass_; }
+    /// Time has jumped: the next slice visits again what was held back.
+    void release_held() noexcept { wheel_.release_held(); }
 
     /// If the clock was set back, moves the origin of ticks, so that ticks never go back. What is
     /// filed then comes up too early, and is filed again. True if the clock was set back.

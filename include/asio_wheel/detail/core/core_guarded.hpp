@@ -79,6 +79,7 @@ struct alignas(64) core::guarded {
     void make_ready(wait_node& wait, wait_node::result_state how) noexcept;
     void refuse(wait_node& wait, wait_node::result_state why) noexcept;
     void claim(wait_node& wait) noexcept;
+    void note_end_elsewhere() noexcept;
     std::size_t detach_some(timer_state& s, wait_list& doomed, std::size_t most) noexcept;
     void note_crowd() noexcept;
     void note_peak(const thread_block& counts) noexcept;
@@ -131,6 +132,7 @@ struct alignas(64) core::guarded {
     alarm alarm_;
     rest rest_ = rest::nothing;
     bool rest_counts_ = false; // It counts as work by itself. Without, it needs waits that do.
+    bool overtaken_ = false;   // A turn is queued, and behind it what advance() has made ready.
     bool stopped_ = false;     // drain() was called.
     bool closing_ = false;     // The context ends.
     bool behind_ = false;      // The last turn has left out what became due while others were busy.

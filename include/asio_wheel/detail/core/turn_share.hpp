@@ -22,7 +22,8 @@
 // The time of others is also how long a handler waits in the queue. On a busy context it comes
 // twice before a handler is called: first the wake-up is in the queue, and then what it has made
 // ready. So the driver is armed earlier by that `delay`. If it then comes too early, because the
-// context is no longer so busy, the delay becomes shorter by as much.
+// context is no longer so busy, the delay becomes shorter by as much; and by half, if it comes too
+// early again. Otherwise, after an hour's delay, the driver would come at once, again and again.
 
 #ifndef ASIO_WHEEL_DETAIL_CORE_TURN_SHARE_HPP
 #define ASIO_WHEEL_DETAIL_CORE_TURN_SHARE_HPP
@@ -87,6 +88,7 @@ public:
         first_ = nullptr;
         came_ = now;
         stage_ = stage::came;
+        early_ = false;
         before_last_delay_ = std::exchange(last_delay_, unit_.between(ended_, now));
     }
 
@@ -97,7 +99,10 @@ public:
         return shorter >= long_delay ? shorter : nanoseconds(0);
     }
     /// A wake-up came before it was due: `late` is negative.
-    void come_early(nanoseconds late) noexcept { last_delay_ = delay() + late; }
+    void come_early(nanoseconds late) noexcept {
+        last_delay_ = (std::min)(delay() + late, early_ ? delay() / 2 : delay());
+        early_ = true;
+    }
 
     /// When the last turn began, and when it ended.
     [[nodiscard]] time_count began() const noexcept { return began_; }
@@ -147,6 +152,7 @@ private:
     std::size_t looked_at_ = 0;
     nanoseconds last_delay_{0};
     nanoseconds before_last_delay_{0};
+    bool early_ = false; // The last wake-up came early, and no handler has come since.
     time_count began_ = before_all;
     time_count ended_ = before_all;
     time_count came_ = before_all;
