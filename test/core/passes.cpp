@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The passes of the book by itself: what is held back, paused time, clocks that are set back, and the
-// end. The numbers are explained in support/book_scene.hpp.
+// The passes of the book by itself: what is held back, paused time, clocks that are set back, and
+// the end. The numbers are explained in support/book_scene.hpp.
 
 #include <asio_wheel/detail/core/book.hpp>
 

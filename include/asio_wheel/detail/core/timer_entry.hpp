@@ -23,7 +23,8 @@
 //   waiting    tombstone  the wait is cancelled: without the lock
 //              guarded    another wait starts; or the wheel is drained, or ends
 //              due        its time has come
-//              unknown    the timer ends, is moved, or gets an earlier expiry; the wait is withdrawn
+//              unknown    the timer ends, is moved, or gets an earlier expiry; the wait is
+//                         withdrawn
 //   guarded    tombstone  the owner cancels the last wait
 //              due        its time has come
 //              unknown    the last wait ends otherwise: by its slot, withdrawn, or dropped; the
