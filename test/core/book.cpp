@@ -20,7 +20,7 @@ namespace {
 
 using namespace asio_wheel::detail;
 using asio_wheel::no_tick;
-using asio_wheel::test::timers;
+using asio_wheel::test::found_timers;
 using scene = asio_wheel::test::book_scene;
 using one_at_a_time = asio_wheel::test::one_at_a_time;
 
@@ -68,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_is_due_when_its_tick_has_begun_and_never_before,
     BOOST_TEST(b.pass_time() == 1'049);
     BOOST_TEST(b.was_due(1'049));
     BOOST_TEST(!b.was_due(1'050));
-    BOOST_TEST((slice(1'050) == timers{&s}));
+    BOOST_TEST((slice(1'050) == found_timers{&s}));
     BOOST_TEST(b.seen() == 5U);
     BOOST_TEST(b.next() == no_tick);
     b.see(1'069);
@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(one_slice_is_in_the_order_of_expiry, scene) {
     const timer_state& a = wait_until(1'041);
     const timer_state& b1 = wait_until(1'045);
     const timer_state& b2 = wait_until(1'045);
-    BOOST_TEST((slice(1'050) == timers{&a, &b1, &b2, &c}));
+    BOOST_TEST((slice(1'050) == found_timers{&a, &b1, &b2, &c}));
     BOOST_TEST(!last.more);
     BOOST_TEST(last.looked_at == 4U);
 }
@@ -108,7 +108,7 @@ BOOST_FIXTURE_TEST_CASE(a_slice_that_only_files_again_has_looked_at_something, o
     BOOST_TEST(slice(1'120).empty());
     BOOST_TEST(last.more);
     BOOST_TEST(last.looked_at == 1U);
-    BOOST_TEST((slice(1'120) == timers{&c}));
+    BOOST_TEST((slice(1'120) == found_timers{&c}));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_tombstone_is_dropped_when_its_tick_comes, scene) {
@@ -124,7 +124,7 @@ BOOST_FIXTURE_TEST_CASE(a_tombstone_is_dropped_when_its_tick_comes, scene) {
 BOOST_FIXTURE_TEST_CASE(a_tombstone_is_dropped_when_its_slot_is_filed_again, scene) {
     const timer_state& a = wait_until(1'090); // Both are in the slot of ticks 8 to 15.
     const timer_state& dropped = tombstone(1'120);
-    BOOST_TEST((slice(1'090) == timers{&a}));
+    BOOST_TEST((slice(1'090) == found_timers{&a}));
     BOOST_TEST((dropped.life() == timer_life::unknown));
     BOOST_TEST(b.next() == no_tick);
     BOOST_TEST(b.cascaded() == 0U);
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(a_postponed_timer_is_filed_again_when_its_old_tick_comes
     BOOST_TEST(s.deadline() == 9U);
     BOOST_TEST(b.cascaded() == 1U);
     BOOST_TEST(slice(1'089).empty());
-    BOOST_TEST((slice(1'090) == timers{&s}));
+    BOOST_TEST((slice(1'090) == found_timers{&s}));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_postponed_timer_is_filed_again_with_its_slot, scene) {
@@ -154,11 +154,11 @@ BOOST_FIXTURE_TEST_CASE(a_postponed_timer_is_filed_again_with_its_slot, scene) {
     timer_state& postponed = wait_until(1'120);
     const timer_state& unchanged = wait_until(1'111);
     postponed.expiry.set(1'500);
-    BOOST_TEST((slice(1'080) == timers{&a}));
+    BOOST_TEST((slice(1'080) == found_timers{&a}));
     BOOST_TEST(postponed.deadline() == 50U);
     BOOST_TEST(unchanged.deadline() == 12U);
     BOOST_TEST(b.cascaded() == 2U);
-    BOOST_TEST((slice(1'120) == timers{&unchanged}));
+    BOOST_TEST((slice(1'120) == found_timers{&unchanged}));
     BOOST_TEST(b.next() == 50U);
     BOOST_TEST(b.cascaded() == 2U);
 }
@@ -169,7 +169,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_already_does_not_wait_for_its_tick_when_its_
     timer_state& due = wait_until(1'093);
     b.file_at(due, 9);
     BOOST_TEST(due.deadline() == 9U);
-    BOOST_TEST((slice(1'093) == timers{&a, &due}));
+    BOOST_TEST((slice(1'093) == found_timers{&a, &due}));
 }
 
 // ---- Filing

@@ -21,7 +21,7 @@ namespace {
 
 using namespace asio_wheel::detail;
 using asio_wheel::wait_kind;
-using asio_wheel::test::timers;
+using asio_wheel::test::found_timers;
 using scene = asio_wheel::test::book_scene;
 using clock_that_is_set = asio_wheel::test::clock_that_is_set;
 using one_at_a_time = asio_wheel::test::one_at_a_time;
@@ -35,11 +35,11 @@ BOOST_AUTO_TEST_SUITE(passes)
 BOOST_FIXTURE_TEST_CASE(only_timers_whose_waits_guard_io_are_held_back, scene) {
     const timer_state& guard = wait_until(1'050, wait_kind::timeout);
     const timer_state& sleep = wait_until(1'050, wait_kind::sleep);
-    BOOST_TEST((slice(1'050, true) == timers{&sleep}));
+    BOOST_TEST((slice(1'050, true) == found_timers{&sleep}));
     BOOST_TEST((guard.life() == timer_life::waiting));
     BOOST_TEST(guard.filed());
     BOOST_TEST(b.next() == 5U);
-    BOOST_TEST((slice(1'050) == timers{&guard})); // The next pass.
+    BOOST_TEST((slice(1'050) == found_timers{&guard})); // The next pass.
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_held_back_is_looked_at_once_in_a_pass, scene) {
@@ -85,7 +85,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_held_back_and_filed_anew_is_visited_in_the_same_
     timer_state& moved = all.front().timer;
     moved.expiry.set(1'045); // In the same tick.
     b.file(moved);
-    const timers due = slice(1'050);
+    const found_timers due = slice(1'050);
     BOOST_TEST(due.size() == 3U); // And the two that were left.
     BOOST_TEST((due.front() == &moved));
 }
@@ -99,10 +99,10 @@ BOOST_FIXTURE_TEST_CASE(the_tick_of_paused_time_is_visited_and_compared_exactly,
     BOOST_TEST(b.tick_at(1'050) == 5U);
     const timer_state& due = wait_until(1'052);
     const timer_state& later = wait_until(1'053);
-    BOOST_TEST((slice(1'052) == timers{&due}));
+    BOOST_TEST((slice(1'052) == found_timers{&due}));
     BOOST_TEST(later.filed());
     BOOST_TEST(b.cascaded() == 0U); // It is held back, and not filed again.
-    BOOST_TEST((slice(1'053) == timers{&later}));
+    BOOST_TEST((slice(1'053) == found_timers{&later}));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_expiry_of_a_tick_is_found_whatever_the_order, scene) {
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(ticks_follow_a_clock_that_is_set_back, clock_that_is_set
     BOOST_TEST(!b.follow_set_back(900));
     BOOST_TEST(slice(1'149).empty());
     BOOST_TEST(s.filed());
-    BOOST_TEST((slice(1'150) == timers{&s}));
+    BOOST_TEST((slice(1'150) == found_timers{&s}));
 }
 
 BOOST_FIXTURE_TEST_CASE(paused_time_is_not_set_back, clock_that_is_set) {
@@ -159,12 +159,12 @@ BOOST_FIXTURE_TEST_CASE(paused_time_is_not_set_back, clock_that_is_set) {
 // ---- The end
 
 BOOST_FIXTURE_TEST_CASE(the_end_takes_all_timers_with_waits, scene) {
-    timers waiting;
+    found_timers waiting;
     for (int i = 0; i < 10; ++i) {
         waiting.push_back(&wait_until(1'050 + 10 * i));
     }
     const timer_state& dropped = tombstone(1'060);
-    timers taken = take_all();
+    found_timers taken = take_all();
     BOOST_TEST((std::set(taken.begin(), taken.end()) == std::set(waiting.begin(), waiting.end())));
     BOOST_TEST(taken.size() == 10U);
     for (const timer_state* const s : taken) {
@@ -179,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_goes_on_after_slices_that_only_file_again, one_a
     timer_state& a = wait_until(1'090); // Both are in the slot of ticks 8 to 15.
     timer_state& c = wait_until(1'120);
     b.remove(a);
-    BOOST_TEST((take_all() == timers{&c}));
+    BOOST_TEST((take_all() == found_timers{&c}));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timer_that_keeps_waits_at_the_end_comes_again, scene) {
@@ -192,7 +192,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_that_keeps_waits_at_the_end_comes_again, scene) 
         BOOST_TEST(s.filed());
         BOOST_TEST((s.life() == timer_life::guarded));
     }
-    BOOST_TEST((take_all() == timers{&s}));
+    BOOST_TEST((take_all() == found_timers{&s}));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_end_takes_what_a_turn_has_held_back, scene) {

@@ -38,7 +38,7 @@ struct booked {
     booked_wait wait;
 };
 
-using timers = std::vector<const detail::timer_state*>;
+using found_timers = std::vector<const detail::timer_state*>;
 
 struct book_scene {
     explicit book_scene(std::size_t budget = 4, bool is_steady = true)
@@ -68,9 +68,9 @@ struct book_scene {
     }
 
     /// One slice. Checks that what is due is in order.
-    timers slice(detail::time_count now, bool hold = false) {
+    found_timers slice(detail::time_count now, bool hold = false) {
         last = b.collect(now, hold);
-        timers due;
+        found_timers due;
         for (const detail::book::due_timer& d : last.due) {
             BOOST_TEST((due.empty() || !(d < last.due[due.size() - 1])));
             BOOST_TEST((d.timer->life() == detail::timer_life::due));
@@ -83,8 +83,8 @@ struct book_scene {
     detail::book::slice last{};
 
     /// All slices of take_all().
-    timers take_all() {
-        timers taken;
+    found_timers take_all() {
+        found_timers taken;
         std::size_t most = 100;
         bool more = true;
         while (more && --most != 0) {
