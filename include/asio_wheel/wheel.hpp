@@ -142,8 +142,8 @@ public:
     void hold(wheel_entry& entry) noexcept;
 
     /// Makes all held entries due at the next advance() to now() or later, in O(1). Call it once,
-    /// at the beginning of a pass, not before each slice: what was held in one slice would be
-    /// handed out by the next one again.
+    /// at the beginning of a pass, or if the time has jumped, and not before each slice: what was
+    /// held in one slice would be handed out by the next one again.
     void release_held() noexcept;
 
     /// Whether an entry is held.

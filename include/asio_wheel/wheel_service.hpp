@@ -59,9 +59,9 @@ struct core_access;
 ///  - If one thread runs the context, waits complete in the order of their expiry. Within one tick
 ///    this holds for each `budget` of them. A wait that is already due when it starts may count as
 ///    one of the tick before. Waits with the same expiry complete in the order in which they were
-///    started, in paused time as in real time. Those on one timer always do, one right after the
-///    other. Others may not if one of them was cancelled or postponed before, or if timers for
-///    about the same time were destroyed meanwhile.
+///    started, in paused time as in real time. Those on one timer always do, and those that waited
+///    when it became due come one right after the other. Others may not if one of them was
+///    cancelled or postponed before, or if timers for about the same time were destroyed meanwhile.
 ///
 /// Thread safety. All members may be called from any thread (with wheel_options::locking; without,
 /// from the one thread that uses the context). No lock is held while handlers, allocators or

@@ -104,16 +104,18 @@ core::arrival core::arrive(const lifetime_ptr& lifetime, wait_node& wait) noexce
 void core::abandon(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
     lifetime->mutex.lock("the end of another context");
     const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
-    if (wait.owner == nullptr) {
+    if (lifetime->core == nullptr) {
         return;
     }
     guarded& g = *lifetime->core->guarded_;
-    const bool waited = wait.is_waiting();
-    g.delivery_.detach_and_remove(wait);
-    g.counts_.here().forgotten();
-    if (waited && !g.closing_) {
-        g.release_work();
-        g.out().post(nullptr); // Under the lock, because the core may end without it.
+    if (wait.owner != nullptr) { // Otherwise it was aborted.
+        const bool waited = wait.is_waiting();
+        g.delivery_.detach_and_remove(wait);
+        g.counts_.here().forgotten();
+        if (waited && !g.closing_) {
+            g.release_work();
+            g.out().post(nullptr); // Under the lock, because the core may end without it.
+        }
     }
     g.note_end_elsewhere();
 }

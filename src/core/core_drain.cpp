@@ -14,9 +14,8 @@ namespace asio_wheel::detail {
 std::size_t core::stop() noexcept {
     const locked guard(*this, "drain()");
     guard->stall_.end();
-    guard->stopped_ =
-        true; // No wait starts from now on: but one may on each tombstone, until its slice
-              // comes.
+    // No wait starts from now on: but one may on each tombstone, until its slice comes.
+    guard->stopped_ = true;
     return static_cast<std::size_t>(counts_.pending()) + guard->book_.entries().size();
 }
 

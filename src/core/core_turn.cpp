@@ -300,8 +300,8 @@ void core::guarded::keep_armed() noexcept {
         return; // The clock has ended, and no time passes any more.
     }
     const time_count now = clock_.corrected(real);
-    static_cast<void>(
-        follow_set_back(now)); // What is held back has begun, whatever the clock says.
+    // If the clock was set back, the tick of what is held back begins now.
+    static_cast<void>(follow_set_back(now));
     // While the wheel gives way, the driver comes at once, even if the clock is set back meanwhile.
     const bool at_once = stall_.giving_way() && next <= book_.entries().now();
     const time_count earlier = unit().units_of(share_.delay());

@@ -223,7 +223,9 @@ BOOST_FIXTURE_TEST_CASE(a_tombstone_takes_an_expiry_without_the_lock_if_it_is_fi
 }
 
 BOOST_AUTO_TEST_CASE(a_context_stops_when_its_last_wait_has_ended_on_another_executor) {
-    for (const bool dropped : {false, true}) {
+    for (const int how : {0, 1, 2}) {
+        const bool dropped = how != 0;
+        const bool cancelled = how != 1;
         manual_core core({.tick = std::chrono::nanoseconds(manual_core::tick)},
                          {.driver_is_work = true});
         dispatched_wait a;
@@ -231,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_context_stops_when_its_last_wait_has_ended_on_another_exe
         core.start(a.timer, a);
         BOOST_TEST(core->postpone(a.timer, 900) == 1U);
         core.run_all(); // Now it is there.
-        if (!dropped) {
+        if (cancelled) {
             BOOST_TEST(core.cancel(a.timer) == 1U);
         }
         BOOST_TEST((dropped ? core.abandon_elsewhere() : core.run_elsewhere()));
@@ -272,6 +274,25 @@ BOOST_AUTO_TEST_CASE(a_wait_on_what_a_stall_has_held_back_is_not_late_if_the_clo
     BOOST_TEST(again.ended() == 0);
     core.run_until(1'110);
     BOOST_TEST(again.delivered == 1);
+}
+
+BOOST_AUTO_TEST_CASE(
+    what_is_due_when_it_starts_during_a_stall_is_not_late_if_the_clock_is_set_back) {
+    stalling_core core;
+    armed later;
+    armed due;
+    later.timer.expiry.set(1'500);
+    core.start(later.timer, later);
+    core.time = 2'000; // The driver is overdue. It comes first, and judges the stall.
+    due.timer.expiry.set(1'200);
+    core.start(due.timer, due);
+    core.time = 1'300;
+    core.run_all();
+    BOOST_TEST(due.delivered == 1);
+    BOOST_TEST(later.ended() == 0);
+    core.run_until(1'500);
+    BOOST_TEST(later.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_turn_has_left_over_comes_first_when_paused_time_is_advanced) {

@@ -739,7 +739,7 @@ private:
         }
         note("run %", how);
         for (std::size_t i = 0; i <= how / 4; ++i) {
-            if (how % 4 == 0) {
+            if (how % 4 == 0 && core_.queue.size() == 0) { // What is queued was there before.
                 core_.wake_up();
             } else {
                 core_.run_one();

@@ -66,7 +66,8 @@ public:
         end_turn(now, 0);
     }
 
-    /// The turn makes a wait ready. It completes the first one itself, and queues all others.
+    /// The turn makes a wait ready. As a rule, it completes the first one itself, and queues all
+    /// others.
     void make_ready(const void* wait) noexcept {
         if (stage_ == stage::nothing_due) {
             stage_ = stage::nothing_queued;

@@ -14,7 +14,8 @@ namespace asio_wheel::detail {
 
 /// The time of a wheel, and its ticks.
 ///
-/// Any thread may call now() and real(). Everything else is guarded by the wheel's lock.
+/// Any thread may call now() and real(), and begin_of() if the clock is steady. Everything else is
+/// guarded by the wheel's lock.
 class wheel_clock {
 public:
     wheel_clock(wheel_time& time, const clock_port& port)
