@@ -5,7 +5,7 @@
 //
 // If the executor is native, the operation itself goes into the queue of the executor's context, or
 // is completed at once. Any other executor, such as a strand, is given a function object. What the
-// executor allocates for that comes from the block pool; or from the heap, if it is type-erased.
+// executor allocates for that comes from the block pool.
 //
 // If the executor has no memory, and gives the function back, the operation still belongs to its
 // sender, who tries again later. What an executor has accepted is its own affair. If a strand of
@@ -24,6 +24,7 @@
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/prefer.hpp>
+#include <boost/asio/strand.hpp>
 
 #include <new>
 #include <utility>
@@ -140,6 +141,15 @@ template <class Executor>
     case native_execution::queued:
         context_queue::post_to(*native_context(ex), op); // prepare_dispatch() has prepared it.
         return true;
+    }
+    // An any_io_executor puts each function into memory from the heap. A coroutine's most often has
+    // a strand inside, which does not.
+    using io_strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+    if constexpr (requires { ex.template target<io_strand>(); }) {
+        if (const auto* const inside = ex.template target<io_strand>()) {
+            const io_strand strand(*inside);
+            return dispatch_by_function(strand, op);
+        }
     }
     return dispatch_by_function(ex, op);
 }
