@@ -42,8 +42,8 @@ struct stalling_core : manual_core {
 struct world {
     explicit world(const wheel_options& options = {}) : core(options) {}
 
+    std::deque<armed> waits; // They outlive the core, which may have them in its queue.
     manual_core core;
-    std::deque<armed> waits;
 
     armed& start_at(asio_wheel::detail::time_count t) {
         armed& a = waits.emplace_back();
