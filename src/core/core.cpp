@@ -94,10 +94,9 @@ void core::guarded::file(timer_state& s) noexcept {
     const time_count now = clock_.now();
     if (alarm_.armed() && is_stall(unit().between(alarm_.due(), now))) {
         if (!unit().is_steady && s.deadline() < alarm_.armed_for()) {
-            // It comes at once, even if the clock is set back meanwhile.
-            if (alarm_.arm(s.deadline(), before_all, clock_.real(), alarm_.due())) {
-                queue_.work_finished(); // Not the last work: a wait is pending.
-            }
+            // It comes at once, even if the clock is set back meanwhile. Without memory, all is as
+            // it was.
+            static_cast<void>(arm(s.deadline(), before_all, clock_.real(), alarm_.due()));
         }
         return;
     }

@@ -310,11 +310,18 @@ void core::guarded::keep_armed() noexcept {
     // Or it has passed: then the context is not late, unless that was left out.
     const time_count due =
         (std::max)(clock_.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
-    if (alarm_.arm(next, time, real, due)) {
-        queue_.work_finished(); // Not the last work: a wait is pending.
-    } else {
+    if (!arm(next, time, real, due)) {
         want_turn(now);
     }
+}
+
+// As alarm::arm(). The driver's wait does not count as work.
+bool core::guarded::arm(tick_t tick, time_count time, time_count real, time_count due) noexcept {
+    const bool armed = alarm_.arm(tick, time, real, due);
+    if (armed) {
+        queue_.work_finished(); // Not the last work: a wait is pending.
+    }
+    return armed;
 }
 
 // If no wait is pending, disarms the driver: only tombstones are filed. The next wait that starts

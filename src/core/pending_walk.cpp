@@ -97,7 +97,7 @@ core::pending_walk::walk::~walk() {
     const locked guard(core_, "for_each_pending()");
     walk_.take_bookmark();
     bookmark_.set_life(timer_life::unknown);
-    core_.guarded_->book_.begin_walk(0);
+    guard->book_.begin_walk(0);
 }
 
 std::span<const pending_wait> core::pending_walk::walk::next() {
@@ -111,8 +111,8 @@ std::span<const pending_wait> core::pending_walk::walk::next() {
 
 void core::pending_walk::walk::begin(unsigned number) {
     const locked guard(core_, "for_each_pending()");
-    core_.guarded_->last_walk_ = static_cast<std::uint8_t>(number);
-    core_.guarded_->book_.begin_walk(core_.guarded_->last_walk_);
+    guard->last_walk_ = static_cast<std::uint8_t>(number);
+    guard->book_.begin_walk(guard->last_walk_);
     ended_ = false;
 }
 
@@ -127,13 +127,12 @@ void core::pending_walk::walk::slice(See see) {
     const time_count now = core_.now();
     for (std::size_t i = 0; i < passed.found; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
-        if (std::exchange(s.seen_by_walk, core_.guarded_->book_.walk()) !=
-            core_.guarded_->book_.walk()) {
+        if (std::exchange(s.seen_by_walk, guard->book_.walk()) != guard->book_.walk()) {
             see(s, now);
         }
     }
     if (!passed.more) {
-        ended_ = !core_.guarded_->book_.take_missed();
+        ended_ = !guard->book_.take_missed();
     }
 }
 
