@@ -189,7 +189,8 @@ BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_
                             p.send_some(std::string_view(message).substr(at, 100'000)));
                     }
                 }
-                BOOST_TEST_REQUIRE(server.is_alive());
+                BOOST_TEST_REQUIRE(server.is_alive(),
+                                   "the server is gone: " << server.complaints());
             }
             for (int i = 0; i < 20; ++i) {
                 BOOST_TEST_REQUIRE(answers(server.port(), s.talk), "no answer afterwards");

@@ -6,7 +6,8 @@
 // thread; include it before everything else.
 //
 // Small allocations never fail: to destroy a coroutine, Asio allocates memory in a destructor. If
-// there is none, std::terminate() is called.
+// there is none, std::terminate() is called. So if the system has no memory for a small allocation,
+// a reserve has.
 
 #ifndef ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
 #define ASIO_WHEEL_TEST_FAULTS_FAILING_MEMORY_HPP
@@ -24,13 +25,51 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <iterator>
 #include <new>
+#include <utility>
 
 namespace asio_wheel::test {
 
+/// Sizes below this are small.
+inline constexpr std::size_t smallest_that_fails = 128;
+
+/// Memory for small allocations when the system has none.
+class memory_reserve {
+public:
+    /// Returns a null pointer if the reserve is used up.
+    [[nodiscard]] void* allocate() noexcept {
+        if (free_ != nullptr) {
+            return std::exchange(free_, free_->next);
+        }
+        return used_ == std::size(blocks_) ? nullptr : &blocks_[used_++];
+    }
+
+    /// Takes back what allocate() returned. Returns false for other memory.
+    [[nodiscard]] bool deallocate(void* memory) noexcept {
+        if (std::less{}(memory, std::begin(blocks_)) || !std::less{}(memory, std::end(blocks_))) {
+            return false;
+        }
+        free_ = ::new (memory) free_block{free_};
+        return true;
+    }
+
+private:
+    struct free_block {
+        free_block* next;
+    };
+    struct alignas(std::max_align_t) block {
+        std::byte bytes[smallest_that_fails];
+    };
+
+    block blocks_[4096] = {};
+    std::size_t used_ = 0;       ///< How many blocks from the start were ever allocated.
+    free_block* free_ = nullptr; ///< Those of them that are free.
+};
+
 /// Whether allocations fail, and how many have.
 struct failing_memory {
-    static constexpr std::size_t smallest = 128;
 
     volatile std::sig_atomic_t on = 0; ///< Written by signal handlers.
     std::uint32_t random = 1;
@@ -38,7 +77,7 @@ struct failing_memory {
     std::uint64_t failures = 0;
 
     [[nodiscard]] bool fails(std::size_t size) noexcept {
-        if (on == 0 || size < smallest) {
+        if (on == 0 || size < smallest_that_fails) {
             row = on == 0 ? 0 : row;
             return false;
         }
@@ -52,6 +91,7 @@ struct failing_memory {
 };
 
 inline failing_memory memory_fails;
+inline constinit memory_reserve reserve;
 
 /// Lets other processes control it by signals.
 inline void let_memory_fail() {
@@ -63,8 +103,11 @@ inline void let_memory_fail() {
 
 // Not inline: otherwise the compiler warns that memory of operator new is passed to std::free().
 [[gnu::noinline]] void* operator new(std::size_t size) {
-    void* const memory =
-        asio_wheel::test::memory_fails.fails(size) ? nullptr : std::malloc(size == 0 ? 1 : size);
+    using namespace asio_wheel::test;
+    void* memory = memory_fails.fails(size) ? nullptr : std::malloc(size == 0 ? 1 : size);
+    if (memory == nullptr && size < smallest_that_fails) {
+        memory = reserve.allocate();
+    }
     if (memory == nullptr) {
         throw std::bad_alloc();
     }
@@ -72,11 +115,13 @@ inline void let_memory_fail() {
 }
 
 [[gnu::noinline]] void operator delete(void* memory) noexcept {
-    std::free(memory);
+    if (!asio_wheel::test::reserve.deallocate(memory)) {
+        std::free(memory);
+    }
 }
 
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
+    operator delete(memory);
 }
 
 #endif
