@@ -18,17 +18,18 @@
 namespace demo {
 
 /// Calls `enter` with each connection until the acceptor is closed. If descriptors or memory run
-/// out, prints a message and tries again after a short pause.
+/// out, prints a message and tries again after a short pause. Throws if there is not even memory
+/// for the pause: otherwise it would try again without end, and nobody else could free memory.
 template <class Enter>
 boost::asio::awaitable<void> accept_until_closed(boost::asio::ip::tcp::acceptor& acceptor,
                                                  Enter enter) {
     constexpr auto token = boost::asio::use_awaitable;
     const auto ex = acceptor.get_executor();
     for (int failures = 0; acceptor.is_open();) {
+        if (failures != 0) {
+            co_await asio_wheel::async_sleep_for(ex, std::chrono::milliseconds(10), token);
+        }
         try {
-            if (failures != 0) {
-                co_await asio_wheel::async_sleep_for(ex, std::chrono::milliseconds(10), token);
-            }
             auto socket = co_await acceptor.async_accept(token);
             if (acceptor.is_open()) {
                 enter(std::move(socket));

@@ -32,6 +32,8 @@ namespace {
 using namespace asio_wheel::test;
 using clock_type = peer::clock;
 
+// Since Asio has dispositions, it turns an error into an exception in a noexcept function, although
+// that may need memory for a long text.
 #if __has_include(<boost/asio/disposition.hpp>)
 constexpr bool asio_has_dispositions = true;
 #else
@@ -203,10 +205,33 @@ BOOST_AUTO_TEST_CASE(servers_without_memory_for_a_message_live_on, *only_if(!is_
     check(servers[2], std::string(websocket_request) + websocket_message(text, large));
 }
 
+// There is no memory for a connection, nor for a pause before the next one.
+BOOST_AUTO_TEST_CASE(a_server_without_any_memory_does_not_spin, *only_if(!asio_has_dispositions)) {
+    for (const tested_server& s : {servers[1], servers[2]}) {
+        BOOST_TEST_CONTEXT(s.name) {
+            const auto start = clock_type::now();
+            server_process server(s.command);
+            // Asio keeps the memory of this connection's descriptor. So the next one is accepted.
+            const std::size_t before = server.descriptors();
+            BOOST_TEST(answers(server.port(), s.talk));
+            BOOST_TEST(is_left_alone(server, before));
+            server.signal(SIGHUP);
+            const peer refused(server.port());
+            BOOST_TEST(server_process::wait_until([&] { return has_run_out(server); }));
+            std::this_thread::sleep_for(200ms);
+            server.signal(SIGUSR2);
+            BOOST_TEST(answers(server.port(), s.talk), "no answer afterwards");
+            auto counted = server.stop();
+            const auto took = clock_type::now() - start;
+            // The server tries once in a millisecond: its main function has a pause of its own.
+            BOOST_TEST(counted["failures"] > 2);
+            BOOST_TEST(counted["failures"] <= static_cast<double>(took / 1ms) * 4 + 100);
+        }
+    }
+}
+
 // While a server accepts, reads, writes and waits, each allocation may fail, alone or with many of
-// the following ones, except for small ones (programs/failing_memory.hpp says why). Since Asio has
-// dispositions, it turns an error into an exception in a noexcept function, although that may need
-// memory for a long text.
+// the following ones, except for small ones (programs/failing_memory.hpp says why).
 BOOST_AUTO_TEST_CASE(servers_whose_allocations_fail_at_random_live_on,
                      *only_if(!asio_has_dispositions)) {
     for (const tested_server& s : servers) {

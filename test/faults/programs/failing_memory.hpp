@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Replaces operator new by one that fails on request of another process: from SIGUSR1 on, random
-// allocations throw, alone or many in a row. From SIGUSR2 on, none does. For programs with one
-// thread; include it before everything else.
+// allocations throw, alone or many in a row; from SIGHUP on, all; from SIGUSR2 on, none. For
+// programs with one thread; include it before everything else.
 //
 // Small allocations never fail: to destroy a coroutine, Asio allocates memory in a destructor. If
 // there is none, std::terminate() is called. So if the system has no memory for a small allocation,
@@ -16,10 +16,12 @@
 #error "failing_memory.hpp has to come before Asio"
 #endif
 
-// Asio allocates the memory of handlers by aligned_alloc(), if available, and caches some.
+// Asio allocates the memory of handlers by aligned_alloc(), if available, and caches some, as it
+// does with coroutine frames.
 #define BOOST_ASIO_DISABLE_STD_ALIGNED_ALLOC 1
 #define BOOST_ASIO_DISABLE_BOOST_ALIGN 1
 #define BOOST_ASIO_DISABLE_SMALL_BLOCK_RECYCLING 1
+#define BOOST_ASIO_RECYCLING_ALLOCATOR_CACHE_SIZE 0
 
 #include <csignal>
 #include <cstddef>
@@ -71,15 +73,21 @@ private:
 /// Whether allocations fail, and how many have.
 struct failing_memory {
 
-    volatile std::sig_atomic_t on = 0; ///< Written by signal handlers.
+    enum which : std::sig_atomic_t { none, some, all };
+
+    volatile std::sig_atomic_t on = none; ///< Written by signal handlers.
     std::uint32_t random = 1;
     std::uint32_t row = 0; ///< How many more allocations fail, one after the other.
     std::uint64_t failures = 0;
 
     [[nodiscard]] bool fails(std::size_t size) noexcept {
-        if (on == 0 || size < smallest_that_fails) {
-            row = on == 0 ? 0 : row;
+        if (on == none || size < smallest_that_fails) {
+            row = on == none ? 0 : row;
             return false;
+        }
+        if (on == all) {
+            ++failures;
+            return true;
         }
         random = random * 1664525U + 1013904223U; // As in "Numerical Recipes".
         if (row == 0 && random >> 27U == 0) {     // One in 32.
@@ -95,8 +103,9 @@ inline constinit memory_reserve reserve;
 
 /// Lets other processes control it by signals.
 inline void let_memory_fail() {
-    std::signal(SIGUSR1, [](int) { memory_fails.on = 1; });
-    std::signal(SIGUSR2, [](int) { memory_fails.on = 0; });
+    std::signal(SIGUSR1, [](int) { memory_fails.on = failing_memory::some; });
+    std::signal(SIGHUP, [](int) { memory_fails.on = failing_memory::all; });
+    std::signal(SIGUSR2, [](int) { memory_fails.on = failing_memory::none; });
 }
 
 } // namespace asio_wheel::test
