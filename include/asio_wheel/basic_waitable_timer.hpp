@@ -282,8 +282,8 @@ public:
     ///
     /// Allocation: one, by the handler's associated allocator (by default from a pool of the
     /// library), freed before the handler is called. It is no larger than that of Asio's timers
-    /// (but by four bytes, with pointers of 32 bits; and by eight, if the handler has an executor
-    /// and a slot). If it throws, the timer is as it was.
+    /// (but by four bytes, with pointers of 32 bits; and by eight, if the handler has a slot, and
+    /// an executor that is not a context's own). If it throws, the timer is as it was.
     /// Completion allocates nothing of ours. An executor that is not a context's own, such as a
     /// strand, allocates for each handler: if it has no memory, the wait is sent to it again later.
     /// (A strand of another context that finds no memory for its turn stays locked, as with any

@@ -44,9 +44,9 @@ struct large_handler {
     void operator()(error_code) const {}
 };
 
-// Where pointers have 32 bits, ours may be four bytes larger; and eight, if the handler has an
-// executor and a slot. Asio's operation has an error code, of three words with Boost, but of
-// two with standalone Asio; ours is as large with both.
+// Where pointers have 32 bits, ours may be four bytes larger; and eight, if the handler has a slot
+// and an executor that is not a context's own, be it the timer's. Asio's operation has an error
+// code, of three words with Boost, but of two with standalone Asio; ours is as large with both.
 constexpr std::size_t more_than_asios = sizeof(void*) == 8 ? 24 - sizeof(error_code) : 4;
 
 template <class Handler, class Executor>
@@ -66,18 +66,18 @@ constexpr std::size_t further_room =
 // All operation types that a wait with this handler, on a timer with this executor, instantiates.
 template <class Handler, class Executor>
 constexpr bool fits() {
-    constexpr std::size_t slot = is_bound<Handler> && detail::has_own_slot<Handler> ? 8 : 0;
-    constexpr std::size_t most = asios<Handler, Executor> + more_than_asios + slot + further_room;
+    constexpr std::size_t slot = detail::has_own_slot<Handler> ? 8 : 0;
+    constexpr std::size_t most = asios<Handler, Executor> + more_than_asios + further_room;
     constexpr bool native = detail::is_native_type<Executor>;
     using bound = std::decay_t<decltype(asio::get_associated_executor(
         std::declval<const Handler&>(), std::declval<const Executor&>()))>;
     using work = detail::work_on<Executor>;
     bool result = sizeof(detail::direct_op<Handler>) <= most;
     if constexpr (is_bound<Handler> || !native) {
-        result &= sizeof(detail::dispatched_op<Handler, bound, detail::no_work>) <= most;
+        result &= sizeof(detail::dispatched_op<Handler, bound, detail::no_work>) <= most + slot;
     }
     if constexpr (is_bound<Handler> && !native) {
-        result &= sizeof(detail::dispatched_op<Handler, bound, work>) <= most;
+        result &= sizeof(detail::dispatched_op<Handler, bound, work>) <= most + slot;
     }
     return result;
 }
