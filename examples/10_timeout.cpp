@@ -47,7 +47,8 @@ asio::awaitable<std::string> limited(std::chrono::milliseconds step) {
     const auto ex = co_await asio::this_coro::executor;
     auto all = request(step);
     try {
-        co_return co_await asio_wheel::async_with_timeout(ex, std::move(all), 30ms);
+        co_return co_await asio::co_spawn(ex, std::move(all),
+                                          asio_wheel::timeout(30ms, asio::use_awaitable));
     } catch (const system_error& e) {
         co_return e.code() == std::errc::timed_out ? "timeout: all" : "failure";
     }

@@ -22,8 +22,6 @@ using asio_wheel::append_openmetrics;
 using asio_wheel::associated_tag;
 using asio_wheel::async_sleep_for;
 using asio_wheel::async_sleep_until;
-using asio_wheel::async_with_timeout;
-using asio_wheel::async_with_timeout_at;
 using asio_wheel::attempt;
 using asio_wheel::backoff;
 using asio_wheel::backoff_options;

@@ -11,16 +11,13 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/timeout/mapped_result.hpp>
-#include <asio_wheel/detail/timeout/spawn_with.hpp>
 #include <asio_wheel/detail/timeout/time_limit.hpp>
 #include <asio_wheel/detail/timeout/timed_out.hpp>
 #include <asio_wheel/detail/timeout/timed_token.hpp>
 #include <asio_wheel/detail/timeout/timed_token_function.hpp>
 #include <asio_wheel/error.hpp>
 
-#include <boost/asio/awaitable.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
@@ -126,6 +123,17 @@ inline constexpr map_result each_error{detail::map_each_error()};
 /// that is not enough, give each its own `why`:
 ///
 ///     co_await request(socket, timeout(30s, my_error::request_took_too_long, use_awaitable));
+///
+/// A coroutine with a deadline is spawned with this token:
+///
+///     const auto page = co_await co_spawn(ex, download(url), timeout(10s, use_awaitable));
+///
+/// Completes when the coroutine has ended. A coroutine is cancelled where it waits for an operation
+/// that can be; it goes on until then. It may do something about it (it sees operation_aborted),
+/// and its result stands if it does. (A coroutine that Asio spawns is only cancelled by the type
+/// terminal, unless it resets its cancellation state.) A coroutine and what waits for it should be
+/// on the same strand, or executor. (If several threads run them on different strands, co_spawn()
+/// of some versions of Boost may look at a coroutine's cancellation after its end.)
 inline constexpr detail::timed_token_function<detail::relative_time, detail::timed_out_result>
     timeout("a timeout");
 
@@ -137,69 +145,6 @@ inline constexpr detail::timed_token_function<detail::relative_time, detail::tim
 ///     co_await async_read(socket, body, timeout_at(end, use_awaitable));
 inline constexpr detail::timed_token_function<detail::absolute_time, detail::timed_out_result>
     timeout_at("a deadline");
-
-/// Runs a coroutine on `where`, an executor or a context, for no longer than `d`.
-///
-/// async_with_timeout(where, what, d [, option]... [, token]): the options are those of timeout().
-/// The default token is use_awaitable.
-///
-/// Completion signature: void(std::exception_ptr), or void(std::exception_ptr, T); as with
-/// co_spawn.
-///
-/// Completes when the coroutine has ended: with its result or its exception, at once; no timer is
-/// waited for. If it was cancelled by the deadline and ended with that, with
-/// system_error(error::timed_out), or with the error that is among the options. A coroutine is
-/// cancelled where it waits for an operation that can be; it goes on until then. It may do
-/// something about it (it sees operation_aborted), and its result stands if it does. (A coroutine
-/// that Asio spawns is only cancelled by the type terminal, unless it resets its cancellation
-/// state.)
-///
-/// Per-operation cancellation: the coroutine's, as with co_spawn.
-///
-/// Executor: a coroutine and what waits for it should be on the same strand, or executor. (If
-/// several threads run them on different strands, co_spawn() of some versions of Boost may look at
-/// a coroutine's cancellation after its end.)
-///
-///     const std::string page = co_await async_with_timeout(ex, download(url), 10s);
-template <class Executor, class T, class AwaitableExecutor, class Rep, class Period, class... More>
-    requires(detail::is_executor<Executor> && std::convertible_to<Executor, AwaitableExecutor>)
-auto async_with_timeout(const Executor& where, boost::asio::awaitable<T, AwaitableExecutor> what,
-                        const std::chrono::duration<Rep, Period>& d, More&&... options_and_token) {
-    return detail::spawn_with(timeout, where, std::move(what), d,
-                              std::forward<More>(options_and_token)...);
-}
-
-template <class Context, class T, class AwaitableExecutor, class Rep, class Period, class... More>
-    requires detail::is_context<Context>
-auto async_with_timeout(Context& where, boost::asio::awaitable<T, AwaitableExecutor> what,
-                        const std::chrono::duration<Rep, Period>& d, More&&... options_and_token) {
-    return async_with_timeout(where.get_executor(), std::move(what), d,
-                              std::forward<More>(options_and_token)...);
-}
-
-/// As async_with_timeout(), until a point of time of any clock.
-///
-///     const auto end = asio_wheel::now<std::chrono::system_clock>(ex) + 10s;
-///     const std::string page = co_await async_with_timeout_at(ex, download(url), end);
-template <class Executor, class T, class AwaitableExecutor, class Clock, class Duration,
-          class... More>
-    requires(detail::is_executor<Executor> && std::convertible_to<Executor, AwaitableExecutor>)
-auto async_with_timeout_at(const Executor& where, boost::asio::awaitable<T, AwaitableExecutor> what,
-                           const std::chrono::time_point<Clock, Duration>& t,
-                           More&&... options_and_token) {
-    return detail::spawn_with(timeout_at, where, std::move(what), t,
-                              std::forward<More>(options_and_token)...);
-}
-
-template <class Context, class T, class AwaitableExecutor, class Clock, class Duration,
-          class... More>
-    requires detail::is_context<Context>
-auto async_with_timeout_at(Context& where, boost::asio::awaitable<T, AwaitableExecutor> what,
-                           const std::chrono::time_point<Clock, Duration>& t,
-                           More&&... options_and_token) {
-    return async_with_timeout_at(where.get_executor(), std::move(what), t,
-                                 std::forward<More>(options_and_token)...);
-}
 
 } // namespace asio_wheel
 

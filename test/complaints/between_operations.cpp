@@ -19,6 +19,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -140,14 +141,14 @@ BOOST_AUTO_TEST_CASE(ours_a_coroutine_is_ended_at_its_next_operation) {
     manual_operation<error_code> hello(world.ctx.get_executor());
     manual_operation<error_code> answer(world.ctx.get_executor());
     error_code result;
-    asio_wheel::async_with_timeout(world.ctx, handshake(hello, answer, log), 5s,
-                                   [&](std::exception_ptr e) {
-                                       try {
-                                           std::rethrow_exception(e);
-                                       } catch (const boost::system::system_error& failure) {
-                                           result = failure.code();
-                                       }
-                                   });
+    asio::co_spawn(world.ctx, handshake(hello, answer, log),
+                   asio_wheel::timeout(5s, [&](std::exception_ptr e) {
+                       try {
+                           std::rethrow_exception(e);
+                       } catch (const boost::system::system_error& failure) {
+                           result = failure.code();
+                       }
+                   }));
     world.pass(5s);
     hello.complete(success);
     world.poll();

@@ -30,7 +30,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::async_with_timeout;
 using asio_wheel::timeout;
 
 const error_code late = asio_wheel::error::timed_out;
@@ -95,13 +94,14 @@ BOOST_AUTO_TEST_CASE(ours_a_request_with_a_timeout_lets_its_coroutine_end) {
 // The same from outside, for a coroutine that cannot be changed.
 BOOST_AUTO_TEST_CASE(ours_a_coroutine_with_a_timeout_ends_with_all_it_owns) {
     fixture world;
-    async_with_timeout(world.ctx, save(world, world.open_file()), 30s, [&](std::exception_ptr e) {
-        try {
-            std::rethrow_exception(e);
-        } catch (const boost::system::system_error& failure) {
-            world.result = failure.code();
-        }
-    });
+    asio::co_spawn(world.ctx, save(world, world.open_file()),
+                   timeout(30s, [&](std::exception_ptr e) {
+                       try {
+                           std::rethrow_exception(e);
+                       } catch (const boost::system::system_error& failure) {
+                           world.result = failure.code();
+                       }
+                   }));
     world.pass(30s);
     BOOST_TEST(!world.is_open());
     BOOST_TEST(world.result == late);

@@ -133,13 +133,13 @@ BOOST_AUTO_TEST_CASE(ours_a_timeout_is_an_exception_too) {
 // The operation is a coroutine.
 BOOST_AUTO_TEST_CASE(ours_a_coroutine_with_a_timeout_ends_when_it_throws) {
     fixture<virtual_world> world;
-    asio_wheel::async_with_timeout(world.ctx, connect(world.op), 30s, world.tell());
+    asio::co_spawn(world.ctx, connect(world.op), asio_wheel::timeout(30s, world.tell()));
     world.poll();
     world.op.complete(refused);
     world.poll();
     BOOST_TEST(world.story == "refused");
     BOOST_TEST(world.wheel.pending() == 0U);
-    asio_wheel::async_with_timeout(world.ctx, connect(world.op), 30s, world.tell());
+    asio::co_spawn(world.ctx, connect(world.op), asio_wheel::timeout(30s, world.tell()));
     world.poll();
     world.pass(30s);
     BOOST_TEST(world.story == "timed out");

@@ -374,8 +374,8 @@ BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
     });
 }
 
-// async_with_timeout() has no scenario: it is co_spawn() with such a token, and the behaviour of a
-// coroutine without memory is up to Asio (see a_coroutine_goes_on_without_memory in timers.cpp).
+// co_spawn() with such a token has no scenario: the behaviour of a coroutine without memory is up
+// to Asio (see a_coroutine_goes_on_without_memory in timers.cpp).
 
 // ---- Intervals
 

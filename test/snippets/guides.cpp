@@ -197,7 +197,7 @@ asio::awaitable<void> store(std::string text) {
 }
 
 asio::awaitable<void> several_coroutines() {
-    using asio_wheel::async_with_timeout_at;
+    using asio_wheel::timeout_at;
     const auto ex = co_await this_coro::executor;
 #include "docs/guide/timeout.md/const_auto_end_asio_wheel.inc"
 }

@@ -396,8 +396,6 @@ BOOST_FIXTURE_TEST_CASE(openmetrics_of_two_wheels, snippet_world) {
 namespace timeout {
 
 using asio::experimental::wait_for_all;
-using asio_wheel::async_with_timeout;
-using asio_wheel::async_with_timeout_at;
 using asio_wheel::each_error;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
@@ -479,7 +477,7 @@ asio::awaitable<std::string> download(std::string url) {
 
 asio::awaitable<void> of_a_coroutine(std::string url, std::size_t& length) {
     const auto ex = co_await this_coro::executor;
-#include "include/asio_wheel/timeout.hpp/const_std_string_page.inc"
+#include "include/asio_wheel/timeout.hpp/const_auto_page_co_await.inc"
     length = page.size();
 }
 
@@ -491,31 +489,6 @@ BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine, snippet_world) {
     BOOST_TEST(length == 6U);
     begin(of_a_coroutine("slow", length));
     pass(10s);
-    BOOST_TEST(over);
-    BOOST_TEST((error == asio_wheel::error::timed_out));
-}
-
-asio::awaitable<void> of_a_coroutine_until(std::string url, std::size_t& length) {
-    const auto ex = co_await this_coro::executor;
-#include "include/asio_wheel/timeout.hpp/const_auto_end_asio_wheel_2.inc"
-    length = page.size();
-}
-
-// By the wheel of the time point's clock.
-BOOST_FIXTURE_TEST_CASE(timeout_of_a_coroutine_until_a_point_of_time, snippet_world) {
-    auto& wall = use_wheel<std::chrono::system_clock>(ctx);
-    wall.pause();
-    std::size_t length = 0;
-    begin(of_a_coroutine_until("fast", length));
-    pass(1s);
-    BOOST_TEST(over);
-    BOOST_TEST(length == 6U);
-    begin(of_a_coroutine_until("slow", length));
-    wall.advance(9s);
-    poll();
-    BOOST_TEST(!over);
-    wall.advance(2s);
-    poll();
     BOOST_TEST(over);
     BOOST_TEST((error == asio_wheel::error::timed_out));
 }

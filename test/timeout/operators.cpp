@@ -35,8 +35,6 @@ namespace {
 using namespace asio_wheel::test;
 using namespace asio::experimental::awaitable_operators;
 using asio_wheel::async_sleep_for;
-using asio_wheel::async_with_timeout;
-using asio_wheel::async_with_timeout_at;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 using boost::system::system_error;
@@ -139,14 +137,14 @@ BOOST_FIXTURE_TEST_CASE(a_timeout_round_operators_says_timed_out_in_each_of_its_
                    asio::co_spawn(ctx, std::move(what), timeout(1s, asio_wheel::each_error, see()));
                }) == all_timed_out);
     BOOST_TEST(end_of([&](asio::awaitable<void> what) {
-                   async_with_timeout(ctx, std::move(what), 1s, see());
+                   asio::co_spawn(ctx, std::move(what), timeout(1s, see()));
                }) == all_timed_out);
     BOOST_TEST(end_of([&](asio::awaitable<void> what) {
-                   async_with_timeout_at(ctx, std::move(what), now() + 1s, see());
+                   asio::co_spawn(ctx, std::move(what), timeout_at(now() + 1s, see()));
                }) == all_timed_out);
     const error_code own = asio::error::host_not_found;
     BOOST_TEST(end_of([&](asio::awaitable<void> what) {
-                   async_with_timeout(ctx, std::move(what), 1s, own, see());
+                   asio::co_spawn(ctx, std::move(what), timeout(1s, own, see()));
                }).find(own.message()) == 0U);
 }
 
@@ -156,7 +154,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_coroutine_catches_is_a_system_error, fixture) {
             const auto ex = co_await asio::this_coro::executor;
             try {
                 auto work = either();
-                co_await async_with_timeout(ex, std::move(work), 1s);
+                co_await asio::co_spawn(ex, std::move(work), timeout(1s, asio::use_awaitable));
             } catch (const system_error& e) {
                 seen = e.code() == std::errc::timed_out ? "timed out" : e.what();
             }
@@ -174,7 +172,7 @@ BOOST_FIXTURE_TEST_CASE(a_side_that_failed_by_itself_before_is_not_hidden, fixtu
     struct program {
         static asio::awaitable<void> run() { co_await (refused_after(1s) || pause(1h)); }
     };
-    async_with_timeout(ctx, program::run(), 2s, see());
+    asio::co_spawn(ctx, program::run(), timeout(2s, see()));
     poll();
     pass(1s);
     pass(1s);
@@ -183,7 +181,7 @@ BOOST_FIXTURE_TEST_CASE(a_side_that_failed_by_itself_before_is_not_hidden, fixtu
 
 BOOST_FIXTURE_TEST_CASE(a_cancellation_by_others_stays_what_it_is, fixture) {
     asio::cancellation_signal signal;
-    async_with_timeout(ctx, both(), 1h, asio::bind_cancellation_slot(signal.slot(), see()));
+    asio::co_spawn(ctx, both(), timeout(1h, asio::bind_cancellation_slot(signal.slot(), see())));
     poll();
     signal.emit(asio::cancellation_type::terminal);
     poll();

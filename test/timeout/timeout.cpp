@@ -61,8 +61,6 @@ namespace {
 using namespace asio_wheel::test;
 using asio::cancellation_type;
 using asio_wheel::async_sleep_for;
-using asio_wheel::async_with_timeout;
-using asio_wheel::async_with_timeout_at;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 using boost::system::system_error;
@@ -392,12 +390,13 @@ BOOST_FIXTURE_TEST_CASE(coroutines_have_deadlines, virtual_world) {
         static asio::awaitable<void> run(journal& log) {
             const auto ex = co_await asio::this_coro::executor;
             auto quick = after(1s, 2);
-            const int result = co_await async_with_timeout(ex, std::move(quick), 10s);
+            const int result =
+                co_await asio::co_spawn(ex, std::move(quick), timeout(10s, asio::use_awaitable));
             log.add(std::to_string(result));
 
             auto slow = after(10s, 3);
             try {
-                co_await async_with_timeout(ex, std::move(slow), 1s);
+                co_await asio::co_spawn(ex, std::move(slow), timeout(1s, asio::use_awaitable));
             } catch (const system_error& e) {
                 BOOST_TEST(e.code() == timed_out);
                 log.add("slow");
@@ -405,13 +404,14 @@ BOOST_FIXTURE_TEST_CASE(coroutines_have_deadlines, virtual_world) {
 
             auto fails = failing(1s); // Immediately; operator|| would wait for the timer.
             try {
-                co_await async_with_timeout(ex, std::move(fails), 1h);
+                co_await asio::co_spawn(ex, std::move(fails), timeout(1h, asio::use_awaitable));
             } catch (const std::runtime_error& e) {
                 log.add(e.what());
             }
 
             auto own = stubborn();
-            const int stands = co_await async_with_timeout(ex, std::move(own), 1s);
+            const int stands =
+                co_await asio::co_spawn(ex, std::move(own), timeout(1s, asio::use_awaitable));
             log.add(std::to_string(stands));
         }
     };
@@ -423,7 +423,7 @@ BOOST_FIXTURE_TEST_CASE(coroutines_have_deadlines, virtual_world) {
         BOOST_TEST(log.take() == expected);
     }
     BOOST_TEST(wheel.pending() == 0U);
-    auto future = async_with_timeout(ctx, after(10s, 1), 1s, asio::use_future);
+    auto future = asio::co_spawn(ctx, after(10s, 1), timeout(1s, asio::use_future));
     poll();
     pass(1s);
     BOOST_CHECK_EXCEPTION(future.get(), system_error,
@@ -446,8 +446,9 @@ BOOST_FIXTURE_TEST_CASE(in_coroutines_each_sees_its_own_deadline, virtual_world)
     for (const bool inner_first : {true, false}) {
         error_code inner;
         std::exception_ptr outer;
-        async_with_timeout(ctx, program::child(inner_first ? 1s : 5s, inner), inner_first ? 5s : 1s,
-                           [&](std::exception_ptr e) { outer = std::move(e); });
+        asio::co_spawn(
+            ctx, program::child(inner_first ? 1s : 5s, inner),
+            timeout(inner_first ? 5s : 1s, [&](std::exception_ptr e) { outer = std::move(e); }));
         poll();
         pass(1s);
         BOOST_TEST(inner == (inner_first ? timed_out : aborted));
@@ -460,9 +461,10 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_that_is_cancelled_from_outside_is_not_timed_
                         virtual_world) {
     asio::cancellation_signal signal;
     std::exception_ptr seen;
-    async_with_timeout(ctx, after(1h, 1), 1h,
-                       asio::bind_cancellation_slot(
-                           signal.slot(), [&](std::exception_ptr e, int) { seen = std::move(e); }));
+    asio::co_spawn(
+        ctx, after(1h, 1),
+        timeout(1h, asio::bind_cancellation_slot(
+                        signal.slot(), [&](std::exception_ptr e, int) { seen = std::move(e); })));
     poll();
     signal.emit(cancellation_type::terminal);
     poll();
@@ -473,46 +475,39 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_that_is_cancelled_from_outside_is_not_timed_
 BOOST_FIXTURE_TEST_CASE(a_coroutine_may_have_all_that_a_timeout_may_have, virtual_world) {
     const error_code own = make_error_code(boost::system::errc::network_down);
     // How a coroutine of ten seconds ends that gets `args`, within a second.
-    const auto code = [&](auto start, auto&&... args) {
+    const auto code = [&](const auto& where, const auto& function, auto&&... args) {
         std::exception_ptr seen;
         const auto see = [&](std::exception_ptr e, int) { seen = std::move(e); };
-        start(after(10s, 1), std::forward<decltype(args)>(args)..., see);
+        asio::co_spawn(where, after(10s, 1), function(std::forward<decltype(args)>(args)..., see));
         poll();
         pass(1s);
         BOOST_TEST_REQUIRE((seen != nullptr));
         BOOST_TEST(wheel.pending() == 0U);
         return code_of(seen);
     };
-    const auto on_context = [&](auto&&... args) {
-        async_with_timeout(ctx, std::forward<decltype(args)>(args)...);
-    };
-    const auto on_context_at = [&](auto&&... args) {
-        async_with_timeout_at(ctx, std::forward<decltype(args)>(args)...);
-    };
-    const auto on_strand_at = [&](auto&&... args) {
-        async_with_timeout_at(asio::any_io_executor(asio::make_strand(ctx)),
-                              std::forward<decltype(args)>(args)...);
-    };
+    const asio::any_io_executor ex = ctx.get_executor();
+    const asio::any_io_executor strand = asio::make_strand(ctx);
     const auto terminal = cancellation_type::terminal;
-    BOOST_TEST(code(on_context, 1s) == timed_out);
-    BOOST_TEST(code(on_context, 1s, own) == own);
-    BOOST_TEST(code(on_context, 1s, terminal, own) == own);
-    BOOST_TEST(code(on_context, 1s, asio_wheel::each_error) == timed_out);
-    BOOST_TEST(code(on_context_at, now() + 1s) == timed_out);
-    BOOST_TEST(code(on_context_at, now() + 1s, own) == own);
-    BOOST_TEST(code(on_strand_at, now() + 1s, terminal) == timed_out);
+    BOOST_TEST(code(ex, timeout, 1s) == timed_out);
+    BOOST_TEST(code(ex, timeout, 1s, own) == own);
+    BOOST_TEST(code(ex, timeout, 1s, terminal, own) == own);
+    BOOST_TEST(code(ex, timeout, 1s, asio_wheel::each_error) == timed_out);
+    BOOST_TEST(code(ex, timeout_at, now() + 1s) == timed_out);
+    BOOST_TEST(code(ex, timeout_at, now() + 1s, own) == own);
+    BOOST_TEST(code(strand, timeout_at, now() + 1s, terminal) == timed_out);
     int mapped = 0;
     const auto map = [&](error_code why, std::exception_ptr& e, int& result) {
         e = std::make_exception_ptr(system_error(why));
         mapped += ++result;
     };
-    BOOST_TEST(code(on_strand_at, now() + 1s, own, map) == own);
+    BOOST_TEST(code(strand, timeout_at, now() + 1s, own, map) == own);
     BOOST_TEST(mapped == 1);
 
     // A coroutine is not cancelled by a type that it does not ask for.
     int result = 0;
-    async_with_timeout(ctx, after(10s, 5), 1s, cancellation_type::total,
-                       [&](const std::exception_ptr& e, int n) { result = e ? -1 : n; });
+    asio::co_spawn(ctx, after(10s, 5),
+                   timeout(1s, cancellation_type::total,
+                           [&](const std::exception_ptr& e, int n) { result = e ? -1 : n; }));
     poll();
     pass(9s);
     BOOST_TEST(result == 0);
@@ -527,8 +522,9 @@ BOOST_AUTO_TEST_CASE(a_coroutine_may_end_by_a_time_of_another_clock) {
         asio_wheel::basic_waitable_timer<std::chrono::system_clock> t(w.ctx, 48h);
         co_await t.async_wait(asio::use_awaitable);
     };
-    async_with_timeout_at(world.ctx, sleep(world), world.now() + 24h,
-                          [&](std::exception_ptr e) { seen = std::move(e); });
+    asio::co_spawn(
+        world.ctx, sleep(world),
+        timeout_at(world.now() + 24h, [&](std::exception_ptr e) { seen = std::move(e); }));
     world.poll();
     world.pass(24h - 1s);
     BOOST_TEST((seen == nullptr));
@@ -536,48 +532,51 @@ BOOST_AUTO_TEST_CASE(a_coroutine_may_end_by_a_time_of_another_clock) {
     BOOST_TEST(code_of(seen) == timed_out);
 }
 
-BOOST_FIXTURE_TEST_CASE(in_coroutines_the_token_of_a_time_limit_may_be_left_out, virtual_world) {
+BOOST_FIXTURE_TEST_CASE(coroutines_of_any_executor_have_deadlines, virtual_world) {
     struct program {
         static asio::awaitable<void> run(journal& log, virtual_time& world) {
             const auto ex = co_await asio::this_coro::executor;
             const error_code own = make_error_code(boost::system::errc::network_down);
             auto quick = after(1s, 2);
-            const int result =
-                co_await async_with_timeout_at(ex, std::move(quick), world.now() + 10s);
+            const int result = co_await asio::co_spawn(
+                ex, std::move(quick), timeout_at(world.now() + 10s, asio::use_awaitable));
             log.add(std::to_string(result));
             auto slow = after(10s, 3);
             try {
-                co_await async_with_timeout_at(ex, std::move(slow), world.now() + 1s, own);
+                co_await asio::co_spawn(ex, std::move(slow),
+                                        timeout_at(world.now() + 1s, own, asio::use_awaitable));
             } catch (const system_error& e) {
                 BOOST_TEST(e.code() == own);
                 log.add("at");
             }
             auto slow_too = after(10s, 3);
             try {
-                co_await async_with_timeout(ex, std::move(slow_too), 1s, own);
+                co_await asio::co_spawn(ex, std::move(slow_too),
+                                        timeout(1s, own, asio::use_awaitable));
             } catch (const system_error& e) {
                 BOOST_TEST(e.code() == own);
                 log.add("after");
             }
         }
         using executor = asio::io_context::executor_type;
+        using use_narrow = asio::use_awaitable_t<executor>;
         static asio::awaitable<int, executor> narrow(std::chrono::seconds d) {
             asio_wheel::basic_waitable_timer<std::chrono::steady_clock,
                                              asio::wait_traits<std::chrono::steady_clock>, executor>
                 t(co_await asio::this_coro::executor, d);
-            co_await t.async_wait(asio::use_awaitable_t<executor>());
+            co_await t.async_wait(use_narrow());
             co_return 7;
         }
         // On another type of executor.
         static asio::awaitable<void, executor> on_a_narrow_executor(journal& log,
                                                                     virtual_time& world) {
             auto quick = narrow(1s);
-            const int result =
-                co_await async_with_timeout_at(world.ctx, std::move(quick), world.now() + 2s);
+            const int result = co_await asio::co_spawn(world.ctx, std::move(quick),
+                                                       timeout_at(world.now() + 2s, use_narrow()));
             log.add(std::to_string(result));
             auto slow = narrow(10s);
             try {
-                co_await async_with_timeout(world.ctx, std::move(slow), 1s);
+                co_await asio::co_spawn(world.ctx, std::move(slow), timeout(1s, use_narrow()));
             } catch (const system_error& e) {
                 BOOST_TEST(e.code() == timed_out);
                 log.add("narrow");
@@ -640,8 +639,9 @@ BOOST_AUTO_TEST_CASE(coroutines_on_strands_end_once_whoever_is_first) {
             for (int round = 0; round < rounds; ++round) {
                 auto child = work(round);
                 try {
-                    co_await async_with_timeout(ex, std::move(child),
-                                                std::chrono::microseconds(round % 4 * 200));
+                    co_await asio::co_spawn(
+                        ex, std::move(child),
+                        timeout(std::chrono::microseconds(round % 4 * 200), asio::use_awaitable));
                 } catch (const system_error& e) {
                     timeouts += e.code() == timed_out;
                     ends -= e.code() != timed_out;

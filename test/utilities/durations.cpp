@@ -21,6 +21,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -113,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_time_limit_that_is_not_a_number_is_refused) {
     asio::io_context ctx;
     times_out([&] {
         static_cast<void>(
-            asio_wheel::async_with_timeout(ctx, nothing(), no_number, asio::deferred));
+            asio::co_spawn(ctx, nothing(), asio_wheel::timeout(no_number, asio::deferred)));
     });
     constexpr fractional_time t(no_number);
     BOOST_TEST(message_of([&] { static_cast<void>(asio_wheel::cancel_at(t, ignore)); }) ==
