@@ -50,7 +50,7 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
         {1, 2}, std::chrono::seconds(1), [] { return std::optional<int>(); },
         [](const boost::system::error_code&, int) {});
     operations.check(1);
-    queue.push(1, std::chrono::milliseconds(asio_wheel::backoff().next().count()));
+    queue.push(std::chrono::milliseconds(asio_wheel::backoff().next().count()), 1);
     queue.async_pop(boost::asio::bind_cancellation_slot(
         signal.slot(), [](const boost::system::error_code&, int) {}));
     static_cast<void>(queue.try_pop());

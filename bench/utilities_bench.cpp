@@ -188,7 +188,7 @@ public:
     void push_all() {
         keys_.clear();
         for (const std::uint64_t d : delays_) {
-            keys_.push_back(values_.push(d, std::chrono::milliseconds(d)));
+            keys_.push_back(values_.push(std::chrono::milliseconds(d), d));
         }
     }
     void erase(std::size_t i) { taken_ += values_.erase(keys_[i]) ? 1 : 0; }

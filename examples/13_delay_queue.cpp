@@ -28,7 +28,7 @@ public:
     }
 
     void put(const std::string& name, int value) {
-        entries_[name] = {value, expiries_.push(name, lifetime)};
+        entries_[name] = {value, expiries_.push(lifetime, name)};
     }
 
     int get(const std::string& name) {

@@ -20,15 +20,15 @@ using namespace std::chrono_literals;
 class cache {
 public:
     cache(boost::asio::io_context& ctx, std::size_t capacity, std::chrono::seconds lifetime)
-        : names_(ctx, {.capacity = capacity}), lifetime_(lifetime) {}
+        : names_(ctx, {.max_pending = capacity}), lifetime_(lifetime) {}
 
     void put(const std::string& name, std::string value) {
         erase(name);
         expire();
-        if (names_.size() == names_.capacity()) {
+        if (names_.size() == names_.max_pending()) {
             places_.erase(*names_.erase(*names_.next_key()));
         }
-        places_[name] = {names_.push(name, lifetime_), std::move(value)};
+        places_[name] = {names_.push(lifetime_, name), std::move(value)};
     }
 
     const std::string* get(const std::string& name) {

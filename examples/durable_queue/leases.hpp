@@ -29,7 +29,7 @@ public:
     /// From now on, the lease of the job is renewed three times in its time.
     void hold(const job& j) {
         held_.insert(name(j));
-        renewals_.push(j, period_);
+        renewals_.push(period_, j);
     }
 
     void let_go(const job& j) { held_.erase(name(j)); }
@@ -47,7 +47,7 @@ public:
                 let_go(j);
             }
             if (ours) {
-                renewals_.push(std::move(j), period_);
+                renewals_.push(period_, std::move(j));
             }
         }
     }

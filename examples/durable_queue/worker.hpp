@@ -34,7 +34,7 @@ public:
           places_(set.places) {}
 
     /// Something may be due in this time.
-    void look_after(microseconds delay) { window_.push({}, delay); }
+    void look_after(microseconds delay) { window_.push(delay, {}); }
 
     /// Claims and does jobs until stop() was called, and those that it does then are done.
     ///

@@ -4,7 +4,7 @@
 // A queue whose values can be taken when their times have come:
 //
 //     asio_wheel::delay_queue<job> jobs(ctx);
-//     const auto key = jobs.push(std::move(j), 30s);
+//     const auto key = jobs.push(30s, std::move(j));
 //     job next = co_await jobs.async_pop(use_awaitable);
 
 #ifndef ASIO_WHEEL_DELAY_QUEUE_HPP
@@ -53,7 +53,7 @@ struct delay_queue_entry {
 /// How large a delay queue may become.
 struct delay_queue_options {
     /// The queue holds no more elements than this; 0 is no limit.
-    std::size_t capacity = 0;
+    std::size_t max_pending = 0;
 };
 
 /// A queue in the order of expiry. An element can be taken when its time has come, and never
@@ -138,23 +138,23 @@ public:
     /// Whether there are none.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// As it was given: 0 is no limit.
-    [[nodiscard]] std::size_t capacity() const noexcept { return impl_->capacity(); }
+    [[nodiscard]] std::size_t max_pending() const noexcept { return impl_->max_pending(); }
 
     /// Adds a value that can be taken after `delay`. Throws boost::system::system_error with
     /// error::queue_full or error::queue_closed, and std::invalid_argument if `delay` is not a
     /// number. Then `value` is unchanged.
     template <class Rep, class Period>
-    key push(T&& value, const std::chrono::duration<Rep, Period>& delay) {
-        return push_at(std::move(value), impl_->expiry_after(delay));
+    key push(const std::chrono::duration<Rep, Period>& delay, T&& value) {
+        return push_at(impl_->expiry_after(delay), std::move(value));
     }
     template <class Rep, class Period>
-    key push(const T& value, const std::chrono::duration<Rep, Period>& delay) {
-        return push_at(T(value), impl_->expiry_after(delay));
+    key push(const std::chrono::duration<Rep, Period>& delay, const T& value) {
+        return push_at(impl_->expiry_after(delay), T(value));
     }
 
     /// The same at a time.
-    key push_at(T&& value, const time_point& t) { return impl_->push_at(std::move(value), t); }
-    key push_at(const T& value, const time_point& t) { return push_at(T(value), t); }
+    key push_at(const time_point& t, T&& value) { return impl_->push_at(t, std::move(value)); }
+    key push_at(const time_point& t, const T& value) { return push_at(t, T(value)); }
 
     /// Removes an element, whether or not its time has come. Returns none if it is gone.
     std::optional<T> erase(const key& k) { return impl_->erase(k); }

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_SUITE(delay_queue_, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(values_can_be_taken_when_their_time_has_come_and_not_before, popping) {
     delay_queue<int> queue(ctx);
-    queue.push(1, 10s);
+    queue.push(10s, 1);
     BOOST_TEST(queue.size() == 1U);
     pass(10s - 1ns);
     BOOST_TEST(!queue.try_pop());
@@ -84,14 +84,14 @@ BOOST_FIXTURE_TEST_CASE(values_can_be_taken_when_their_time_has_come_and_not_bef
 
 BOOST_FIXTURE_TEST_CASE(values_come_in_the_order_of_their_times, popping) {
     delay_queue<int> queue(ctx);
-    queue.push(3, 30s);
-    queue.push(1, 10s);
-    queue.push(2, 20s);
-    queue.push(4, 30s); // With equal times, elements are taken in the order of pushes.
-    queue.push(0, 9s + 999ms + 900us);
+    queue.push(30s, 3);
+    queue.push(10s, 1);
+    queue.push(20s, 2);
+    queue.push(30s, 4); // With equal times, elements are taken in the order of pushes.
+    queue.push(9s + 999ms + 900us, 0);
     pass(15s);
     BOOST_TEST(queue.try_pop().value() == 0);
-    queue.push(-1, -10s); // Due earlier than the one that is due already.
+    queue.push(-10s, -1); // Due earlier than the one that is due already.
     BOOST_TEST(queue.try_pop().value() == -1);
     BOOST_TEST(queue.try_pop().value() == 1);
     pass(1h);
@@ -105,15 +105,15 @@ BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_the_next_value, popping) {
     queue.async_pop(note());
     pass(1h);
     BOOST_TEST(take_log() == "");
-    queue.push(2, 20s);
-    queue.push(1, 10s); // Earlier than the element for which the pop waits.
+    queue.push(20s, 2);
+    queue.push(10s, 1); // Earlier than the element for which the pop waits.
     pass(10s);
     BOOST_TEST(take_log() == "1");
     queue.async_pop(note());
     queue.async_pop(note());
     pass(10s);
     BOOST_TEST(take_log() == "2");
-    queue.push(3, 0s);
+    queue.push(0s, 3);
     BOOST_TEST(take_log() == ""); // Not inside the call.
     poll();
     BOOST_TEST(take_log() == "3");
@@ -126,18 +126,18 @@ BOOST_FIXTURE_TEST_CASE(who_asks_first_gets_first, popping) {
         queue.async_pop(
             [&order, who](error_code, int value) { order += who + std::to_string(value); });
     }
-    queue.push(2, 2s);
-    queue.push(1, 1s);
-    queue.push(3, 2s);
+    queue.push(2s, 2);
+    queue.push(1s, 1);
+    queue.push(2s, 3);
     pass(2s);
     BOOST_TEST(order == "a1b2c3");
 }
 
 BOOST_FIXTURE_TEST_CASE(elements_can_be_erased_and_moved, popping) {
     delay_queue<std::string> queue(ctx);
-    const auto a = queue.push("a", 10s);
-    const auto b = queue.push("b", 20s);
-    const auto c = queue.push("c", 30s);
+    const auto a = queue.push(10s, "a");
+    const auto b = queue.push(20s, "b");
+    const auto c = queue.push(30s, "c");
     BOOST_TEST(queue.erase(a).value() == "a");
     BOOST_TEST(!queue.erase(a));
     BOOST_TEST(!queue.postpone(a, 1s));
@@ -154,8 +154,8 @@ BOOST_FIXTURE_TEST_CASE(elements_can_be_erased_and_moved, popping) {
 
 BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_moved_away, popping) {
     delay_queue<int> queue(ctx);
-    const auto one = queue.push(1, 1s);
-    queue.push(2, 1s);
+    const auto one = queue.push(1s, 1);
+    queue.push(1s, 2);
     pass(1s);
     BOOST_TEST(queue.peek_expiry().has_value()); // It has been visited by then.
     BOOST_TEST(queue.postpone(one, 1s));
@@ -167,18 +167,18 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_moved_away, popping) {
 
 BOOST_FIXTURE_TEST_CASE(a_stale_key_never_touches_another_element, popping) {
     delay_queue<int> queue(ctx);
-    const auto stale = queue.push(0, 1h);
+    const auto stale = queue.push(1h, 0);
     static_cast<void>(queue.erase(stale));
     for (int i = 1; i <= 100'000; ++i) {
-        const auto fresh = queue.push(i, 1h);
+        const auto fresh = queue.push(1h, i);
         BOOST_TEST_REQUIRE(!queue.erase(stale));
         BOOST_TEST_REQUIRE(!queue.postpone(stale, 1s));
         BOOST_TEST_REQUIRE(queue.erase(fresh).value() == i);
     }
-    const auto cleared = queue.push(1, 1h);
+    const auto cleared = queue.push(1h, 1);
     queue.clear();
     BOOST_TEST(queue.size() == 0U);
-    queue.push(2, 1h);
+    queue.push(1h, 2);
     BOOST_TEST(!queue.erase(cleared));
     BOOST_TEST(!queue.erase(stale));
     BOOST_TEST(queue.size() == 1U);
@@ -186,23 +186,23 @@ BOOST_FIXTURE_TEST_CASE(a_stale_key_never_touches_another_element, popping) {
 
 BOOST_FIXTURE_TEST_CASE(clear_lets_pops_wait_on, popping) {
     delay_queue<int> queue(ctx);
-    queue.push(1, 1s);
+    queue.push(1s, 1);
     queue.async_pop(note());
     queue.clear();
     pass(1h);
     BOOST_TEST(take_log() == "");
-    queue.push(2, 1s);
+    queue.push(1s, 2);
     pass(1s);
     BOOST_TEST(take_log() == "2");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_closed_queue_takes_no_more_and_can_be_emptied, popping) {
     delay_queue<int> queue(ctx);
-    queue.push(1, 1s);
-    queue.push(2, 2s);
+    queue.push(1s, 1);
+    queue.push(2s, 2);
     queue.close();
     BOOST_TEST(queue.closed());
-    BOOST_TEST((refusal_of([&] { queue.push(3, 1s); }) == asio_wheel::error::queue_closed));
+    BOOST_TEST((refusal_of([&] { queue.push(1s, 3); }) == asio_wheel::error::queue_closed));
     pass(1s);
     BOOST_TEST(queue.try_pop().value() == 1);
     queue.async_pop(note());
@@ -219,9 +219,9 @@ BOOST_FIXTURE_TEST_CASE(a_closed_queue_takes_no_more_and_can_be_emptied, popping
 // close() affects a waiting pop in the same way as one that starts later.
 BOOST_FIXTURE_TEST_CASE(pops_that_wait_when_the_queue_is_closed_get_what_is_left, popping) {
     delay_queue<int> queue(ctx);
-    queue.push(1, 1s);
-    const auto two = queue.push(2, 2s);
-    queue.push(3, 1h);
+    queue.push(1s, 1);
+    const auto two = queue.push(2s, 2);
+    queue.push(1h, 3);
     for (int i = 0; i < 5; ++i) {
         queue.async_pop(note());
     }
@@ -253,26 +253,26 @@ BOOST_FIXTURE_TEST_CASE(closing_an_empty_queue_ends_the_pops_that_wait, popping)
 }
 
 BOOST_FIXTURE_TEST_CASE(a_full_queue_refuses_and_loses_nothing, virtual_world) {
-    delay_queue<std::unique_ptr<int>> queue(ctx, {.capacity = 2});
-    const auto first = queue.push(std::make_unique<int>(1), 1s);
-    queue.push(std::make_unique<int>(2), 2s);
+    delay_queue<std::unique_ptr<int>> queue(ctx, {.max_pending = 2});
+    const auto first = queue.push(1s, std::make_unique<int>(1));
+    queue.push(2s, std::make_unique<int>(2));
     auto third = std::make_unique<int>(3);
     BOOST_TEST(
-        (refusal_of([&] { queue.push(std::move(third), 3s); }) == asio_wheel::error::queue_full));
+        (refusal_of([&] { queue.push(3s, std::move(third)); }) == asio_wheel::error::queue_full));
     BOOST_TEST(*third == 3);
     BOOST_TEST(queue.size() == 2U);
     static_cast<void>(queue.erase(first));
-    queue.push(std::move(third), 3s);
+    queue.push(3s, std::move(third));
     BOOST_TEST(queue.size() == 2U);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_capacity_of_zero_is_no_limit, virtual_world) {
+BOOST_FIXTURE_TEST_CASE(a_max_pending_of_zero_is_no_limit, virtual_world) {
     for (const asio_wheel::delay_queue_options& options :
-         {asio_wheel::delay_queue_options{}, asio_wheel::delay_queue_options{.capacity = 0}}) {
+         {asio_wheel::delay_queue_options{}, asio_wheel::delay_queue_options{.max_pending = 0}}) {
         delay_queue<int> queue(ctx, options);
-        BOOST_TEST(queue.capacity() == 0U);
+        BOOST_TEST(queue.max_pending() == 0U);
         for (int i = 0; i < 1000; ++i) {
-            queue.push(i, 1s);
+            queue.push(1s, i);
         }
         BOOST_TEST(queue.size() == 1000U);
     }
@@ -286,7 +286,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_can_be_cancelled_in_each_way, popping) {
     BOOST_TEST(queue->cancel() == 2U);
     poll();
     BOOST_TEST(take_log() == "! !");
-    queue->push(1, 1s);
+    queue->push(1s, 1);
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue->async_pop(note());
     signal.emit(asio::cancellation_type::partial);
@@ -303,7 +303,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_can_be_cancelled_in_each_way, popping) {
 BOOST_FIXTURE_TEST_CASE(a_queue_without_pops_does_not_keep_the_context_running, popping) {
     asio::cancellation_signal signal;
     delay_queue<int> queue(ctx);
-    queue.push(1, 1h);
+    queue.push(1h, 1);
     queue.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     signal.emit(asio::cancellation_type::total);
     poll();
@@ -320,7 +320,7 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_while_a_pop_waits, popping) {
             note()(ec, value);
         }));
     BOOST_TEST(counts.live == 1U);
-    queue.push(1, 1s);
+    queue.push(1s, 1);
     pass(1s);
     BOOST_TEST(take_log() == "1");
     BOOST_TEST(counts.live == 0U);
@@ -331,8 +331,8 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_tells_when_the_next_can_be_taken, popping) {
     delay_queue<int> queue(ctx);
     BOOST_TEST(!queue.peek_expiry());
     const auto start = now();
-    const auto one = queue.push(1, 1s);
-    queue.push(2, 2s);
+    const auto one = queue.push(1s, 1);
+    queue.push(2s, 2);
     BOOST_TEST((queue.peek_expiry().value() == start + 1s));
     static_cast<void>(queue.erase(one));
     BOOST_TEST((queue.peek_expiry().value() == start + 2s));
@@ -341,8 +341,8 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_tells_when_the_next_can_be_taken, popping) {
 BOOST_FIXTURE_TEST_CASE(peek_shows_what_can_be_taken_and_takes_nothing, popping) {
     delay_queue<std::string> queue(ctx);
     BOOST_TEST(queue.peek() == nullptr);
-    queue.push("b", 2s);
-    queue.push("a", 1s);
+    queue.push(2s, "b");
+    queue.push(1s, "a");
     BOOST_TEST(queue.peek() == nullptr);
     pass(2s);
     BOOST_TEST_REQUIRE(queue.peek() != nullptr);
@@ -354,11 +354,11 @@ BOOST_FIXTURE_TEST_CASE(peek_shows_what_can_be_taken_and_takes_nothing, popping)
 
 BOOST_FIXTURE_TEST_CASE(for_each_shows_every_element_whatever_its_time, popping) {
     const auto start = now();
-    delay_queue<int> queue(ctx, {.capacity = 10});
-    BOOST_TEST(queue.capacity() == 10U);
-    const auto gone = queue.push(0, 1s);
-    queue.push(1, 1s);
-    const auto two = queue.push(2, 1h);
+    delay_queue<int> queue(ctx, {.max_pending = 10});
+    BOOST_TEST(queue.max_pending() == 10U);
+    const auto gone = queue.push(1s, 0);
+    queue.push(1s, 1);
+    const auto two = queue.push(1h, 2);
     static_cast<void>(queue.erase(gone));
     pass(1s);
     BOOST_TEST(queue.peek_expiry().has_value()); // One of them was found due.
@@ -387,7 +387,7 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_pops, virtual_world) {
     };
     asio::co_spawn(ctx, worker, asio::detached);
     for (const int i : {3, 1, 2}) {
-        queue.push(i, i * 1s);
+        queue.push(i * 1s, i);
     }
     poll();
     pass(1s);
@@ -401,7 +401,7 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_pops, virtual_world) {
 // T76, T79: each way for an element to become the next one.
 BOOST_FIXTURE_TEST_CASE(a_waiting_pop_is_woken_by_an_element_that_is_moved_to_the_past, popping) {
     delay_queue<int> queue(ctx);
-    const auto distant = queue.push(1, 1h);
+    const auto distant = queue.push(1h, 1);
     queue.async_pop(note());
     pass(1s);
     BOOST_TEST(queue.postpone(distant, -1h));
@@ -421,7 +421,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_of_a_closed_queue_is_told_when_nothing_is_left_to_
         }};
     for (const auto& empty : ways) {
         delay_queue<int> queue(ctx);
-        const auto k = queue.push(1, 1h);
+        const auto k = queue.push(1h, 1);
         queue.close();
         queue.async_pop(note());
         poll();
@@ -436,7 +436,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_of_a_closed_queue_is_told_when_nothing_is_left_to_
 BOOST_FIXTURE_TEST_CASE(peek_expiry_takes_nothing_and_moves_nothing, popping) {
     delay_queue<int> queue(ctx);
     queue.async_pop(note());
-    queue.push(1, 1s);
+    queue.push(1s, 1);
     for (int i = 0; i < 3; ++i) {
         BOOST_TEST((queue.peek_expiry().value() == now() + 1s));
         BOOST_TEST(queue.size() == 1U);
@@ -453,15 +453,15 @@ BOOST_FIXTURE_TEST_CASE(elements_at_the_edges_of_slots_can_be_erased, popping) {
     const auto start = now();
     for (const auto edge : {64ms, 128ms, 4096ms, 262'144ms}) {
         for (const auto t : {edge - 1ms, edge, edge + 1ms}) {
-            const auto gone = queue.push_at(0, start + t);
-            queue.push_at(1, start + t);
+            const auto gone = queue.push_at(start + t, 0);
+            queue.push_at(start + t, 1);
             BOOST_TEST(queue.erase(gone).value() == 0);
-            queue.push_at(2, start + t);
+            queue.push_at(start + t, 2);
             pass(start + t - 1ns - now());
             BOOST_TEST(!queue.try_pop());
             pass(1ns);
             BOOST_TEST(queue.try_pop().value() == 1);
-            BOOST_TEST(queue.erase(queue.push_at(3, start + t)).value() == 3);
+            BOOST_TEST(queue.erase(queue.push_at(start + t, 3)).value() == 3);
             BOOST_TEST(queue.try_pop().value() == 2);
             BOOST_TEST(!queue.try_pop());
         }
@@ -471,14 +471,14 @@ BOOST_FIXTURE_TEST_CASE(elements_at_the_edges_of_slots_can_be_erased, popping) {
 BOOST_FIXTURE_TEST_CASE(the_longest_delays_never_end_and_the_most_negative_have, popping) {
     using clock = std::chrono::steady_clock;
     delay_queue<int> queue(ctx);
-    const auto never = queue.push(1, clock::duration::max());
-    queue.push_at(2, clock::time_point::max());
-    queue.push(3, std::chrono::hours::max());
+    const auto never = queue.push(clock::duration::max(), 1);
+    queue.push_at(clock::time_point::max(), 2);
+    queue.push(std::chrono::hours::max(), 3);
     queue.async_pop(note());
     pass(24h * 365 * 100);
     BOOST_TEST(take_log() == "");
-    queue.push(4, clock::duration::min());
-    queue.push_at(5, clock::time_point::min());
+    queue.push(clock::duration::min(), 4);
+    queue.push_at(clock::time_point::min(), 5);
     poll();
     BOOST_TEST(take_log() == "5");
     BOOST_TEST(queue.try_pop().value() == 4);
@@ -493,15 +493,15 @@ BOOST_FIXTURE_TEST_CASE(a_delay_that_is_not_a_number_is_refused, virtual_world) 
     const std::string text = "asio_wheel: the delay of an element is not a number (NaN)";
     delay_queue<std::unique_ptr<int>> queue(ctx);
     auto value = std::make_unique<int>(1);
-    BOOST_TEST(message_of([&] { queue.push(std::move(value), nan); }) == text);
+    BOOST_TEST(message_of([&] { queue.push(nan, std::move(value)); }) == text);
     BOOST_TEST(*value == 1);
     BOOST_TEST(queue.empty());
     const auto start = now();
-    const auto one = queue.push(std::move(value), 1s);
+    const auto one = queue.push(1s, std::move(value));
     BOOST_TEST(message_of([&] { static_cast<void>(queue.postpone(one, nan)); }) == text);
     BOOST_TEST((queue.peek_expiry().value() == start + 1s)); // It keeps its time.
     // Infinity is a number: such a time never comes, or is long past.
-    queue.push(std::make_unique<int>(2), seconds(std::numeric_limits<double>::infinity()));
+    queue.push(seconds(std::numeric_limits<double>::infinity()), std::make_unique<int>(2));
     static_cast<void>(queue.postpone(one, seconds(-std::numeric_limits<double>::infinity())));
     BOOST_TEST(*queue.try_pop().value() == 1);
     pass(24h * 365);
@@ -510,11 +510,11 @@ BOOST_FIXTURE_TEST_CASE(a_delay_that_is_not_a_number_is_refused, virtual_world) 
 
 BOOST_FIXTURE_TEST_CASE(a_key_that_was_not_given_out_leads_nowhere, popping) {
     delay_queue<int> queue(ctx);
-    queue.push(1, 1h);
+    queue.push(1h, 1);
     BOOST_TEST(!queue.erase({}));
     BOOST_TEST(!queue.postpone({}, 1s));
     queue.clear();
-    queue.push(2, 1h);
+    queue.push(1h, 2);
     BOOST_TEST(!queue.erase({}));
 }
 
@@ -522,12 +522,12 @@ BOOST_FIXTURE_TEST_CASE(a_key_that_was_not_given_out_leads_nowhere, popping) {
 BOOST_FIXTURE_TEST_CASE(a_value_may_use_the_queue_when_it_is_cleared, virtual_world) {
     struct again {
         explicit again(delay_queue<std::shared_ptr<again>>& q) : queue(q) {}
-        ~again() { queue.push(nullptr, 1s); }
+        ~again() { queue.push(1s, nullptr); }
         delay_queue<std::shared_ptr<again>>& queue;
     };
     delay_queue<std::shared_ptr<again>> queue(ctx);
     for (int i = 0; i < 100; ++i) {
-        queue.push(std::make_shared<again>(queue), i * 1s);
+        queue.push(i * 1s, std::make_shared<again>(queue));
     }
     pass(50s);
     static_cast<void>(queue.try_pop()); // Half of them are due.
@@ -552,11 +552,11 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_stays, virtual_world) {
     };
     bool may_move = true;
     delay_queue<stubborn> queue(ctx);
-    const auto due = queue.push(stubborn(may_move), 1s);
+    const auto due = queue.push(1s, stubborn(may_move));
     pass(1s);
     may_move = false;
     stubborn other(may_move);
-    BOOST_CHECK_THROW(queue.push(std::move(other), 0s), std::runtime_error);
+    BOOST_CHECK_THROW(queue.push(0s, std::move(other)), std::runtime_error);
     BOOST_CHECK_THROW(static_cast<void>(queue.try_pop()), std::runtime_error);
     BOOST_CHECK_THROW(queue.erase(due), std::runtime_error);
     BOOST_TEST(queue.size() == 1U);
@@ -571,7 +571,7 @@ BOOST_FIXTURE_TEST_CASE(a_slot_that_is_given_away_is_left_alone, popping) {
     delay_queue<int> queue(ctx), other(ctx);
     queue.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     other.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
-    queue.push(1, 0s);
+    queue.push(0s, 1);
     poll();
     BOOST_TEST(take_log() == "1");
     signal.emit(asio::cancellation_type::terminal);
@@ -586,7 +586,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_may_end_before_the_pop_and_the_queue_before_the
         asio::cancellation_signal signal;
         queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     }
-    queue->push(1, 0s);
+    queue->push(0s, 1);
     poll();
     BOOST_TEST(take_log() == "1");
     asio::cancellation_signal signal;
@@ -600,8 +600,8 @@ BOOST_FIXTURE_TEST_CASE(a_signal_may_end_before_the_pop_and_the_queue_before_the
 BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_the_queue, popping) {
     std::optional<delay_queue<int>> queue(std::in_place, ctx);
     asio::cancellation_signal signal;
-    queue->push(1, 0s);
-    queue->push(2, 0s);
+    queue->push(0s, 1);
+    queue->push(0s, 2);
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), [&](error_code, int value) {
         BOOST_TEST(value == 1);
         signal.emit(asio::cancellation_type::terminal); // No effect.
@@ -623,7 +623,7 @@ BOOST_AUTO_TEST_CASE(pops_end_with_the_context_without_a_call) {
     {
         std::optional<asio::io_context> ctx(std::in_place);
         delay_queue<int> queue(*ctx);
-        queue.push(1, 1h);
+        queue.push(1h, 1);
         for (int i = 0; i < 3; ++i) {
             queue.async_pop(asio::bind_cancellation_slot(
                 signal.slot(), [&called, alive](error_code, int) { called = true; }));
@@ -682,7 +682,7 @@ BOOST_AUTO_TEST_CASE(what_the_wheel_refuses_is_told) {
     delay_queue<int> queue(world.ctx);
     std::vector<error_code> seen;
     const auto note = [&](error_code ec, int) { seen.push_back(ec); };
-    queue.push(1, 1h);
+    queue.push(1h, 1);
     queue.async_pop(note);
     queue.async_pop(note);
     world.poll();
@@ -700,7 +700,7 @@ BOOST_AUTO_TEST_CASE(what_the_wheel_refuses_is_told) {
     const error_code stopped = asio_wheel::error::wheel_stopped;
     BOOST_TEST((seen == std::vector{stopped, stopped}));
     BOOST_TEST(queue.size() == 1U); // Nothing is lost,
-    queue.push(2, -1s);
+    queue.push(-1s, 2);
     BOOST_TEST(queue.try_pop().value() == 2); // and due elements do not need the wheel.
 }
 
@@ -713,7 +713,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_runs_through_its_executor_which_works_meanwhil
             BOOST_TEST(!ec);
             taken = *v;
         }));
-    queue.push(std::make_unique<int>(1), 1s);
+    queue.push(1s, std::make_unique<int>(1));
     BOOST_TEST(other.poll() == 0U);
     BOOST_TEST(!other.stopped()); // It has work.
     pass(1s);
@@ -729,11 +729,11 @@ BOOST_FIXTURE_TEST_CASE(other_tokens_and_default_tokens, virtual_world) {
     static_assert(std::is_same_v<awaitable_queue::value_type, int>);
     delay_queue<int> queue(ctx.get_executor());
     std::future<int> future = queue.async_pop(asio::use_future);
-    queue.push(1, 1s);
+    queue.push(1s, 1);
     pass(1s);
     BOOST_TEST(future.get() == 1);
     auto later = queue.async_pop(asio::deferred);
-    queue.push(2, 0s);
+    queue.push(0s, 2);
     BOOST_TEST(queue.size() == 1U); // Not taken yet.
     int taken = 0;
     std::move(later)([&](error_code, int value) { taken = value; });
@@ -765,7 +765,7 @@ BOOST_AUTO_TEST_CASE(a_pool_uses_a_queue_on_a_strand) {
         asio::post(strand, work);
     }
     for (int i = 0; i < values; ++i) {
-        asio::post(strand, [&, i] { queue.push(i, std::chrono::microseconds(i % 10 * 300)); });
+        asio::post(strand, [&, i] { queue.push(std::chrono::microseconds(i % 10 * 300), i); });
         if (i % 10 == 0) {
             asio::post(strand, [&] { queue.cancel(); });
         }

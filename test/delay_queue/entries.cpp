@@ -59,8 +59,8 @@ BOOST_AUTO_TEST_SUITE(delay_queue_entries, *boost::unit_test::timeout(60))
 BOOST_FIXTURE_TEST_CASE(an_entry_has_the_key_the_expiry_and_the_value, virtual_world) {
     job_queue queue(ctx);
     const auto start = now();
-    const auto late = queue.push(job(2), 20s);
-    const auto early = queue.push(job(1), 10s);
+    const auto late = queue.push(20s, job(2));
+    const auto early = queue.push(10s, job(1));
     BOOST_TEST(!queue.try_pop_entry());
     pass(15s);
     const std::optional<entry> first = queue.try_pop_entry();
@@ -81,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_an_entry, virtual_world) {
         got = std::move(e);
     };
     queue.async_pop_entry(take);
-    const auto key = queue.push(job(7), 10s);
+    const auto key = queue.push(10s, job(7));
     pass(10s);
     BOOST_TEST_REQUIRE(got.has_value());
     BOOST_TEST((got->key == key));
@@ -108,7 +108,7 @@ BOOST_FIXTURE_TEST_CASE(entries_in_a_coroutine_on_a_strand, virtual_world) {
         },
         asio::detached);
     for (int i = 1; i <= 3; ++i) {
-        queue.push(job(i), i * 1s);
+        queue.push(i * 1s, job(i));
     }
     pass(1s);
     pass(2s);
@@ -122,15 +122,15 @@ BOOST_FIXTURE_TEST_CASE(pops_of_values_and_of_entries_are_served_in_one_order, v
     queue.async_pop_entry([&](error_code, std::optional<delay_queue<int>::entry> e) {
         log += "entry " + std::to_string(e->value) + ' ';
     });
-    queue.push(1, 1s);
-    queue.push(2, 1s);
+    queue.push(1s, 1);
+    queue.push(1s, 2);
     pass(1s);
     BOOST_TEST(log == "value 1 entry 2 ");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_element_is_found_by_its_key_while_it_is_there, virtual_world) {
     job_queue queue(ctx);
-    const auto key = queue.push(job(1), 10s);
+    const auto key = queue.push(10s, job(1));
     BOOST_TEST_REQUIRE(queue.find(key) != nullptr);
     queue.find(key)->number = 5; // The value, not its time.
     BOOST_TEST(std::as_const(queue).find(key)->number == 5);
@@ -141,7 +141,7 @@ BOOST_FIXTURE_TEST_CASE(an_element_is_found_by_its_key_while_it_is_there, virtua
     BOOST_TEST(queue.find(key) == nullptr);
     BOOST_TEST(!queue.contains(key));
     BOOST_TEST(!queue.expiry(key).has_value());
-    const auto again = queue.push(job(2), 10s); // In the same place.
+    const auto again = queue.push(10s, job(2)); // In the same place.
     BOOST_TEST(!queue.contains(key));
     BOOST_TEST(queue.contains(again));
     BOOST_TEST(!queue.contains({}));
@@ -150,13 +150,13 @@ BOOST_FIXTURE_TEST_CASE(an_element_is_found_by_its_key_while_it_is_there, virtua
 BOOST_FIXTURE_TEST_CASE(the_next_key_is_the_earliest_due_or_not, virtual_world) {
     job_queue queue(ctx);
     BOOST_TEST(!queue.next_key().has_value());
-    const auto b = queue.push(job(2), 20s);
-    const auto a = queue.push(job(1), 10s);
-    const auto c = queue.push(job(3), 20s);
+    const auto b = queue.push(20s, job(2));
+    const auto a = queue.push(10s, job(1));
+    const auto c = queue.push(20s, job(3));
     BOOST_TEST((*queue.next_key() == a));
     BOOST_TEST(queue.erase(a).has_value());
     BOOST_TEST((*queue.next_key() == b));  // Of equal times, the one that was pushed first.
-    const auto d = queue.push(job(4), 1s); // Before the times that it has looked at.
+    const auto d = queue.push(1s, job(4)); // Before the times that it has looked at.
     BOOST_TEST((*queue.next_key() == d));
     pass(1s);
     BOOST_TEST((queue.try_pop_entry()->key == d));
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(keys_hash_and_compare) {
     std::set<delay_queue<int>::key> ordered;
     std::unordered_map<delay_queue<int>::key, int> hashed;
     for (int i = 0; i < 1000; ++i) {
-        const auto key = queue.push(i, 1h);
+        const auto key = queue.push(1h, i);
         ordered.insert(key);
         hashed[key] = i;
         if (i % 3 == 0) {
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(what_was_reserved_is_pushed_without_allocating) {
     queue.reserve(10'000);
     const std::size_t allocations = allocations_of([&] {
         for (int i = 0; i < 10'000; ++i) {
-            queue.push(i, i * 1ms);
+            queue.push(i * 1ms, i);
         }
     });
     BOOST_TEST(allocations == 0U);
@@ -211,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(memory_that_no_element_needs_can_be_freed, virtual_world
     const std::size_t before = heap.live;
     const std::string text(100, 'x');
     for (int i = 0; i < 10'000; ++i) {
-        keys.push_back(queue.push(text, 1h + i * 1ms));
+        keys.push_back(queue.push(1h + i * 1ms, text));
     }
     const std::size_t full = heap.live;
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -228,7 +228,7 @@ BOOST_FIXTURE_TEST_CASE(memory_that_no_element_needs_can_be_freed, virtual_world
     BOOST_TEST(*queue.find(keys[17]) == text);
     // Old keys stay old, and free places are used again.
     for (int i = 0; i < 1000; ++i) {
-        queue.push("new", 1min);
+        queue.push(1min, "new");
     }
     for (std::size_t i = 1; i < keys.size(); ++i) {
         BOOST_TEST_REQUIRE(queue.contains(keys[i]) == (i == 17));
@@ -263,7 +263,7 @@ BOOST_FIXTURE_TEST_CASE(random_entries_agree_with_a_map, virtual_world) {
             case 0:
             case 1:
             case 2: {
-                const key k = queue.push(step, d);
+                const key k = queue.push(d, step);
                 places[k] = {now() + d, sequence};
                 model[{now() + d, sequence++}] = {k, step};
                 break;

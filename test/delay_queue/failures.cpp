@@ -152,9 +152,9 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         const std::string failed = why == fragile::what::memory ? "m" : "x";
         delay_queue<fragile> queue(ctx);
         int moves = 0;
-        queue.push(fragile::that_breaks(1, moves, why), 1s);
-        queue.push(fragile(2), 1s);
-        queue.push(fragile(3), 2s);
+        queue.push(1s, fragile::that_breaks(1, moves, why));
+        queue.push(1s, fragile(2));
+        queue.push(2s, fragile(3));
         queue.async_pop(note);
         queue.async_pop(note);
         moves = 1;
@@ -169,7 +169,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         pass(1s);
         // The same for a pop that finds the element due.
         moves = 0;
-        queue.push(fragile::that_breaks(0, moves, why), -1h);
+        queue.push(-1h, fragile::that_breaks(0, moves, why));
         moves = 1;
         queue.async_pop(note);
         queue.async_pop(note);
@@ -180,7 +180,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         BOOST_TEST(take_log() == "3");
         // As long as it cannot be moved, each pop for it fails.
         moves = 0;
-        queue.push(fragile::that_breaks(4, moves, why), 1s);
+        queue.push(1s, fragile::that_breaks(4, moves, why));
         for (int i = 0; i < 3; ++i) {
             queue.async_pop([&, i](error_code ec, const fragile&) {
                 add(ec == asio_wheel::error::queue_closed ? "closed" : failed);
@@ -209,9 +209,9 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_to_its_handler_leaves_run, 
         const auto copies = alive.use_count();
         delay_queue<fragile> queue(ctx);
         int moves = 0;
-        queue.push(fragile::that_breaks(1, moves, fragile::what::other), 1s);
-        queue.push(fragile(2), 1s);
-        queue.push(fragile(3), 1s);
+        queue.push(1s, fragile::that_breaks(1, moves, fragile::what::other));
+        queue.push(1s, fragile(2));
+        queue.push(1s, fragile(3));
         moves = 2;
         for (int i = 0; i < 3; ++i) {
             queue.async_pop(asio::bind_executor(ex, note));
@@ -245,7 +245,7 @@ BOOST_FIXTURE_TEST_CASE(a_handler_that_throws_leaves_run_and_other_pops_go_on, n
             });
         }
         for (const int i : {1, 2, 3}) {
-            queue.push(i, 1s);
+            queue.push(1s, i);
         }
         elapse(1s);
         run_all();
@@ -266,7 +266,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_is_sent_again_while_its_executor_has_no_memory, no
     delay_queue<int> queue(ctx);
     for (int i = 0; i < 3; ++i) {
         queue.async_pop(asio::bind_executor(ex, note));
-        queue.push(i, i * 1ns);
+        queue.push(i * 1ns, i);
     }
     w.failures = 7;
     pass(1s);
@@ -293,7 +293,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_goes_on_when_its_executor_has_memory_again, noti
     }
     w.failures = 4;
     for (const int i : {1, 2, 3}) {
-        queue.push(i, 0s);
+        queue.push(0s, i);
     }
     poll();
     BOOST_TEST(take_log() == "1 2 3");
@@ -309,7 +309,7 @@ BOOST_FIXTURE_TEST_CASE(what_an_executor_throws_leaves_run_and_fails_one_pop, no
         queue.async_pop(asio::bind_executor(
             whimsical_executor<>(w, ctx.get_executor()),
             [this, alive](error_code, int value) { add(std::to_string(value)); }));
-        queue.push(i, 0s);
+        queue.push(0s, i);
     }
     w.failures = 1;
     run_all();
@@ -332,7 +332,7 @@ BOOST_FIXTURE_TEST_CASE(pops_of_a_strand_complete_one_by_one_in_order, noting) {
             } else {
                 queue.async_pop(note);
             }
-            queue.push(i, 0s);
+            queue.push(0s, i);
         }
         ctx.restart();
         for (std::string expected : {"1", "2", "3"}) {
@@ -353,7 +353,7 @@ BOOST_AUTO_TEST_CASE(pops_on_their_way_to_an_executor_end_with_its_context) {
         std::optional<asio::io_context> ctx(std::in_place);
         std::optional<delay_queue<int>> queue(std::in_place, asio::make_strand(*ctx));
         for (int i = 0; i < 4; ++i) {
-            queue->push(i, 0s);
+            queue->push(0s, i);
             const auto handler = [alive](error_code, int) {};
             switch (i) {
             case 0:
@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(many_pops_are_served_in_slices_and_others_have_turns_betwee
             BOOST_TEST_REQUIRE(value == i);
             ++popped;
         });
-        queue.push(i, 1s);
+        queue.push(1s, i);
     }
     std::size_t most = 0, turns = 0, before = many;
     const auto look = [&](const auto& self) -> void {

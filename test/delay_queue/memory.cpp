@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_pushed_is_where_it_was) {
         const fail_after failure(n);
         for (auto& value : values) {
             try {
-                queue.push(std::move(value), -1s);
+                queue.push(-1s, std::move(value));
                 ++pushed;
             } catch (const std::bad_alloc&) {
                 BOOST_TEST((value != nullptr));
@@ -214,12 +214,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_pop_that_has_started_ends_without_memory, Place,
             for (int i = 0; i < 4; ++i) {
                 s.queue->async_pop(asio::bind_executor(*ex, s.note()));
             }
-            s.queue->push(std::move(values[0]), 1s);
-            s.queue->push(std::move(values[1]), 2s);
+            s.queue->push(1s, std::move(values[0]));
+            s.queue->push(2s, std::move(values[1]));
             check([&] { s.pass(1s); }); // And waits for the next one.
             check([&] { s.pass(1s); });
             BOOST_TEST(s.take_log() == "01");
-            check([&] { s.queue->push(std::move(values[2]), 0s); }); // The capacity is sufficient.
+            check([&] { s.queue->push(0s, std::move(values[2])); }); // The capacity is sufficient.
             check([&] { s.pass(0s); });
             BOOST_TEST(s.take_log() == "2");
             check([&] { s.queue->cancel(); });
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whichever_allocation_fails_no_value_and_no_pop_is_
         {
             const fail_after failure(n);
             const auto push = [&](std::size_t i) {
-                pushed += succeeds([&] { s.queue->push(std::move(values[i]), delays[i]); }) ? 1 : 0;
+                pushed += succeeds([&] { s.queue->push(delays[i], std::move(values[i])); }) ? 1 : 0;
             };
             const auto pop = [&] {
                 started += succeeds([&] { s.queue->async_pop(asio::bind_executor(ex, s.note())); })

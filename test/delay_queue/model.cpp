@@ -246,7 +246,7 @@ private:
                 const int value = static_cast<int>(keys_.size());
                 const time_point t = now + some_time();
                 model_.push(value, t);
-                keys_.push_back(queue_.push_at(value, t));
+                keys_.push_back(queue_.push_at(t, value));
             }
             break;
         case 4: {

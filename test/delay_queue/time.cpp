@@ -62,7 +62,7 @@ BOOST_FIXTURE_TEST_CASE(an_element_can_be_taken_from_its_time_on_and_not_a_nanos
         for (const nanoseconds delay : delays) {
             BOOST_TEST_CONTEXT("offset " << offset.count() << ", delay " << delay.count()) {
                 const auto time = now() + delay;
-                queue.push(1, delay);
+                queue.push(delay, 1);
                 elapse(delay - 1ns);
                 BOOST_TEST(queue.peek() == nullptr);
                 BOOST_TEST(!queue.try_pop());
@@ -80,7 +80,7 @@ BOOST_FIXTURE_TEST_CASE(elements_of_one_tick_come_in_the_order_of_their_exact_ti
     delay_queue<int> queue(ctx);
     elapse(123'456ns);
     for (const int i : {5, 3, 8, 1, 9, 2, 7, 4, 6}) {
-        queue.push(i, i * 100ns);
+        queue.push(i * 100ns, i);
     }
     for (int i = 1; i <= 9; ++i) {
         elapse(99ns);
@@ -94,11 +94,11 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_is_exact_after_the_next_one_was_erased_or_mo
     delay_queue<int> queue(ctx);
     elapse(123'456ns);
     const auto start = now();
-    const auto a = queue.push(1, 1ns);
-    const auto b = queue.push(2, 10s + 1ns);
-    const auto c = queue.push(3, 10s + 2ns);
-    queue.push(4, 10s + 7ns);
-    queue.push(5, 24h);
+    const auto a = queue.push(1ns, 1);
+    const auto b = queue.push(10s + 1ns, 2);
+    const auto c = queue.push(10s + 2ns, 3);
+    queue.push(10s + 7ns, 4);
+    queue.push(24h, 5);
     static_cast<void>(queue.erase(a));
     BOOST_TEST((queue.peek_expiry().value() == start + 10s + 1ns));
     static_cast<void>(queue.postpone(b, 24h + 1ns));
@@ -122,8 +122,8 @@ BOOST_FIXTURE_TEST_CASE(a_pop_that_waits_gets_its_value_when_try_pop_would, virt
         elapse(offset);
         for (const nanoseconds delay : delays) {
             BOOST_TEST_CONTEXT("offset " << offset.count() << ", delay " << delay.count()) {
-                queue.push(1, delay);
-                queue.push(2, delay + 10s);
+                queue.push(delay, 1);
+                queue.push(delay + 10s, 2);
                 queue.async_pop([&](error_code, int value) { taken = value; });
                 pass(delay - 1ns);
                 BOOST_TEST(!taken);
@@ -160,15 +160,15 @@ BOOST_FIXTURE_TEST_CASE(what_is_pushed_when_its_time_has_come_goes_to_a_waiting_
     for (int i = 0; i < 4; ++i) {
         queue.async_pop(take);
     }
-    queue.push(1, 0s);
+    queue.push(0s, 1);
     BOOST_TEST(taken.empty()); // Not inside the call.
     poll();
     BOOST_TEST((taken == std::vector{1}));
-    queue.push(3, -1s); // Handed out after this handler has returned,
-    queue.push(2, -2s); // in the order of their times.
+    queue.push(-1s, 3); // Handed out after this handler has returned,
+    queue.push(-2s, 2); // in the order of their times.
     poll();
     BOOST_TEST((taken == std::vector{1, 2, 3}));
-    const auto distant = queue.push(4, 1h);
+    const auto distant = queue.push(1h, 4);
     poll();
     BOOST_TEST(queue.postpone(distant, 0s));
     poll();
@@ -180,11 +180,11 @@ BOOST_FIXTURE_TEST_CASE(a_clock_may_be_set_back_and_forward, drained_context) {
     basic_delay_queue<int, wall_clock> queue(ctx);
     wall_clock::move(1min);
     BOOST_TEST(!queue.try_pop());
-    queue.push(1, 10min);
+    queue.push(10min, 1);
     wall_clock::move(5min);
     BOOST_TEST(!queue.try_pop());
     wall_clock::move(-1h);
-    queue.push(2, 1min); // Within an hour that has passed.
+    queue.push(1min, 2); // Within an hour that has passed.
     BOOST_TEST((queue.peek_expiry().value() == wall_clock::now() + 1min));
     wall_clock::move(1min - 1ns);
     BOOST_TEST(!queue.try_pop());
@@ -199,12 +199,12 @@ BOOST_FIXTURE_TEST_CASE(a_clock_may_be_set_back_and_forward, drained_context) {
 BOOST_FIXTURE_TEST_CASE(what_was_due_is_not_any_more_when_the_clock_was_set_back, drained_context) {
     basic_delay_queue<int, wall_clock> queue(ctx);
     for (int i = 0; i < 200; ++i) {
-        queue.push(i, i * 1s);
+        queue.push(i * 1s, i);
     }
     wall_clock::move(100s);
     BOOST_TEST(queue.try_pop().value() == 0); // Some others were visited with it.
     wall_clock::move(-50s);
-    queue.push(1000, 500ms);
+    queue.push(500ms, 1000);
     for (int i = 1; i <= 50; ++i) {
         BOOST_TEST(queue.try_pop().value() == i);
     }
@@ -242,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(a_clock_that_jumps_agrees_with_a_multimap, drained_conte
             case 1:
             case 2: {
                 const auto t = wall_clock::now() + some_time();
-                model.emplace(place(t, i), queue.push_at(i, t));
+                model.emplace(place(t, i), queue.push_at(t, i));
                 break;
             }
             case 3:

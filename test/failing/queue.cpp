@@ -56,7 +56,7 @@ public:
         try {
             world_.call([&] {
                 try {
-                    keys_[n] = q.push(std::move(v), delay);
+                    keys_[n] = q.push(delay, std::move(v));
                 } catch (...) {
                     world_.check(v == n, "a push has thrown, but the value is gone");
                     throw;
@@ -158,8 +158,8 @@ BOOST_AUTO_TEST_CASE(pushing_a_copy) {
     each_failure([](world& w) {
         queue q = w.call([&] { return queue(w.ctx()); });
         const value v(1);
-        w.call([&] { return q.push(v, 1ms); });
-        w.call([&] { return q.push_at(v, world_clock::now() + 1ms); });
+        w.call([&] { return q.push(1ms, v); });
+        w.call([&] { return q.push_at(world_clock::now() + 1ms, v); });
         w.check(q.size() == 2, "a value is lost");
         w.check(v == 1, "a value is gone that was copied");
     });
@@ -196,12 +196,12 @@ BOOST_AUTO_TEST_CASE(erasing_and_moving) {
 
 BOOST_AUTO_TEST_CASE(a_push_that_is_refused) {
     each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx(), {.capacity = 1}); });
-        w.call([&] { return q.push(value(1), 1ms); });
+        queue q = w.call([&] { return queue(w.ctx(), {.max_pending = 1}); });
+        w.call([&] { return q.push(1ms, value(1)); });
         const auto refusal = [&] {
             return w.call([&]() -> error_code {
                 try {
-                    q.push(value(2), 1ms);
+                    q.push(1ms, value(2));
                 } catch (const boost::system::system_error& e) {
                     return e.code();
                 }
@@ -441,7 +441,7 @@ BOOST_AUTO_TEST_CASE(pops_when_a_closed_queue_is_cleared) {
         queue q = w.call([&] { return queue(w.ctx()); });
         ledger all(w);
         all.pop(q);
-        w.call([&] { return q.push(value(1), 30ms); });
+        w.call([&] { return q.push(30ms, value(1)); });
         w.pass(1);
         q.close();
         all.give_up(closed);
@@ -458,7 +458,7 @@ BOOST_AUTO_TEST_CASE(pops_when_the_queue_ends) {
             for (int i = 0; i < 3; ++i) {
                 w.start(w.expect(aborted), [&](auto h) { q.async_pop(std::move(h)); });
             }
-            w.call([&] { return q.push(value(1), 30ms); });
+            w.call([&] { return q.push(30ms, value(1)); });
             w.pass(1);
         }
         w.run();
@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(pops_when_the_context_ends) {
         const auto pop = [&](auto h) { q.async_pop(std::move(h)); };
         w.start(w.expect(), pop);
         w.start(w.expect(), pop);
-        w.call([&] { return q.push(value(1), 30ms); });
+        w.call([&] { return q.push(30ms, value(1)); });
         w.pass(1);
         w.end_context();
     });

@@ -94,7 +94,7 @@ const named<maker> things[] = {
     {"a queue with a pop",
      [](asio::io_context& ctx, const token& t) {
          auto queue = std::make_shared<asio_wheel::delay_queue<int>>(ctx);
-         queue->push(1, 1h);
+         queue->push(1h, 1);
          queue->async_pop(holding(t));
          return queue;
      }},
@@ -163,13 +163,13 @@ const named<starter> starts[] = {
      [](asio::io_context& ctx, const token& t, const thing& cargo) {
          const auto queue = std::make_shared<asio_wheel::delay_queue<int>>(ctx);
          queue->async_pop(with(t, cargo, [queue] {}));
-         queue->push(1, 1h);
+         queue->push(1h, 1);
      }},
     {"a pop of what is due",
      [](asio::io_context& ctx, const token& t, const thing& cargo) {
          const auto queue = std::make_shared<asio_wheel::delay_queue<int>>(ctx);
          queue->async_pop(with(t, cargo, [queue] {}));
-         queue->push(1, -1s);
+         queue->push(-1s, 1);
      }},
     {"tasks",
      [](asio::io_context& ctx, const token& t, const thing& cargo) {

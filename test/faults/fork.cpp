@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(what_is_made_of_waits_goes_on_on_both_sides, *only_if(!on_i
     };
     ticks.async_tick(tick);
     idle.async_wait([&](const error_code& ec) { ended += ec ? 0 : 1; });
-    queue.push(7, 20ms);
+    queue.push(20ms, 7);
     queue.async_pop([&](const error_code& ec, int value) { popped += ec ? 0 : value; });
     queue.async_pop([&](const error_code& ec, int) { ended += ec ? 10 : 0; });
     steady_timer last(world.ctx, 60ms);

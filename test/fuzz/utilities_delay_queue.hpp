@@ -44,7 +44,7 @@ public:
     explicit delay_queue_world(bytes& in)
         : paused_world(in), strand_(boost::asio::make_strand(*context_)),
           capacity_(in.below(3) == 0 ? 1 + in.below(8) : 0) {
-        queue_.emplace(*context_, delay_queue_options{.capacity = capacity_});
+        queue_.emplace(*context_, delay_queue_options{.max_pending = capacity_});
     }
 
     void step() {
@@ -177,7 +177,7 @@ private:
         value v(n);
         queue::key k;
         try {
-            k = at ? queue_->push_at(std::move(v), t) : queue_->push(std::move(v), t - now());
+            k = at ? queue_->push_at(t, std::move(v)) : queue_->push(t - now(), std::move(v));
         } catch (const boost::system::system_error& e) {
             refused = e.code();
             require(v.number != nullptr, "a value that is refused is where it was");

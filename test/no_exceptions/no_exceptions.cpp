@@ -106,7 +106,7 @@ const std::array throwing_cases{
                   [](asio::io_context& ctx) {
                       asio_wheel::delay_queue<int> queue(ctx);
                       queue.close();
-                      queue.push(1, 1s);
+                      queue.push(1s, 1);
                   },
                   "", is_a<boost::system::system_error>},
 };
@@ -165,7 +165,7 @@ void utilities() {
     asio_wheel::idle_timer idle(ctx, 2s);
     idle.async_wait([&](error_code ec) { idle_after = ec ? -1 : 1; });
     asio_wheel::delay_queue<int> queue(ctx);
-    queue.push(7, 1s);
+    queue.push(1s, 7);
     queue.async_pop([&](error_code ec, int value) { popped = ec ? -1 : value; });
     asio_wheel::interval interval(ctx, 1s);
     interval.async_tick(

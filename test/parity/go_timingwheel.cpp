@@ -283,10 +283,10 @@ BOOST_FIXTURE_TEST_CASE(offered_elements_come_when_they_expire, virtual_world) {
         });
     };
     poll_queue();
-    queue.push_at("c", now() + 3s);
+    queue.push_at(now() + 3s, "c");
     pass(500ms);
-    queue.push_at("a", now() + 500ms); // Earlier than the element for which it waits.
-    queue.push_at("b", now() + 500ms); // With equal times, in the order of pushes.
+    queue.push_at(now() + 500ms, "a"); // Earlier than the element for which it waits.
+    queue.push_at(now() + 500ms, "b"); // With equal times, in the order of pushes.
     pass(500ms);
     BOOST_TEST(got == "ab");
     pass(2s);

@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_SUITE(parity_jdk_delay_queue, *boost::unit_test::timeout(60))
 // add(e), offer(e), put(e), addAll(c); poll()
 
 BOOST_FIXTURE_TEST_CASE(elements_are_polled_when_their_delay_is_over, queueing) {
-    queue.push("b", 2s);
-    queue.push("a", 1s);
+    queue.push(2s, "b");
+    queue.push(1s, "a");
     BOOST_TEST(!queue.try_pop());
     pass(1s);
     BOOST_TEST(queue.try_pop().value() == "a");
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(elements_are_polled_when_their_delay_is_over, queueing) 
 BOOST_FIXTURE_TEST_CASE(the_head_is_what_has_been_due_for_longest, queueing) {
     const auto start = now();
     for (const int at : {5, 3, 9, 1, 7}) {
-        queue.push_at(std::to_string(at), start + at * 1s);
+        queue.push_at(start + at * 1s, std::to_string(at));
     }
     pass(1h);
     for (const char* const expected : {"1", "3", "5", "7", "9"}) {
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(the_head_is_what_has_been_due_for_longest, queueing) {
 BOOST_FIXTURE_TEST_CASE(equal_delays_keep_their_order, queueing) { // There: any order.
     const auto t = now() + 1s;
     for (const char* const word : {"a", "b", "c", "d", "e"}) {
-        queue.push_at(word, t);
+        queue.push_at(t, word);
     }
     pass(1s);
     for (const char* const expected : {"a", "b", "c", "d", "e"}) {
@@ -124,8 +124,8 @@ BOOST_FIXTURE_TEST_CASE(equal_delays_keep_their_order, queueing) { // There: any
 }
 
 BOOST_FIXTURE_TEST_CASE(elements_without_delay_can_be_taken_at_once, queueing) {
-    queue.push("a", 0s);
-    queue.push("b", -1s);
+    queue.push(0s, "a");
+    queue.push(-1s, "b");
     BOOST_TEST(queue.try_pop().value() == "b");
     BOOST_TEST(queue.try_pop().value() == "a");
 }
@@ -136,8 +136,8 @@ BOOST_FIXTURE_TEST_CASE(take_waits_for_the_first_element_whose_delay_is_over, qu
     queue.async_pop(take());
     pass(1h);
     BOOST_TEST(take_log() == "");
-    queue.push("b", 20s);
-    queue.push("a", 10s); // Becomes the head in the meantime.
+    queue.push(20s, "b");
+    queue.push(10s, "a"); // Becomes the head in the meantime.
     pass(10s);
     BOOST_TEST(take_log() == "a");
     queue.async_pop(take());
@@ -149,18 +149,18 @@ BOOST_FIXTURE_TEST_CASE(of_several_that_take_each_gets_one, queueing) {
     for (int i = 0; i != 3; ++i) {
         queue.async_pop(take());
     }
-    queue.push("a", 1s);
-    queue.push("b", 1s);
+    queue.push(1s, "a");
+    queue.push(1s, "b");
     pass(1s);
     BOOST_TEST(take_log() == "a b");
-    queue.push("c", 1s);
+    queue.push(1s, "c");
     pass(1s);
     BOOST_TEST(take_log() == "c");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queueing) {
     asio::cancellation_signal interrupt;
-    queue.push("a", 1s);
+    queue.push(1s, "a");
     queue.async_pop(asio::bind_cancellation_slot(interrupt.slot(), take()));
     interrupt.emit(asio::cancellation_type::terminal);
     pass(1s);
@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queu
 // poll(timeout, unit)
 
 BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
-    queue.push("a", 10s);
+    queue.push(10s, "a");
     queue.async_pop(asio_wheel::timeout(5s, take()));
     queue.async_pop(asio_wheel::timeout(15s, take()));
     pass(5s);
@@ -186,7 +186,7 @@ BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
 
 BOOST_FIXTURE_TEST_CASE(peek_shows_the_head_and_leaves_it_there, queueing) {
     BOOST_TEST(queue.peek() == nullptr);
-    queue.push("a", 1s);
+    queue.push(1s, "a");
     BOOST_TEST(queue.peek() == nullptr); // Theirs returns the head, due or not. Here,
     BOOST_TEST((queue.peek_expiry().value() == now() + 1s)); // this returns when it is due,
     BOOST_TEST((all() == std::vector<std::string>{"a"}));    // and this returns all elements.
@@ -197,9 +197,9 @@ BOOST_FIXTURE_TEST_CASE(peek_shows_the_head_and_leaves_it_there, queueing) {
 }
 
 BOOST_FIXTURE_TEST_CASE(the_head_can_be_found_before_it_is_due, queueing) {
-    queue.push("b", 2s);
-    queue.push("a", 1s);
-    queue.push("c", 3s);
+    queue.push(2s, "b");
+    queue.push(1s, "a");
+    queue.push(3s, "c");
     std::optional<std::pair<time_point, std::string>> head;
     queue.for_each([&](const words::key&, const std::string& word, const time_point& t) {
         if (!head || t < head->first) {
@@ -211,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(the_head_can_be_found_before_it_is_due, queueing) {
 
 // remove(), of Java 21, throws if nothing is due
 BOOST_FIXTURE_TEST_CASE(what_is_not_there_can_be_an_exception, queueing) {
-    queue.push("a", 1s);
+    queue.push(1s, "a");
     BOOST_TEST(thrown_by<std::bad_optional_access>([&] { queue.try_pop().value(); }).has_value());
 }
 
@@ -219,25 +219,25 @@ BOOST_FIXTURE_TEST_CASE(what_is_not_there_can_be_an_exception, queueing) {
 
 BOOST_FIXTURE_TEST_CASE(the_size_is_of_all_elements_due_or_not, queueing) {
     BOOST_TEST(queue.empty());
-    queue.push("a", 0s);
-    queue.push("b", 1h);
+    queue.push(0s, "a");
+    queue.push(1h, "b");
     BOOST_TEST(queue.size() == 2U);
-    BOOST_TEST(queue.capacity() == 0U);
+    BOOST_TEST(queue.max_pending() == 0U);
 }
 
 // offer(e, timeout, unit): theirs never waits, because it has no capacity; ours may have one
 BOOST_FIXTURE_TEST_CASE(a_bounded_queue_refuses_what_is_too_much, virtual_world) {
-    words bounded(ctx, {.capacity = 1});
-    bounded.push("a", 1s);
-    BOOST_TEST((refusal_of([&] { bounded.push("b", 1s); }) == asio_wheel::error::queue_full));
-    BOOST_TEST(bounded.capacity() - bounded.size() == 0U);
+    words bounded(ctx, {.max_pending = 1});
+    bounded.push(1s, "a");
+    BOOST_TEST((refusal_of([&] { bounded.push(1s, "b"); }) == asio_wheel::error::queue_full));
+    BOOST_TEST(bounded.max_pending() - bounded.size() == 0U);
 }
 
 // remove(o), contains(o)
 
 BOOST_FIXTURE_TEST_CASE(an_element_is_removed_by_its_key_due_or_not, queueing) {
-    const auto a = queue.push("a", 1s);
-    const auto b = queue.push("b", 1h);
+    const auto a = queue.push(1s, "a");
+    const auto b = queue.push(1h, "b");
     pass(1s);
     BOOST_TEST(queue.erase(a).value() == "a");
     BOOST_TEST(queue.erase(b).value() == "b");
@@ -247,7 +247,7 @@ BOOST_FIXTURE_TEST_CASE(an_element_is_removed_by_its_key_due_or_not, queueing) {
 
 BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // and removeIf(p)
     for (const char* const word : {"a", "b", "a", "c"}) {
-        queue.push(word, 1s);
+        queue.push(1s, word);
     }
     const auto found = keys_if([](const std::string& word) { return word == "a"; });
     BOOST_TEST(found.size() == 2U); // contains("a")
@@ -260,8 +260,8 @@ BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // an
 // Delayed.getDelay() that changes: with theirs, the element must be removed and added again
 
 BOOST_FIXTURE_TEST_CASE(a_delay_can_be_changed, queueing) {
-    const auto a = queue.push("a", 1s);
-    queue.push("b", 2s);
+    const auto a = queue.push(1s, "a");
+    queue.push(2s, "b");
     BOOST_TEST(queue.postpone(a, 3s));
     pass(2s);
     BOOST_TEST(queue.try_pop().value() == "b");
@@ -273,9 +273,9 @@ BOOST_FIXTURE_TEST_CASE(a_delay_can_be_changed, queueing) {
 // iterator(), toArray(), forEach(), stream()
 
 BOOST_FIXTURE_TEST_CASE(all_elements_can_be_looked_at_due_or_not, queueing) {
-    queue.push("c", 1h);
-    queue.push("a", 0s);
-    queue.push("b", 1s);
+    queue.push(1h, "c");
+    queue.push(0s, "a");
+    queue.push(1s, "b");
     BOOST_TEST((all() == std::vector<std::string>{"a", "b", "c"}));
     BOOST_TEST(queue.size() == 3U);
 }
@@ -284,9 +284,9 @@ BOOST_FIXTURE_TEST_CASE(all_elements_can_be_looked_at_due_or_not, queueing) {
 
 BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_taken_all_at_once, queueing) {
     for (const char* const word : {"a", "b", "c"}) {
-        queue.push(word, 1s);
+        queue.push(1s, word);
     }
-    queue.push("d", 2s);
+    queue.push(2s, "d");
     pass(1s);
     std::vector<std::string> drained;
     const auto drain = [&](std::size_t most) {
@@ -308,14 +308,14 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_taken_all_at_once, queueing) {
 // clear()
 
 BOOST_FIXTURE_TEST_CASE(a_cleared_queue_is_empty_and_who_waits_waits_on, queueing) {
-    queue.push("a", 0s);
-    queue.push("b", 1h);
+    queue.push(0s, "a");
+    queue.push(1h, "b");
     queue.clear();
     BOOST_TEST(queue.empty());
     queue.async_pop(take());
     pass(2h);
     BOOST_TEST(take_log() == "");
-    queue.push("c", 1s);
+    queue.push(1s, "c");
     pass(1s);
     BOOST_TEST(take_log() == "c");
 }
@@ -323,7 +323,7 @@ BOOST_FIXTURE_TEST_CASE(a_cleared_queue_is_empty_and_who_waits_waits_on, queuein
 // Elements that cannot be copied
 BOOST_FIXTURE_TEST_CASE(elements_belong_to_the_queue_and_then_to_who_takes_them, virtual_world) {
     delay_queue<std::unique_ptr<int>> owning(ctx);
-    owning.push(std::make_unique<int>(1), 1s);
+    owning.push(1s, std::make_unique<int>(1));
     pass(1s);
     BOOST_TEST(*owning.try_pop().value() == 1);
 }
@@ -347,7 +347,7 @@ BOOST_AUTO_TEST_CASE(threads_share_a_queue_on_a_strand) { // real time
         for (long& sum : sums) {
             threads.emplace_back([&] { // puts
                 for (int i = 1; i <= each; ++i) {
-                    asio::post(strand, [&queue, i] { queue.push(i, (i % 3) * 1us); });
+                    asio::post(strand, [&queue, i] { queue.push((i % 3) * 1us, i); });
                 }
             });
             threads.emplace_back([&] { // takes

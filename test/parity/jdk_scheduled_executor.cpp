@@ -568,7 +568,7 @@ BOOST_FIXTURE_TEST_CASE(equal_times_keep_their_order_in_a_queue, logged_schedule
     work();
     const auto t = now() + 1s;
     for (const char* const name : {"a", "b", "c", "d", "e"}) {
-        commands.push_at(note(name), t);
+        commands.push_at(t, note(name));
     }
     pass(1s);
     BOOST_TEST(take_log() == "abcde");

@@ -211,7 +211,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_expires_once_for_each_element_that_is_popped, wo
     expired();
     asio_wheel::delay_queue<int> queue(ctx);
     for (int i = 0; i < 3; ++i) {
-        queue.push(i, 1s);
+        queue.push(1s, i);
         queue.async_pop(ignore_all);
     }
     BOOST_TEST(kinds() == "queue"); // One wait for all.

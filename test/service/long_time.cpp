@@ -181,7 +181,7 @@ public:
 private:
     void push() {
         const auto due = p_.world.now() + std::chrono::seconds(1 + random_() % (3600 * 24 * 90));
-        queue_.push_at(timer::time_point(due), due);
+        queue_.push_at(due, timer::time_point(due));
     }
     void pop() {
         queue_.async_pop([this](const error_code& ec, timer::time_point due) {

@@ -471,14 +471,14 @@ std::size_t timer_life<Timer>::touch(section& s) {
 template <class Timer>
 std::size_t timer_life<Timer>::push(section& s) {
     delay_queue<int> queue(ctx_);
-    queue.push(1, hours(2));
-    return once(s, [&] { queue.push(2, hours(3)); });
+    queue.push(hours(2), 1);
+    return once(s, [&] { queue.push(hours(3), 2); });
 }
 
 template <class Timer>
 std::size_t timer_life<Timer>::erase(section& s) {
     delay_queue<int> queue(ctx_);
-    const auto key = queue.push(1, hours(2));
+    const auto key = queue.push(hours(2), 1);
     std::optional<int> value;
     once(s, [&] { value = queue.erase(key); });
     require(value == 1);

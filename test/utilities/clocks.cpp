@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(utilities_follow_such_a_clock_when_it_is_set_back,
     world.pass(-1h);
     idle.touch();
     beat.sent();
-    static_cast<void>(queue.push(1, 10s));
+    static_cast<void>(queue.push(10s, 1));
     queue.async_pop([&](error_code ec, int) { log.add("pop", ec); });
     BOOST_TEST((idle.idle_for() == 0s));
     world.pass(9s);

@@ -112,7 +112,7 @@ struct queues {
 
     template <class Utility, class... Token>
     static auto begin(Utility& queue, Token&&... token) {
-        queue.push(1, period);
+        queue.push(period, 1);
         return queue.async_pop(std::forward<Token>(token)...);
     }
 
@@ -557,8 +557,8 @@ BOOST_FIXTURE_TEST_CASE(touches_after_a_move_count_and_the_old_place_does_not, v
 
 BOOST_FIXTURE_TEST_CASE(keys_go_on_leading_to_elements_of_a_queue_that_is_moved, moving<queues>) {
     auto a = make();
-    const auto first = a.push(1, period);
-    const auto second = a.push(2, period);
+    const auto first = a.push(period, 1);
+    const auto second = a.push(period, 2);
     auto b = std::move(a);
     BOOST_TEST((b.erase(first) == 1));
     BOOST_TEST(b.postpone(second, 0s));
@@ -587,7 +587,7 @@ BOOST_FIXTURE_TEST_CASE(an_element_that_is_destroyed_by_move_assignment_finds_th
     asio_wheel::delay_queue<value> a(ctx);
     asio_wheel::delay_queue<value> b(ctx);
     int number = 0;
-    a.push(value(&number, [&](int*) { a.push(value(&number, [](int*) {}), period); }), period);
+    a.push(period, value(&number, [&](int*) { a.push(period, value(&number, [](int*) {})); }));
     a = std::move(b);
     BOOST_TEST(a.size() == 1U);
     pass(period);

@@ -69,7 +69,7 @@ BOOST_FIXTURE_TEST_CASE(moving_allocates_nothing, virtual_time) {
     BOOST_TEST(allocations_of_moving(pulse) == 0U);
 
     asio_wheel::delay_queue<int> queue(ctx);
-    queue.push(1, 1s);
+    queue.push(1s, 1);
     queue.async_pop([](error_code, int) {});
     BOOST_TEST(allocations_of_moving(queue) == 0U);
 

@@ -304,7 +304,7 @@ private:
 
         void push() {
             const auto d = pick(3000) * 1us;
-            keys_.push_back(queue_.push({std::make_unique<int>(1), clock_type::now() + d}, d));
+            keys_.push_back(queue_.push(d, {std::make_unique<int>(1), clock_type::now() + d}));
             ++values().pushed;
             if (keys_.size() > 50) {
                 keys_.pop_front();

@@ -45,7 +45,7 @@ asio::awaitable<void> program() {
     const auto ex = co_await asio::this_coro::executor;
     asio_wheel::delay_queue<std::unique_ptr<int>> queue(ex);
     asio_wheel::scheduler tasks(ex);
-    tasks.schedule_at_fixed_rate(1s, 1s, [&queue] { queue.push(std::make_unique<int>(1), 500ms); });
+    tasks.schedule_at_fixed_rate(1s, 1s, [&queue] { queue.push(500ms, std::make_unique<int>(1)); });
     tasks.schedule_after("key", 1h, [] {});
     for (int i = 0; i < 3; ++i) {
         const std::unique_ptr<int> value = co_await queue.async_pop(asio::use_awaitable);
@@ -72,7 +72,7 @@ struct session : std::enable_shared_from_this<session> {
     void start(asio::io_context& ctx) {
         const auto self = shared_from_this();
         const auto strand = asio::make_strand(ctx);
-        tasks.schedule_after(1s, [self] { self->queue.push(1, 1s); });
+        tasks.schedule_after(1s, [self] { self->queue.push(1s, 1); });
         tasks.schedule_with_fixed_delay(1s, 2s, [self](const asio_wheel::task_handle& h) {
             if (++self->calls == 3) {
                 h.cancel();

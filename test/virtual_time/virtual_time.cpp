@@ -341,7 +341,7 @@ BOOST_FIXTURE_TEST_CASE(run_takes_the_utilities_along, world) {
     asio_wheel::delay_queue<std::string> queue(ctx);
     asio_wheel::scheduler tasks(ctx);
     asio_wheel::idle_timer idle(ctx, 10s);
-    static_cast<void>(queue.push("an hour", 1h));
+    static_cast<void>(queue.push(1h, "an hour"));
     queue.async_pop([&](error_code ec, const std::string&) { note()(ec); });
     tasks.schedule_after(1min, [&] {
         called.push_back(time.elapsed());

@@ -63,7 +63,7 @@ public:
     using executor_type = Executor;
 
     delay_queue_impl(const executor_type& ex, const delay_queue_options& options)
-        : wheel_(wheel_of<Clock>(ex)), timer_(ex), capacity_(options.capacity),
+        : wheel_(wheel_of<Clock>(ex)), timer_(ex), max_pending_(options.max_pending),
           elements_(count_of(wheel_.now())), driver_(std::make_shared<driver>(*this, ex)) {}
 
     delay_queue_impl(const delay_queue_impl&) = delete;
@@ -77,7 +77,7 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] std::size_t max_pending() const noexcept { return max_pending_; }
 
     /// `delay` from now.
     template <class Rep, class Period>
@@ -86,11 +86,11 @@ public:
         return add_saturating(wheel_.now(), delay);
     }
 
-    key push_at(T&& value, const time_point& t) {
+    key push_at(const time_point& t, T&& value) {
         if (closed_) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(error::queue_closed));
         }
-        if (capacity_ != 0 && size() >= capacity_) {
+        if (max_pending_ != 0 && size() >= max_pending_) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(error::queue_full));
         }
         const key k = elements_.push(std::move(value), count_of(t));
@@ -356,7 +356,7 @@ private:
 
     wheel_service<Clock>& wheel_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
-    std::size_t capacity_; // 0 is no limit.
+    std::size_t max_pending_; // 0 is no limit.
     elements elements_;
     pop_list<T> pops_; // Those that wait, in the order in which they were started.
     std::shared_ptr<driver> driver_;
