@@ -37,7 +37,8 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     ticks.async_tick([](const boost::system::error_code&, std::size_t) {});
     asio_wheel::idle_timer idle(context, std::chrono::seconds(1));
     idle.async_wait([](const boost::system::error_code&) {});
-    asio_wheel::heartbeat pulse(context, std::chrono::seconds(1), std::chrono::seconds(2));
+    asio_wheel::heartbeat pulse(
+        context, {.send_every = std::chrono::seconds(1), .dead_after = std::chrono::seconds(2)});
     asio_wheel::timeout_stream<boost::asio::ip::tcp::socket> stream(context);
     stream.expires_after(std::chrono::seconds(1));
     stream.async_connect(boost::asio::ip::tcp::endpoint(), [](const boost::system::error_code&) {});

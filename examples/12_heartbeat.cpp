@@ -42,7 +42,7 @@ asio::awaitable<void> keep_alive(heartbeat& pulse, int& pings) {
 
 int main() {
     asio::io_context ctx;
-    heartbeat pulse(ctx, 30ms, 100ms);
+    heartbeat pulse(ctx, {.send_every = 30ms, .dead_after = 100ms});
     int pings = 0;
     const auto start = std::chrono::steady_clock::now();
     asio::co_spawn(ctx, peer(pulse), asio::detached);

@@ -50,6 +50,7 @@ using asio_wheel::error;
 using asio_wheel::error_category;
 using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
+using asio_wheel::heartbeat_options;
 using asio_wheel::high_resolution_timer;
 using asio_wheel::idle_timer;
 using asio_wheel::idle_timer_scale;

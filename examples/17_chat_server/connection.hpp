@@ -23,7 +23,7 @@ using asio::ip::tcp;
 struct connection {
     connection(tcp::socket socket, const settings& s)
         : set(s), stream(std::move(socket)), out(stream.get_executor(), s.longest_outbox),
-          pulse(stream.get_executor(), s.ping_after, s.dead_after),
+          pulse(stream.get_executor(), {.send_every = s.ping_after, .dead_after = s.dead_after}),
           quiet(stream.get_executor(), s.idle_after) {}
 
     void send(message m) {

@@ -29,7 +29,9 @@ inline int random_below(int most) {
 // A session ends when it is idle for 8 s, and sends a sign of life after some seconds of silence.
 struct session {
     explicit session(asio::io_context& ctx)
-        : idle(ctx, 8s), pulse(ctx, 2s + 1ms * random_below(2000), 10s), lease(ctx) {}
+        : idle(ctx, 8s),
+          pulse(ctx, {.send_every = 2s + 1ms * random_below(2000), .dead_after = 10s}), lease(ctx) {
+    }
 
     asio_wheel::idle_timer idle;
     asio_wheel::heartbeat pulse;

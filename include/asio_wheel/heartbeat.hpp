@@ -45,6 +45,14 @@ struct heartbeat_activity {
 };
 } // namespace detail
 
+/// The periods of a heartbeat, both greater than zero. One that is left out never ends.
+struct heartbeat_options {
+    /// How long after the last sending the next one is due.
+    std::chrono::nanoseconds send_every = (std::chrono::nanoseconds::max)();
+    /// How long after the last receipt the peer is considered dead.
+    std::chrono::nanoseconds dead_after = (std::chrono::nanoseconds::max)();
+};
+
 /// What the owner of a heartbeat has to do.
 enum class heartbeat_event {
     send, ///< Send a sign of life: nothing was sent for a period.
@@ -54,7 +62,7 @@ enum class heartbeat_event {
 /// The two idle timers of a connection in one object: when to send a sign of life, and when to
 /// consider the peer dead.
 ///
-///     asio_wheel::heartbeat pulse(ctx, 10s, 35s);
+///     asio_wheel::heartbeat pulse(ctx, {.send_every = 10s, .dead_after = 35s});
 ///     while (co_await pulse.async_next(use_awaitable) != asio_wheel::heartbeat_event::dead) {
 ///         outbox.push(ping); // For the one coroutine that writes.
 ///     }
@@ -83,18 +91,15 @@ public:
         using other = basic_heartbeat<Clock, Executor1>;
     };
 
-    /// Both periods begin now.
-    template <class Rep1, class Period1, class Rep2, class Period2>
-    basic_heartbeat(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
-                    const std::chrono::duration<Rep2, Period2>& dead_after)
+    /// Both periods begin now. Throws std::invalid_argument if one is not greater than zero.
+    basic_heartbeat(const executor_type& ex, const heartbeat_options& options)
         : seen_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
-          impl_(std::make_unique<impl>(ex, send_every, dead_after, seen_)) {}
+          impl_(std::make_unique<impl>(ex, options, seen_)) {}
 
-    template <class Context, class Rep1, class Period1, class Rep2, class Period2>
+    template <class Context>
         requires detail::is_context<Context>
-    basic_heartbeat(Context& context, const std::chrono::duration<Rep1, Period1>& send_every,
-                    const std::chrono::duration<Rep2, Period2>& dead_after)
-        : basic_heartbeat(executor_type(context.get_executor()), send_every, dead_after) {}
+    basic_heartbeat(Context& context, const heartbeat_options& options)
+        : basic_heartbeat(executor_type(context.get_executor()), options) {}
 
     /// Takes over what `other` knows and the pending wait.
     basic_heartbeat(basic_heartbeat&& other) noexcept

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(ours_what_is_made_of_timers_may_outlive_the_context) {
         asio::io_context ctx;
         ticks.emplace(ctx, 1s);
         idle.emplace(ctx, 1s);
-        beat.emplace(ctx, 1s, 3s);
+        beat.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 1s, .dead_after = 3s});
         beat->async_next([&](auto...) { called = true; });
         ticks->async_tick([&](auto...) { called = true; });
         idle->async_wait([&](error_code) { called = true; });

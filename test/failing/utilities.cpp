@@ -626,7 +626,8 @@ outcome& next(world& w, heartbeat& b, const error_code& ec = success) {
 
 BOOST_AUTO_TEST_CASE(beating) {
     each_failure([](world& w) {
-        heartbeat b = w.call([&] { return heartbeat(w.ctx(), 3ms, 10ms); });
+        heartbeat b =
+            w.call([&] { return heartbeat(w.ctx(), {.send_every = 3ms, .dead_after = 10ms}); });
         next(w, b);
         w.run();
         next(w, b);
@@ -650,7 +651,8 @@ BOOST_AUTO_TEST_CASE(beating_on_a_large_executor) {
     each_failure([](world& w) {
         w.ends_without_memory = false;
         const asio::any_io_executor large = w.large();
-        heartbeat b = w.call([&] { return heartbeat(large, 3ms, 10ms); });
+        heartbeat b =
+            w.call([&] { return heartbeat(large, {.send_every = 3ms, .dead_after = 10ms}); });
         outcome& o = next(w, b);
         o.otherwise = no_memory;
         o.or_else = aborted;
@@ -662,7 +664,8 @@ BOOST_AUTO_TEST_CASE(beating_on_a_large_executor) {
 
 BOOST_AUTO_TEST_CASE(a_beat_that_takes_the_place_of_another) {
     each_failure([](world& w) {
-        heartbeat b = w.call([&] { return heartbeat(w.ctx(), 3ms, 10ms); });
+        heartbeat b =
+            w.call([&] { return heartbeat(w.ctx(), {.send_every = 3ms, .dead_after = 10ms}); });
         outcome& first = next(w, b);
         if (next(w, b).accepted) {
             first.expected = aborted;
@@ -698,7 +701,7 @@ BOOST_AUTO_TEST_CASE(refusing_bad_arguments) {
             refuses(w, [&] { interval(w.ctx(), 1ms, {.first = -1ns}); });
             refuses(w, [&] { interval(w.ctx(), 1ms, {.jitter = 2}); });
             refuses(w, [&] { idle_timer(w.ctx(), 0ns); });
-            refuses(w, [&] { heartbeat(w.ctx(), 0ns, 1ns); });
+            refuses(w, [&] { heartbeat(w.ctx(), {.send_every = 0ns, .dead_after = 1ns}); });
             refuses(w, [&] { asio_wheel::make_wheel<world_clock>(w.other(), {.slots = 0}); });
             refuses(w, [&] {
                 asio_wheel::scale_idle_timers(asio_wheel::use_wheel<world_clock>(w.ctx()), 2);

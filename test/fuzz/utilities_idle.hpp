@@ -149,7 +149,9 @@ public:
     explicit heartbeat_world(bytes& in)
         : one_wait_world(in), send_every_(any_positive_duration()),
           dead_after_(any_positive_duration()), sent_(now()), received_(now()) {
-        pulse_ = std::make_unique<heartbeat>(*context_, send_every_, dead_after_);
+        pulse_ = std::make_unique<heartbeat>(
+            *context_,
+            asio_wheel::heartbeat_options{.send_every = send_every_, .dead_after = dead_after_});
         note("a heartbeat, to send every %, dead after %", ns(send_every_), ns(dead_after_));
     }
 

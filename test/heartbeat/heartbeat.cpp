@@ -49,7 +49,7 @@ struct beating : virtual_world {
 BOOST_AUTO_TEST_SUITE(heartbeat_, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_is_sent_when_nothing_else_was, beating) {
-    pulse.emplace(ctx, 10s, 1h);
+    pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 1h});
     next();
     pass(9s);
     pulse->sent();
@@ -65,7 +65,7 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_is_sent_when_nothing_else_was, beating) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
-    pulse.emplace(ctx, 10s, 35s);
+    pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 35s});
     next();
     for (int i = 0; i < 3; ++i) {
         pass(10s);
@@ -88,14 +88,14 @@ BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
 }
 
 BOOST_FIXTURE_TEST_CASE(death_comes_before_sending, beating) {
-    pulse.emplace(ctx, 10s, 10s);
+    pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 10s});
     next();
     pass(10s);
     BOOST_TEST(take_log() == "d");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_can_be_cancelled, beating) {
-    pulse.emplace(ctx, 10s, 35s);
+    pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 35s});
     next();
     BOOST_TEST(pulse->cancel() == 1U);
     poll();
@@ -106,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_in_a_coroutine, virtual_world) {
     int sent = 0;
     bool dead = false;
     const auto connection = [&]() -> asio::awaitable<void> {
-        heartbeat pulse(co_await asio::this_coro::executor, 10s, 35s);
+        heartbeat pulse(co_await asio::this_coro::executor, {.send_every = 10s, .dead_after = 35s});
         for (;; ++sent) {
             const heartbeat_event event = co_await pulse.async_next(asio::use_awaitable);
             if (event == heartbeat_event::dead) {
@@ -125,9 +125,9 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_in_a_coroutine, virtual_world) {
 }
 
 BOOST_FIXTURE_TEST_CASE(bad_periods_of_a_heartbeat_are_named, virtual_world) {
-    BOOST_TEST(message_of([&] { heartbeat(ctx, -1us, 1s); }) ==
+    BOOST_TEST(message_of([&] { heartbeat(ctx, {.send_every = -1us, .dead_after = 1s}); }) ==
                "asio_wheel: a heartbeat's send_every is -1000 ns, but must be greater than 0 ns");
-    BOOST_TEST(message_of([&] { heartbeat(ctx, 1s, 0ns); }) ==
+    BOOST_TEST(message_of([&] { heartbeat(ctx, {.send_every = 1s, .dead_after = 0ns}); }) ==
                "asio_wheel: a heartbeat's dead_after is 0 ns, but must be greater than 0 ns");
 }
 

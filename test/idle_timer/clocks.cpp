@@ -145,7 +145,7 @@ BOOST_FIXTURE_TEST_CASE(shorter_periods_close_also_after_the_clock_was_set_back,
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_goes_on_after_the_clock_was_set_back, set_time) {
     std::string told;
-    heartbeat pulse(ctx, 10s, 35s);
+    heartbeat pulse(ctx, {.send_every = 10s, .dead_after = 35s});
     const auto next = [&] {
         pulse.async_next([&](error_code ec, heartbeat_event event) {
             told += ec ? "!" : event == heartbeat_event::send ? "s" : "d";

@@ -179,7 +179,7 @@ BOOST_FIXTURE_TEST_CASE(it_waits_on_without_memory, virtual_world) {
     std::string log_text;
     const counting_allocator<> allocator(counts);
     idle_timer idle(ctx, 10s);
-    heartbeat pulse(ctx, 10s, 25s);
+    heartbeat pulse(ctx, {.send_every = 10s, .dead_after = 25s});
     idle.async_wait(asio::bind_allocator(allocator, [&](error_code ec) {
         log_text += ec ? "!" : "i";
         live = counts.live;
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_context_without_a_call) {
     const auto alive = std::make_shared<int>();
     std::optional<asio::io_context> ctx(std::in_place);
     idle_timer idle(*ctx, 1h);
-    heartbeat pulse(*ctx, 1h, 2h);
+    heartbeat pulse(*ctx, {.send_every = 1h, .dead_after = 2h});
     idle.async_wait([alive](error_code) { BOOST_TEST(false); });
     pulse.async_next([alive](error_code, heartbeat_event) { BOOST_TEST(false); });
     ctx.reset();

@@ -152,7 +152,7 @@ BOOST_FIXTURE_TEST_CASE(heartbeats_and_other_timers_stay_as_they_are, virtual_wo
     journal log;
     timer t(ctx, 30s);
     t.async_wait(log.note("timer"));
-    heartbeat pulse(ctx, 30s, 35s);
+    heartbeat pulse(ctx, {.send_every = 30s, .dead_after = 35s});
     pulse.async_next([&](error_code ec, heartbeat_event) { log.add("pulse", ec); });
     asio_wheel::scale_idle_timers(wheel, 0.01);
     pass(30s - 1ns);

@@ -260,7 +260,7 @@ BOOST_AUTO_TEST_CASE(a_heartbeat_hears_what_was_received_before_it_looks) {
     explore_all("beat_received", {.preemptions = 2},
                 {.schedules = 100, .outcomes = {"dead", "alive"}}, [] {
                     world w;
-                    heartbeat pulse(w.ctx, 1h, period);
+                    heartbeat pulse(w.ctx, {.send_every = 1h, .dead_after = period});
                     observed dead;
                     pulse.async_next([&](const error_code& ec, asio_wheel::heartbeat_event) {
                         if (!ec) {

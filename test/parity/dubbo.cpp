@@ -213,7 +213,7 @@ BOOST_FIXTURE_TEST_CASE(retries_may_back_off_instead, dubbo_timer) {
 // HeartbeatTimerTask, ReconnectTimerTask, CloseTimerTask
 
 BOOST_FIXTURE_TEST_CASE(connections_have_heartbeats_and_are_reconnected, dubbo_timer) {
-    asio_wheel::heartbeat pulse(ctx, 60s, 180s);
+    asio_wheel::heartbeat pulse(ctx, {.send_every = 60s, .dead_after = 180s});
     std::function<void()> watch = [&] {
         pulse.async_next([&](error_code ec, asio_wheel::heartbeat_event event) {
             if (ec) {

@@ -396,7 +396,7 @@ BOOST_FIXTURE_TEST_CASE(an_idle_connection_is_reported_again_and_again, hashed_w
 // new IdleStateHandler(60, 30, 0), as in its documentation: ping if nothing was written, close if
 // nothing was read.
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_pings_and_gives_up, hashed_wheel) {
-    asio_wheel::heartbeat pulse(ctx, 30s, 60s);
+    asio_wheel::heartbeat pulse(ctx, {.send_every = 30s, .dead_after = 60s});
     std::function<void()> watch = [&] {
         pulse.async_next([&](error_code ec, asio_wheel::heartbeat_event event) {
             BOOST_TEST(!ec);

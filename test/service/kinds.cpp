@@ -193,7 +193,7 @@ BOOST_FIXTURE_TEST_CASE(an_idle_timer_that_was_touched_does_not_expire, world) {
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_expires_when_it_reports_something, world) {
     expired();
-    asio_wheel::heartbeat pulse(ctx, 10s, 25s);
+    asio_wheel::heartbeat pulse(ctx, {.send_every = 10s, .dead_after = 25s});
     pulse.async_next(ignore_all);
     BOOST_TEST(kinds() == "heartbeat");
     pass(9s);

@@ -235,7 +235,7 @@ BOOST_FIXTURE_TEST_CASE(round_a_deadline_it_is_the_tag_of_the_operation, world) 
 
 BOOST_FIXTURE_TEST_CASE(each_wait_of_an_operation_has_the_tag, world) {
     asio_wheel::idle_timer idle(ctx, 10s);
-    asio_wheel::heartbeat pulse(ctx, 10s, 1h);
+    asio_wheel::heartbeat pulse(ctx, {.send_every = 10s, .dead_after = 1h});
     asio_wheel::interval ticks(ctx, 1h);
     idle.async_wait(tag("idle", ignore));
     pulse.async_next(tag("pulse", ignore_all));

@@ -81,7 +81,7 @@ struct idle_period {
 
 struct beat {
     heartbeat pulse;
-    explicit beat(asio::io_context& ctx) : pulse(ctx, 1h, 2h) {}
+    explicit beat(asio::io_context& ctx) : pulse(ctx, {.send_every = 1h, .dead_after = 2h}) {}
     template <class Handler>
     void begin(Handler handler) {
         pulse.async_next(std::move(handler));

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(utilities_follow_such_a_clock_when_it_is_set_back,
     set_time<Clock> world;
     journal log;
     asio_wheel::basic_idle_timer<Clock> idle(world.ctx, 10s);
-    asio_wheel::basic_heartbeat<Clock> beat(world.ctx, 10s, 1min);
+    asio_wheel::basic_heartbeat<Clock> beat(world.ctx, {.send_every = 10s, .dead_after = 1min});
     asio_wheel::basic_delay_queue<int, Clock> queue(world.ctx);
     idle.async_wait(log.note("idle"));
     beat.async_next([&](error_code ec, asio_wheel::heartbeat_event) { log.add("beat", ec); });
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(utilities_follow_such_a_clock_when_it_is_set_back,
 BOOST_AUTO_TEST_CASE_TEMPLATE(utilities_may_be_touched_after_the_contexts_end, Clock, clocks) {
     auto ctx = std::make_unique<asio::io_context>();
     asio_wheel::basic_idle_timer<Clock> idle(*ctx, 10s);
-    asio_wheel::basic_heartbeat<Clock> beat(*ctx, 10s, 1min);
+    asio_wheel::basic_heartbeat<Clock> beat(*ctx, {.send_every = 10s, .dead_after = 1min});
     asio_wheel::basic_interval<Clock> ticks(*ctx, 10s);
     idle.async_wait([](error_code) {});
     beat.async_next([](error_code, asio_wheel::heartbeat_event) {});

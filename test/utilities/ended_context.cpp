@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_for_the_next_idle_period_is_destroyed, two_contex
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_that_was_sent_elsewhere_is_destroyed, two_contexts) {
-    asio_wheel::heartbeat beats(*own, 1s, 1h);
+    asio_wheel::heartbeat beats(*own, {.send_every = 1s, .dead_after = 1h});
     beats.async_next(on_the_strand());
     end();
     BOOST_TEST(calls == 0);

@@ -92,7 +92,9 @@ struct idle_timers {
 struct heartbeats {
     using type = heartbeat;
 
-    static heartbeat make(asio::io_context& ctx) { return heartbeat(ctx, period, 1h); }
+    static heartbeat make(asio::io_context& ctx) {
+        return heartbeat(ctx, {.send_every = period, .dead_after = 1h});
+    }
 
     template <class Utility, class... Token>
     static auto begin(Utility& pulse, Token&&... token) {
@@ -429,7 +431,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deferred_operation_starts_where_the_object_is, K
         if constexpr (std::is_constructible_v<utility, asio::io_context&>) {
             return utility(world.ctx);
         } else if constexpr (std::is_same_v<Kind, heartbeats>) {
-            return utility(world.ctx, period, 1h);
+            return utility(world.ctx, {.send_every = period, .dead_after = 1h});
         } else {
             return utility(world.ctx, period);
         }
@@ -464,7 +466,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_waits_while_what_it_waits_for_is_moved
     if constexpr (std::is_constructible_v<utility, asio::io_context&>) {
         all.emplace_back(world.ctx);
     } else if constexpr (std::is_same_v<Kind, heartbeats>) {
-        all.emplace_back(world.ctx, period, 1h);
+        all.emplace_back(world.ctx,
+                         asio_wheel::heartbeat_options{.send_every = period, .dead_after = 1h});
     } else {
         all.emplace_back(world.ctx, period);
     }
@@ -523,11 +526,12 @@ BOOST_FIXTURE_TEST_CASE(an_idle_timer_knows_its_last_touch_and_its_scale_when_it
 BOOST_FIXTURE_TEST_CASE(touches_after_a_move_count_and_the_old_place_does_not, virtual_world) {
     journal log;
     auto old_idle = std::make_unique<idle_timer>(ctx, period);
-    auto old_pulse = std::make_unique<heartbeat>(ctx, period, period);
+    auto old_pulse = std::make_unique<heartbeat>(
+        ctx, asio_wheel::heartbeat_options{.send_every = period, .dead_after = period});
     old_idle->async_wait(log.note("idle"));
     old_pulse->async_next([&](error_code ec, auto) { log.add("pulse", ec); });
     std::optional<idle_timer> idle(std::move(*old_idle));
-    heartbeat pulse(ctx, 1h, 1h);
+    heartbeat pulse(ctx, {.send_every = 1h, .dead_after = 1h});
     pulse = std::move(*old_pulse);
     old_idle.reset();
     old_pulse.reset();
@@ -665,7 +669,8 @@ BOOST_AUTO_TEST_CASE(another_thread_may_touch_before_a_move_and_after_it) {
     std::vector<idle_timer> idle;
     std::vector<heartbeat> pulse;
     idle.emplace_back(world.ctx, period);
-    pulse.emplace_back(world.ctx, period, period);
+    pulse.emplace_back(world.ctx,
+                       asio_wheel::heartbeat_options{.send_every = period, .dead_after = period});
     const auto write = [&](error_code ec, const auto&...) { log.add("idle", ec); };
     idle.front().async_wait(write);
     pulse.front().async_next(write);

@@ -52,7 +52,10 @@ BOOST_FIXTURE_TEST_CASE(constructing_an_interval_an_idle_timer_or_a_heartbeat_is
     std::optional<asio_wheel::heartbeat> pulse;
     BOOST_TEST(allocations_of([&] { ticks.emplace(ctx, 1s); }) == 1U);
     BOOST_TEST(allocations_of([&] { idle.emplace(ctx, 1s); }) == 1U);
-    BOOST_TEST(allocations_of([&] { pulse.emplace(ctx, 1s, 2s); }) == 1U);
+    BOOST_TEST(allocations_of([&] {
+                   pulse.emplace(ctx,
+                                 asio_wheel::heartbeat_options{.send_every = 1s, .dead_after = 2s});
+               }) == 1U);
 }
 
 BOOST_FIXTURE_TEST_CASE(moving_allocates_nothing, virtual_time) {
@@ -64,7 +67,7 @@ BOOST_FIXTURE_TEST_CASE(moving_allocates_nothing, virtual_time) {
     idle.async_wait(ignore);
     BOOST_TEST(allocations_of_moving(idle) == 0U);
 
-    asio_wheel::heartbeat pulse(ctx, 1s, 2s);
+    asio_wheel::heartbeat pulse(ctx, {.send_every = 1s, .dead_after = 2s});
     pulse.async_next([](error_code, asio_wheel::heartbeat_event) {});
     BOOST_TEST(allocations_of_moving(pulse) == 0U);
 

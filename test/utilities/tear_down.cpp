@@ -57,7 +57,7 @@ asio::awaitable<void> program() {
     asio_wheel::idle_timer idle(ex, 2s);
     tasks.schedule_after(1s, [&idle] { idle.touch(); });
     co_await idle.async_wait(tuple);
-    asio_wheel::heartbeat pulse(ex, 1s, 3s);
+    asio_wheel::heartbeat pulse(ex, {.send_every = 1s, .dead_after = 3s});
     for (int i = 0; i < 3; ++i) {
         co_await pulse.async_next(tuple);
     }

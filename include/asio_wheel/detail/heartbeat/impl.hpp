@@ -46,12 +46,11 @@ public:
     using executor_type = Executor;
     using activity_type = heartbeat_activity<Clock>;
 
-    template <class Rep1, class Period1, class Rep2, class Period2>
-    heartbeat_impl(const executor_type& ex, const std::chrono::duration<Rep1, Period1>& send_every,
-                   const std::chrono::duration<Rep2, Period2>& dead_after, activity_type& activity)
+    heartbeat_impl(const executor_type& ex, const heartbeat_options& options,
+                   activity_type& activity)
         : wheel_(wheel_of<Clock>(ex)), timer_(ex),
-          send_every_(positive<duration>("a heartbeat's send_every", send_every)),
-          dead_after_(positive<duration>("a heartbeat's dead_after", dead_after)),
+          send_every_(positive<duration>("a heartbeat's send_every", options.send_every)),
+          dead_after_(positive<duration>("a heartbeat's dead_after", options.dead_after)),
           activity_(&activity) {}
 
     heartbeat_impl(const heartbeat_impl&) = delete;
