@@ -77,6 +77,7 @@ using asio_wheel::scale_idle_timers;
 using asio_wheel::scheduler;
 using asio_wheel::scheduler_options;
 using asio_wheel::steady_timer;
+using asio_wheel::system_scheduler;
 using asio_wheel::system_timer;
 using asio_wheel::tag;
 using asio_wheel::task_handle;

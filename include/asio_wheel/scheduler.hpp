@@ -14,15 +14,11 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/scheduler/idle_op.hpp>
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
-#include <asio_wheel/detail/scheduler/impl.hpp>
 #include <asio_wheel/detail/scheduler/initiations.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
-#include <asio_wheel/missed.hpp>
-#include <asio_wheel/wait_kind.hpp>
+#include <asio_wheel/detail/scheduler/task_scheduling.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -95,23 +91,31 @@ struct basic_scheduler_options {
 /// Errors. The functions that schedule throw boost::system::system_error: error::scheduler_stopped
 /// after close() or stop(), error::scheduler_full with max_pending tasks. They throw
 /// std::invalid_argument for empty functions, periods of zero or less, and durations that are NaN.
-template <class Clock>
-class basic_scheduler {
+template <class Clock, class Executor = boost::asio::any_io_executor>
+class basic_scheduler : public detail::task_scheduling<Clock, Executor> {
+    using detail::task_scheduling<Clock, Executor>::impl_;
+
 public:
     using clock_type = Clock;                              ///< The clock that tells the time.
     using duration = typename Clock::duration;             ///< Of the clock.
     using time_point = typename Clock::time_point;         ///< Of the clock.
-    using executor_type = boost::asio::any_io_executor;    ///< The type of get_executor().
+    using executor_type = Executor;                        ///< The type of get_executor().
     using handle = basic_task_handle<Clock>;               ///< Refers to a task.
     using options = basic_scheduler_options<Clock>;        ///< What the constructors take.
     using error_handler = typename options::error_handler; ///< As in the options.
+
+    /// The scheduler's type with another executor.
+    template <class Executor1>
+    struct rebind_executor {
+        using other = basic_scheduler<Clock, Executor1>;
+    };
 
     /// Tasks that were never called when their scheduler was stopped. For adopt().
     using orphans = std::vector<handle>;
 
     /// A scheduler without tasks, which calls functions on the executor.
     explicit basic_scheduler(const executor_type& ex, options o = {})
-        : impl_(ex, o.max_pending, std::move(o.on_error)) {}
+        : detail::task_scheduling<Clock, Executor>({ex, o.max_pending, std::move(o.on_error)}) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -132,84 +136,6 @@ public:
         if (impl_.registry()) {
             static_cast<void>(impl_.stop(false));
         }
-    }
-
-    /// The executor on which functions are called.
-    [[nodiscard]] const executor_type& get_executor() const noexcept {
-        return impl_.get_executor();
-    }
-
-    /// Calls f after `d`.
-    template <class Rep, class Period, class F>
-    handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return impl_.schedule_after(d, std::forward<F>(f));
-    }
-    template <class Key, class Rep, class Period, class F>
-    handle schedule_after(Key&& key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return impl_.schedule_after(std::forward<Key>(key), d, std::forward<F>(f));
-    }
-
-    /// Calls f at `t`; if that has passed, on the context's next turn.
-    template <class F>
-    handle schedule_at(const time_point& t, F&& f) {
-        return impl_.schedule_at(t, std::forward<F>(f));
-    }
-    template <class Key, class F>
-    handle schedule_at(Key&& key, const time_point& t, F&& f) {
-        return impl_.schedule_at(std::forward<Key>(key), t, std::forward<F>(f));
-    }
-
-    /// Calls f after `initial`, and then at a fixed rate: each call is scheduled for `period` after
-    /// the time for which the one before was scheduled. A negative `initial` is a first call that
-    /// is late.
-    ///
-    /// `rule` says what becomes of calls that are late by a period or more, because the process was
-    /// suspended, or because a call took long. With missed::coalesce, handle::expiry() is the last
-    /// time that has passed. With missed::skip and a period below the wheel's tick, there may be no
-    /// call at all. The next call after that is at a time of the rate again. On a clock that can be
-    /// set, each time of the rate has one call: if the clock is set back, there is none until it
-    /// comes to the next time. So for "every minute", use a steady clock.
-    template <class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
-                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed rule = missed::coalesce) {
-        return impl_.schedule_at_fixed_rate(initial, period, std::forward<F>(f), rule);
-    }
-    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
-                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed rule = missed::coalesce) {
-        return impl_.schedule_at_fixed_rate(std::forward<Key>(key), initial, period,
-                                            std::forward<F>(f), rule);
-    }
-
-    /// Calls f after `initial`, and then `delay` after it has returned.
-    template <class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
-                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return impl_.schedule_with_fixed_delay(initial, delay, std::forward<F>(f));
-    }
-    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_with_fixed_delay(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
-                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return impl_.schedule_with_fixed_delay(std::forward<Key>(key), initial, delay,
-                                               std::forward<F>(f));
-    }
-
-    /// Calls f at the times that `next` gives, as long as it gives one. It is called as
-    /// next(previous, now), if that compiles, otherwise as next(previous), and returns a
-    /// std::optional<time_point>. `previous` is the time for which the last call was scheduled, and
-    /// `now` the time at which that call has returned. In the first call, both are the current
-    /// time. Returns a handle to nothing if `next` gives no time to begin with.
-    template <class Next, class F>
-        requires detail::next_function<Next, time_point>
-    handle schedule(Next&& next, F&& f) {
-        return impl_.schedule(std::forward<Next>(next), std::forward<F>(f));
-    }
-    template <class Key, class Next, class F>
-        requires detail::next_function<Next, time_point>
-    handle schedule(Key&& key, Next&& next, F&& f) {
-        return impl_.schedule(std::forward<Key>(key), std::forward<Next>(next), std::forward<F>(f));
     }
 
     /// The task that was scheduled under a key last, if it is not over; otherwise a handle to no
@@ -261,56 +187,6 @@ public:
     /// called again.
     void adopt(const orphans& tasks) { impl_.adopt(tasks); }
 
-    /// Waits until the scheduler is idle: until pending() is 0. So no task is scheduled, no
-    /// function is being called, and those of all tasks are destroyed. (Orphans are no tasks of the
-    /// scheduler any more.) After close(), or stop(), that stays so: what the functions use may be
-    /// destroyed then. This is awaitTermination() of the JDK.
-    ///
-    /// Completion signature: void(boost::system::error_code)
-    ///
-    /// Completes never from inside this function: as if by post().
-    ///
-    /// Errors: boost::asio::error::operation_aborted after a signal to the handler's cancellation
-    /// slot (terminal, partial or total; from any thread). The end of the scheduler cancels its
-    /// tasks, so the operation completes as usual.
-    ///
-    /// Executor: the handler's associated executor, by default this object's. It has outstanding
-    /// work until the handler is called. If its context runs the tasks and ends, the handler is
-    /// destroyed with them. If it is another context, it must exist until the threads that run or
-    /// cancel the tasks have returned from that: one of them posts the handler.
-    ///
-    /// Allocation: one, by the handler's associated allocator, freed before the handler is called.
-    /// If it throws, there is no operation. The completion needs no memory of ours. (A strand
-    /// allocates for each handler. If it has no memory, the operation is sent to it again later.)
-    template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
-                  Token = typename boost::asio::default_completion_token<executor_type>::type>
-        requires detail::wait_token<Token>
-    auto async_wait_idle(
-        Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_async_wait_idle(get_executor(), impl_.registry()), token);
-    }
-
-    // For any other handler. The name of the return type is a part of the compiler's message.
-    template <class Handler>
-        requires(!detail::wait_token<Handler>)
-    detail::the_handler_must_be_callable_with_one_error_code async_wait_idle(Handler&&)
-        ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
-
-    /// Blocks until the scheduler is idle. Other threads must run its context meanwhile, or cancel
-    /// its tasks.
-    ///
-    /// Throws boost::system::system_error with errc::resource_deadlock_would_occur if a task of the
-    /// scheduler calls this (a coroutine, before it was suspended): it would wait for itself.
-    void wait_idle() { detail::block_until_idle(impl_.registry()); }
-    /// The same, but not for longer than `d`: in real time, also while the wheel's time is paused.
-    /// Returns whether the scheduler is idle.
-    template <class Rep, class Period>
-    [[nodiscard("false: the scheduler is not idle")]] bool
-    wait_idle(const std::chrono::duration<Rep, Period>& d) {
-        return detail::block_until_idle(impl_.registry(), d);
-    }
-
     /// What is scheduled through a group is cancelled with it, also if another scheduler has
     /// adopted it meanwhile. Keys are those of the scheduler.
     ///
@@ -321,58 +197,17 @@ public:
     /// A group goes on working when its scheduler is moved. It may outlive its scheduler. When that
     /// has ended, or was assigned to, the group's functions throw as those of a scheduler that was
     /// stopped. As a scheduler, it may outlive the context, if its executor may (a strand may not).
-    class group {
+    class group : public detail::task_scheduling<Clock, Executor> {
     public:
         /// A group of tasks of `s`, which has none yet.
-        explicit group(basic_scheduler& s) : impl_(s.impl_.for_group()) {}
+        explicit group(basic_scheduler& s)
+            : detail::task_scheduling<Clock, Executor>(s.impl_.for_group()) {}
         group(const group&) = delete;
         group& operator=(const group&) = delete;
         ~group() { static_cast<void>(cancel()); } ///< As cancel().
 
-        /// That of the scheduler.
-        [[nodiscard]] const executor_type& get_executor() const noexcept {
-            return impl_.get_executor();
-        }
-
-        /// As basic_scheduler::schedule_after(), with or without a key.
-        template <class... Args>
-        handle schedule_after(Args&&... args) {
-            return impl_.schedule_after(std::forward<Args>(args)...);
-        }
-        /// As basic_scheduler::schedule_at(), with or without a key.
-        template <class... Args>
-        handle schedule_at(Args&&... args) {
-            return impl_.schedule_at(std::forward<Args>(args)...);
-        }
-        /// As basic_scheduler::schedule_at_fixed_rate(), with or without a key.
-        template <class... Args>
-        handle schedule_at_fixed_rate(Args&&... args) {
-            return impl_.schedule_at_fixed_rate(std::forward<Args>(args)...);
-        }
-        /// As basic_scheduler::schedule_with_fixed_delay(), with or without a key.
-        template <class... Args>
-        handle schedule_with_fixed_delay(Args&&... args) {
-            return impl_.schedule_with_fixed_delay(std::forward<Args>(args)...);
-        }
-        /// As basic_scheduler::schedule(), with or without a key.
-        template <class... Args>
-        handle schedule(Args&&... args) {
-            return impl_.schedule(std::forward<Args>(args)...);
-        }
-
         /// Cancels all. Returns how many it has cancelled. Needs no memory, and never fails.
-        std::size_t cancel() noexcept { return impl_.cancel_group(); }
-
-        /// Waits until no task of the group is scheduled or being called, and their functions are
-        /// destroyed. An orphan counts while it is adopted. As basic_scheduler::async_wait_idle().
-        template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code))
-                      Token = typename boost::asio::default_completion_token<executor_type>::type>
-            requires detail::wait_token<Token>
-        auto async_wait_idle(
-            Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
-            return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-                initiate_async_wait_idle(get_executor(), impl_.group()), token);
-        }
+        std::size_t cancel() noexcept { return this->impl_.cancel_group(); }
 
         /// Takes no more tasks: functions that schedule throw error::scheduler_stopped from now on.
         /// Cancels all, and then waits as async_wait_idle(). If memory for the wait is lacking,
@@ -383,41 +218,22 @@ public:
         auto async_stop(
             Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
             return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-                initiate_async_stop(get_executor(), impl_.group()), token);
+                initiate_async_stop(this->get_executor(), this->impl_.group()), token);
         }
 
         // For any other handler. The name of the return type is a part of the compiler's message.
         template <class Handler>
             requires(!detail::wait_token<Handler>)
-        detail::the_handler_must_be_callable_with_one_error_code async_wait_idle(Handler&&)
-            ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
-        template <class Handler>
-            requires(!detail::wait_token<Handler>)
         detail::the_handler_must_be_callable_with_one_error_code async_stop(Handler&&)
             ASIO_WHEEL_DELETED("the handler must be callable with one error_code");
-
-        /// Blocks until the group is idle, as basic_scheduler::wait_idle().
-        void wait_idle() { detail::block_until_idle(impl_.group()); }
-        /// The same, but not for longer than `d`. Returns whether the group is idle.
-        template <class Rep, class Period>
-        [[nodiscard("false: the group is not idle")]] bool
-        wait_idle(const std::chrono::duration<Rep, Period>& d) {
-            return detail::block_until_idle(impl_.group(), d);
-        }
-
-    private:
-        detail::scheduler_impl<Clock> impl_; // A copy, so that the scheduler may be moved.
     };
 
 private:
-    using initiate_async_wait_idle = detail::initiate_async_wait_idle<executor_type>;
     using initiate_async_stop = detail::initiate_async_stop<executor_type, detail::task<Clock>>;
 
     [[nodiscard]] detail::task_registry<Clock>& registry() const noexcept {
         return *impl_.registry();
     }
-
-    detail::scheduler_impl<Clock> impl_;
 };
 
 /// A function of a task that is told when the task is cancelled: the task calls f, as usual, and
@@ -444,6 +260,9 @@ template <class F, class G>
 using scheduler = basic_scheduler<std::chrono::steady_clock>;
 using scheduler_options = scheduler::options; ///< The options of a scheduler.
 using task_handle = scheduler::handle;        ///< Refers to a task of a scheduler.
+
+/// A scheduler on the system clock: calls come when the wall clock shows their times.
+using system_scheduler = basic_scheduler<std::chrono::system_clock>;
 
 } // namespace asio_wheel
 

@@ -20,12 +20,10 @@
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
-#include <asio_wheel/detail/time/fixed_rate.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/throw_exception.hpp>
 
 #include <chrono>
@@ -44,8 +42,8 @@ template <class Next, class TimePoint>
 concept next_function = std::invocable<std::decay_t<Next>&, TimePoint, TimePoint> ||
                         std::invocable<std::decay_t<Next>&, TimePoint>;
 
-/// scheduler.hpp documents the functions. A copy uses the same registry.
-template <class Clock>
+/// A copy uses the same registry.
+template <class Clock, class Executor>
 class scheduler_impl {
     using task_type = task<Clock>;
     using task_ptr = std::shared_ptr<task_type>;
@@ -57,7 +55,7 @@ class scheduler_impl {
 public:
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
-    using executor_type = boost::asio::any_io_executor;
+    using executor_type = Executor;
     using handle = basic_task_handle<Clock>;
     using registry_type = task_registry<Clock>;
     using error_handler = typename registry_type::error_handler;
@@ -87,71 +85,37 @@ public:
         return registry_;
     }
 
+    /// What is idle when all tasks of the group, or else of the scheduler, are over.
+    [[nodiscard]] std::shared_ptr<idle_source> idle() const noexcept {
+        return group_ ? std::shared_ptr<idle_source>(group_) : registry_;
+    }
+
     /// Null, unless this is a part of a group.
     [[nodiscard]] const group_ptr& group() const noexcept { return group_; }
 
-    // Without keys.
-
-    template <class Rep, class Period, class F>
-    handle schedule_after(const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return schedule_after(no_key(), d, std::forward<F>(f));
+    /// `d` from now.
+    template <class Rep, class Period>
+    [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& d) const {
+        throw_if_nan("the delay of a task", d);
+        return add_saturating(wheel_->now(), d);
     }
 
-    template <class F>
-    handle schedule_at(const time_point& t, F&& f) {
-        return schedule_at(no_key(), t, std::forward<F>(f));
+    /// Schedules a task for `first`, and then for what repeat(previous, now) returns. `repeat` is
+    /// null for a task that is called once, and `key` is no_key for one without.
+    template <class Key, class F, class Repeat>
+    handle start_new(Key&& key, const time_point& first, F&& f, Repeat repeat) {
+        if constexpr (is_tagged_token<std::decay_t<F>>) {
+            return start_tagged(std::forward<Key>(key), first, std::forward<F>(f).token_,
+                                std::move(repeat), f.tag_);
+        } else {
+            return start_tagged(std::forward<Key>(key), first, std::forward<F>(f),
+                                std::move(repeat), no_tag());
+        }
     }
 
-    template <class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_at_fixed_rate(const std::chrono::duration<Rep1, Period1>& initial,
-                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed rule = missed::coalesce) {
-        return schedule_at_fixed_rate(no_key(), initial, period, std::forward<F>(f), rule);
-    }
-
-    template <class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_with_fixed_delay(const std::chrono::duration<Rep1, Period1>& initial,
-                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return schedule_with_fixed_delay(no_key(), initial, delay, std::forward<F>(f));
-    }
-
-    template <class Next, class F>
-    handle schedule(Next&& next, F&& f) {
-        return schedule(no_key(), std::forward<Next>(next), std::forward<F>(f));
-    }
-
-    // With keys.
-
-    template <class Key, class Rep, class Period, class F>
-    handle schedule_after(Key&& key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return start_new(std::forward<Key>(key), expiry_after(d), std::forward<F>(f), nullptr);
-    }
-
-    template <class Key, class F>
-    handle schedule_at(Key&& key, const time_point& t, F&& f) {
-        return start_new(std::forward<Key>(key), not_nan("the time of a task", t),
-                         std::forward<F>(f), nullptr);
-    }
-
-    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
-                                  const std::chrono::duration<Rep2, Period2>& period, F&& f,
-                                  missed rule = missed::coalesce) {
-        return start_new(std::forward<Key>(key), expiry_after(initial), std::forward<F>(f),
-                         fixed_rate<Clock>(positive_period(period), rule));
-    }
-
-    template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
-    handle schedule_with_fixed_delay(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
-                                     const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return start_new(std::forward<Key>(key), expiry_after(initial), std::forward<F>(f),
-                         [delay = positive_period(delay)](time_point, time_point now) {
-                             return std::optional(add_saturating(now, delay));
-                         });
-    }
-
+    /// Schedules a task for the times that `next` gives.
     template <class Key, class Next, class F>
-    handle schedule(Key&& key, Next&& next, F&& f) {
+    handle start_repeated(Key&& key, Next&& next, F&& f) {
         throw_if_empty(next);
         std::decay_t<Next> repeat(std::forward<Next>(next));
         const time_point now = wheel_->now();
@@ -199,17 +163,6 @@ public:
     }
 
 private:
-    template <class Key, class F, class Repeat>
-    handle start_new(Key&& key, const time_point& first, F&& f, Repeat repeat) {
-        if constexpr (is_tagged_token<std::decay_t<F>>) {
-            return start_tagged(std::forward<Key>(key), first, std::forward<F>(f).token_,
-                                std::move(repeat), f.tag_);
-        } else {
-            return start_tagged(std::forward<Key>(key), first, std::forward<F>(f),
-                                std::move(repeat), no_tag());
-        }
-    }
-
     template <class Key, class F, class Repeat, class Tag>
     handle start_tagged(Key&& key, const time_point& first, F&& f, Repeat repeat, const Tag& tag) {
         using function = std::decay_t<F>;
@@ -248,18 +201,6 @@ private:
             BOOST_THROW_EXCEPTION(
                 std::invalid_argument("asio_wheel: the function of a task is empty"));
         }
-    }
-
-    template <class Rep, class Period>
-    [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& d) const {
-        throw_if_nan("the delay of a task", d);
-        return add_saturating(wheel_->now(), d);
-    }
-
-    template <class Rep, class Period>
-    [[nodiscard]] static duration
-    positive_period(const std::chrono::duration<Rep, Period>& period) {
-        return positive<duration>("the period of a task", period);
     }
 
     executor_type executor_;

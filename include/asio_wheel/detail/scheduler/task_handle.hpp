@@ -26,9 +26,6 @@
 
 namespace asio_wheel {
 
-template <class Clock>
-class basic_scheduler;
-
 /// The result of task_handle::cancel().
 enum class cancel_result {
     cancelled,        ///< The task will not be called, or not again.
@@ -39,7 +36,7 @@ enum class cancel_result {
 namespace detail {
 template <class Clock>
 class task;
-template <class Clock>
+template <class Clock, class Executor>
 class scheduler_impl;
 } // namespace detail
 
@@ -138,8 +135,8 @@ public:
 
 private:
     friend class detail::task<Clock>;
-    friend class detail::scheduler_impl<Clock>;
-    friend class basic_scheduler<Clock>;
+    template <class, class>
+    friend class detail::scheduler_impl;
     friend struct std::hash<basic_task_handle>;
 
     class initiate_async_wait_idle {
