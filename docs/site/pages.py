@@ -27,7 +27,7 @@ GUIDE = {
                       "guide/durable_queue", "guide/packages", "reliability"],
     "Questions": ["guide/faq", "parity"],
 }
-DESIGN = ["design", "performance", "versioning", "windows"]
+DESIGN = ["design", "performance", "vocabulary", "versioning", "windows"]
 PROJECT = ["CONTRIBUTING", "CHANGELOG", "SECURITY", "test/README"]
 
 # The headers that a page is about, if it does not have the name of its only header.

@@ -63,7 +63,7 @@ public:
     /// Answers all that wait with what there is. Returns how many these were.
     std::size_t answer_all() { return fetches_.force(); }
 
-    [[nodiscard]] std::size_t waiting() const { return fetches_.delayed(); }
+    [[nodiscard]] std::size_t waiting() const { return fetches_.pending(); }
     [[nodiscard]] std::size_t completed_by_appends() const { return completed_; }
 
 private:

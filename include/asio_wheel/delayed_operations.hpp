@@ -226,7 +226,7 @@ public:
     std::size_t cancel() noexcept { return impl_ ? impl_->cancel() : 0; }
 
     /// How many operations wait.
-    [[nodiscard]] std::size_t delayed() const noexcept { return impl_->delayed(); }
+    [[nodiscard]] std::size_t pending() const noexcept { return impl_->pending(); }
     /// How many places they take in the lists of keys: an operation that watches three keys takes
     /// three.
     [[nodiscard]] std::size_t watched() const noexcept { return impl_->watched(); }

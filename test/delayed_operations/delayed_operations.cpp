@@ -104,7 +104,7 @@ struct polling : virtual_world {
     }
 
     void expect_nothing_left() {
-        BOOST_TEST(waiting.delayed() == 0U);
+        BOOST_TEST(waiting.pending() == 0U);
         BOOST_TEST(waiting.watched() == 0U);
         BOOST_TEST(waiting.keys() == 0U);
     }
@@ -146,7 +146,7 @@ BOOST_FIXTURE_TEST_CASE(a_check_completes_what_can_and_says_how_many, polling) {
     BOOST_TEST(waiting.check("a") == 3U);
     BOOST_TEST(story == ""); // Not from inside.
     BOOST_TEST(told() == "3 3 3");
-    BOOST_TEST(waiting.delayed() == 1U);
+    BOOST_TEST(waiting.pending() == 1U);
     append("a", 6);
     BOOST_TEST(waiting.check("a") == 1U);
     BOOST_TEST(told() == "9");
@@ -296,7 +296,7 @@ BOOST_FIXTURE_TEST_CASE(a_cancellation_slot_aborts_an_operation_until_it_complet
         waiting.async_wait({"a", "b"}, 10s, never,
                            asio::bind_cancellation_slot(signal.slot(), note()));
         signal.emit(cancellation_type::none);
-        BOOST_TEST(waiting.delayed() == 1U);
+        BOOST_TEST(waiting.pending() == 1U);
         signal.emit(type);
         expect_nothing_left();
         signal.emit(type);
@@ -348,7 +348,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_wheel_refuses_ends_with_its_error, virtual_time
                              world.note("3:")); // It need not wait.
     BOOST_TEST(world.told() == "3:1");
     BOOST_TEST((refused == asio_error::too_many_pending));
-    BOOST_TEST(world.waiting.delayed() == 1U);
+    BOOST_TEST(world.waiting.pending() == 1U);
     world.waiting.cancel();
     BOOST_TEST(world.told() == "1:!");
 }
@@ -381,14 +381,14 @@ BOOST_FIXTURE_TEST_CASE(an_operation_without_keys_or_with_a_timeout_that_is_no_n
 BOOST_FIXTURE_TEST_CASE(what_waits_and_what_is_watched_is_counted, polling) {
     waiting.async_wait({"a", "b"}, 10s, never, note());
     waiting.async_wait({"b", "c"}, 20s, never, note());
-    BOOST_TEST(waiting.delayed() == 2U);
+    BOOST_TEST(waiting.pending() == 2U);
     BOOST_TEST(waiting.watched() == 4U);
     BOOST_TEST(waiting.keys() == 3U);
     BOOST_TEST(waiting.watched("a") == 1U);
     BOOST_TEST(waiting.watched("b") == 2U);
     BOOST_TEST(waiting.watched("d") == 0U);
     pass(10s);
-    BOOST_TEST(waiting.delayed() == 1U);
+    BOOST_TEST(waiting.pending() == 1U);
     BOOST_TEST(waiting.watched() == 2U);
     BOOST_TEST(waiting.keys() == 2U);
     pass(10s);
@@ -845,7 +845,7 @@ BOOST_FIXTURE_TEST_CASE(after_an_exception_in_a_check_the_others_are_tried_and_i
     fail = true;
     BOOST_TEST(message_of<std::runtime_error>([&] { waiting.check("a"); }) == "first");
     BOOST_TEST(told() == "2:1 4:1");
-    BOOST_TEST(waiting.delayed() == 2U);
+    BOOST_TEST(waiting.pending() == 2U);
     BOOST_TEST(message_of<std::runtime_error>([&] { waiting.force("a"); }) == "first");
     BOOST_TEST(told() == "1:late 3:late");
     expect_nothing_left();
@@ -906,7 +906,7 @@ BOOST_FIXTURE_TEST_CASE(a_result_that_can_not_be_moved_ends_its_handler_uncalled
     start(2);
     BOOST_TEST(message_of<std::runtime_error>([&] { poll(); }) == "too heavy");
     BOOST_TEST(handler.use_count() == 1);
-    BOOST_TEST(objects.delayed() == 0U);
+    BOOST_TEST(objects.pending() == 0U);
 }
 
 // ---- Lifetimes
@@ -927,11 +927,11 @@ BOOST_FIXTURE_TEST_CASE(an_object_moves_while_operations_wait, polling) {
     BOOST_TEST(told() == "2:! 1:1");
     operations third(std::move(other));
     third.async_wait("a", 10s, never, note("4:"));
-    BOOST_TEST(third.delayed() == 1U);
+    BOOST_TEST(third.pending() == 1U);
     pass(10s);
     BOOST_TEST(told() == "4:late");
     other = std::move(third); // One that was moved from can be assigned to.
-    BOOST_TEST(other.delayed() == 0U);
+    BOOST_TEST(other.pending() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_when_the_context_ends_is_destroyed_without_a_call) {
@@ -946,11 +946,11 @@ BOOST_AUTO_TEST_CASE(what_waits_when_the_context_ends_is_destroyed_without_a_cal
     waiting.async_wait({"c"}, 10s, [] { return maybe(1); }, note);
     waiting.async_wait({"c"}, 10s, never, asio::bind_executor(asio::make_strand(*ctx), note));
     waiting.cancel("c");
-    BOOST_TEST(waiting.delayed() == 2U);
+    BOOST_TEST(waiting.pending() == 2U);
     BOOST_TEST(handler.use_count() == 6);
     ctx.reset();
     BOOST_TEST(handler.use_count() == 2);
-    BOOST_TEST(waiting.delayed() == 0U);
+    BOOST_TEST(waiting.pending() == 0U);
     BOOST_TEST(waiting.watched() == 0U);
     BOOST_TEST(waiting.check("a") == 0U);
     BOOST_TEST(waiting.cancel() == 0U);

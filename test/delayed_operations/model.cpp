@@ -130,7 +130,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::size_t delayed() const { return waiting_.size(); }
+    [[nodiscard]] std::size_t pending() const { return waiting_.size(); }
     [[nodiscard]] std::size_t watched() const {
         std::size_t n = 0;
         for (const auto& [id, w] : waiting_) {
@@ -204,7 +204,7 @@ public:
         }
         BOOST_TEST_REQUIRE(operations_.force() == model_.force(-1));
         settle();
-        BOOST_TEST(operations_.delayed() == 0U);
+        BOOST_TEST(operations_.pending() == 0U);
         BOOST_TEST(started_ == called_);
     }
 
@@ -299,7 +299,7 @@ private:
     }
 
     void compare() {
-        BOOST_TEST_REQUIRE(operations_.delayed() == model_.delayed());
+        BOOST_TEST_REQUIRE(operations_.pending() == model_.pending());
         BOOST_TEST_REQUIRE(operations_.watched() == model_.watched());
         BOOST_TEST_REQUIRE(operations_.keys() == model_.watched_keys());
         const int key = static_cast<int>(random_() % keys);

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(handlers_on_other_threads_get_what_was_decided_on_the_stran
         }
         signal_flag over;
         asio::post(strand, [&] {
-            n.cancelled += static_cast<int>(waiting->delayed());
+            n.cancelled += static_cast<int>(waiting->pending());
             waiting.reset(); // While handlers are on their way.
             over.set();
         });

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(what_can_complete_at_the_start) {
         w.check(s.given == (a.accepted ? 1U : 0U) + (b.accepted ? 1U : 0U),
                 "a function is called for an operation that does not start");
         w.run();
-        w.check(ops.delayed() == 0 && ops.watched() == 0 && ops.keys() == 0, "something is left");
+        w.check(ops.pending() == 0 && ops.watched() == 0 && ops.keys() == 0, "something is left");
         close(w, s, {&a, &b});
     });
 }
@@ -92,13 +92,13 @@ BOOST_AUTO_TEST_CASE(what_a_check_completes) {
         outcome& a = start(w, ops, s, 1);
         outcome& b = start(w, ops, s, 1);
         outcome& c = start(w, ops, s, 2);
-        w.check(ops.watched() == 2 * ops.delayed(), "an operation that has not started is watched");
+        w.check(ops.watched() == 2 * ops.pending(), "an operation that has not started is watched");
         w.pass(1);
         s.is_there = true;
-        const std::size_t waiting = ops.delayed();
+        const std::size_t waiting = ops.pending();
         w.check(ops.check(2) == waiting, "a check does not complete what waits");
         w.run();
-        w.check(ops.delayed() == 0 && ops.watched() == 0 && ops.keys() == 0, "something is left");
+        w.check(ops.pending() == 0 && ops.watched() == 0 && ops.keys() == 0, "something is left");
         close(w, s, {&a, &b, &c});
     });
 }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(deadlines) {
         start(w, ops, s, 1, late);
         start(w, ops, s, 2, late);
         w.run();
-        w.check(ops.delayed() == 0 && ops.watched() == 0 && ops.keys() == 0, "something is left");
+        w.check(ops.pending() == 0 && ops.watched() == 0 && ops.keys() == 0, "something is left");
     });
 }
 
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(what_is_forced) {
         start(w, ops, s, 1, late);
         start(w, ops, s, 2, late);
         w.pass(1);
-        const std::size_t waiting = ops.delayed();
+        const std::size_t waiting = ops.pending();
         w.check(ops.force() == waiting, "what is forced does not complete");
         w.run();
     });
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(many_keys) {
         }
         w.check(ops.keys() == ops.watched(), "keys are left");
         w.pass(1);
-        const std::size_t waiting = ops.delayed();
+        const std::size_t waiting = ops.pending();
         w.check(ops.cancel() == waiting, "cancel() miscounts");
         w.check(ops.keys() == 0, "a key is left");
         w.run();
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(operations_when_the_context_ends) {
         }
         w.pass(1);
         w.end_context();
-        w.check(ops.delayed() == 0 && ops.keys() == 0, "something is left");
+        w.check(ops.pending() == 0 && ops.keys() == 0, "something is left");
     });
 }
 

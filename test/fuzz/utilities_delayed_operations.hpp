@@ -411,7 +411,7 @@ private:
                 }
             }
         }
-        require(operations_->delayed() == delayed, "delayed() counts what waits");
+        require(operations_->pending() == delayed, "pending() counts what waits");
         require(operations_->watched() == places, "watched() counts places");
         require(operations_->keys() == keys - static_cast<std::size_t>(
                                                   std::count(watchers.begin(), watchers.end(), 0U)),

@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(no_task_runs_early_whatever_the_tick) {
 BOOST_FIXTURE_TEST_CASE(what_can_complete_at_once_does_not_wait, broker) {
     const bool ready = true;
     watch({"k"}, 1s, ready, "a");
-    BOOST_TEST(purgatory.delayed() == 0U);
+    BOOST_TEST(purgatory.pending() == 0U);
     BOOST_TEST(purgatory.watched() == 0U);
     BOOST_TEST(take_log() == "a! ");
     BOOST_TEST(wheel.pending() == 0U);
@@ -238,13 +238,13 @@ BOOST_FIXTURE_TEST_CASE(an_event_completes_what_waits_for_it_once_under_all_keys
     bool b = false;
     watch({"k1", "k2"}, 10s, a, "a");
     watch({"k2"}, 10s, b, "b");
-    BOOST_TEST(purgatory.delayed() == 2U); // numDelayed()
+    BOOST_TEST(purgatory.pending() == 2U); // numDelayed()
     BOOST_TEST(purgatory.check("k1") == 0U);
     a = true;
     BOOST_TEST(purgatory.check("other") == 0U);
     BOOST_TEST(purgatory.check("k1") == 1U);
     BOOST_TEST(take_log() == "a! ");
-    BOOST_TEST(purgatory.delayed() == 1U);
+    BOOST_TEST(purgatory.pending() == 1U);
     BOOST_TEST(purgatory.check("k2") == 0U);
     pass(10s);
     BOOST_TEST(take_log() == "b? ");
@@ -311,12 +311,12 @@ BOOST_FIXTURE_TEST_CASE(what_has_completed_is_purged_from_all_keys_at_once, brok
     watch({"k1", "k2"}, 10s, ready, "a");
     watch({"k1", "k2"}, 20s, never, "b");
     watch({"k2"}, 30s, ready, "c");
-    BOOST_TEST(purgatory.delayed() == 3U);
+    BOOST_TEST(purgatory.pending() == 3U);
     BOOST_TEST(purgatory.watched() == 5U);
     BOOST_TEST(purgatory.watched("k2") == 3U);
     ready = true;
     BOOST_TEST(purgatory.check("k1") == 1U);
-    BOOST_TEST(purgatory.delayed() == 2U);
+    BOOST_TEST(purgatory.pending() == 2U);
     BOOST_TEST(purgatory.watched() == 3U);
     pass(20s); // They leave their keys at their deadlines, too.
     BOOST_TEST(take_log() == "a! b? ");
@@ -346,7 +346,7 @@ BOOST_FIXTURE_TEST_CASE(to_cancel_what_waits_for_an_unknown_key_does_nothing, br
     const bool ready = false;
     watch({"k"}, 10s, ready, "a");
     BOOST_TEST(purgatory.cancel("other") == 0U);
-    BOOST_TEST(purgatory.delayed() == 1U);
+    BOOST_TEST(purgatory.pending() == 1U);
     pass(10s);
     BOOST_TEST(take_log() == "a? ");
 }

@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(a_time_that_is_not_a_number_changes_nothing) {
                        1, no_time, [] { return std::optional<int>(); },
                        [](const error_code&, int) {});
                }) == "asio_wheel: the deadline of a delayed operation is not a number (NaN)");
-    BOOST_TEST(operations.delayed() == 0U);
+    BOOST_TEST(operations.pending() == 0U);
     BOOST_TEST(operations.keys() == 0U);
 }
 

@@ -109,7 +109,7 @@ public:
     }
     std::size_t cancel() noexcept { return cancel(all_); }
 
-    [[nodiscard]] std::size_t delayed() const noexcept { return delayed_; }
+    [[nodiscard]] std::size_t pending() const noexcept { return delayed_; }
     [[nodiscard]] std::size_t watched() const noexcept { return watched_; }
     [[nodiscard]] std::size_t watched(const Key& key) const {
         const entry* const e = keys_.find(key);
