@@ -16,6 +16,7 @@
 #include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -24,7 +25,6 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -76,7 +76,8 @@ struct delay_queue_options {
 /// `T` is movable; for async_pop(), but not for async_pop_entry(), also default constructible.
 ///
 /// Movable at any time, also while pops wait. A queue that was moved from may be destroyed,
-/// assigned to and cancelled, and nothing else.
+/// assigned to and cancelled; everything else throws std::logic_error, or terminates the program if
+/// it is noexcept.
 ///
 /// Thread safety. Distinct queues: safe. One queue: unsafe; and the queue is also used on its
 /// executor, when the time has come for a pop that waits. So if several threads run the context,
@@ -115,7 +116,7 @@ public:
 
     /// An empty queue. The first one on a context makes the wheel, if there is none.
     explicit basic_delay_queue(const executor_type& ex, const delay_queue_options& options = {})
-        : impl_(std::make_unique<impl>(ex, options)) {}
+        : impl_(std::in_place, ex, options) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -297,7 +298,7 @@ public:
     [[nodiscard]] bool closed() const noexcept { return impl_->closed(); }
 
 private:
-    std::unique_ptr<impl> impl_;
+    detail::stable_impl<impl> impl_;
 };
 
 /// A delay queue on the steady clock.

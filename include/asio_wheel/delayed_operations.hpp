@@ -18,6 +18,7 @@
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/delayed_operations/key_list.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
@@ -29,7 +30,6 @@
 #include <concepts>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -84,7 +84,8 @@ concept completes_with =
 /// of all its keys at once; a key that nothing watches takes no memory.
 ///
 /// Movable at any time, also while operations wait. An object that was moved from may be destroyed,
-/// assigned to and cancelled, and nothing else.
+/// assigned to and cancelled; everything else throws std::logic_error, or terminates the program if
+/// it is noexcept.
 ///
 /// Thread safety. Distinct objects: safe. One object: unsafe; and the object is also used on its
 /// executor, when a deadline has come, and by the operations' cancellation slots. So if several
@@ -123,7 +124,7 @@ public:
     /// No operation waits yet. Keys are hashed and compared by copies of `hash` and `equal`.
     explicit basic_delayed_operations(const executor_type& ex, const Hash& hash = Hash(),
                                       const Equal& equal = Equal())
-        : impl_(std::make_unique<impl>(ex, hash, equal)) {}
+        : impl_(std::in_place, ex, hash, equal) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -267,7 +268,7 @@ private:
             initiate_async_wait(impl_.get()), token, std::move(keys), when, std::move(function));
     }
 
-    std::unique_ptr<impl> impl_;
+    detail::stable_impl<impl> impl_;
 };
 
 /// Delayed operations on the steady clock.

@@ -13,6 +13,7 @@
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -24,7 +25,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace asio_wheel {
@@ -94,7 +94,7 @@ public:
     /// Both periods begin now. Throws std::invalid_argument if one is not greater than zero.
     basic_heartbeat(const executor_type& ex, const heartbeat_options& options)
         : seen_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
-          impl_(std::make_unique<impl>(ex, options, seen_)) {}
+          impl_(std::in_place, ex, options, seen_) {}
 
     template <class Context>
         requires detail::is_context<Context>
@@ -175,7 +175,7 @@ private:
     }
 
     detail::heartbeat_activity<Clock> seen_; // Not a part of the state: see basic_idle_timer.
-    std::unique_ptr<impl> impl_;
+    detail::stable_impl<impl> impl_;
 };
 
 /// A heartbeat on the steady clock.

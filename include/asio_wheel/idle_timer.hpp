@@ -23,6 +23,7 @@
 #include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -34,7 +35,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -65,8 +65,9 @@ using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>
 /// period ends when the clock shows its end.
 ///
 /// Movable at any time, also while a wait is pending. An idle timer that was moved from may be
-/// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation;
-/// the first one on a context makes the list of all of them, too.
+/// destroyed, assigned to and cancelled; everything else throws std::logic_error, or terminates the
+/// program if it is noexcept. (A touch may do nothing instead.) Constructing one takes one
+/// allocation; the first one on a context makes the list of all of them, too.
 ///
 /// Thread safety: touch() and idle_for() may be called from any thread, until the execution context
 /// ends, whose wheel tells the time, but not while this same object is moved or assigned to;
@@ -96,7 +97,7 @@ public:
     template <class Rep, class Period>
     basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
         : touched_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
-          impl_(std::make_unique<impl>(ex, period, touched_)) {}
+          impl_(std::in_place, ex, period, touched_) {}
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
@@ -216,7 +217,7 @@ private:
     // Not a part of the state, so that a touch needs one cache line: that of this object, which is
     // often a part of a session that is in use anyway.
     detail::idle_activity<Clock> touched_;
-    std::unique_ptr<impl> impl_;
+    detail::stable_impl<impl> impl_;
 };
 
 /// Multiplies the periods of all idle timers of a wheel by `factor`, for an overloaded server; and

@@ -12,11 +12,12 @@
 #define ASIO_WHEEL_INTERVAL_HPP
 
 #include <asio_wheel/detail/requirements.hpp>
-#include <asio_wheel/detail/time/duration_check.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
+#include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/missed.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -27,7 +28,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -76,7 +76,8 @@ struct interval_options {
 /// set forward, ticks are missed.
 ///
 /// Movable at any time, also while a tick is waited for. An interval that was moved from may be
-/// destroyed, assigned to and cancelled, and nothing else. Constructing one takes one allocation.
+/// destroyed, assigned to and cancelled; everything else throws std::logic_error, or terminates the
+/// program if it is noexcept. Constructing one takes one allocation.
 ///
 /// Thread safety. Distinct intervals: safe. One interval: unsafe.
 ///
@@ -103,7 +104,7 @@ public:
     template <class Rep, class Period>
     basic_interval(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
                    const interval_options& options = {})
-        : impl_(std::make_unique<impl>(ex, period, options)) {}
+        : impl_(std::in_place, ex, period, options) {}
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
@@ -181,7 +182,7 @@ public:
     }
 
 private:
-    std::unique_ptr<impl> impl_;
+    detail::stable_impl<impl> impl_;
 };
 
 /// An interval on the steady clock.

@@ -83,7 +83,8 @@ struct basic_scheduler_options {
 /// coroutine allocates for each call; if that fails, on_error is called.)
 ///
 /// Movable at any time, also while there are tasks. A scheduler that was moved from may be
-/// destroyed and assigned to, and nothing else.
+/// destroyed and assigned to; everything else throws std::logic_error, or terminates the program if
+/// it is noexcept.
 ///
 /// Thread safety. All functions may be called from any thread at any time, but not while this same
 /// scheduler is moved, assigned to or destroyed.
@@ -133,7 +134,7 @@ public:
     }
     /// Cancels all tasks. Calls that are under way go on.
     ~basic_scheduler() {
-        if (impl_.registry()) {
+        if (impl_) {
             static_cast<void>(impl_.stop(false));
         }
     }

@@ -29,6 +29,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -213,6 +214,28 @@ BOOST_AUTO_TEST_CASE(what_was_moved_from_can_be_cancelled_assigned_and_destroyed
     expect_moved_from_is_harmless([&] { return scheduler(ctx); });
     expect_moved_from_is_harmless(
         [&] { return asio_wheel::timeout_stream<asio::ip::tcp::socket>(ctx); });
+}
+
+BOOST_AUTO_TEST_CASE(what_was_moved_from_refuses_everything_else) {
+    asio::io_context ctx;
+    const auto refuses = [](auto object, auto use) {
+        const auto taken = std::move(object);
+        BOOST_CHECK_EXCEPTION(use(object), std::logic_error, [](const std::logic_error& e) {
+            return std::string(e.what()) == "asio_wheel: an object is used that was moved from";
+        });
+    };
+    const auto ignore = [](const auto&...) {};
+    refuses(asio_wheel::interval(ctx, 1h), [&](auto& ticks) { ticks.async_tick(ignore); });
+    refuses(asio_wheel::interval(ctx, 1h), [](auto& ticks) { ticks.reset(); });
+    refuses(asio_wheel::idle_timer(ctx, 1h), [&](auto& idle) { idle.async_wait(ignore); });
+    refuses(asio_wheel::heartbeat(ctx, {}), [&](auto& pulse) { pulse.async_next(ignore); });
+    refuses(queue(ctx), [](auto& q) { q.push(1s, 1); });
+    refuses(queue(ctx), [&](auto& q) { q.async_pop(ignore); });
+    refuses(operations(ctx), [](auto& waiting) { waiting.check(1); });
+    refuses(scheduler(ctx), [](auto& tasks) { tasks.schedule_after(1s, [] {}); });
+    refuses(scheduler(ctx), [](auto& tasks) { static_cast<void>(tasks.find(1)); });
+    refuses(scheduler(ctx), [](auto& tasks) { tasks.wait_idle(); });
+    BOOST_TEST(ctx.run() == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

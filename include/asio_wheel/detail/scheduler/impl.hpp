@@ -19,6 +19,7 @@
 #include <asio_wheel/detail/scheduler/task_key.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/tag.hpp>
@@ -80,14 +81,20 @@ public:
         return group->cancel_all();
     }
 
-    /// Null if *this was moved from.
-    [[nodiscard]] const std::shared_ptr<registry_type>& registry() const noexcept {
+    /// False if *this was moved from.
+    [[nodiscard]] explicit operator bool() const noexcept { return registry_ != nullptr; }
+
+    /// Throws std::logic_error if *this was moved from.
+    [[nodiscard]] const std::shared_ptr<registry_type>& registry() const {
+        if (registry_ == nullptr) {
+            throw_moved_from();
+        }
         return registry_;
     }
 
     /// What is idle when all tasks of the group, or else of the scheduler, are over.
-    [[nodiscard]] std::shared_ptr<idle_source> idle() const noexcept {
-        return group_ ? std::shared_ptr<idle_source>(group_) : registry_;
+    [[nodiscard]] std::shared_ptr<idle_source> idle() const {
+        return group_ ? std::shared_ptr<idle_source>(group_) : registry();
     }
 
     /// Null, unless this is a part of a group.
@@ -133,13 +140,13 @@ public:
     template <class Key>
     [[nodiscard]] handle find(const Key& key) const {
         expect_key<Key>();
-        return handle(with_key(key, [this](const key_view& k) { return registry_->find(k); }));
+        return handle(with_key(key, [this](const key_view& k) { return registry()->find(k); }));
     }
 
     void adopt(const orphans& tasks) {
         for (const handle& h : tasks) {
             if (h.task_) {
-                h.task_->schedule(registry_, executor_);
+                h.task_->schedule(registry(), executor_);
             }
         }
     }
@@ -149,10 +156,10 @@ public:
     /// The function of a task may own the scheduler, and is destroyed here. So this does not use
     /// *this after the first task was stopped.
     orphans stop(bool keep_orphans) noexcept {
-        const std::shared_ptr<registry_type> registry = registry_;
+        const std::shared_ptr<registry_type> kept = registry();
         orphans stopped_orphans;
-        if (registry->stop(stopped_orphans)) {
-            while (const task_ptr t = registry->next_to_stop()) {
+        if (kept->stop(stopped_orphans)) {
+            while (const task_ptr t = kept->next_to_stop()) {
                 if (t->stop(keep_orphans)) {
                     stopped_orphans.push_back(
                         handle(t)); // Does not allocate: see task_registry::add().
@@ -179,7 +186,7 @@ private:
                                       function(std::forward<F>(f)), std::move(repeat), tag);
         // Destroys the function, also if a wait of the task is queued.
         scope_exit undo([&t] { t->cancel(false); });
-        t->schedule(registry_, executor_);
+        t->schedule(registry(), executor_);
         undo.release();
         return handle(t);
     }
