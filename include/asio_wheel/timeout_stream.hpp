@@ -13,6 +13,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/stable_impl.hpp>
 #include <asio_wheel/detail/timeout_stream/impl.hpp>
 #include <asio_wheel/detail/timeout_stream/op.hpp>
 #include <asio_wheel/detail/timeout_stream/setters.hpp>
@@ -22,12 +23,10 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/connect.hpp>
 #include <boost/system/error_code.hpp>
-#include <boost/throw_exception.hpp>
 
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -325,8 +324,7 @@ private:
                 options.try_late = try_late_;
                 impl_ = std::make_shared<impl_type>(options, executor_);
             } else {
-                BOOST_THROW_EXCEPTION(
-                    std::logic_error("asio_wheel: a timeout_stream is used that was moved from"));
+                detail::throw_moved_from("a timeout_stream");
             }
         }
         return *impl_;

@@ -8,12 +8,15 @@
 
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace asio_wheel::detail {
 
-[[noreturn]] inline void throw_moved_from() {
-    BOOST_THROW_EXCEPTION(std::logic_error("asio_wheel: an object is used that was moved from"));
+/// `what` is what was moved from.
+[[noreturn]] inline void throw_moved_from(const char* what = "an object") {
+    BOOST_THROW_EXCEPTION(
+        std::logic_error("asio_wheel: " + std::string(what) + " is used that was moved from"));
 }
 
 /// The part of a utility that stays where it is when the user moves the utility, because what is

@@ -72,7 +72,6 @@ private:
 
 /// Whether allocations fail, and how many have.
 struct failing_memory {
-
     enum which : std::sig_atomic_t { none, some, all };
 
     volatile std::sig_atomic_t on = none; ///< Written by signal handlers.
