@@ -10,6 +10,7 @@
 #   // timeout: 600             seconds, instead of the default
 #   // requires: context        needs Boost.Context; skipped with a message if it is missing
 #   // requires: openssl        needs OpenSSL; skipped likewise
+#   // requires: inspector      links the inspector, which is compiled once for all
 #   // pch: off                 compiled without the shared precompiled header
 #   // unity: ...               restricts unity builds: see AsioWheelUnity.cmake
 #
@@ -96,6 +97,9 @@ function(asio_wheel_executable target)
     endif()
     if("openssl" IN_LIST arg_REQUIRES)
         target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
+    endif()
+    if("inspector" IN_LIST arg_REQUIRES)
+        target_link_libraries(${target} PRIVATE asio_wheel_compiled_inspector)
     endif()
     if(MINGW)
         target_compile_options(${target} PRIVATE -Wa,-mbig-obj) # Asio has many templates.

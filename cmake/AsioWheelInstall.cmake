@@ -7,7 +7,10 @@ include(CMakePackageConfigHelpers)
 
 set(asio_wheel_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/asio_wheel")
 
-install(TARGETS asio_wheel EXPORT asio_wheelTargets FILE_SET HEADERS)
+install(TARGETS asio_wheel_core asio_wheel_utilities asio_wheel_inspector asio_wheel
+    EXPORT asio_wheelTargets FILE_SET HEADERS)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/inspector/"
+    DESTINATION "${asio_wheel_inspector_installed}")
 install(FILES "${PROJECT_SOURCE_DIR}/include/asio_wheel.cppm"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT asio_wheelTargets

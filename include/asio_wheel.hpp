@@ -23,28 +23,29 @@
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-// The timers.
+// The timers, sleeps, timeouts, and virtual time.
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/boottime_clock.hpp>
 #include <asio_wheel/boottime_timer.hpp>
+#include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
+#include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
+#include <asio_wheel/timeout.hpp>
+#include <asio_wheel/virtual_time.hpp>
 
 // The utilities.
 #include <asio_wheel/backoff.hpp>
-#include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/scheduler.hpp>
-#include <asio_wheel/sleep.hpp>
-#include <asio_wheel/timeout.hpp>
 #include <asio_wheel/timeout_stream.hpp>
-#include <asio_wheel/virtual_time.hpp>
 
-// Apart from these, for those who use Beast: asio_wheel/beast.hpp.
+// Apart from these: asio_wheel/beast.hpp, for those who use Beast, and asio_wheel/inspector.hpp,
+// which is a library of its own.
 
 #endif

@@ -26,12 +26,12 @@ namespace {
 namespace http = boost::beast::http;
 
 // Asks the inspector as a browser does.
-std::string get(const boost::asio::ip::tcp::endpoint& where, const std::string& path) {
+std::string get(std::uint16_t port, const std::string& path) {
     boost::asio::io_context ctx;
     boost::asio::ip::tcp::socket socket(ctx);
-    socket.connect(where);
+    socket.connect({boost::asio::ip::address_v4::loopback(), port});
     http::request<http::empty_body> request(http::verb::get, path, 11);
-    request.set(http::field::host, "localhost:" + std::to_string(where.port()));
+    request.set(http::field::host, "localhost:" + std::to_string(port));
     http::write(socket, request);
     boost::beast::flat_buffer buffer;
     http::response<http::string_body> response;
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
         const std::string argument = argc > 1 ? argv[1] : "/wheel.json";
         const auto port = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
         boost::asio::io_context ctx;
-        asio_wheel::inspector inspector(asio_wheel::on_own_thread, ctx, {.port = port});
+        asio_wheel::inspector inspector(ctx, {.port = port});
         inspected::load server(ctx);
         if (port != 0) {
             std::cout << "Open " << inspector.url() << " in a browser." << std::endl;
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
             return 0;
         }
         ctx.run_for(std::chrono::seconds(1));
-        const std::string text = get(inspector.local_endpoint(), argument);
+        const std::string text = get(inspector.port(), argument);
         std::cout << text;
         return text.find("\"tag\":\"database query\"") != std::string::npos ||
                        text.find("asio_wheel_pending{context=\"main\"}") != std::string::npos

@@ -5,42 +5,67 @@
 //
 //     asio_wheel::inspector inspector(ctx, {.port = 9464});
 //
-// It includes Beast, so the umbrella header does not include it.
+// It is a library of its own, the CMake target asio_wheel::inspector. That is one source, which
+// each program compiles with its own settings of Asio. This header includes neither Asio nor Beast.
 
 #ifndef ASIO_WHEEL_INSPECTOR_HPP
 #define ASIO_WHEEL_INSPECTOR_HPP
 
 #include <asio_wheel/detail/requirements.hpp>
 
-#include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/bad_argument.hpp>
-#include <asio_wheel/detail/inspector/options.hpp>
-#include <asio_wheel/detail/inspector/own_thread.hpp>
-#include <asio_wheel/detail/inspector/server.hpp>
-#include <asio_wheel/detail/inspector/watched.hpp>
-#include <asio_wheel/wheel_service.hpp>
-
-#include <boost/asio/execution_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/wait_traits.hpp>
-#include <boost/throw_exception.hpp>
+#include <asio_wheel/detail/stable_impl.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <sstream>
-#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
+
+namespace boost::asio {
+class execution_context;
+}
 
 namespace asio_wheel {
 
-/// Tells an inspector to run on a thread of its own.
-struct on_own_thread_t {
-    explicit on_own_thread_t() = default; ///< Explicit, so that `{}` is not one.
-};
+template <class Clock, class WaitTraits>
+class wheel_service;
 
-/// The value to write: inspector(on_own_thread, ctx).
-inline constexpr on_own_thread_t on_own_thread{};
+namespace detail {
+class running_inspector;
+class watched_wheel;
+} // namespace detail
+
+/// Where an inspector listens, and what it allows.
+///
+///     const asio_wheel::inspector_options options{.port = 9464, .name = "workers"};
+struct inspector_options {
+    /// The address, of IPv4 or IPv6. By default, only programs on this machine can connect. The
+    /// inspector has no passwords and no encryption: with another address, each program that can
+    /// connect to it sees all of the page.
+    std::string address = "127.0.0.1";
+
+    /// The port; with 0, the system chooses one, which inspector::port() returns.
+    std::uint16_t port = 0;
+
+    /// The name of the wheel of the constructor, on the page, and in metrics as the label
+    /// `context`.
+    std::string name = "main";
+
+    /// How often the page gets new numbers while it is open. At least 10 ms.
+    std::chrono::milliseconds period{500};
+
+    /// How many connections there may be at once. A further one is closed at once. At least 1. A
+    /// page takes one, and a browser opens some more for a short time.
+    std::size_t max_connections = 64;
+
+    /// Names by which clients reach the server, such as `host` or `host:port`, besides localhost
+    /// and the address itself. Needed for a proxy, or for `ssh -L 8080:localhost:9464`:
+    /// `{"localhost:8080"}`. A name without a port allows any port.
+    // NOLINTNEXTLINE(readability-redundant-member-init): so that it can be left out.
+    std::vector<std::string> allowed_hosts{};
+};
 
 /// An HTTP server that shows the wheels of this program, in a browser or to Prometheus:
 ///
@@ -63,138 +88,69 @@ inline constexpr on_own_thread_t on_own_thread{};
 /// number of connections, and closes connections that are silent for a minute, that send a request
 /// for longer than 5 s, or that do not read an answer for 10 s.
 ///
-/// Where it runs. By default on the context that it shows: then it shares the thread, and is late
-/// when the context is late. With `on_own_thread` it has a thread and a context of its own, and
-/// still answers when a handler blocks. Then it reads the wheel from another thread, so the wheel
-/// must have a lock (see wheel_options::locking). It also answers when the wheel refuses waits:
-/// without its own thread, a wheel that is full or was drained closes its connections.
+/// Where it runs. On a thread and a context of its own. So it also answers while a handler of the
+/// program blocks, and it is no work for the contexts that it shows. The thread blocks all signals.
+/// It reads a wheel from another thread than those that use it, so the wheel must have a lock (see
+/// wheel_options::locking).
 ///
 /// Cost. Without a connection, there is no timer, no wake-up and no other cost. While a page is
 /// open, the wheels are read once in each period, which takes 20 to 50 µs for each wheel, however
-/// many slots it has; so does each `/wheel.json`. At most every two seconds, all waits are visited,
-/// which takes about 0.1 µs for each. (On a context of the program not if there are more than
-/// 50,000; on an own thread not if there are more than two million.) While a connection is open,
-/// its deadline is one wait on the wheel of the context that the inspector runs on, and the page
-/// shows that, too.
-///
-/// Work. An inspector on a context is work of that context: run() does not return before the
-/// inspector is closed. With `on_own_thread` it is not.
+/// many slots it has; so does each `/wheel.json` and each `/metrics`. At most every two seconds,
+/// all waits are visited, which takes about 0.1 µs for each, unless there are more than two million.
 ///
 /// Thread safety. watch(), close() and the destructor may be called from any thread, if no two
 /// calls are made at the same time, except for two calls of watch(). All else is constant.
 ///
 /// Lifetimes. The inspector and the contexts may end in any order. A context that has ended is
-/// shown as ended. If the context ends that the inspector runs on, the inspector is closed. The
-/// inspector does not survive fork(): in the child, neither use nor destroy one that has its own
-/// thread.
+/// shown as ended. The inspector does not survive fork(): in the child, neither use nor destroy it.
 class inspector {
 public:
-    /// Listens on `context`, and shows its wheel for the steady_clock; makes the wheel if there is
+    /// Listens, and shows the wheel of `context` for the steady_clock; makes the wheel if there is
     /// none.
     ///
     /// Throws boost::system::system_error, which names the address and the port, if it cannot
-    /// listen there, and std::invalid_argument if an option is unusable.
-    template <class Context>
-        requires detail::is_context<Context>
-    explicit inspector(Context& context, inspector_options options = {})
-        : inspector(closed(), context, context.get_executor(), std::move(options), false) {
-        watch(name_, context);
-        server_->start();
-    }
+    /// listen there; std::invalid_argument if an option is unusable, or if the wheel has no lock;
+    /// std::system_error if there is no thread.
+    explicit inspector(boost::asio::execution_context& context, inspector_options options = {});
 
-    /// Listens on a thread of its own, and shows the wheel of `context`, which it does not run.
-    /// Throws as above, std::invalid_argument if the wheel has no lock, and std::system_error if
-    /// there is no thread.
-    inspector(on_own_thread_t, boost::asio::execution_context& context,
-              inspector_options options = {})
-        : inspector(closed(), std::make_unique<detail::own_thread>(), std::move(options)) {
-        watch(name_, context);
-        server_->start();
-        thread_->start();
-    }
-
-    /// Takes over the server. `other` can then only be destroyed or assigned to.
-    inspector(inspector&& other) noexcept = default;
+    /// Takes over the server. `other` can then only be closed, destroyed or assigned to.
+    inspector(inspector&& other) noexcept;
     /// The same, after close().
-    inspector& operator=(inspector&& other) noexcept {
-        if (this != &other) {
-            close();
-            thread_ = std::move(other.thread_);
-            server_ = std::move(other.server_);
-            context_ = other.context_;
-            name_ = std::move(other.name_);
-        }
-        return *this;
-    }
+    inspector& operator=(inspector&& other) noexcept;
 
     /// close().
-    ~inspector() { close(); }
+    ~inspector();
 
-    /// Shows the wheel of one more context, for a clock; makes the wheel if there is none.
+    /// Shows the wheel of one more context, for the steady_clock; makes the wheel if there is none.
     ///
     ///     inspector.watch("workers", pool);
-    ///     inspector.watch<std::chrono::system_clock>("wall clock", ctx);
     ///
     /// Throws std::invalid_argument if the name is empty, not UTF-8, or that of another wheel whose
-    /// context lives, and if the wheel has no lock and the inspector runs elsewhere.
-    template <class Clock = std::chrono::steady_clock,
-              class WaitTraits = boost::asio::wait_traits<Clock>>
-    void watch(std::string name, boost::asio::execution_context& context) {
-        if (&context != context_ && !use_wheel<Clock, WaitTraits>(context).options().locking) {
-            BOOST_THROW_EXCEPTION(std::invalid_argument(
-                "asio_wheel: the wheel of \"" + name +
-                "\" has no lock, so only an inspector on its own context can show it"));
-        }
-        using service = detail::watch_service<Clock, WaitTraits>;
-        server_->watch(std::move(name), boost::asio::use_service<service>(context).wheel());
+    /// context lives, and if the wheel has no lock. After close(), nobody sees the wheel.
+    void watch(std::string name, boost::asio::execution_context& context);
+
+    /// The same for a wheel of any clock.
+    ///
+    ///     inspector.watch("wall clock", asio_wheel::use_wheel<std::chrono::system_clock>(ctx));
+    template <class Clock, class WaitTraits>
+    void watch(std::string name, wheel_service<Clock, WaitTraits>& wheel) {
+        watch(std::move(name), wheel.watched());
     }
 
-    /// Where it listens.
-    [[nodiscard]] boost::asio::ip::tcp::endpoint local_endpoint() const {
-        return server_->endpoint();
-    }
+    /// The port on which it listens, or has listened.
+    [[nodiscard]] std::uint16_t port() const;
 
     /// The address of the page, such as `http://127.0.0.1:9464/`.
-    [[nodiscard]] std::string url() const {
-        std::ostringstream text;
-        text << "http://" << local_endpoint() << '/';
-        return text.str();
-    }
+    [[nodiscard]] std::string url() const;
 
-    /// Stops listening at once, and closes all connections. On a context of the program, the
-    /// context closes them when it next runs, or when it ends. Only with a thread of its own, this
-    /// waits for that thread, which takes no longer than one answer. Can be called again.
-    void close() noexcept {
-        if (server_ != nullptr) {
-            server_->close();
-        }
-        thread_.reset();
-    }
+    /// Ends all connections, stops listening, and waits for the thread, which takes no longer than
+    /// one answer. Can be called again.
+    void close() noexcept;
 
 private:
-    struct closed {};
+    void watch(std::string name, std::shared_ptr<detail::watched_wheel> wheel);
 
-    // Listens, but is not started.
-    template <class Executor>
-    inspector(closed, boost::asio::execution_context& context, const Executor& executor,
-              inspector_options options, bool alone)
-        : context_(&context), name_(options.name),
-          server_(std::make_shared<detail::inspector_server_on<Executor>>(
-              executor, std::move(options), alone)) {
-        // After the services that the server uses, so that the context ends this one before them.
-        boost::asio::use_service<detail::inspector_servers>(context).add(server_);
-    }
-
-    inspector(closed, std::unique_ptr<detail::own_thread> thread, inspector_options options)
-        : inspector(closed(), thread->context(), thread->context().get_executor(),
-                    std::move(options), true) {
-        thread_ = std::move(thread);
-    }
-
-    boost::asio::execution_context* context_; // Where the inspector runs. Only compared.
-    std::string name_;
-    std::unique_ptr<detail::own_thread> thread_;
-    std::shared_ptr<detail::inspector_server> server_; // Null if the inspector was moved from.
+    detail::stable_impl<detail::running_inspector> running_;
 };
 
 } // namespace asio_wheel

@@ -8,7 +8,9 @@
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/service/watched_wheel.hpp>
 #include <asio_wheel/detail/service/wheel_core.hpp>
 #include <asio_wheel/detail/service/wheel_list.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
@@ -25,6 +27,7 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <ostream>
 #include <stdexcept>
 #include <string>
@@ -216,6 +219,16 @@ public:
     /// a handler; it never blocks for long, as it works in slices.
     [[nodiscard("these waits were aborted")]] std::vector<time_point> drain() {
         return core_.drain();
+    }
+
+    /// For inspector::watch(): what reads the wheel until its context ends. Throws
+    /// std::invalid_argument if the wheel has no lock.
+    [[nodiscard]] std::shared_ptr<detail::watched_wheel> watched() {
+        if (!options().locking) {
+            detail::bad_argument("wheel_options::locking", "false", "true for an inspector");
+        }
+        using watch_service = detail::watch_service<Clock, WaitTraits>;
+        return boost::asio::use_service<watch_service>(context()).wheel();
     }
 
 private:

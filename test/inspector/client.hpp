@@ -11,6 +11,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/property_tree/json_parser.hpp>
@@ -38,7 +39,7 @@ inline void require(bool fact, const std::string& otherwise) {
     }
 }
 
-/// A connection. While it waits, it calls `meanwhile`, which runs the inspector's context if nobody
+/// A connection. While it waits, it calls `meanwhile`, which runs the server's context if nobody
 /// else does. It gives up after a minute.
 class http_client {
 public:
@@ -150,12 +151,17 @@ struct http_answer {
            "\r\nConnection: close\r\n" + more + "\r\n";
 }
 
+/// Where an inspector listens.
+template <class Inspector>
+[[nodiscard]] asio::ip::tcp::endpoint where(const Inspector& inspector) {
+    return {asio::ip::address_v4::loopback(), inspector.port()};
+}
+
 /// Sends one request.
 template <class Inspector>
-[[nodiscard]] http_answer get(const Inspector& inspector, const std::string& target,
-                              const std::string& more = "", std::function<void()> meanwhile = {}) {
-    http_client client(inspector.local_endpoint(), std::move(meanwhile));
-    client.send(request_for(target, inspector.local_endpoint().port(), more));
+[[nodiscard]] http_answer get(const Inspector& inspector, const std::string& target) {
+    http_client client(where(inspector));
+    client.send(request_for(target, inspector.port()));
     return http_answer(client.read_all());
 }
 

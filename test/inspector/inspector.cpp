@@ -1,9 +1,9 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// requires: inspector
 // unity: off
 
-// What an inspector serves: the page, metrics, JSON and events. The inspector runs on the context
-// of the test, whose time is virtual, so the test decides when the next event is due.
+// What an inspector serves: the page, metrics, JSON and events.
 
 #include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/inspector.hpp>
@@ -12,6 +12,7 @@
 #include <asio_wheel/tag.hpp>
 
 #include "inspector/client.hpp"
+#include "inspector/served.hpp"
 #include "support/context.hpp"
 #include "support/manual_clock.hpp"
 #include "support/names.hpp"
@@ -36,26 +37,6 @@ namespace {
 using namespace asio_wheel::test;
 using asio_wheel::inspector;
 
-struct inspected : virtual_time {
-    std::unique_ptr<inspector> it = std::make_unique<inspector>(ctx);
-
-    inspected() { has_sockets = true; }
-    ~inspected() { it.reset(); }
-
-    [[nodiscard]] auto run() {
-        return [this] { poll(); };
-    }
-    [[nodiscard]] http_answer get(const std::string& target, const std::string& more = "") {
-        return asio_wheel::test::get(*it, target, more, run());
-    }
-    [[nodiscard]] std::unique_ptr<http_client> client() {
-        return std::make_unique<http_client>(it->local_endpoint(), run());
-    }
-    [[nodiscard]] std::string request(const std::string& target) const {
-        return request_for(target, it->local_endpoint().port());
-    }
-};
-
 [[nodiscard]] std::size_t count(const std::string& text, std::string_view part) {
     std::size_t n = 0;
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
@@ -66,7 +47,7 @@ struct inspected : virtual_time {
 
 BOOST_AUTO_TEST_SUITE(inspector_pages, *boost::unit_test::timeout(120))
 
-BOOST_FIXTURE_TEST_CASE(the_page_is_one_document_that_needs_nothing_else, inspected) {
+BOOST_FIXTURE_TEST_CASE(the_page_is_one_document_that_needs_nothing_else, served_wheel) {
     const http_answer page = get("/");
     BOOST_TEST(page.status == 200);
     BOOST_TEST(page.field("Content-Type") == "text/html; charset=utf-8");
@@ -83,7 +64,7 @@ BOOST_FIXTURE_TEST_CASE(the_page_is_one_document_that_needs_nothing_else, inspec
     BOOST_TEST(get("/?from=a-link").status == 200);
 }
 
-BOOST_FIXTURE_TEST_CASE(only_the_pages_own_script_and_style_may_run, inspected) {
+BOOST_FIXTURE_TEST_CASE(only_the_pages_own_script_and_style_may_run, served_wheel) {
     const http_answer first = get("/");
     const std::string policy = first.field("Content-Security-Policy");
     BOOST_TEST(policy.starts_with("default-src 'none'; connect-src 'self'; "));
@@ -100,7 +81,7 @@ BOOST_FIXTURE_TEST_CASE(only_the_pages_own_script_and_style_may_run, inspected) 
     BOOST_TEST(get("/").body.find(nonce) == std::string::npos, "it was used twice");
 }
 
-BOOST_FIXTURE_TEST_CASE(json_tells_what_the_wheel_does, inspected) {
+BOOST_FIXTURE_TEST_CASE(json_tells_what_the_wheel_does, served_wheel) {
     timer first(ctx, 2s);
     first.async_wait(asio_wheel::tag("first", ignore));
     asio_wheel::async_sleep_for(ctx, 100ms, ignore);
@@ -155,7 +136,7 @@ BOOST_FIXTURE_TEST_CASE(json_tells_what_the_wheel_does, inspected) {
     BOOST_TEST(wheel.drain().size() >= 1U);
 }
 
-BOOST_FIXTURE_TEST_CASE(metrics_come_as_the_client_prefers_them, inspected) {
+BOOST_FIXTURE_TEST_CASE(metrics_come_as_the_client_prefers_them, served_wheel) {
     const std::string older = "text/plain; version=0.0.4; charset=utf-8";
     const std::string open = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     for (const auto& [accept, expected] : std::vector<std::pair<std::string, std::string>>{
@@ -179,7 +160,7 @@ BOOST_FIXTURE_TEST_CASE(metrics_come_as_the_client_prefers_them, inspected) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(events_send_a_snapshot_in_each_period, inspected) {
+BOOST_FIXTURE_TEST_CASE(events_send_a_snapshot_in_each_period, served_wheel) {
     const auto c = client();
     c->send(request("/events"));
     const http_answer header(c->read_until("\r\n\r\n"));
@@ -192,11 +173,11 @@ BOOST_FIXTURE_TEST_CASE(events_send_a_snapshot_in_each_period, inspected) {
         pass(499ms);
         BOOST_TEST(!c->is_closed());
         BOOST_TEST(wheel.pending() == 1U, "the next event");
-        elapse(1ms);
+        wheel.advance(1ms);
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(no_timer_runs_while_nobody_listens, inspected) {
+BOOST_FIXTURE_TEST_CASE(no_timer_runs_while_nobody_listens, served_wheel) {
     BOOST_TEST(wheel.pending() == 0U);
     {
         const auto c = client();
@@ -215,7 +196,7 @@ BOOST_FIXTURE_TEST_CASE(no_timer_runs_while_nobody_listens, inspected) {
     BOOST_TEST(wheel.stats().wake_ups == wake_ups);
 }
 
-BOOST_FIXTURE_TEST_CASE(several_clients_listen_to_the_same_events, inspected) {
+BOOST_FIXTURE_TEST_CASE(several_clients_listen_to_the_same_events, served_wheel) {
     std::vector<std::unique_ptr<http_client>> clients;
     for (int i = 0; i < 5; ++i) {
         clients.push_back(client());
@@ -230,8 +211,8 @@ BOOST_FIXTURE_TEST_CASE(several_clients_listen_to_the_same_events, inspected) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(a_client_that_does_not_read_misses_events_and_is_closed, inspected) {
-    http_client c(it->local_endpoint(), run());
+BOOST_FIXTURE_TEST_CASE(a_client_that_does_not_read_misses_events_and_is_closed, served_wheel) {
+    http_client c(where, [this] { poll(); });
     c.socket().set_option(asio::socket_base::receive_buffer_size(4096));
     c.send(request("/events"));
     static_cast<void>(c.read_until("\n\n"));
@@ -247,11 +228,9 @@ BOOST_FIXTURE_TEST_CASE(a_client_that_does_not_read_misses_events_and_is_closed,
     BOOST_TEST(made < periods - 15);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_connection_serves_several_requests, inspected) {
+BOOST_FIXTURE_TEST_CASE(a_connection_serves_several_requests, served_wheel) {
     const auto c = client();
-    const std::string keep =
-        "GET /nothing HTTP/1.1\r\nHost: localhost:" + std::to_string(it->local_endpoint().port()) +
-        "\r\n\r\n";
+    const std::string keep = "GET /nothing HTTP/1.1\r\nHost: localhost:" + port() + "\r\n\r\n";
     c->send(keep);
     const http_answer first(c->read_until("/events.\n"));
     BOOST_TEST(first.status == 404);
@@ -261,10 +240,10 @@ BOOST_FIXTURE_TEST_CASE(a_connection_serves_several_requests, inspected) {
     BOOST_TEST(http_answer(c->read_all()).status == 200);
 }
 
-BOOST_FIXTURE_TEST_CASE(a_head_request_gets_the_header_only, inspected) {
+BOOST_FIXTURE_TEST_CASE(a_head_request_gets_the_header_only, served_wheel) {
     for (const std::string target : {"/", "/metrics", "/wheel.json", "/events", "/nothing"}) {
         const auto c = client();
-        c->send(request_for(target, it->local_endpoint().port(), "", "HEAD"));
+        c->send(request_for(target, where.port(), "", "HEAD"));
         const http_answer answer(c->read_all());
         BOOST_TEST(answer.status == (target == "/nothing" ? 404 : 200));
         BOOST_TEST(answer.body.empty());
@@ -272,10 +251,10 @@ BOOST_FIXTURE_TEST_CASE(a_head_request_gets_the_header_only, inspected) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(wheels_are_told_apart_by_their_names, inspected) {
+BOOST_FIXTURE_TEST_CASE(wheels_are_told_apart_by_their_names, served_wheel) {
     drained_context other;
-    it->watch("other", other.ctx);
-    it->watch<std::chrono::system_clock>("wall clock", ctx);
+    wheels.add("other", asio_wheel::use_wheel(other.ctx).watched());
+    wheels.add("wall clock", asio_wheel::use_wheel<std::chrono::system_clock>(ctx).watched());
     timer t(other.ctx, 1h);
     t.async_wait(ignore);
     const std::string json = get("/wheel.json").body;
@@ -285,24 +264,26 @@ BOOST_FIXTURE_TEST_CASE(wheels_are_told_apart_by_their_names, inspected) {
     BOOST_TEST(count(metrics, "asio_wheel_pending{context=\"other\"} 1\n") == 1U);
     BOOST_TEST(count(metrics, "asio_wheel_pending{context=\"wall clock\"} 0\n") == 1U);
     for (const std::string name : {"", "main", "other", "\xff", "half \xc3"}) {
-        BOOST_CHECK_THROW(it->watch(name, other.ctx), std::invalid_argument);
+        BOOST_CHECK_THROW(wheels.add(name, asio_wheel::use_wheel(other.ctx).watched()),
+                          std::invalid_argument);
     }
     t.cancel();
 }
 
-BOOST_FIXTURE_TEST_CASE(names_are_escaped, inspected) {
+BOOST_FIXTURE_TEST_CASE(names_are_escaped, served_wheel) {
     const std::string name = "a \"name\"\\ with\n\t\x01 </script> and \xc3\xa4\xe2\x82\xac";
     drained_context other;
-    it->watch(name, other.ctx);
+    wheels.add(name, asio_wheel::use_wheel(other.ctx).watched());
     BOOST_TEST(wheel_of(get("/wheel.json").body, name).get<std::string>("name") == name);
     const auto c = client();
     c->send(request("/events"));
     static_cast<void>(c->read_until("\r\n\r\n"));
     const std::string event = c->read_until("\n\n");
     BOOST_TEST(count(event, "\n") == 2U, "an event is one line");
-    BOOST_CHECK_EXCEPTION(it->watch(name, ctx), std::invalid_argument, [](const auto& refused) {
-        return count(refused.what(), "with\\n\\t\\x01 </script>") == 1U;
-    });
+    BOOST_CHECK_EXCEPTION(wheels.add(name, wheel.watched()), std::invalid_argument,
+                          [](const auto& refused) {
+                              return count(refused.what(), "with\\n\\t\\x01 </script>") == 1U;
+                          });
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_replaced) {
@@ -324,7 +305,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_utf8_is_replaced) {
 }
 
 // Numbers together, and what has parts by its own name.
-BOOST_FIXTURE_TEST_CASE(json_has_every_metric, inspected) {
+BOOST_FIXTURE_TEST_CASE(json_has_every_metric, served_wheel) {
     using asio_wheel::wheel_stats;
     const auto shown = wheel_of(get("/wheel.json").body, "main");
     for (const asio_wheel::detail::metric& m : asio_wheel::detail::metrics) {
@@ -338,10 +319,10 @@ BOOST_FIXTURE_TEST_CASE(json_has_every_metric, inspected) {
     }
 }
 
-BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, inspected) {
+BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, served_wheel) {
     using clock = manual_clock<struct late_handlers>;
     drained_context other;
-    it->watch<clock, impatient<clock>>("late", other.ctx);
+    wheels.add("late", asio_wheel::use_wheel<clock, impatient<clock>>(other.ctx).watched());
     const auto verdict = [&] {
         return wheel_of(get("/wheel.json").body, "late").get_child("verdict");
     };
@@ -363,31 +344,15 @@ BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, inspected) {
     BOOST_TEST(late.get<long>("longest_lag_ns") >= 79'000'000);
 }
 
-BOOST_FIXTURE_TEST_CASE(waits_are_not_visited_if_that_would_hold_up_the_program, inspected) {
-    const auto waits_shown = [this] {
-        return wheel_of(get("/wheel.json").body, "main").count("waits") == 1;
-    };
-    std::vector<timer> timers;
-    for (int i = 0; i < 50'000; ++i) {
-        timers.emplace_back(ctx, 1h).async_wait(ignore);
-    }
-    BOOST_TEST(!waits_shown()); // The deadline of the request is one more.
-    inspector alone(asio_wheel::on_own_thread, ctx);
-    const std::string json = asio_wheel::test::get(alone, "/wheel.json").body;
-    BOOST_TEST(wheel_of(json, "main").get<int>("waits.total") >= 50'000);
-    timers.clear();
-    poll();
-    BOOST_TEST(waits_shown());
-}
-
-BOOST_FIXTURE_TEST_CASE(waits_are_visited_at_most_every_two_seconds, inspected) {
+BOOST_FIXTURE_TEST_CASE(waits_are_visited_at_most_every_two_seconds, served_wheel) {
     using clock = std::chrono::steady_clock;
-    const auto total = [this] {
-        return wheel_of(get("/wheel.json").body, "main").get<int>("waits.total");
-    };
     std::vector<timer> timers;
-    for (int attempts = 0; attempts < 20; ++attempts) { // This machine may be slow.
-        it = std::make_unique<inspector>(ctx);          // Has not visited any.
+    for (int attempts = 0; attempts < 20; ++attempts) {                 // This machine may be slow.
+        const std::string name = "attempt " + std::to_string(attempts); // Not visited so far.
+        wheels.add(name, wheel.watched());
+        const auto total = [&] {
+            return wheel_of(get("/wheel.json").body, name).get<int>("waits.total");
+        };
         const auto begin = clock::now();
         const int before = total();
         for (int i = 0; i < 100; ++i) {
@@ -402,20 +367,14 @@ BOOST_FIXTURE_TEST_CASE(waits_are_visited_at_most_every_two_seconds, inspected) 
     BOOST_TEST_MESSAGE("not checked: this machine is too slow");
 }
 
-BOOST_AUTO_TEST_CASE(a_full_wheel_is_shown_by_an_inspector_on_its_own_thread) {
+BOOST_AUTO_TEST_CASE(a_full_wheel_is_shown) {
     drained_context world;
     asio_wheel::make_wheel(world.ctx, {.max_pending = 1});
     timer t(world.ctx, 1h);
     t.async_wait(ignore);
-    {
-        const inspector alone(asio_wheel::on_own_thread, world.ctx);
-        const std::string json = asio_wheel::test::get(alone, "/wheel.json").body;
-        BOOST_TEST(wheel_of(json, "main").get<int>("counts.pending") == 1);
-        const inspector shared(world.ctx); // Its connections need a wait, and are closed.
-        http_client c(shared.local_endpoint(), [&] { world.poll(); });
-        c.send(request_for("/wheel.json", shared.local_endpoint().port()));
-        BOOST_TEST(c.read_all(true).empty());
-    }
+    const inspector it(world.ctx);
+    const std::string json = asio_wheel::test::get(it, "/wheel.json").body;
+    BOOST_TEST(wheel_of(json, "main").get<int>("counts.pending") == 1);
     t.cancel();
 }
 
@@ -424,7 +383,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_of_many_slots_has_256_cells_on_a_level) {
     asio_wheel::make_wheel(world.ctx, {.slots = 4096, .levels = 2});
     timer t(world.ctx, 100ms);
     t.async_wait(ignore);
-    inspector it(asio_wheel::on_own_thread, world.ctx);
+    const inspector it(world.ctx);
     const auto wheel = wheel_of(asio_wheel::test::get(it, "/wheel.json").body, "main");
     int filled = 0;
     for (const auto& [key, level] : wheel.get_child("levels")) {

@@ -1,6 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
+// requires: inspector
 // unity: off
 
 // Inspectors, contexts and connections that end in any order, and inspectors on their own threads.
@@ -21,7 +22,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <atomic>
-#include <functional>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -40,13 +41,11 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::inspector;
-using asio_wheel::on_own_thread;
 
 // A client to which events are being sent.
-[[nodiscard]] std::unique_ptr<http_client> listener(const inspector& it,
-                                                    std::function<void()> meanwhile = {}) {
-    auto c = std::make_unique<http_client>(it.local_endpoint(), std::move(meanwhile));
-    c->send(request_for("/events", it.local_endpoint().port()));
+[[nodiscard]] std::unique_ptr<http_client> listener(const inspector& it) {
+    auto c = std::make_unique<http_client>(where(it));
+    c->send(request_for("/events", it.port()));
     static_cast<void>(c->read_until("\n\n"));
     return c;
 }
@@ -55,7 +54,7 @@ BOOST_AUTO_TEST_SUITE(inspector_lifetimes, *boost::unit_test::timeout(120))
 
 BOOST_AUTO_TEST_CASE(events_end_between_two_of_them_when_the_inspector_ends) {
     asio::io_context watched;
-    std::optional<inspector> it(std::in_place, on_own_thread, watched,
+    std::optional<inspector> it(std::in_place, watched,
                                 asio_wheel::inspector_options{.period = 10ms});
     const auto c = listener(*it);
     static_cast<void>(c->read_until("\n\n"));
@@ -64,62 +63,37 @@ BOOST_AUTO_TEST_CASE(events_end_between_two_of_them_when_the_inspector_ends) {
     BOOST_TEST((rest.empty() || rest.ends_with("\n\n")));
 }
 
-BOOST_AUTO_TEST_CASE(an_inspector_ends_while_a_client_listens_and_the_context_goes_on) {
-    drained_context world; // Checks at its end that nothing is left.
-    std::optional<inspector> it(std::in_place, world.ctx);
-    const auto poll = [&] { world.poll(); };
-    const auto c = listener(*it, poll);
-    http_client silent(it->local_endpoint(), poll);
-    const auto where = it->local_endpoint();
+BOOST_AUTO_TEST_CASE(an_inspector_ends_while_clients_are_connected) {
+    asio::io_context ctx;
+    std::optional<inspector> it(std::in_place, ctx);
+    const auto c = listener(*it);
+    http_client silent(where(*it));
+    const std::uint16_t port = it->port();
     it.reset();
-    // The port is free at once.
-    const inspector next(world.ctx, {.port = where.port()});
-    BOOST_TEST((next.local_endpoint() == where));
+    const inspector next(ctx, {.port = port}); // The port is free at once.
+    BOOST_TEST(next.port() == port);
     static_cast<void>(c->read_all());
     static_cast<void>(silent.read_all(true));
-    BOOST_TEST(get(next, "/metrics", "", poll).status == 200);
+    BOOST_TEST(get(next, "/metrics").status == 200);
 }
 
 BOOST_AUTO_TEST_CASE(a_context_may_end_before_its_inspector) {
     auto ctx = std::make_unique<asio::io_context>();
     inspector it(*ctx);
-    const auto poll = [&] {
-        ctx->restart();
-        ctx->poll();
-    };
-    const auto c = listener(it, poll);
-    http_client silent(it.local_endpoint(), poll);
-    ctx->restart();
-    ctx->poll();
-    const auto where = it.local_endpoint();
+    const auto c = listener(it);
     ctx.reset();
+    BOOST_TEST(wheel_of(get(it, "/wheel.json").body, "main").get<bool>("ended"));
+    it.close();
     static_cast<void>(c->read_all());
-    BOOST_TEST((it.local_endpoint() == where));
+    BOOST_TEST(it.url() == "http://127.0.0.1:" + std::to_string(it.port()) + "/");
     asio::io_context other;
     it.watch("other", other); // Nobody will see it.
-    const inspector next(other, {.port = where.port()});
-    it.close();
-}
-
-BOOST_AUTO_TEST_CASE(a_context_that_never_runs_may_end_before_or_after_its_inspector) {
-    for (const bool context_first : {true, false}) {
-        auto ctx = std::make_unique<asio::io_context>();
-        auto it = std::make_unique<inspector>(*ctx);
-        const http_client c(it->local_endpoint());
-        if (context_first) {
-            ctx.reset();
-            it.reset();
-        } else {
-            it.reset();
-            ctx.reset();
-        }
-    }
 }
 
 BOOST_AUTO_TEST_CASE(a_watched_context_may_end_while_a_client_listens) {
     asio::io_context stays;
     auto ends = std::make_unique<asio::io_context>();
-    inspector it(on_own_thread, stays, {.period = 10ms});
+    inspector it(stays, {.period = 10ms});
     it.watch("ends", *ends);
     const auto c = listener(it);
     BOOST_TEST(!wheel_of(get(it, "/wheel.json").body, "ends").get<bool>("ended"));
@@ -138,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_watched_context_may_end_while_a_client_listens) {
 
 BOOST_AUTO_TEST_CASE(contexts_end_on_other_threads_while_they_are_read) {
     asio::io_context stays;
-    inspector it(on_own_thread, stays, {.period = 10ms});
+    inspector it(stays, {.period = 10ms});
     const auto c = listener(it);
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 2; ++thread) {
@@ -172,7 +146,7 @@ BOOST_AUTO_TEST_CASE(timers_are_used_on_several_threads_while_they_are_read) {
             timer.async_wait(ignore);
         }
     };
-    inspector it(on_own_thread, pool, {.period = 10ms});
+    inspector it(pool, {.period = 10ms});
     const auto c = listener(it);
     for (int i = 0; i < 10; ++i) {
         asio::post(pool, load);
@@ -183,9 +157,9 @@ BOOST_AUTO_TEST_CASE(timers_are_used_on_several_threads_while_they_are_read) {
     pool.join();
 }
 
-BOOST_AUTO_TEST_CASE(an_inspector_on_a_pool_of_threads_serves_several_clients) {
-    asio::thread_pool pool(3);
-    std::optional<inspector> it(std::in_place, pool, asio_wheel::inspector_options{.period = 10ms});
+BOOST_AUTO_TEST_CASE(an_inspector_serves_several_clients) {
+    asio::io_context ctx;
+    std::optional<inspector> it(std::in_place, ctx, asio_wheel::inspector_options{.period = 10ms});
     std::vector<std::thread> threads;
     std::atomic<int> answered = 0;
     for (int thread = 0; thread < 3; ++thread) {
@@ -201,72 +175,72 @@ BOOST_AUTO_TEST_CASE(an_inspector_on_a_pool_of_threads_serves_several_clients) {
     }
     BOOST_TEST(answered == 30);
     static_cast<void>(c->read_until("\n\n"));
-    it.reset(); // On this thread, while the pool sends events.
+    it.reset(); // While it sends events.
     static_cast<void>(c->read_all());
-    pool.join();
 }
 
 BOOST_AUTO_TEST_CASE(two_inspectors_show_the_same_context) {
-    drained_context world;
-    const inspector first(world.ctx);
-    const inspector second(world.ctx, {.name = "second"});
-    const inspector alone(on_own_thread, world.ctx);
-    const auto poll = [&] { world.poll(); };
-    BOOST_TEST((first.local_endpoint() != second.local_endpoint()));
-    static_cast<void>(wheel_of(get(first, "/wheel.json", "", poll).body, "main"));
-    static_cast<void>(wheel_of(get(second, "/wheel.json", "", poll).body, "second"));
-    static_cast<void>(wheel_of(get(alone, "/wheel.json").body, "main"));
+    asio::io_context ctx;
+    const inspector first(ctx);
+    const inspector second(ctx, {.name = "second"});
+    BOOST_TEST(first.port() != second.port());
+    static_cast<void>(wheel_of(get(first, "/wheel.json").body, "main"));
+    static_cast<void>(wheel_of(get(second, "/wheel.json").body, "second"));
 }
 
-BOOST_AUTO_TEST_CASE(it_answers_on_its_own_thread_while_a_handler_blocks) {
+BOOST_AUTO_TEST_CASE(a_wheel_without_a_lock_is_refused) {
     asio::io_context ctx;
-    const inspector it(on_own_thread, ctx);
+    auto& wheel = asio_wheel::make_wheel(ctx, {.locking = false});
+    const auto names_it = [](const std::invalid_argument& e) {
+        return std::string(e.what()).find("wheel_options::locking is false") != std::string::npos;
+    };
+    BOOST_CHECK_EXCEPTION(inspector{ctx}, std::invalid_argument, names_it);
+    asio::io_context other;
+    inspector elsewhere(other);
+    BOOST_CHECK_EXCEPTION(elsewhere.watch("it", ctx), std::invalid_argument, names_it);
+    BOOST_CHECK_EXCEPTION(elsewhere.watch("it", wheel), std::invalid_argument, names_it);
+}
+
+BOOST_AUTO_TEST_CASE(it_answers_while_a_handler_blocks) {
+    asio::io_context ctx;
+    const inspector it(ctx);
     int status = 0;
     asio::post(ctx, [&] { status = get(it, "/wheel.json").status; });
     ctx.run(); // Returns, although the inspector is there.
     BOOST_TEST(status == 200);
 }
 
-BOOST_AUTO_TEST_CASE(a_wheel_without_a_lock_is_shown_on_its_own_context_only) {
-    drained_context world;
-    asio_wheel::make_wheel(world.ctx, {.locking = false});
-    BOOST_CHECK_THROW(inspector(on_own_thread, world.ctx), std::invalid_argument);
-    drained_context other;
-    inspector elsewhere(other.ctx);
-    BOOST_CHECK_THROW(elsewhere.watch("it", world.ctx), std::invalid_argument);
-    const inspector it(world.ctx);
-    const auto poll = [&] { world.poll(); };
-    BOOST_TEST(get(it, "/wheel.json", "", poll).status == 200);
-}
-
 BOOST_AUTO_TEST_CASE(an_inspector_can_be_moved) {
     asio::io_context ctx;
-    inspector a(on_own_thread, ctx);
-    const auto where = a.local_endpoint();
+    inspector a(ctx);
+    const std::uint16_t port = a.port();
     inspector b(std::move(a));
-    BOOST_TEST((b.local_endpoint() == where));
+    BOOST_TEST(b.port() == port);
+    BOOST_CHECK_THROW(static_cast<void>(a.port()), std::logic_error);
+    BOOST_CHECK_THROW(a.watch("it", ctx), std::logic_error);
+    a.close();
     BOOST_TEST(get(b, "/").status == 200);
-    inspector c(on_own_thread, ctx);
-    const auto other = c.local_endpoint();
+    inspector c(ctx);
+    const std::uint16_t other = c.port();
     c = std::move(b); // Closes what was there.
-    BOOST_TEST((c.local_endpoint() == where));
+    BOOST_TEST(c.port() == port);
     BOOST_TEST(get(c, "/").status == 200);
-    const inspector free_again(on_own_thread, ctx, {.port = other.port()});
+    const inspector free_again(ctx, {.port = other});
     static_assert(!std::is_copy_constructible_v<inspector>);
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_inspector_listens_no_more) {
     asio::io_context ctx;
-    inspector it(on_own_thread, ctx);
+    inspector it(ctx);
     const auto c = listener(it);
     it.close();
     it.close();
     static_cast<void>(c->read_all());
-    BOOST_CHECK_THROW(http_client(it.local_endpoint()), boost::system::system_error);
+    BOOST_CHECK_THROW(http_client(where(it)), boost::system::system_error);
 }
 
 #ifdef __linux__
-BOOST_AUTO_TEST_CASE(its_own_thread_takes_no_signals) {
+BOOST_AUTO_TEST_CASE(its_thread_takes_no_signals) {
     const auto threads_that_block = [] { // How many threads block all that can be blocked.
         int n = 0;
         for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -280,7 +254,7 @@ BOOST_AUTO_TEST_CASE(its_own_thread_takes_no_signals) {
     };
     asio::io_context ctx;
     const int before = threads_that_block();
-    const inspector it(on_own_thread, ctx);
+    const inspector it(ctx);
     BOOST_TEST(get(it, "/").status == 200); // So the thread has begun.
     BOOST_TEST(threads_that_block() == before + 1);
 }

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// requires: inspector
 // unity: off
 
 // What an inspector refuses: other hosts and sites, other methods, requests that are too long or
@@ -8,6 +9,7 @@
 #include <asio_wheel/inspector.hpp>
 
 #include "inspector/client.hpp"
+#include "inspector/served.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 
@@ -31,24 +33,9 @@ using asio::ip::tcp;
 using asio_wheel::inspector;
 using asio_wheel::inspector_options;
 
-struct inspected : virtual_time {
-    std::unique_ptr<inspector> it;
+struct inspected : served_wheel {
+    using served_wheel::served_wheel;
 
-    explicit inspected(inspector_options options = {})
-        : it(std::make_unique<inspector>(ctx, std::move(options))) {
-        has_sockets = true;
-    }
-    ~inspected() { it.reset(); }
-
-    [[nodiscard]] std::string port() const { return std::to_string(it->local_endpoint().port()); }
-    [[nodiscard]] auto client() {
-        return std::make_unique<http_client>(it->local_endpoint(), [this] { poll(); });
-    }
-    [[nodiscard]] http_answer ask(const std::string& text) {
-        const auto c = client();
-        c->send(text);
-        return http_answer(c->read_all());
-    }
     [[nodiscard]] int with_host(const std::string& host, const std::string& more = "") {
         return ask("GET /wheel.json HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n" +
                    more + "\r\n")
@@ -56,15 +43,7 @@ struct inspected : virtual_time {
     }
     [[nodiscard]] http_answer with(const std::string& more, const std::string& method = "GET",
                                    const std::string& target = "/wheel.json") {
-        return ask(request_for(target, it->local_endpoint().port(), more, method));
-    }
-    // Runs the context until `n` waits are pending, which are the deadlines of the connections.
-    void wait_for_pending(std::size_t n) {
-        for (int i = 0; i < 10000 && wheel.pending() != n; ++i) {
-            poll();
-            std::this_thread::sleep_for(1ms);
-        }
-        BOOST_TEST_REQUIRE(wheel.pending() == n);
+        return ask(request_for(target, where.port(), more, method));
     }
 };
 
@@ -212,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_connection_too_many_is_closed) {
     clients.pop_back(); // One ends, so there is room again.
     world.wait_for_pending(2);
     BOOST_TEST(world.with("").status == 200);
-    clients[0]->send(request_for("/nothing", world.it->local_endpoint().port()));
+    clients[0]->send(request_for("/nothing", world.where.port()));
     BOOST_TEST(http_answer(clients[0]->read_all()).status == 404);
 }
 
@@ -256,16 +235,18 @@ BOOST_FIXTURE_TEST_CASE(a_request_in_drops_is_closed_after_five_seconds, inspect
     BOOST_TEST(c->read_all(true).empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(it_listens_on_loopback_unless_told_otherwise, inspected) {
-    BOOST_TEST(it->local_endpoint().address() == asio::ip::make_address("127.0.0.1"));
-    BOOST_TEST(it->local_endpoint().port() != 0);
-    BOOST_TEST(it->url() == "http://127.0.0.1:" + port() + "/");
+BOOST_AUTO_TEST_CASE(it_listens_on_loopback_unless_told_otherwise) {
+    asio::io_context ctx;
+    const inspector it(ctx);
+    BOOST_TEST(it.port() != 0);
+    BOOST_TEST(it.url() == "http://127.0.0.1:" + std::to_string(it.port()) + "/");
+    BOOST_TEST(get(it, "/").status == 200);
 }
 
 #ifdef __linux__ // There, all of 127.0.0.0/8 is this machine.
 BOOST_AUTO_TEST_CASE(another_address_can_be_given) {
-    inspected world({.address = asio::ip::make_address("127.0.0.2")});
-    BOOST_TEST(world.it->local_endpoint().address() == asio::ip::make_address("127.0.0.2"));
+    inspected world({.address = "127.0.0.2"});
+    BOOST_TEST(world.where.address() == asio::ip::make_address("127.0.0.2"));
     BOOST_TEST(world.with_host("127.0.0.2:" + world.port()) == 200);
     BOOST_TEST(world.with_host("127.0.0.3:" + world.port()) == 421);
     BOOST_TEST(world.with_host("example.org:" + world.port()) == 421);
@@ -278,10 +259,8 @@ BOOST_FIXTURE_TEST_CASE(a_port_that_is_taken_is_named, inspected) {
         BOOST_TEST(text.find("cannot listen on 127.0.0.1:" + port()) != std::string::npos, text);
         return e.code() == asio::error::address_in_use;
     };
-    const inspector_options same{.port = it->local_endpoint().port()};
+    const inspector_options same{.port = where.port()};
     BOOST_CHECK_EXCEPTION(inspector(ctx, same), boost::system::system_error, says_so);
-    BOOST_CHECK_EXCEPTION(inspector(asio_wheel::on_own_thread, ctx, same),
-                          boost::system::system_error, says_so);
     BOOST_TEST(with("").status == 200, "the first one is not disturbed");
 }
 
@@ -296,6 +275,7 @@ BOOST_FIXTURE_TEST_CASE(options_that_cannot_be_used_are_named, inspected) {
     check({.period = -1ms}, "inspector_options::period is -1");
     check({.max_connections = 0}, "inspector_options::max_connections is 0");
     check({.name = ""}, "the name of an inspected wheel");
+    check({.address = "local\nhost"}, "inspector_options::address is \"local\\nhost\"");
     BOOST_TEST(with("").status == 200, "the first one is not disturbed");
 }
 

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// requires: inspector
 // unity: off
 
 // The code about inspectors in headers and guides. What names a port is only compiled, because
@@ -27,8 +28,8 @@ namespace inspectors {
 #include "include/asio_wheel/inspector.hpp/asio_wheel_inspector_inspector_ctx.inc"
 }
 
-[[maybe_unused]] void with_a_port(boost::asio::io_context& ctx) {
-#include "include/asio_wheel/detail/inspector/options.hpp/asio_wheel_inspector_inspector_ctx.inc"
+[[maybe_unused]] void with_options() {
+#include "include/asio_wheel/inspector.hpp/const_asio_wheel_inspector_options_options.inc"
 }
 
 [[maybe_unused]] void in_a_program() {
@@ -41,12 +42,13 @@ BOOST_AUTO_TEST_CASE(inspector_watches_further_contexts_and_clocks) {
     boost::asio::io_context ctx;
     boost::asio::thread_pool pool(1);
     {
-        asio_wheel::inspector inspector(asio_wheel::on_own_thread, ctx);
+        asio_wheel::inspector inspector(ctx);
 #include "include/asio_wheel/inspector.hpp/inspector_watch_workers_pool.inc"
+#include "include/asio_wheel/inspector.hpp/inspector_watch_wall_clock.inc"
         BOOST_CHECK_THROW(inspector.watch("workers", pool), std::invalid_argument);
     }
     {
-        asio_wheel::inspector inspector(asio_wheel::on_own_thread, ctx);
+        asio_wheel::inspector inspector(ctx);
 #include "docs/guide/inspector.md/inspector_watch_workers_pool.inc"
         BOOST_CHECK_THROW(inspector.watch("wall clock", ctx), std::invalid_argument);
     }

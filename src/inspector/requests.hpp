@@ -17,8 +17,8 @@
 // and by HTTPS, which a proxy may add. So the headers of an answer say the same once more: no page
 // may frame it, and none of another site may use it.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_REQUESTS_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_REQUESTS_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_REQUESTS_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_REQUESTS_HPP
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>

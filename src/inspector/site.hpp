@@ -3,16 +3,17 @@
 
 // What an inspector serves: the wheels that it watches, as JSON and as metrics, and the page.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_SITE_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_SITE_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_SITE_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_SITE_HPP
+
+#include "json.hpp"
+#include "page.hpp"
+#include "requests.hpp"
+#include "session.hpp"
+#include "snapshot.hpp"
 
 #include <asio_wheel/detail/bad_argument.hpp>
-#include <asio_wheel/detail/inspector/json.hpp>
-#include <asio_wheel/detail/inspector/page.hpp>
-#include <asio_wheel/detail/inspector/requests.hpp>
-#include <asio_wheel/detail/inspector/session.hpp>
-#include <asio_wheel/detail/inspector/snapshot.hpp>
-#include <asio_wheel/detail/inspector/watched.hpp>
+#include <asio_wheel/detail/service/watched_wheel.hpp>
 #include <asio_wheel/detail/text.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/openmetrics.hpp>
@@ -50,21 +51,19 @@ namespace asio_wheel::detail {
 }
 
 /// What waits on a wheel, as it was when it was last read. To visit all waits takes time, so it is
-/// done at most once in two seconds, for at most 2 % of the time, and not if there are too many. On
-/// the program's context, other handlers have to wait meanwhile, so fewer are too many there.
+/// done at most once in two seconds, for at most 2 % of the time, and not if there are too many.
 class recent_report {
     using clock = std::chrono::steady_clock;
 
 public:
-    static constexpr std::uint64_t most_shared = 50'000; ///< On a context of the program: 5 ms.
-    static constexpr std::uint64_t most_alone = 2'000'000;
+    static constexpr std::uint64_t most_waits = 2'000'000;
     static constexpr std::chrono::seconds pause{2};
     static constexpr int cost_factor = 50;
 
     /// Writes it, if there is one.
-    void write(json_writer& json, watched_wheel& wheel, std::uint64_t pending, bool alone) {
+    void write(json_writer& json, watched_wheel& wheel, std::uint64_t pending) {
         const auto now = clock::now();
-        if (pending > (alone ? most_alone : most_shared)) {
+        if (pending > most_waits) {
             report_.reset();
             next_ = now;
         } else if (now >= next_) {
@@ -84,12 +83,9 @@ private:
     clock::time_point next_;
 };
 
-/// The wheels by their names. add() may be called from any thread, everything else on the strand.
+/// The wheels by their names. add() may be called from any thread, everything else by the server's.
 class inspected_wheels {
 public:
-    /// `alone`: on a thread that does nothing else.
-    explicit inspected_wheels(bool alone) : alone_(alone) {}
-
     /// Throws std::invalid_argument if the name cannot be used.
     void add(std::string name, std::shared_ptr<watched_wheel> wheel) {
         const std::string shown = '"' + printable(name) + '"';
@@ -122,7 +118,7 @@ public:
             json.member("ended", !reading.has_value());
             if (reading) {
                 write_wheel(json, *reading);
-                e.report->write(json, *e.wheel, reading->stats.pending, alone_);
+                e.report->write(json, *e.wheel, reading->stats.pending);
             }
             json.close('}');
         }
@@ -133,8 +129,8 @@ public:
     [[nodiscard]] std::vector<labelled_stats> stats() {
         std::vector<labelled_stats> all;
         for (const entry& e : wheels()) {
-            if (auto stats = e.wheel->stats()) {
-                all.push_back({{{"context", e.name}}, *std::move(stats)});
+            if (auto reading = e.wheel->read()) {
+                all.push_back({{{"context", e.name}}, std::move(reading->stats)});
             }
         }
         return all;
@@ -144,7 +140,7 @@ private:
     struct entry {
         std::string name;
         std::shared_ptr<watched_wheel> wheel;
-        std::shared_ptr<recent_report> report; // Used on the strand.
+        std::shared_ptr<recent_report> report; // Used by the server.
     };
 
     [[nodiscard]] std::vector<entry> wheels() {
@@ -152,7 +148,6 @@ private:
         return wheels_;
     }
 
-    const bool alone_;
     const std::string instance_ = random_word(); // A page sees whether the program is another one.
     std::uint64_t sequence_ = 0;
     mutex mutex_; // Guards wheels_.

@@ -3,8 +3,8 @@
 
 // The text of the inspector's page. The script fills in the numbers.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_BODY_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_BODY_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_PAGE_BODY_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_PAGE_BODY_HPP
 
 #include <string_view>
 

@@ -3,8 +3,8 @@
 
 // The script of the inspector's page, last part: the stream of events, and what is drawn of each.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_SCRIPT_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_SCRIPT_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_PAGE_SCRIPT_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_PAGE_SCRIPT_HPP
 
 #include <string_view>
 

@@ -3,8 +3,8 @@
 
 // The script of the inspector's page, second part: the dial with the levels of the wheel.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_WHEEL_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_WHEEL_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_PAGE_WHEEL_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_PAGE_WHEEL_HPP
 
 #include <string_view>
 

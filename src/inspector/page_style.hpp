@@ -3,8 +3,8 @@
 
 // The style of the inspector's page, for narrow and wide windows, light and dark.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_STYLE_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_STYLE_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_PAGE_STYLE_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_PAGE_STYLE_HPP
 
 #include <string_view>
 

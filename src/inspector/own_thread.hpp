@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_OWN_THREAD_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_OWN_THREAD_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_OWN_THREAD_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_OWN_THREAD_HPP
 
 #include <asio_wheel/detail/exceptions.hpp>
 
@@ -42,13 +42,14 @@ private:
 #endif
 };
 
-/// A context, and a thread that runs it until it has no more work.
+/// A context, and a thread that runs it until this object ends.
 class own_thread {
 public:
     own_thread() = default;
     own_thread(const own_thread&) = delete;
     own_thread& operator=(const own_thread&) = delete;
     ~own_thread() {
+        context_.stop();
         if (thread_.joinable()) {
             thread_.join();
         }

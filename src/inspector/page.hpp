@@ -4,14 +4,14 @@
 // The page of an inspector: one document, with its style and its script inside, which needs nothing
 // from elsewhere. The parts are string literals of less than 16 kB, the limit of some compilers.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_PAGE_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_PAGE_HPP
 
-#include <asio_wheel/detail/inspector/page_body.hpp>
-#include <asio_wheel/detail/inspector/page_charts.hpp>
-#include <asio_wheel/detail/inspector/page_script.hpp>
-#include <asio_wheel/detail/inspector/page_style.hpp>
-#include <asio_wheel/detail/inspector/page_wheel.hpp>
+#include "page_body.hpp"
+#include "page_charts.hpp"
+#include "page_script.hpp"
+#include "page_style.hpp"
+#include "page_wheel.hpp"
 
 #include <string>
 #include <string_view>

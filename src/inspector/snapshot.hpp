@@ -1,19 +1,19 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// What an inspector shows of a wheel: how it is read, and how it is written as JSON. Reading takes
-// the wheel's lock for some microseconds. Writing takes no lock.
+// What an inspector shows of a wheel, written as JSON.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_SNAPSHOT_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_SNAPSHOT_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_SNAPSHOT_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_SNAPSHOT_HPP
 
-#include <asio_wheel/detail/inspector/json.hpp>
+#include "json.hpp"
+
 #include <asio_wheel/detail/metrics.hpp>
+#include <asio_wheel/detail/service/watched_wheel.hpp>
 #include <asio_wheel/lateness.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wait_kind.hpp>
-#include <asio_wheel/wheel_options.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -27,23 +27,6 @@
 #include <variant>
 
 namespace asio_wheel::detail {
-
-/// What was read from a wheel at once.
-struct wheel_reading {
-    wheel_options options;
-    wheel_stats stats;
-    wheel_occupancy occupancy;
-    recent_lateness lateness;
-    bool paused = false;
-};
-
-/// Takes no longer for a wheel with more slots.
-template <class Wheel>
-[[nodiscard]] wheel_reading read_wheel(Wheel& wheel) {
-    constexpr std::size_t most_cells = 256; // Of a level.
-    return {wheel.options(), wheel.stats(), wheel.occupancy(most_cells), wheel.lateness(),
-            wheel.paused()};
-}
 
 inline void write_metric(json_writer& json, std::string_view name, std::uint64_t count) {
     json.member(name, count);

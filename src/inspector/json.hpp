@@ -4,8 +4,8 @@
 // Writes JSON. Boost.JSON would do more than is needed here, and would have to be compiled into
 // every program that includes inspector.hpp.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_JSON_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_JSON_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_JSON_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_JSON_HPP
 
 #include <asio_wheel/detail/text.hpp>
 

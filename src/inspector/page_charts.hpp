@@ -3,8 +3,8 @@
 
 // The script of the inspector's page, first part: numbers as text, histograms, and charts.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_CHARTS_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_PAGE_CHARTS_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_PAGE_CHARTS_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_PAGE_CHARTS_HPP
 
 #include <string_view>
 

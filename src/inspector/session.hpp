@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // A connection to an inspector. It answers one request after the other, or sends events until the
-// client goes. Everything runs on the inspector's strand.
+// client goes.
 //
 // No step waits for ever: a client may be silent for `silence`, and each request and each write
 // has a deadline. A client that does not read its events loses those that it is too slow for, and
 // then its connection.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_SESSION_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_SESSION_HPP
+#ifndef ASIO_WHEEL_SRC_INSPECTOR_SESSION_HPP
+#define ASIO_WHEEL_SRC_INSPECTOR_SESSION_HPP
+
+#include "requests.hpp"
 
 #include <asio_wheel/detail/exceptions.hpp>
-#include <asio_wheel/detail/inspector/requests.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -53,27 +55,7 @@ struct inspector_answer {
     bool events = false; ///< Events follow.
 };
 
-/// A connection to which events may be sent. All functions are for the strand.
-class inspector_client : public std::enable_shared_from_this<inspector_client> {
-public:
-    inspector_client() = default;
-    inspector_client(const inspector_client&) = delete;
-    inspector_client& operator=(const inspector_client&) = delete;
-    virtual ~inspector_client() = default;
-
-    /// Whether events are wanted.
-    [[nodiscard]] bool takes_events() const noexcept { return events_; }
-
-    /// Whether events are wanted, and the one before has been sent.
-    [[nodiscard]] bool takes_event() const noexcept { return events_ && event_ == nullptr; }
-
-    virtual void send(std::shared_ptr<const std::string> event) = 0;
-    virtual void close() = 0;
-
-protected:
-    std::shared_ptr<const std::string> event_; // While it is written.
-    bool events_ = false;
-};
+class inspector_session;
 
 /// What a session needs from its inspector.
 class inspector_site {
@@ -83,19 +65,16 @@ public:
     [[nodiscard]] virtual const std::vector<std::string>& allowed_hosts() const noexcept = 0;
 
     /// The client is ready for events.
-    virtual void begin_events(inspector_client& client) = 0;
+    virtual void begin_events(inspector_session& client) = 0;
 
     /// The client no longer exists.
-    virtual void ended(inspector_client& client) noexcept = 0;
+    virtual void ended(inspector_session& client) noexcept = 0;
 
 protected:
     ~inspector_site() = default;
 };
 
-/// `Executor` is a strand of the context's own executor. Its type is not erased: any_io_executor
-/// would allocate for each operation, also where Asio cannot report that there is no memory.
-template <class Executor>
-class inspector_session final : public inspector_client {
+class inspector_session final : public std::enable_shared_from_this<inspector_session> {
     using tcp = boost::asio::ip::tcp;
     using error_code = boost::system::error_code;
     using status = boost::beast::http::status;
@@ -103,12 +82,11 @@ class inspector_session final : public inspector_client {
     using serializer_type =
         boost::beast::http::response_serializer<boost::beast::http::string_body>;
 
-    // A handler that calls a member function. No exception leaves it, because the context is the
-    // program's: without memory, this connection ends, and nothing else.
+    // A handler that calls a member function. Without memory, this connection ends, and nothing
+    // else.
     template <class Function>
     [[nodiscard]] auto next(Function function) {
-        auto self = std::static_pointer_cast<inspector_session>(shared_from_this());
-        return [self = std::move(self), function](const error_code& ec, std::size_t n) {
+        return [self = shared_from_this(), function](const error_code& ec, std::size_t n) {
             if (throws<std::exception>([&] { ((*self).*function)(ec, n); })) {
                 self->close();
             }
@@ -116,7 +94,10 @@ class inspector_session final : public inspector_client {
     }
 
 public:
-    using socket_type = typename tcp::socket::rebind_executor<Executor>::other;
+    // The context's own: any_io_executor would allocate for each operation, also where Asio cannot
+    // report that there is no memory.
+    using executor_type = boost::asio::io_context::executor_type;
+    using socket_type = tcp::socket::rebind_executor<executor_type>::other;
 
     static constexpr std::chrono::seconds silence{60}; // Prometheus asks once a minute by default.
     static constexpr std::chrono::seconds request_time{5};
@@ -131,13 +112,19 @@ public:
         // An event is written at once, and is small: it must not wait for an acknowledgement.
         static_cast<void>(stream_.socket().set_option(tcp::no_delay(true), ignored));
     }
-    ~inspector_session() override { site_->ended(*this); }
+    inspector_session(const inspector_session&) = delete;
+    inspector_session& operator=(const inspector_session&) = delete;
+    ~inspector_session() { site_->ended(*this); }
 
     void start() { read_request(); }
 
-    void close() override { stream_.close(); }
+    /// Whether events are wanted.
+    [[nodiscard]] bool takes_events() const noexcept { return events_; }
 
-    void send(std::shared_ptr<const std::string> event) override {
+    /// Whether events are wanted, and the one before has been sent.
+    [[nodiscard]] bool takes_event() const noexcept { return events_ && event_ == nullptr; }
+
+    void send(std::shared_ptr<const std::string> event) {
         event_ = std::move(event);
         stream_.write_expires_after(write_time);
         const auto write = [this] {
@@ -150,6 +137,8 @@ public:
     }
 
 private:
+    void close() { stream_.close(); }
+
     void read_request() {
         parser_ = std::make_unique<parser_type>();
         parser_->header_limit(longest_header / 2);
@@ -296,6 +285,8 @@ private:
     boost::beast::http::response<boost::beast::http::string_body> response_;
     std::unique_ptr<serializer_type> serializer_;
     std::array<char, 512> ignored_{};
+    std::shared_ptr<const std::string> event_; // While it is written.
+    bool events_ = false;                      // They are wanted.
     bool keep_alive_ = false;
     bool events_follow_ = false; // After the header that is being written.
 };

@@ -5,22 +5,45 @@
 // another thread. So an inspector does not refer to the wheel, but to a watched_wheel. A service of
 // the context disconnects that when the context ends.
 
-#ifndef ASIO_WHEEL_DETAIL_INSPECTOR_WATCHED_HPP
-#define ASIO_WHEEL_DETAIL_INSPECTOR_WATCHED_HPP
+#ifndef ASIO_WHEEL_DETAIL_SERVICE_WATCHED_WHEEL_HPP
+#define ASIO_WHEEL_DETAIL_SERVICE_WATCHED_WHEEL_HPP
 
-#include <asio_wheel/detail/inspector/snapshot.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/lateness.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
-#include <asio_wheel/wheel_service.hpp>
+#include <asio_wheel/wheel_options.hpp>
 
 #include <boost/asio/execution_context.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <optional>
 
-namespace asio_wheel::detail {
+namespace asio_wheel {
+
+template <class Clock, class WaitTraits>
+class wheel_service;
+
+namespace detail {
+
+/// What was read from a wheel at once.
+struct wheel_reading {
+    wheel_options options;
+    wheel_stats stats;
+    wheel_occupancy occupancy;
+    recent_lateness lateness;
+    bool paused = false;
+};
+
+/// Takes the wheel's lock for some microseconds, however many slots there are.
+template <class Wheel>
+[[nodiscard]] wheel_reading read_wheel(Wheel& wheel) {
+    constexpr std::size_t most_cells = 256; // Of a level.
+    return {wheel.options(), wheel.stats(), wheel.occupancy(most_cells), wheel.lateness(),
+            wheel.paused()};
+}
 
 /// A wheel of any clock, as long as its context lives. Thread-safe.
 class watched_wheel {
@@ -35,9 +58,6 @@ public:
 
     /// Visits all its waits, which takes about 0.1 µs for each.
     [[nodiscard]] virtual std::optional<wheel_report> report() = 0;
-
-    /// Reads only the statistics.
-    [[nodiscard]] virtual std::optional<wheel_stats> stats() = 0;
 
     /// Whether its context has ended.
     [[nodiscard]] virtual bool ended() = 0;
@@ -56,11 +76,6 @@ public:
     [[nodiscard]] std::optional<wheel_report> report() override {
         const std::lock_guard lock(mutex_);
         return wheel_ == nullptr ? std::nullopt : std::optional(wheel_->report());
-    }
-
-    [[nodiscard]] std::optional<wheel_stats> stats() override {
-        const std::lock_guard lock(mutex_);
-        return wheel_ == nullptr ? std::nullopt : std::optional(wheel_->stats());
     }
 
     [[nodiscard]] bool ended() override {
@@ -90,7 +105,7 @@ public:
 
     explicit watch_service(boost::asio::execution_context& context)
         : service(context), wheel_(std::make_shared<watched_wheel_of<wheel_type>>(
-                                use_wheel<Clock, WaitTraits>(context))) {}
+                                boost::asio::use_service<wheel_type>(context))) {}
 
     [[nodiscard]] std::shared_ptr<watched_wheel> wheel() const noexcept { return wheel_; }
 
@@ -100,6 +115,7 @@ private:
     std::shared_ptr<watched_wheel_of<wheel_type>> wheel_;
 };
 
-} // namespace asio_wheel::detail
+} // namespace detail
+} // namespace asio_wheel
 
 #endif
