@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(inspector_watches_further_contexts_and_clocks) {
     boost::asio::thread_pool pool(1);
     {
         asio_wheel::inspector inspector(ctx);
-#include "include/asio_wheel/inspector.hpp/inspector_watch_workers_pool.inc"
 #include "include/asio_wheel/inspector.hpp/inspector_watch_wall_clock.inc"
+#include "include/asio_wheel/inspector.hpp/inspector_watch_workers_pool.inc"
         BOOST_CHECK_THROW(inspector.watch("workers", pool), std::invalid_argument);
     }
     {
