@@ -380,7 +380,7 @@ private:
 
     // False if the service knows nothing of the timer; it may be gone then.
     [[nodiscard]] bool linked() const noexcept {
-        return state_.life() != detail::timer_life::unknown;
+        return state_.life() != detail::timer_life::inactive;
     }
 
     // Aborts all pending waits, and makes the service forget the timer.

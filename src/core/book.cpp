@@ -39,7 +39,7 @@ void book::file(timer_state& s) noexcept {
 
 void book::replace(timer_state& from, timer_state& to) noexcept {
     to.expiry.set(from.expiry.get());
-    to.note(from.note());
+    to.spare_word(from.spare_word());
     to.seen_by_walk = from.seen_by_walk;
     wheel_.replace(from, to);
 }
@@ -58,16 +58,16 @@ void book::set_idle_expiry(timer_state& s, time_count expiry, tick_t armed_for) 
 
 book::slice book::collect(time_count now, bool hold) noexcept {
     begin_pass();
-    seen_ = tick_at(now);
+    tick_read_ = tick_at(now);
     pass_time_ = now;
-    const auto [expired, more] = wheel_.advance(seen_, budget_, found());
+    const auto [expired, more] = wheel_.advance(tick_read_, budget_, found());
     in_pass_ = more;
     // The timers are in the cache now, their waits are not: fetch them for who makes them ready.
     due_timer* const begin = order_.get();
     due_timer* end = begin;
     for (std::size_t i = 0; i < expired; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
-        if (becomes_due(s, now, hold)) {
+        if (make_due_or_refile(s, now, hold)) {
             s.waits.prefetch();
             *end++ = {s.expiry.get(), i, &s};
         }
@@ -84,7 +84,7 @@ bool book::find_first(tick_t tick, std::optional<time_count>& first) noexcept {
     in_pass_ = passed.more;
     for (std::size_t i = 0; i < passed.expired; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
-        if (s.visit_life() == timer_life::unknown) {
+        if (s.drop_if_tombstone() == timer_life::inactive) {
             continue;
         }
         const time_count expiry = s.expiry.get_in_visit();
@@ -97,7 +97,7 @@ bool book::find_first(tick_t tick, std::optional<time_count>& first) noexcept {
 
 void book::begin_walk(std::uint8_t number) noexcept {
     walk_ = number;
-    missed_ = false;
+    walk_missed_ = false;
 }
 
 // Tells the wheel for which tick to file a timer that it has taken out. A tombstone leaves the
@@ -105,7 +105,7 @@ void book::begin_walk(std::uint8_t number) noexcept {
 tick_t book::query_deadline(void* self, wheel_entry& entry) noexcept {
     auto& b = *static_cast<book*>(self);
     auto& s = static_cast<timer_state&>(entry);
-    if (s.visit_life() == timer_life::unknown) {
+    if (s.drop_if_tombstone() == timer_life::inactive) {
         return no_tick;
     }
     b.note_moved(s);
@@ -113,7 +113,8 @@ tick_t book::query_deadline(void* self, wheel_entry& entry) noexcept {
     const tick_t deadline = s.deadline(); // The expiry is in this tick or a later one.
     // Most often nothing has changed, and no division is needed. And what is due already does not
     // wait for its tick to begin.
-    if (expiry <= b.clock_.begin_of(deadline) || (expiry <= b.pass_time_ && deadline >= b.seen_)) {
+    if (expiry <= b.clock_.begin_of(deadline) ||
+        (expiry <= b.pass_time_ && deadline >= b.tick_read_)) {
         return deadline;
     }
     return b.clock_.round_up(expiry);
@@ -122,9 +123,9 @@ tick_t book::query_deadline(void* self, wheel_entry& entry) noexcept {
 // The wheel has handed out a timer. True if its waits are due. Otherwise files the timer again, or
 // drops a tombstone. A timer is not due if the clock was set back after it was filed, if paused
 // time stands in the middle of its tick, or if its owner has just postponed it.
-bool book::becomes_due(timer_state& s, time_count now, bool hold) noexcept {
-    const timer_life life = s.visit_life();
-    if (life == timer_life::unknown) {
+bool book::make_due_or_refile(timer_state& s, time_count now, bool hold) noexcept {
+    const timer_life life = s.drop_if_tombstone();
+    if (life == timer_life::inactive) {
         return false;
     }
     if (!is_due(s.expiry.get_in_visit(), now)) {
@@ -154,13 +155,13 @@ bool book::file_again(timer_state& s) noexcept {
     return true;
 }
 
-// As becomes_due(), for a wheel that ends. True if the timer has waits.
+// As make_due_or_refile(), for a wheel that ends. True if the timer has waits.
 bool book::take_over(timer_state& s) noexcept {
-    const timer_life life = s.visit_life();
+    const timer_life life = s.drop_if_tombstone();
     if (life == timer_life::waiting) {
         s.overwrite_life(life, timer_life::guarded);
     }
-    return life != timer_life::unknown;
+    return life != timer_life::inactive;
 }
 
 void book::begin_pass() noexcept {

@@ -12,7 +12,7 @@ namespace asio_wheel::detail {
 
 core::core(const wheel_options& options, const clock_port& unit, wheel_anchor::list& anchors,
            queue_port& queue, driver_port& driver, optional_mutex::complaint misuse)
-    : options_(options), lifetime_(new core_lifetime(*this, options.locking, misuse)),
+    : options_(options), lock_(new core_lock(*this, options.locking, misuse)),
       lock_free_(options.max_pending == 0), anchor_(*this, anchors), queue_(queue),
       clock_(anchor_->time, unit), counts_(options.locking), guarded_(new guarded(*this, driver)) {}
 
@@ -71,8 +71,8 @@ void core::guarded::refuse(wait_node& wait, wait_node::result_state why) noexcep
 // With n threads, each n-th time: the counts of all of them must be read.
 void core::guarded::note_peak(const thread_block& counts) noexcept {
     const std::size_t threads = counts_.size();
-    if (++unseen_ >= threads) {
-        unseen_ = 0;
+    if (++starts_since_peak_ >= threads) {
+        starts_since_peak_ = 0;
         const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.pending();
         peak_pending_ = (std::max)(peak_pending_, pending);
     }
@@ -84,7 +84,7 @@ void core::guarded::file(timer_state& s) noexcept {
     delivery_.unlist(s);
     book_.file(s);
     note_crowd();
-    if (rest_ != rest::nothing ? s.deadline() != book_.seen() + 1
+    if (rest_ != rest::nothing ? s.deadline() != book_.tick_read() + 1
                                : s.deadline() > alarm_.armed_for()) {
         return; // The turn under way, the next one, or the driver's wake-up comes in time.
     }
@@ -100,10 +100,10 @@ void core::guarded::file(timer_state& s) noexcept {
         }
         return;
     }
-    book_.see(now);
+    book_.note_reading(now);
     if (book::is_due(s.expiry.get(), now)) {
-        if (s.deadline() > book_.seen()) {
-            book_.file_at(s, book_.seen());
+        if (s.deadline() > book_.tick_read()) {
+            book_.file_at(s, book_.tick_read());
         }
         want_turn(now);
         return;

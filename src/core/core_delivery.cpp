@@ -46,7 +46,7 @@ void core::guarded::claim(wait_node& wait) noexcept {
     if (expires_when_delivered(wait.kind)) {
         counts.expired(wait.kind);
     }
-    const std::chrono::nanoseconds of_tick(s.note()); // As expire() has noted it.
+    const std::chrono::nanoseconds of_tick(s.spare_word()); // As expire() has noted it.
     measured_.get().lateness.add(of_tick);
     if (handler_delay_) {
         // The expiry may be another one since drain().
@@ -54,7 +54,7 @@ void core::guarded::claim(wait_node& wait) noexcept {
         handler_delay_->add(
             std::chrono::nanoseconds(difference_saturating(of_tick.count(), late.count())));
     }
-    ASIO_WHEEL_PROBE2(deliver, &s, s.note());
+    ASIO_WHEEL_PROBE2(deliver, &s, s.spare_word());
     delivery_.detach(wait);
     delivery_.settle(s);
 }
@@ -77,9 +77,9 @@ bool core::prepare_destroy(wait_node& wait) noexcept {
     return true;
 }
 
-core::arrival core::arrive(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
-    lifetime->mutex.lock("a handler on another executor");
-    const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
+core::arrival core::arrive(const core_lock_ptr& shared, wait_node& wait) noexcept {
+    shared->mutex.lock("a handler on another executor");
+    const std::lock_guard<optional_mutex> lock(shared->mutex, std::adopt_lock);
     switch (wait.result) {
     case wait_node::result_state::waiting:
         wait.move_to(wait_node::location::timer);
@@ -88,26 +88,26 @@ core::arrival core::arrive(const lifetime_ptr& lifetime, wait_node& wait) noexce
         return arrival::dropped;
     default:
         if (wait.owner != nullptr) {
-            lifetime->core->guarded_->claim(wait);
+            shared->core->guarded_->claim(wait);
         } else if (wait.result == wait_node::result_state::due &&
                    needs_wheel_when_delivered(wait.kind)) {
             return arrival::dropped; // The core has ended.
         }
-        if (lifetime->core != nullptr) {
-            lifetime->core->guarded_->note_end_elsewhere();
+        if (shared->core != nullptr) {
+            shared->core->guarded_->note_end_elsewhere();
         }
         return arrival::claimed; // Or it was aborted.
     }
 }
 
 // The caller destroys the wait without the lock: the core may have ended by then.
-void core::abandon(const lifetime_ptr& lifetime, wait_node& wait) noexcept {
-    lifetime->mutex.lock("the end of another context");
-    const std::lock_guard<optional_mutex> lock(lifetime->mutex, std::adopt_lock);
-    if (lifetime->core == nullptr) {
+void core::abandon(const core_lock_ptr& shared, wait_node& wait) noexcept {
+    shared->mutex.lock("the end of another context");
+    const std::lock_guard<optional_mutex> lock(shared->mutex, std::adopt_lock);
+    if (shared->core == nullptr) {
         return;
     }
-    guarded& g = *lifetime->core->guarded_;
+    guarded& g = *shared->core->guarded_;
     if (wait.owner != nullptr) { // Otherwise it was aborted.
         const bool waited = wait.is_waiting();
         g.delivery_.detach_and_remove(wait);

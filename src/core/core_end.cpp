@@ -14,12 +14,12 @@ namespace asio_wheel::detail {
 core::~core() = default; // Here: its members are those of the library.
 
 void core::after_fork() {
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
     guarded_->alarm_.after_fork();
 }
 
 bool core::end(wait_list& doomed) noexcept {
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
     guarded& g = *guarded_;
     g.begin_to_close();
     g.stall_.end();
@@ -47,8 +47,8 @@ bool core::end(wait_list& doomed) noexcept {
 }
 
 void core::end() noexcept {
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
-    lifetime_->core = nullptr;
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
+    lock_->core = nullptr;
 }
 
 // On Windows, the end of a context destroys operations in its queue until no work is left. If too

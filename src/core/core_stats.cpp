@@ -17,7 +17,7 @@
 namespace asio_wheel::detail {
 
 wheel_stats core::stats() const {
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
     counts_.forget_ended();
     const wait_counts counts = counts_.sum();
     wheel_stats result;
@@ -47,13 +47,13 @@ wheel_stats core::stats() const {
 }
 
 std::size_t core::pending() const {
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
     counts_.forget_ended();
     return static_cast<std::size_t>(counts_.pending());
 }
 
 wake_up_history::counts core::recent_wake_ups() const {
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
     const auto& measured = guarded_->measured_.if_any();
     return measured ? measured->wake_ups.until(unit().seconds_of(now()))
                     : wake_up_history::counts();
@@ -63,7 +63,7 @@ wake_up_history::counts core::recent_wake_ups() const {
 recent_lateness core::lateness() {
     lateness_meter::sample latest;
     {
-        const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+        const std::lock_guard<optional_mutex> guard(lock_->mutex);
         const auto& measured = guarded_->measured_.if_any();
         if (!measured) {
             return {};
@@ -71,7 +71,7 @@ recent_lateness core::lateness() {
         latest.thread = measured->meter.thread();
     }
     latest.time = processor_time_of(latest.thread);
-    const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
     latest.lag = guarded_->measured_.get().loop_lag.sum();
     latest.when = unit().nanoseconds_of(now());
     return guarded_->measured_.get().meter.recent(latest);
@@ -98,7 +98,7 @@ wheel_occupancy core::occupancy(std::size_t most_cells) const {
         level.slot_width = std::chrono::nanoseconds(
             static_cast<std::int64_t>(width > longest / tick ? longest : width * tick));
         for (std::size_t cell = 0; cell < level.fill.size();) {
-            const std::lock_guard<optional_mutex> guard(lifetime_->mutex);
+            const std::lock_guard<optional_mutex> guard(lock_->mutex);
             level.current = static_cast<std::size_t>(clock_.round_down(now()) / width % slots);
             const std::size_t end = (std::min)(cell + at_once, level.fill.size());
             for (; cell < end; ++cell) {

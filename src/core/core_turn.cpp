@@ -24,7 +24,7 @@ void* core::on_wake_up(std::uint64_t turn) noexcept {
 void* core::guarded::on_wake_up(locked& guard, std::uint64_t turn) noexcept {
     const time_count now = clock_.now();
     void* first = nullptr;
-    if (alarm_.fired(turn)) {
+    if (alarm_.take_call(turn)) {
         first = wake_up(guard, now);
     } else {
         ++measured_.get().wake_ups.at(unit().seconds_of(now)).moved;
@@ -130,7 +130,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
     overtaken_ = false;
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
-    if (alarm_.armed_for() <= book_.seen()) {
+    if (alarm_.armed_for() <= book_.tick_read()) {
         // This turn has done what the driver would wake up for. The driver's handler may already be
         // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
         // them.
@@ -170,7 +170,7 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
     // Or it was just postponed.
     const auto late =
         unit().nanoseconds_of(expiry < now ? difference_saturating(expiry, now) : time_count(0));
-    s.note(static_cast<std::uint64_t>(late.count()));
+    s.spare_word(static_cast<std::uint64_t>(late.count()));
     ASIO_WHEEL_PROBE2(expire, &s, late.count());
     std::size_t due = 0;
     s.waits.for_each([&](wait_node& wait) {
@@ -186,7 +186,7 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
 
 // Whether a turn ends after this slice, however much is left.
 bool core::guarded::must_end_turn() const noexcept {
-    return paused() || stopped_ || closing_ || core_.lifetime_->mutex.is_contended();
+    return paused() || stopped_ || closing_ || core_.lock_->mutex.is_contended();
 }
 
 // Queues a turn, or lets the one under way queue its rest.

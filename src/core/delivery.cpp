@@ -47,7 +47,7 @@ void delivery::disconnect_slot(wait_node& wait) noexcept {
 void delivery::settle(timer_state& s) noexcept {
     if (s.waits.empty()) {
         unlist(s);
-        s.set_life(s.filed() ? timer_life::tombstone : timer_life::unknown);
+        s.set_life(s.filed() ? timer_life::tombstone : timer_life::inactive);
     }
 }
 

@@ -96,7 +96,7 @@ core::pending_walk::walk::walk(core& c)
 core::pending_walk::walk::~walk() {
     const locked guard(core_, "for_each_pending()");
     walk_.take_bookmark();
-    bookmark_.set_life(timer_life::unknown);
+    bookmark_.set_life(timer_life::inactive);
     guard->book_.begin_walk(0);
 }
 
@@ -123,7 +123,7 @@ void core::pending_walk::walk::slice(See see) {
     const locked guard(core_, "for_each_pending()");
     const visit others(core_);
     const wheel_walk::progress passed = walk_.step(found_);
-    bookmark_.set_life(passed.more ? timer_life::tombstone : timer_life::unknown);
+    bookmark_.set_life(passed.more ? timer_life::tombstone : timer_life::inactive);
     const time_count now = core_.now();
     for (std::size_t i = 0; i < passed.found; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
@@ -132,7 +132,7 @@ void core::pending_walk::walk::slice(See see) {
         }
     }
     if (!passed.more) {
-        ended_ = !guard->book_.take_missed();
+        ended_ = !guard->book_.take_walk_missed();
     }
 }
 

@@ -99,7 +99,7 @@ BOOST_FIXTURE_TEST_CASE(an_alarm_knows_what_it_is_armed_for, scene) {
 BOOST_FIXTURE_TEST_CASE(the_driver_calls_for_the_turn_that_it_was_armed_for, scene) {
     for (int i = 0; i < 3; ++i) {
         const std::uint64_t turn = arm(7);
-        BOOST_TEST(clock.fired(turn));
+        BOOST_TEST(clock.take_call(turn));
         BOOST_TEST(is_disarmed());
         BOOST_TEST(clock.to_come() == 0U);
     }
@@ -112,10 +112,10 @@ BOOST_FIXTURE_TEST_CASE(an_earlier_tick_begins_a_new_turn_before_it_cancels_the_
     BOOST_TEST(old != fresh);
     BOOST_TEST((driver.calls == std::vector<call>{{false, old}, {false, fresh}, {true, old}}));
     BOOST_TEST(clock.to_come() == 2U);
-    BOOST_TEST(!clock.fired(old)); // It was cancelled,
-    BOOST_TEST(is_armed_for(5));   // and does not count as the other.
+    BOOST_TEST(!clock.take_call(old)); // It was cancelled,
+    BOOST_TEST(is_armed_for(5));       // and does not count as the other.
     BOOST_TEST(clock.to_come() == 1U);
-    BOOST_TEST(clock.fired(fresh));
+    BOOST_TEST(clock.take_call(fresh));
     BOOST_TEST(clock.to_come() == 0U);
 }
 
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(without_memory_for_a_turn_the_one_before_goes_on, scene)
     BOOST_TEST(clock.due() == 65);
     BOOST_TEST(clock.to_come() == 1U);
     BOOST_TEST(driver.calls.size() == 1U); // Nothing was cancelled.
-    BOOST_TEST(clock.fired(turn));
+    BOOST_TEST(clock.take_call(turn));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_call_after_the_alarm_was_disarmed_is_not_wanted, scene) {
@@ -139,16 +139,16 @@ BOOST_FIXTURE_TEST_CASE(a_call_after_the_alarm_was_disarmed_is_not_wanted, scene
     clock.disarm(); // Once is enough.
     BOOST_TEST((driver.calls == std::vector<call>{{false, turn}, {true, turn}}));
     BOOST_TEST(clock.to_come() == 1U);
-    BOOST_TEST(!clock.fired(turn));
+    BOOST_TEST(!clock.take_call(turn));
     BOOST_TEST(is_disarmed());
     BOOST_TEST(clock.to_come() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_turn_that_has_come_needs_no_cancellation, scene) {
-    BOOST_TEST(clock.fired(arm(7)));
+    BOOST_TEST(clock.take_call(arm(7)));
     clock.disarm();
     BOOST_TEST(driver.calls.size() == 1U);
-    BOOST_TEST(clock.fired(arm(7)));
+    BOOST_TEST(clock.take_call(arm(7)));
     BOOST_TEST(driver.calls.size() == 2U);
 }
 

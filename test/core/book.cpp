@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(an_expiry_is_due_when_it_has_come_but_for_the_end_of_the_ra
 
 BOOST_FIXTURE_TEST_CASE(a_new_book_has_seen_nothing, scene) {
     BOOST_TEST(b.next() == no_tick);
-    BOOST_TEST(b.seen() == 0U);
+    BOOST_TEST(b.tick_read() == 0U);
     BOOST_TEST(b.walk() == 0U);
     BOOST_TEST(b.cascaded() == 0U);
     BOOST_TEST(!b.was_due(1'000));
@@ -64,15 +64,15 @@ BOOST_FIXTURE_TEST_CASE(a_timer_is_due_when_its_tick_has_begun_and_never_before,
     BOOST_TEST(b.next() == 5U);
     BOOST_TEST(slice(1'049).empty());
     BOOST_TEST(s.filed());
-    BOOST_TEST(b.seen() == 4U);
+    BOOST_TEST(b.tick_read() == 4U);
     BOOST_TEST(b.pass_time() == 1'049);
     BOOST_TEST(b.was_due(1'049));
     BOOST_TEST(!b.was_due(1'050));
     BOOST_TEST((slice(1'050) == found_timers{&s}));
-    BOOST_TEST(b.seen() == 5U);
+    BOOST_TEST(b.tick_read() == 5U);
     BOOST_TEST(b.next() == no_tick);
-    b.see(1'069);
-    BOOST_TEST(b.seen() == 6U);
+    b.note_reading(1'069);
+    BOOST_TEST(b.tick_read() == 6U);
     BOOST_TEST(b.pass_time() == 1'050);
 }
 
@@ -115,7 +115,7 @@ BOOST_FIXTURE_TEST_CASE(a_tombstone_is_dropped_when_its_tick_comes, scene) {
     const timer_state& dropped = tombstone(1'050);
     const timer_state& kept = tombstone(1'060);
     BOOST_TEST(slice(1'050).empty());
-    BOOST_TEST((dropped.life() == timer_life::unknown));
+    BOOST_TEST((dropped.life() == timer_life::inactive));
     BOOST_TEST(!dropped.filed());
     BOOST_TEST((kept.life() == timer_life::tombstone));
     BOOST_TEST(kept.filed());
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(a_tombstone_is_dropped_when_its_slot_is_filed_again, sce
     const timer_state& a = wait_until(1'090); // Both are in the slot of ticks 8 to 15.
     const timer_state& dropped = tombstone(1'120);
     BOOST_TEST((slice(1'090) == found_timers{&a}));
-    BOOST_TEST((dropped.life() == timer_life::unknown));
+    BOOST_TEST((dropped.life() == timer_life::inactive));
     BOOST_TEST(b.next() == no_tick);
     BOOST_TEST(b.cascaded() == 0U);
 }
@@ -201,9 +201,9 @@ BOOST_FIXTURE_TEST_CASE(a_timer_takes_the_place_of_another, scene) {
     BOOST_TEST(!from.filed());
     b.remove(to);
 
-    from.note(99); // One that is not filed has a note.
+    from.spare_word(99); // One that is not filed has a spare word.
     b.replace(from, to);
-    BOOST_TEST(to.note() == 99U);
+    BOOST_TEST(to.spare_word() == 99U);
     BOOST_TEST(!to.filed());
 }
 
@@ -232,17 +232,17 @@ BOOST_FIXTURE_TEST_CASE(a_walk_has_missed_what_moves_before_it_was_seen, scene) 
     timer_state& seen = wait_until(1'050);
     b.begin_walk(3);
     BOOST_TEST(b.walk() == 3U);
-    BOOST_TEST(!b.take_missed());
+    BOOST_TEST(!b.take_walk_missed());
     seen.seen_by_walk = 3;
     b.file(seen);
-    BOOST_TEST(!b.take_missed());
+    BOOST_TEST(!b.take_walk_missed());
     b.file(unseen);
     b.file(seen);
-    BOOST_TEST(b.take_missed());
-    BOOST_TEST(!b.take_missed()); // It is told once.
+    BOOST_TEST(b.take_walk_missed());
+    BOOST_TEST(!b.take_walk_missed()); // It is told once.
     b.file(unseen);
     b.begin_walk(4);
-    BOOST_TEST(!b.take_missed()); // Of another walk.
+    BOOST_TEST(!b.take_walk_missed()); // Of another walk.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timer_that_is_filed_during_a_walk_need_not_be_seen, scene) {
@@ -250,7 +250,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_that_is_filed_during_a_walk_need_not_be_seen, sc
     timer_state& s = wait_until(1'050);
     BOOST_TEST(s.seen_by_walk == 3U);
     b.file(s);
-    BOOST_TEST(!b.take_missed());
+    BOOST_TEST(!b.take_walk_missed());
     b.begin_walk(0);
     b.remove(s);
     b.file(s);
@@ -262,7 +262,7 @@ BOOST_FIXTURE_TEST_CASE(a_walk_has_missed_what_is_filed_again_with_its_slot, sce
     wait_until(1'120); // In the same slot.
     b.begin_walk(3);
     BOOST_TEST(slice(1'080).size() == 1U);
-    BOOST_TEST(b.take_missed());
+    BOOST_TEST(b.take_walk_missed());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_walk_has_missed_what_was_postponed, scene) {
@@ -270,7 +270,7 @@ BOOST_FIXTURE_TEST_CASE(a_walk_has_missed_what_was_postponed, scene) {
     s.expiry.set(1'080);
     b.begin_walk(3);
     BOOST_TEST(slice(1'050).empty());
-    BOOST_TEST(b.take_missed());
+    BOOST_TEST(b.take_walk_missed());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

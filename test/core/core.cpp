@@ -53,7 +53,7 @@ struct world {
     }
     ~world() {
         for (armed& a : waits) {
-            if (a.timer.life() != timer_life::unknown) {
+            if (a.timer.life() != timer_life::inactive) {
                 core->remove(a.timer);
             }
         }
@@ -182,7 +182,7 @@ BOOST_FIXTURE_TEST_CASE(an_idle_core_arms_no_driver_and_has_no_work, world) {
     armed& a = start_at(1'095);
     BOOST_TEST(core.queue.work() == 1);
     core->remove(a.timer);
-    BOOST_TEST((a.timer.life() == timer_life::unknown));
+    BOOST_TEST((a.timer.life() == timer_life::inactive));
     core.run_until(1'000);
     BOOST_TEST(core.queue.work() == 0);
     BOOST_TEST(!core.driver.armed_for().has_value());
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(the_end_destroys_what_waits_and_what_is_queued) {
     }
     for (const armed& a : waits) {
         BOOST_TEST(a.ended() == 1);
-        BOOST_TEST((a.timer.life() == timer_life::unknown));
+        BOOST_TEST((a.timer.life() == timer_life::inactive));
     }
 }
 

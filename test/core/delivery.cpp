@@ -165,7 +165,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_leaves_the_wheel_with_the_last_wait_that_is_remo
     BOOST_TEST((timer.life() == timer_life::guarded));
     d.detach_and_remove(second);
     BOOST_TEST(!timer.filed());
-    BOOST_TEST((timer.life() == timer_life::unknown));
+    BOOST_TEST((timer.life() == timer_life::inactive));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_timer_without_waits_is_a_tombstone_as_long_as_it_is_filed, scene) {
@@ -177,7 +177,7 @@ BOOST_FIXTURE_TEST_CASE(a_timer_without_waits_is_a_tombstone_as_long_as_it_is_fi
     BOOST_TEST((timer.life() == timer_life::tombstone));
     entries.remove(timer);
     d.settle(timer);
-    BOOST_TEST((timer.life() == timer_life::unknown));
+    BOOST_TEST((timer.life() == timer_life::inactive));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_slot_that_is_disconnected_does_not_reach_the_wait, scene) {
@@ -327,7 +327,7 @@ BOOST_FIXTURE_TEST_CASE(a_due_wait_that_leaves_is_counted_and_its_timer_is_liste
     BOOST_TEST(d.due_elsewhere() == 0U);
     d.settle(timer);
     BOOST_TEST(d.first_listed() == nullptr);
-    BOOST_TEST((timer.life() == timer_life::unknown));
+    BOOST_TEST((timer.life() == timer_life::inactive));
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_leaves_only_at_its_turn, scene) {

@@ -130,7 +130,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_postponed_or_cancelled_is_not_the_first, scene)
     const timer_state& cancelled = tombstone(1'053);
     BOOST_TEST(!find_first(6).has_value());
     BOOST_TEST(postponed.deadline() == 8U);
-    BOOST_TEST((cancelled.life() == timer_life::unknown));
+    BOOST_TEST((cancelled.life() == timer_life::inactive));
     BOOST_TEST(b.entries().size() == 1U);
     BOOST_TEST(b.cascaded() == 1U);
 }
@@ -171,7 +171,7 @@ BOOST_FIXTURE_TEST_CASE(the_end_takes_all_timers_with_waits, scene) {
         BOOST_TEST((s->life() == timer_life::guarded)); // Its owner needs the lock.
         BOOST_TEST(!s->filed());
     }
-    BOOST_TEST((dropped.life() == timer_life::unknown));
+    BOOST_TEST((dropped.life() == timer_life::inactive));
     BOOST_TEST(b.entries().empty());
 }
 

@@ -35,7 +35,7 @@ struct scene {
 
     // As if it were filed.
     void begin_as(timer_life life) {
-        if (life != timer_life::unknown) {
+        if (life != timer_life::inactive) {
             timer.set_life(timer_life::waiting);
             timer.set_life(life);
         }
@@ -51,7 +51,7 @@ struct scene {
     }
 };
 
-constexpr timer_life lives[] = {timer_life::unknown, timer_life::tombstone, timer_life::waiting,
+constexpr timer_life lives[] = {timer_life::inactive, timer_life::tombstone, timer_life::waiting,
                                 timer_life::guarded, timer_life::due};
 
 } // namespace
@@ -115,9 +115,9 @@ BOOST_AUTO_TEST_CASE(a_wait_starts_on_a_tombstone_and_nowhere_else) {
 
 BOOST_FIXTURE_TEST_CASE(a_start_that_comes_after_the_tombstone_was_dropped_leaves_nothing, scene) {
     begin_as(timer_life::tombstone);
-    before_exchange = [this] { BOOST_TEST((timer.visit_life() == timer_life::unknown)); };
+    before_exchange = [this] { BOOST_TEST((timer.drop_if_tombstone() == timer_life::inactive)); };
     BOOST_TEST(!timer.try_start(wait, true));
-    BOOST_TEST((timer.life() == timer_life::unknown));
+    BOOST_TEST((timer.life() == timer_life::inactive));
     BOOST_TEST(timer.waits.empty());
     BOOST_TEST(wait.owner == nullptr);
 }
@@ -125,7 +125,7 @@ BOOST_FIXTURE_TEST_CASE(a_start_that_comes_after_the_tombstone_was_dropped_leave
 BOOST_FIXTURE_TEST_CASE(a_visit_that_comes_after_a_start_does_not_drop_the_tombstone, scene) {
     begin_as(timer_life::tombstone);
     before_exchange = [this] { BOOST_TEST(timer.try_start(wait, true)); };
-    BOOST_TEST((timer.visit_life() == timer_life::waiting));
+    BOOST_TEST((timer.drop_if_tombstone() == timer_life::waiting));
     BOOST_TEST((timer.life() == timer_life::waiting));
 }
 
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(what_a_visit_has_left_tells_whether_it_saw_the_cancellation
         s.begin_as(life);
         BOOST_TEST(!s.timer.was_cancelled()); // Another thread has taken the wait.
         s.timer.waits.push_back(s.wait);
-        const bool cancelled = life == timer_life::tombstone || life == timer_life::unknown;
+        const bool cancelled = life == timer_life::tombstone || life == timer_life::inactive;
         BOOST_TEST(s.timer.was_cancelled() == cancelled);
     }
 }

@@ -365,7 +365,7 @@ private:
 
     // The core knows of it. Otherwise the core may have ended.
     [[nodiscard]] bool linked(const place& p) const {
-        const bool known = p.owned && p.state().life() != timer_life::unknown;
+        const bool known = p.owned && p.state().life() != timer_life::inactive;
         require(known || p.waiting.empty() || dying_, "the core knows of timers with waits");
         return known;
     }
@@ -376,7 +376,7 @@ private:
             disturb(p);
             abort_first(p, p.waiting.size());
             core_->remove(p.state());
-            require(p.state().life() == timer_life::unknown, "the core forgets what is removed");
+            require(p.state().life() == timer_life::inactive, "the core forgets what is removed");
         }
         p.owned.reset();
         p.waiting.clear(); // The core ends.
@@ -423,7 +423,7 @@ private:
         p.several = !p.waiting.empty();
         if (p.waiting.empty()) {
             decide(p, p.expiry);
-            p.undisturbed = p.state().life() == timer_life::unknown;
+            p.undisturbed = p.state().life() == timer_life::inactive;
         }
         p.undisturbed = p.undisturbed && !p.reached;
         p.waiting.push_back(id);
@@ -536,7 +536,7 @@ private:
             disturb(from);
             core_->move(from.state(), to.state());
         }
-        require(from.state().life() == timer_life::unknown, "what was moved from is as new");
+        require(from.state().life() == timer_life::inactive, "what was moved from is as new");
         std::swap(from, to);
         std::swap(from.owned, to.owned); // All but the timers themselves.
         for (const std::size_t id : to.waiting) {
@@ -618,7 +618,7 @@ private:
 
     // The core has ended, and frees what it has kept.
     void free(timer& t) noexcept {
-        require(t.state.life() == timer_life::unknown, "the end forgets all timers");
+        require(t.state.life() == timer_life::inactive, "the end forgets all timers");
         require(std::erase(kept_, &t) == 1, "what is kept is freed once");
         delete &t;
     }
@@ -1140,7 +1140,7 @@ private:
             require(w.state == phase::over || w.dispatched, "the end of a context ends its waits");
         }
         for (const place& p : places_) {
-            require(!p.owned || p.state().life() == timer_life::unknown,
+            require(!p.owned || p.state().life() == timer_life::inactive,
                     "the end of a context forgets its timers");
         }
     }

@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(a_handler_may_destroy_its_timer_while_async_wait_has_not_re
         const std::string name = c.name;
         for (const bool awake : {false, true}) {
             for (const step& other : {others::run, others::drain}) {
-                if (name == "unknown" || name == "tombstone") {
+                if (name == "inactive" || name == "tombstone") {
                     explore_all("core_own_" + name + (awake ? "_awake_" : "_") + other.name, most,
                                 {.schedules = 20}, [&] {
                                     core_scene s;

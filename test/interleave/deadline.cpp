@@ -78,7 +78,7 @@ public:
                 return false;
             }
             if (!aborts) {
-                timer_->set_life(detail::timer_life::unknown); // The last access to it.
+                timer_->set_life(detail::timer_life::inactive); // The last access to it.
             }
         }
         handler h(std::move(op->function)); // The memory is freed before the upcall.
@@ -94,7 +94,7 @@ public:
         const std::lock_guard<detail::mutex> guard(mutex_);
         wait* const op = std::exchange(pending_, nullptr);
         if (op != nullptr) {
-            timer.set_life(detail::timer_life::unknown);
+            timer.set_life(detail::timer_life::inactive);
             ++withdrawn;
         }
         user_.store(false);

@@ -53,14 +53,14 @@ struct scene {
         const std::lock_guard<mutex> guard(lock);
         if (timer.life() == timer_life::due) {
             timer.waits.clear();
-            timer.set_life(timer_life::unknown);
+            timer.set_life(timer_life::inactive);
         }
     }
 
     void look(time_count now) {
         const std::lock_guard<mutex> guard(lock);
         visits.begin();
-        const timer_life life = timer.visit_life();
+        const timer_life life = timer.drop_if_tombstone();
         if ((life == timer_life::waiting || life == timer_life::guarded) &&
             timer.expiry.get_in_visit() <= now) {
             check(!timer.waits.empty(), "a timer that waits has a wait");
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_start_or_the_visit_that_drops_the_tombstone_wins) {
         bool waits = false;
         together([&] { waits = s.start(); }, [&] { s.visit(1); });
         check(waits == s.due, "the visit sees what has started, and nothing else");
-        check(waits || s.timer.life() == timer_life::unknown, "or the timer has left the wheel");
+        check(waits || s.timer.life() == timer_life::inactive, "or the timer has left the wheel");
         check(waits || (s.timer.waits.empty() && s.wait.owner == nullptr),
               "a start that fails leaves nothing");
         outcome(waits ? "due" : "dropped");
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(owners_meet_a_visit_as_long_as_its_count_stays_odd) {
 
 BOOST_AUTO_TEST_CASE(only_the_states_of_the_table_can_be_left_without_the_lock) {
     for (const bool concurrent : {false, true}) {
-        for (const timer_life life : {timer_life::unknown, timer_life::guarded, timer_life::due}) {
+        for (const timer_life life : {timer_life::inactive, timer_life::guarded, timer_life::due}) {
             scene s(timer_life::waiting);
             s.timer.waits.clear();
             s.timer.set_life(life);

@@ -10,7 +10,7 @@
 
 #include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/core.hpp>
-#include <asio_wheel/detail/core/core_lifetime.hpp>
+#include <asio_wheel/detail/core/core_lock.hpp>
 #include <asio_wheel/detail/core/ports.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/wait_list.hpp>
@@ -339,7 +339,7 @@ public:
                                          .tick = options.tick.count(),
                                          .is_steady = ports.is_steady},
                       anchors_, queue, driver, nullptr);
-        lifetime_.emplace(core_->lifetime());
+        shared_.emplace(core_->shared_lock());
     }
     manual_core(const manual_core&) = delete;
     manual_core& operator=(const manual_core&) = delete;
@@ -465,7 +465,7 @@ public:
         detail::wait_node* const wait = executor.next();
         if (wait != nullptr) {
             const on_path here(path::arrive);
-            detail::core::abandon(detail::lifetime_ptr(*lifetime_), *wait);
+            detail::core::abandon(detail::core_lock_ptr(*shared_), *wait);
             destroy(*wait);
         }
         return wait != nullptr;
@@ -535,7 +535,7 @@ private:
 
     void arrive(detail::wait_node& wait) {
         const on_path here(path::arrive);
-        switch (detail::core::arrive(detail::lifetime_ptr(*lifetime_), wait)) {
+        switch (detail::core::arrive(detail::core_lock_ptr(*shared_), wait)) {
         case detail::core::arrival::waits:
             break;
         case detail::core::arrival::claimed:
@@ -591,7 +591,7 @@ private:
     static inline detail::wheel_anchor::list anchors_;
 
     std::optional<detail::core> core_;
-    std::optional<detail::lifetime_ptr> lifetime_;
+    std::optional<detail::core_lock_ptr> shared_;
 };
 
 } // namespace asio_wheel::test

@@ -138,7 +138,7 @@ private:
     [[nodiscard]] static std::string object_name(const birth& b) {
         using pair = std::pair<std::string_view, const char*>;
         static constexpr std::array known{
-            pair("core_lifetime", "the wheel's owners"),
+            pair("core_lock", "the wheel's owners"),
             pair("wheel_time", "the clock's mode"),
             pair("wheel_core", "the wheel's state"),
             pair("visit_count", "the wheel's state"),

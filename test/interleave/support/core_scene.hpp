@@ -35,7 +35,7 @@ struct scene_timer {
     std::optional<detail::timer_state> state{std::in_place};
     time_count earliest = 0; ///< Of its expiries since it was re-armed.
     std::size_t moved = 0;   ///< What postpone() has returned, if nothing has followed.
-    timer_life seen = timer_life::unknown;
+    timer_life seen = timer_life::inactive;
 };
 
 /// A wait, and the cancellation slot that it may have.
@@ -134,19 +134,19 @@ public:
         t.earliest = std::min(t.earliest, expiry);
         return t.moved;
     }
-    /// `to` is unknown.
+    /// `to` is inactive.
     void move(scene_timer& from, scene_timer& to) {
         const on_path here(path::move);
         from.moved = 0;
         to.earliest = from.earliest;
-        if (from.state->life() != timer_life::unknown) {
+        if (from.state->life() != timer_life::inactive) {
             core->move(*from.state, *to.state);
         }
     }
     void destroy(scene_timer& t) {
         const on_path here(path::destroy);
         uncounted_ = true;
-        if (t.state->life() != timer_life::unknown) {
+        if (t.state->life() != timer_life::inactive) {
             core->remove(*t.state);
         }
         t.state.reset();
@@ -261,7 +261,7 @@ private:
             }
         };
         for (scene_timer& t : timers_) {
-            compare(lives(), t.seen, t.state ? t.state->life() : timer_life::unknown);
+            compare(lives(), t.seen, t.state ? t.state->life() : timer_life::inactive);
         }
         for (scene_wait& w : waits_) {
             if (w.started && w.ended() == 0) {
@@ -288,7 +288,7 @@ private:
             check_timers();
             pass(a_long_time);
             for (scene_timer& t : timers_) {
-                if (t.state && t.state->life() != timer_life::unknown) {
+                if (t.state && t.state->life() != timer_life::inactive) {
                     core->remove(*t.state); // A tombstone: nothing is aborted.
                 }
             }

@@ -47,7 +47,7 @@ inline const std::vector<condition>& conditions() {
         return p;
     };
     static const std::vector<condition> all{
-        {"unknown", [](core_scene& s) -> prepared { return {s.timer(1'050), s.wait()}; }},
+        {"inactive", [](core_scene& s) -> prepared { return {s.timer(1'050), s.wait()}; }},
         {"tombstone", [](core_scene& s) -> prepared { return {s.tombstone(1'050), s.wait()}; }},
         {"waiting", [](core_scene& s) { return armed(s, s.wait()); }},
         {"slotted", [](core_scene& s) { return armed(s, s.slotted_wait()); }, true},

@@ -54,7 +54,7 @@ using rest = detail::core_inspector::rest;
     return names.at(static_cast<std::size_t>(p));
 }
 [[nodiscard]] inline const char* name_of(timer_life l) {
-    constexpr std::array names{"unknown", "tombstone", "waiting", "guarded", "due"};
+    constexpr std::array names{"inactive", "tombstone", "waiting", "guarded", "due"};
     return names.at(static_cast<std::size_t>(l));
 }
 [[nodiscard]] inline const char* name_of(location l) {
@@ -139,30 +139,30 @@ private:
     using enum timer_life;
     static table<timer_life> all(
         "the life of a timer",
-        {{unknown, tombstone, {path::move}},
-         {unknown, waiting, {path::start, path::move}},
-         {unknown, guarded, {path::start, path::move}},
-         {unknown, due, {path::move}},
+        {{inactive, tombstone, {path::move}},
+         {inactive, waiting, {path::start, path::move}},
+         {inactive, guarded, {path::start, path::move}},
+         {inactive, due, {path::move}},
          {tombstone, waiting, {path::start}},
          {tombstone, guarded, {path::start, path::drain, path::shutdown}},
          {tombstone, due, {path::expire}},
          {tombstone,
-          unknown,
+          inactive,
           {path::expire, path::destroy, path::move, path::rearm, path::postpone, path::drain,
            path::shutdown}},
          {waiting, tombstone, {path::cancel, path::rearm, path::withdraw}},
          {waiting, guarded, {path::start, path::drain, path::shutdown}},
          {waiting, due, {path::expire}},
-         {waiting, unknown, {path::destroy, path::move, path::withdraw, path::rearm}},
+         {waiting, inactive, {path::destroy, path::move, path::withdraw, path::rearm}},
          {guarded, tombstone, {path::cancel, path::rearm}},
          {guarded, due, {path::expire}},
          {guarded,
-          unknown,
+          inactive,
           {path::cancel_by_slot, path::destroy, path::move, path::withdraw, path::rearm,
            path::drain, path::shutdown, path::arrive}},
          {due, guarded, {path::postpone}},
          {due,
-          unknown,
+          inactive,
           {path::deliver, path::cancel, path::rearm, path::destroy, path::move,
            path::cancel_by_slot, path::withdraw, path::arrive, path::shutdown}}});
     return all;

@@ -10,7 +10,7 @@
 //   from     to       when
 //   idle     armed    arm()
 //   armed    armed    arm(), for an earlier tick: the turn before was cancelled
-//            idle     disarm(); or the driver calls for the last turn: fired()
+//            idle     disarm(); or the driver calls for the last turn: take_call()
 
 #ifndef ASIO_WHEEL_DETAIL_CORE_ALARM_HPP
 #define ASIO_WHEEL_DETAIL_CORE_ALARM_HPP
@@ -64,7 +64,7 @@ public:
     }
 
     /// The driver calls. True if that is still wanted.
-    [[nodiscard]] bool fired(std::uint64_t turn) noexcept {
+    [[nodiscard]] bool take_call(std::uint64_t turn) noexcept {
         --to_come_;
         if (turn != turn_ || !armed()) {
             return false;

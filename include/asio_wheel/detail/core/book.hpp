@@ -78,8 +78,8 @@ public:
 
     /// The time, and the tick, of the last reading.
     [[nodiscard]] time_count pass_time() const noexcept { return pass_time_; }
-    [[nodiscard]] tick_t seen() const noexcept { return seen_; }
-    void see(time_count now) noexcept { seen_ = tick_at(now); }
+    [[nodiscard]] tick_t tick_read() const noexcept { return tick_read_; }
+    void note_reading(time_count now) noexcept { tick_read_ = tick_at(now); }
 
     /// When the next turn has to come, or no_tick. What is held back is visited again when its tick
     /// has begun, not at once.
@@ -136,17 +136,19 @@ public:
     void begin_walk(std::uint8_t number) noexcept;
     [[nodiscard]] std::uint8_t walk() const noexcept { return walk_; }
     /// Whether the walk may have missed a timer that was moved; and forgets it.
-    [[nodiscard]] bool take_missed() noexcept { return std::exchange(missed_, false); }
+    [[nodiscard]] bool take_walk_missed() noexcept { return std::exchange(walk_missed_, false); }
 
 private:
     [[nodiscard]] static tick_t query_deadline(void* self, wheel_entry& entry) noexcept;
 
-    [[nodiscard]] bool becomes_due(timer_state& s, time_count now, bool hold) noexcept;
+    [[nodiscard]] bool make_due_or_refile(timer_state& s, time_count now, bool hold) noexcept;
     bool file_again(timer_state& s) noexcept;
     [[nodiscard]] static bool take_over(timer_state& s) noexcept;
     void begin_pass() noexcept;
     [[nodiscard]] std::span<wheel_entry*> found() const noexcept { return {found_.get(), budget_}; }
-    void note_moved(const timer_state& s) noexcept { missed_ = missed_ || s.seen_by_walk != walk_; }
+    void note_moved(const timer_state& s) noexcept {
+        walk_missed_ = walk_missed_ || s.seen_by_walk != walk_;
+    }
 
     wheel_clock& clock_;
     wheel wheel_;
@@ -156,9 +158,9 @@ private:
     const std::unique_ptr<wheel_entry*[]> found_;
     const std::unique_ptr<due_timer[]> order_;
     bool in_pass_ = false; // The last slice did not finish its pass.
-    bool missed_ = false;
+    bool walk_missed_ = false;
     std::uint8_t walk_ = 0; // The number of the walk that is under way, or 0.
-    tick_t seen_ = 0;
+    tick_t tick_read_ = 0;
     time_count pass_time_ = before_all;
     std::uint64_t refiled_ = 0;
 };

@@ -36,7 +36,7 @@
 #define ASIO_WHEEL_DETAIL_CORE_CORE_HPP
 
 #include <asio_wheel/detail/core/clock_port.hpp>
-#include <asio_wheel/detail/core/core_lifetime.hpp>
+#include <asio_wheel/detail/core/core_lock.hpp>
 #include <asio_wheel/detail/core/ports.hpp>
 #include <asio_wheel/detail/core/probe.hpp>
 #include <asio_wheel/detail/core/spare_timers.hpp>
@@ -78,7 +78,7 @@ public:
 
     [[nodiscard]] wheel_anchor& anchor() const noexcept { return *anchor_; }
     [[nodiscard]] const wheel_options& options() const noexcept { return options_; }
-    [[nodiscard]] const lifetime_ptr& lifetime() const noexcept { return lifetime_; }
+    [[nodiscard]] const core_lock_ptr& shared_lock() const noexcept { return lock_; }
 
     // ---- For timers. One thread at a time may use a timer; several may use different ones.
 
@@ -103,7 +103,7 @@ public:
     /// While wheel_time::wants_touches(): a touch makes the expiry later of a wait that is pending,
     /// without moving it. By any thread.
     void touched(timer_state& s) noexcept;
-    /// Puts `to`, whose life is `unknown`, in the place of `from`.
+    /// Puts `to`, whose life is `inactive`, in the place of `from`.
     void move(timer_state& from, timer_state& to) noexcept;
     void remove(timer_state& s) noexcept; // Before its end.
     /// Removes the one wait on the timer of an operation that has ended. Returns the wait, which
@@ -149,9 +149,9 @@ public:
         claimed, ///< The caller completes it.
         dropped  ///< The caller destroys it.
     };
-    [[nodiscard]] static arrival arrive(const lifetime_ptr& lifetime, wait_node& wait) noexcept;
+    [[nodiscard]] static arrival arrive(const core_lock_ptr& shared, wait_node& wait) noexcept;
     /// The executor has dropped the wait, because its context has ended.
-    static void abandon(const lifetime_ptr& lifetime, wait_node& wait) noexcept;
+    static void abandon(const core_lock_ptr& shared, wait_node& wait) noexcept;
 
     // ---- For the service.
 
@@ -217,7 +217,7 @@ private:
     // Used without the lock, and constant. Exceptions: in `counts_` each thread changes a cache
     // line of its own; the time changes when it is paused or set back.
     const wheel_options options_;
-    const lifetime_ptr lifetime_;
+    const core_lock_ptr lock_;
     const bool lock_free_; // Whether timers can be used without the lock.
     const wheel_anchor::owner anchor_;
     queue_port& queue_;

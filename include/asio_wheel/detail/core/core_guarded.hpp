@@ -138,7 +138,7 @@ struct alignas(64) core::guarded {
     bool closing_ = false;     // The context ends.
     bool behind_ = false;      // The last turn has left out what became due while others were busy.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
-    std::size_t unseen_ = 0;     // Waits that started since the peak was compared.
+    std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;
     stall_guard stall_;
     wait_list unwanted_; // Waits started after the end. They are destroyed with the service.

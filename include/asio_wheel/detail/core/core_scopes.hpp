@@ -18,7 +18,7 @@ namespace asio_wheel::detail {
 class core::locked {
 public:
     // `purpose` is for the message if a wheel without a lock is used by two threads at a time.
-    locked(core& c, const char* purpose) : core_(c), lock_(c.lifetime_->mutex, std::defer_lock) {
+    locked(core& c, const char* purpose) : core_(c), lock_(c.lock_->mutex, std::defer_lock) {
         lock(purpose);
     }
     locked(const locked&) = delete;
@@ -46,8 +46,8 @@ public:
 
 private:
     void lock(const char* purpose) {
-        core_.lifetime_->mutex.lock(purpose);
-        lock_ = std::unique_lock(core_.lifetime_->mutex, std::adopt_lock);
+        core_.lock_->mutex.lock(purpose);
+        lock_ = std::unique_lock(core_.lock_->mutex, std::adopt_lock);
     }
 
     core& core_;

@@ -17,14 +17,14 @@ class core::sole_use {
 public:
     sole_use(core& c, const char* purpose) noexcept : core_(c) {
         if (!core_.options_.locking) {
-            core_.lifetime_->mutex.enter(purpose);
+            core_.lock_->mutex.enter(purpose);
         }
     }
     sole_use(const sole_use&) = delete;
     sole_use& operator=(const sole_use&) = delete;
     ~sole_use() {
         if (!core_.options_.locking) {
-            core_.lifetime_->mutex.leave();
+            core_.lock_->mutex.leave();
         }
     }
 
@@ -39,7 +39,7 @@ class core::handler_scope {
 public:
     explicit handler_scope(core& c) noexcept
         : core_(c), counts_(c.counts_.here()), cancelled_(counts_.cancelled_so_far()) {
-        core_.lifetime_->mutex.enter("running handlers");
+        core_.lock_->mutex.enter("running handlers");
     }
     handler_scope(const handler_scope&) = delete;
     handler_scope& operator=(const handler_scope&) = delete;
@@ -48,7 +48,7 @@ public:
             counts_.cancelled_so_far() == cancelled_) {
             core_.disarm_if_idle();
         }
-        core_.lifetime_->mutex.leave();
+        core_.lock_->mutex.leave();
     }
 
 private:

@@ -4,7 +4,7 @@
 // The life of a timer as its wheel sees it: one state, in one byte.
 //
 //   state      is filed  its waits                             is changed
-//   unknown    no        none                                  by the owner, with the wheel's lock
+//   inactive   no        none                                  by the owner, with the wheel's lock
 //   tombstone  yes       none                                  by the owner, most often without the
 //   waiting    yes       one, which only the owner can cancel      lock; by anybody with it
 //   guarded    yes       some: several, or with a              with the lock
@@ -13,35 +13,35 @@
 //                        their way to other executors
 //
 //   from       to         when
-//   unknown    waiting    a wait starts, and the timer is filed
+//   inactive   waiting    a wait starts, and the timer is filed
 //              guarded    the same, for a wait with a cancellation slot
 //              tombstone  it is filed as the bookmark of a walk
 //   tombstone  waiting    a wait starts, for the last expiry or a later one: without the lock
 //              guarded    a wait with a slot starts
-//              unknown    its tick comes; the timer ends, is moved, or gets an earlier expiry; the
+//              inactive   its tick comes; the timer ends, is moved, or gets an earlier expiry; the
 //                         wheel is drained, or ends; the walk ends whose bookmark it is
 //   waiting    tombstone  the wait is cancelled: without the lock
 //              guarded    another wait starts; or the wheel is drained, or ends
 //              due        its time has come
-//              unknown    the timer ends, is moved, or gets an earlier expiry; the wait is
+//              inactive   the timer ends, is moved, or gets an earlier expiry; the wait is
 //                         withdrawn
 //   guarded    tombstone  the owner cancels the last wait
 //              due        its time has come
-//              unknown    the last wait ends otherwise: by its slot, withdrawn, or dropped; the
+//              inactive   the last wait ends otherwise: by its slot, withdrawn, or dropped; the
 //                         timer ends, is moved, or gets an earlier expiry; the wheel is drained, or
 //                         ends
 //   due        guarded    the wait is postponed before its handler was called
-//              unknown    the last wait is delivered, cancelled or dropped; the timer is moved; the
+//              inactive   the last wait is delivered, cancelled or dropped; the timer is moved; the
 //                         wheel ends
 //
-// Two transitions are not in the table. A timer that is unknown takes over any life from the timer
+// Two transitions are not in the table. A timer that is inactive takes over any life from the timer
 // whose place it takes. And in memory, a tombstone may become guarded or due, if a visit has seen
 // it waiting, and its owner has cancelled the wait since: the owner meets the visit, and looks
 // again with the lock.
 //
 // The owner of a timer is the thread that uses it. There is one owner at a time. A timer that is
-// `unknown` needs neither the lock nor the service, which may have ended. A thread of the context
-// that makes a timer `unknown` does not touch it again. A thread that makes a timer `waiting` does
+// `inactive` needs neither the lock nor the service, which may have ended. A thread of the context
+// that makes a timer `inactive` does not touch it again. A thread that makes a timer `waiting` does
 // not touch it again either, nor the wait: the handler may run at once on another thread, and
 // destroy the timer.
 //
@@ -62,22 +62,22 @@
 
 namespace asio_wheel::detail {
 
-enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due };
+enum class timer_life : std::uint8_t { inactive, tombstone, waiting, guarded, due };
 
 /// The table above.
 [[nodiscard]] constexpr bool may_follow(timer_life from, timer_life to) noexcept {
     using enum timer_life;
     switch (from) {
-    case unknown:
+    case inactive:
         return to == waiting || to == guarded || to == tombstone;
     case tombstone:
-        return to == waiting || to == guarded || to == unknown;
+        return to == waiting || to == guarded || to == inactive;
     case waiting:
         return to != waiting;
     case guarded:
-        return to == tombstone || to == due || to == unknown;
+        return to == tombstone || to == due || to == inactive;
     case due:
-        return to == guarded || to == unknown;
+        return to == guarded || to == inactive;
     }
     return false;
 }
@@ -87,7 +87,7 @@ enum class timer_life : std::uint8_t { unknown, tombstone, waiting, guarded, due
 class timer_entry : public wheel_entry {
     // First: an entry's last word has room for it. What each order is for is in litmus tests:
     // cancel_visit, start_visit, start_drop, drop_then_end and settle_then_end.
-    atomic<timer_life> life_{timer_life::unknown};
+    atomic<timer_life> life_{timer_life::inactive};
 
 public:
     bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
@@ -108,7 +108,7 @@ public:
     /// By a visit that has seen `from`. An owner that sees what it has made of the timer takes the
     /// lock.
     void overwrite_life([[maybe_unused]] timer_life from, timer_life to) noexcept {
-        BOOST_ASSERT(may_follow(from, to) && to != timer_life::unknown);
+        BOOST_ASSERT(may_follow(from, to) && to != timer_life::inactive);
         life_.store(to, std::memory_order_relaxed);
     }
 
@@ -124,7 +124,7 @@ public:
     /// By the owner of both with the lock, for a timer that takes the place of another.
     void take_life(timer_entry& from) noexcept {
         life_.store(from.life(), std::memory_order_relaxed);
-        from.life_.store(timer_life::unknown, std::memory_order_relaxed);
+        from.life_.store(timer_life::inactive, std::memory_order_relaxed);
     }
 
     /// By the owner without the lock. False if a visit was faster. `concurrent`: there is more than
@@ -141,11 +141,11 @@ public:
     }
 
     /// As life_in_visit(), for a timer that the visit has taken out of the wheel. A tombstone
-    /// becomes unknown: then the visit must not touch the timer any more.
-    [[nodiscard]] timer_life visit_life() noexcept {
+    /// becomes inactive: then the visit must not touch the timer any more.
+    [[nodiscard]] timer_life drop_if_tombstone() noexcept {
         timer_life life = life_in_visit();
         if (life == timer_life::tombstone && drop_tombstone(life)) {
-            return timer_life::unknown;
+            return timer_life::inactive;
         }
         return life;
     }
@@ -154,7 +154,7 @@ private:
     // Pairs with change_life(). Releases the timer to an owner that destroys it without the lock.
     // If a wait was faster, acquires it, and sets `seen` to what it has made of the timer.
     [[nodiscard]] bool drop_tombstone(timer_life& seen) noexcept {
-        return life_.compare_exchange_strong(seen, timer_life::unknown, std::memory_order_release,
+        return life_.compare_exchange_strong(seen, timer_life::inactive, std::memory_order_release,
                                              std::memory_order_acquire);
     }
 };

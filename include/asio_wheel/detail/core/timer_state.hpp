@@ -69,7 +69,7 @@ public:
     /// Otherwise it saw the timer waiting, and decided about the wait.
     [[nodiscard]] bool was_cancelled() const noexcept {
         const timer_life now = life();
-        return !waits.empty() && (now == timer_life::tombstone || now == timer_life::unknown);
+        return !waits.empty() && (now == timer_life::tombstone || now == timer_life::inactive);
     }
 
     /// Makes a wait wait longer: it goes on, or was due by the old expiry. An earlier time needs

@@ -5,7 +5,7 @@
 //
 // A visit is a slice of work by a thread that holds the lock and changes timers of other threads.
 // An owner without the lock may meet a visit. The visit drops a tombstone by a compare-exchange:
-// either the visit makes it `unknown`, and the owner that starts a wait takes the lock; or the
+// either the visit makes it `inactive`, and the owner that starts a wait takes the lock; or the
 // owner makes it `waiting`, and the visit sees the wait. All other changes by a visit are plain
 // stores, so that it needs no read-modify-write for each of many waits. They may overwrite what an
 // owner does to a wait, when it cancels or postpones it. So each visit is counted when it begins

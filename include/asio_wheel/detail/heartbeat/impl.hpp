@@ -69,7 +69,7 @@ public:
             wait_end_.bring_forward(core, core_access::state_of(timer_), next_expiry());
         }
         if (activity_->received.is_watched() &&
-            core_access::state_of(timer_).life() != timer_life::unknown) {
+            core_access::state_of(timer_).life() != timer_life::inactive) {
             core.touched(core_access::state_of(timer_));
         }
     }

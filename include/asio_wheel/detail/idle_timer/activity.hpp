@@ -127,7 +127,7 @@ public:
     void bring_forward(Core& core, typename Core::state& timer, time_point end) noexcept {
         // A timer that is unknown does not wait. Its core may have ended.
         if (end.time_since_epoch().count() < end_.load(std::memory_order_relaxed) &&
-            timer.life() != timer_life::unknown) {
+            timer.life() != timer_life::inactive) {
             core.bring_forward(timer, end);
         }
     }

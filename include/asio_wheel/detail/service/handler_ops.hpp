@@ -16,7 +16,7 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/core/core.hpp>
-#include <asio_wheel/detail/core/core_lifetime.hpp>
+#include <asio_wheel/detail/core/core_lock.hpp>
 #include <asio_wheel/detail/core/wait_node.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/op/dispatch.hpp>
@@ -102,7 +102,7 @@ protected:
 
     dispatched_op_base(operation::func_type function, wait_kind k, core& c, const Executor& ex,
                        Work work)
-        : Base(function, {.kind = k, .is_dispatched = true}), lifetime_(c.lifetime()),
+        : Base(function, {.kind = k, .is_dispatched = true}), lock_(c.shared_lock()),
           executor_(track_work(ex)), work_(std::move(work)) {
         prepare_dispatch(ex);
     }
@@ -111,7 +111,7 @@ protected:
     // Called by a queue. Says whether the caller must complete or destroy the operation now.
     [[nodiscard]] ASIO_WHEEL_NOINLINE arrival turn(bool runs) {
         if (this->where() == wait_node::location::executor) {
-            return runs ? core::arrive(lifetime_ptr(lifetime_), *this) : drop();
+            return runs ? core::arrive(core_lock_ptr(lock_), *this) : drop();
         }
         if (runs) {
             dispatch();
@@ -123,7 +123,7 @@ protected:
 private:
     // Its turn in the queue of the timer's context.
     void dispatch() {
-        core& c = *lifetime_->core;
+        core& c = *lock_->core;
         const core::handler_scope scope(c);
         if (c.dispatch(*this) && !dispatch_to_executor()) {
             c.dispatch_later(*this);
@@ -144,18 +144,18 @@ private:
 
     // The handler's executor has dropped the operation.
     [[nodiscard]] arrival drop() noexcept {
-        core::abandon(lifetime_ptr(lifetime_), *this);
+        core::abandon(core_lock_ptr(lock_), *this);
         return arrival::dropped;
     }
 
     // The context destroys the operation, which was not dispatched.
     [[nodiscard]] arrival forget() noexcept {
         const bool ours = this->where() == wait_node::location::queue_final ||
-                          lifetime_->core->prepare_destroy(*this);
+                          lock_->core->prepare_destroy(*this);
         return ours ? arrival::dropped : arrival::waits;
     }
 
-    lifetime_ptr lifetime_;
+    core_lock_ptr lock_;
     work_on<Executor> executor_;
     ASIO_WHEEL_NO_UNIQUE_ADDRESS Work work_;
 };

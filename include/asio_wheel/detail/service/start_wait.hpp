@@ -72,7 +72,7 @@ void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_poi
                     bool native) noexcept {
     s.native = native;
     const time_count t = clock_counts<typename Core::clock>::up(expiry);
-    if (s.life() == timer_life::unknown) {
+    if (s.life() == timer_life::inactive) {
         s.expiry.set(t);
     } else {
         core.set_expiry(s, t);

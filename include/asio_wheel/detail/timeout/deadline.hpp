@@ -318,7 +318,7 @@ private:
     // Called by the last owner. A timer that is not filed is not kept, because its core may have
     // ended.
     void release() noexcept {
-        if (timer_.life() != timer_life::unknown) {
+        if (timer_.life() != timer_life::inactive) {
             if (core_.keep_spare(*this)) {
                 return;
             }
@@ -329,7 +329,7 @@ private:
 
     // Called by the owner of the timer. If the timer has no wait, its core may have ended.
     void withdraw() noexcept {
-        if (timer_.life() != timer_life::unknown) {
+        if (timer_.life() != timer_life::inactive) {
             if (wait_node* const wait = core_.withdraw(timer_)) {
                 operation_of(*wait).destroy();
             }

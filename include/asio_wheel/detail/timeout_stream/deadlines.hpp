@@ -285,7 +285,7 @@ public:
             auto& timer = core_access::state_of(timer_);
             // A timer that the wheel does not know has no wait: it was delivered, or the wheel has
             // ended.
-            if (fsm_.settle().what == next::withdraw && timer.life() != timer_life::unknown) {
+            if (fsm_.settle().what == next::withdraw && timer.life() != timer_life::inactive) {
                 wait = core_access::of(wheel_).withdraw(timer);
             }
         }

@@ -43,8 +43,8 @@ public:
     [[nodiscard]] tick_t deadline() const noexcept { return deadline_; }
 
     /// A number that an entry keeps for its owner while it is not filed. Filing the entry loses it.
-    [[nodiscard]] std::uint64_t note() const noexcept { return deadline_; }
-    void note(std::uint64_t number) noexcept { deadline_ = number; }
+    [[nodiscard]] std::uint64_t spare_word() const noexcept { return deadline_; }
+    void spare_word(std::uint64_t number) noexcept { deadline_ = number; }
 
 protected:
     ~wheel_entry() = default;
