@@ -8,6 +8,7 @@ include(CMakePackageConfigHelpers)
 set(asio_wheel_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/asio_wheel")
 
 install(TARGETS asio_wheel_core asio_wheel_utilities asio_wheel_inspector asio_wheel
+    asio_wheel_replace_asio_timers
     EXPORT asio_wheelTargets FILE_SET HEADERS)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/inspector/"
     DESTINATION "${asio_wheel_inspector_installed}")
@@ -29,6 +30,7 @@ write_basic_package_version_file(
 install(FILES
     "${PROJECT_BINARY_DIR}/asio_wheelConfig.cmake"
     "${PROJECT_BINARY_DIR}/asio_wheelConfigVersion.cmake"
+    "${CMAKE_CURRENT_LIST_DIR}/AsioWheelCheckReplaced.cmake"
     DESTINATION "${asio_wheel_config_dir}")
 
 # The prefix in the .pc file is relative to the file, so that an installed tree can be moved.

@@ -45,7 +45,7 @@
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
-// Apart from these: asio_wheel/beast.hpp, for those who use Beast, and asio_wheel/inspector.hpp,
-// which is a library of its own.
+// Apart from these: asio_wheel/beast.hpp, for those who use Beast; asio_wheel/inspector.hpp, which
+// is a library of its own; and asio_wheel/replace_asio_timers.hpp, which must be included first.
 
 #endif

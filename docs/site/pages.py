@@ -19,7 +19,8 @@ import reference
 
 # The documents, in the order to read them: all of docs/ must be here.
 GUIDE = {
-    "Timers": ["guide/timers", "guide/migrating", "guide/wheel", "guide/testing"],
+    "Timers": ["guide/timers", "guide/migrating", "guide/replace_asio_timers",
+               "guide/wheel", "guide/testing"],
     "Utilities": ["guide/sleep", "guide/cancel_after", "guide/timeout", "guide/timeout_stream",
                   "guide/interval", "guide/idle_timer", "guide/heartbeat", "guide/delay_queue",
                   "guide/delayed_operations", "guide/backoff", "guide/scheduler"],

@@ -38,10 +38,10 @@ void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
         return;
     }
     if (stopped_) {
-        return refuse(wait, wait_node::result_state::stopped);
+        return refuse(s, wait, wait_node::result_state::stopped);
     }
     if (options_.max_pending != 0 && counts_.pending() >= options_.max_pending) {
-        return refuse(wait, wait_node::result_state::too_many);
+        return refuse(s, wait, wait_node::result_state::too_many);
     }
     thread_block& counts = counts_.here();
     counts.scheduled();
@@ -62,10 +62,11 @@ void core::arm_for_new_wait() noexcept {
     locked(*this, "async_wait()")->keep_armed();
 }
 
-void core::guarded::refuse(wait_node& wait, wait_node::result_state why) noexcept {
+void core::guarded::refuse(const timer_state& s, wait_node& wait,
+                           wait_node::result_state why) noexcept {
     ++rejected_;
     delivery::disconnect_slot(wait);
-    delivery_.finish(wait, why);
+    delivery_.finish(wait, s.replaces_asios ? wait_node::result_state::aborted : why);
 }
 
 // With n threads, each n-th time: the counts of all of them must be read.

@@ -77,7 +77,7 @@ struct alignas(64) core::guarded {
     void touched(timer_state& s) noexcept;
     void move(timer_state& from, timer_state& to) noexcept;
     void make_ready(wait_node& wait, wait_node::result_state how) noexcept;
-    void refuse(wait_node& wait, wait_node::result_state why) noexcept;
+    void refuse(const timer_state& s, wait_node& wait, wait_node::result_state why) noexcept;
     void claim(wait_node& wait) noexcept;
     void note_end_elsewhere() noexcept;
     std::size_t detach_some(timer_state& s, wait_list& doomed, std::size_t most) noexcept;

@@ -90,7 +90,9 @@ class timer_entry : public wheel_entry {
     atomic<timer_life> life_{timer_life::inactive};
 
 public:
-    bool native = false; ///< The timer's executor has a native_context(). The owner's alone.
+    // The owner's alone:
+    bool native : 1 = false;         ///< The timer's executor has a native_context().
+    bool replaces_asios : 1 = false; ///< A wait that is refused ends as aborted, as Asio's may end.
     /// It is in the core's list of timers whose operations are on their way to other executors. It
     /// is not filed then: the list uses the wheel's links.
     bool listed = false;

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // Which timer wakes a wheel up: Asio's, unless a clock needs another one.
+//
+// Its traits have a type of their own. So replace_asio_timers.hpp never puts this timer on a wheel.
+// And if nothing else in a program uses Asio's timers, no symbol of them is for the user's traits:
+// asio_wheel_check_replaced() of CMake looks for those.
 
 #ifndef ASIO_WHEEL_DETAIL_SERVICE_DRIVER_TIMER_HPP
 #define ASIO_WHEEL_DETAIL_SERVICE_DRIVER_TIMER_HPP
@@ -12,11 +16,15 @@
 
 namespace asio_wheel::detail {
 
+template <class WaitTraits>
+struct driver_traits : WaitTraits {};
+
 /// The timer that drives wheels of a clock. Has expires_at(), async_wait() and cancel(), as Asio's
 /// timers do.
 template <class Clock, class WaitTraits>
 struct driver_timer {
-    using type = boost::asio::basic_waitable_timer<Clock, WaitTraits, context_executor>;
+    using type =
+        boost::asio::basic_waitable_timer<Clock, driver_traits<WaitTraits>, context_executor>;
 };
 
 } // namespace asio_wheel::detail

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 The asio-wheel authors
+# SPDX-License-Identifier: BSL-1.0
+
+# asio_wheel_check_replaced(<target>) makes the build of a program fail if a part of it has Asio's
+# own timers inside, although the program links asio_wheel::replace_asio_timers. The parts are its
+# objects, and the libraries that are linked. (Not those that it opens when it runs.)
+#
+# How: Asio has a service for each clock and traits. A wheel's own timer has traits of its own. So
+# if all of Asio's timers are replaced, there is no symbol of the service for Asio's traits.
+#
+# It needs nm, and symbols that were not stripped: not with Microsoft's compiler, nor for objects of
+# link-time optimisation. There, the check passes.
+#
+# This file is also the script that the build runs.
+
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+    set_property(GLOBAL PROPERTY asio_wheel_check_replaced_script "${CMAKE_CURRENT_LIST_FILE}")
+
+    function(asio_wheel_check_replaced target)
+        if(NOT CMAKE_NM)
+            message(STATUS "asio_wheel_check_replaced: ${target} is not checked, there is no nm")
+            return()
+        endif()
+        get_property(script GLOBAL PROPERTY asio_wheel_check_replaced_script)
+        add_custom_command(TARGET ${target} POST_BUILD
+            COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DPROGRAM=$<TARGET_FILE:${target}>"
+                "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${target}>,$<SEMICOLON>>" -DREMOVE=ON
+                -P "${script}"
+            VERBATIM)
+    endfunction()
+    return()
+endif()
+
+# Sets <result> to whether the file has symbols of Asio's own timers.
+function(has_asio_timers result file)
+    set(symbols "")
+    foreach(kind IN ITEMS --extern-only --dynamic)
+        execute_process(COMMAND "${NM}" --demangle ${kind} "${file}"
+            OUTPUT_VARIABLE more ERROR_QUIET)
+        string(APPEND symbols "${more}")
+    endforeach()
+    string(REGEX MATCH "deadline_timer_service<[a-z:]*chrono_time_traits<[^,]*, (boost::)?asio::wait_traits<"
+        found "${symbols}")
+    if(found)
+        set(${result} TRUE PARENT_SCOPE)
+    else()
+        set(${result} FALSE PARENT_SCOPE)
+    endif()
+endfunction()
+
+set(parts "")
+foreach(object IN LISTS OBJECTS)
+    has_asio_timers(found "${object}")
+    if(found)
+        list(APPEND parts "${object}")
+    endif()
+endforeach()
+has_asio_timers(found "${PROGRAM}")
+if(found AND NOT parts)
+    set(parts "an object of another target, or a static library, that is linked into ${PROGRAM}")
+endif()
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${PROGRAM}"
+    RESOLVED_DEPENDENCIES_VAR libraries
+    UNRESOLVED_DEPENDENCIES_VAR ignored
+    POST_EXCLUDE_REGEXES "/(libc|libm|libgcc_s|libstdc\\+\\+|libc\\+\\+|ld-linux[^/]*)\\.so")
+foreach(library IN LISTS libraries)
+    has_asio_timers(found "${library}")
+    if(found)
+        list(APPEND parts "${library}")
+    endif()
+endforeach()
+if(parts)
+    if(REMOVE) # So that the next build does not take it for finished.
+        file(REMOVE "${PROGRAM}")
+    endif()
+    list(JOIN parts "\n  " parts)
+    message(FATAL_ERROR "asio_wheel::replace_asio_timers: Asio's own timers are in\n  ${parts}\n"
+        "All parts of a program must agree: let that one link asio_wheel::replace_asio_timers, too, "
+        "or include <asio_wheel/replace_asio_timers.hpp> before all else in its sources.")
+endif()
