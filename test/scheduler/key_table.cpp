@@ -4,8 +4,9 @@
 // The table of a scheduler's keys, when somebody chooses the keys so that it becomes slow.
 
 #include <asio_wheel/detail/hash_seed.hpp>
-#include <asio_wheel/detail/scheduler/key_table.hpp>
+#include <asio_wheel/detail/key_table.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
+#include <asio_wheel/detail/scheduler/task_registry.hpp>
 
 #include "support/seed.hpp"
 
@@ -22,8 +23,8 @@ namespace {
 
 using asio_wheel::detail::hash_seed;
 using asio_wheel::detail::key_holder;
-using asio_wheel::detail::key_table;
 using asio_wheel::detail::registry_entry;
+using key_table = asio_wheel::detail::key_table<registry_entry>;
 
 constexpr std::size_t count = 4096;
 constexpr std::uint64_t buckets = 256;
@@ -50,7 +51,10 @@ struct tasks_with_keys {
         for (const std::uint64_t key : keys) {
             registry_entry& e = entries.emplace_back();
             e.key = holders.emplace_back(key).view();
-            BOOST_TEST_REQUIRE(table.find(*e.key) == nullptr);
+            const auto is_key = [&](const registry_entry& other) {
+                return e.key->equals(*other.key);
+            };
+            BOOST_TEST_REQUIRE(table.find(e.key->hash(), is_key) == nullptr);
             table.insert(e);
         }
     }

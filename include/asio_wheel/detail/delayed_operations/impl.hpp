@@ -111,15 +111,15 @@ public:
 
     [[nodiscard]] std::size_t pending() const noexcept { return delayed_; }
     [[nodiscard]] std::size_t watched() const noexcept { return watched_; }
-    [[nodiscard]] std::size_t watched(const Key& key) const {
+    [[nodiscard]] std::size_t watched(const Key& key) {
         const entry* const e = keys_.find(key);
         return e != nullptr ? e->size() : 0;
     }
     [[nodiscard]] std::size_t keys() const noexcept { return keys_.size(); }
 
 private:
-    using table = watched_key_table<Key, op, Hash, Equal>;
-    using entry = typename table::entry;
+    using key_table = watched_keys<Key, op, Hash, Equal>;
+    using entry = typename key_table::entry;
 
     // Counts functions that are being called, one inside the other.
     class running_function {
@@ -320,7 +320,7 @@ private:
 
     wheel_service<Clock>& wheel_;
     const executor_type executor_;
-    table keys_;
+    key_table keys_;
     op_list all_;
     std::size_t delayed_ = 0;  // How many operations are in `all_`.
     std::size_t watched_ = 0;  // How many watches are in the lists of keys.

@@ -15,17 +15,16 @@
 #define ASIO_WHEEL_DETAIL_DELAYED_OPERATIONS_WATCH_LISTS_HPP
 
 #include <asio_wheel/detail/asio/op_memory.hpp>
-#include <asio_wheel/detail/hash_seed.hpp>
+#include <asio_wheel/detail/attributes.hpp>
+#include <asio_wheel/detail/key_table.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/intrusive/link_mode.hpp>
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/options.hpp>
-#include <boost/intrusive/unordered_set.hpp>
 
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <new>
 
 namespace asio_wheel::detail {
@@ -116,69 +115,48 @@ private:
 
 /// A key, and what watches it.
 template <class Key, class Op>
-class watched_key : public watch_list<Op>,
-                    public boost::intrusive::unordered_set_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::normal_link>,
-                        boost::intrusive::store_hash<true>> {
-public:
-    explicit watched_key(const Key& key) : key_(key) {}
+struct watched_key : watch_list<Op>, key_table_hook {
+    watched_key(const Key& k, std::size_t h) : key(k), hash(h) {}
 
-    struct key_of {
-        using type = Key;
-        const type& operator()(const watched_key& k) const noexcept { return k.key_; }
-    };
+    [[nodiscard]] std::size_t key_hash() const noexcept { return hash; }
 
-private:
-    const Key key_;
+    const Key key;
+    const std::size_t hash;
 };
 
 /// All keys that are watched. Only find() and find_or_add() call the user's Hash and Equal, and
 /// only find_or_add() allocates.
 template <class Key, class Op, class Hash, class Equal>
-class watched_key_table {
+class watched_keys {
 public:
     using entry = watched_key<Key, Op>;
 
-    watched_key_table(const Hash& hash, const Equal& equal)
-        : buckets_(new bucket[first_buckets]),
-          set_(bucket_traits(buckets_.get(), first_buckets), seeded_hash{hash, {}}, equal) {}
+    watched_keys(const Hash& hash, const Equal& equal) : hash_(hash), equal_(equal) {}
 
-    watched_key_table(const watched_key_table&) = delete;
-    watched_key_table& operator=(const watched_key_table&) = delete;
-
-    [[nodiscard]] std::size_t size() const noexcept { return set_.size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return table_.size(); }
 
     /// Null if nothing watches the key.
-    [[nodiscard]] entry* find(const Key& key) {
-        const auto it = set_.find(key);
-        return it != set_.end() ? &*it : nullptr;
-    }
-    [[nodiscard]] const entry* find(const Key& key) const {
-        const auto it = set_.find(key);
-        return it != set_.end() ? &*it : nullptr;
-    }
+    [[nodiscard]] entry* find(const Key& key) { return find(key, hash_(key)); }
 
     /// If this throws, nothing has changed.
     [[nodiscard]] entry& find_or_add(const Key& key) {
-        typename set::insert_commit_data place;
-        const auto [it, is_new] = set_.insert_check(key, place);
-        if (!is_new) {
-            return *it;
+        const std::size_t hash = hash_(key);
+        if (entry* const found = find(key, hash)) {
+            return *found;
         }
         block_allocator<entry> memory;
         entry* const e = memory.allocate(1);
         scope_exit undo([&] { memory.deallocate(e, 1); });
-        ::new (static_cast<void*>(e)) entry(key);
+        ::new (static_cast<void*>(e)) entry(key, hash);
         undo.release();
-        set_.insert_commit(*e, place);
-        grow();
+        table_.insert(*e);
         return *e;
     }
 
     /// Forgets a key that nothing watches.
     void remove_if_empty(entry& e) noexcept {
         if (e.empty()) {
-            set_.erase(set_.iterator_to(e));
+            table_.erase(e);
             block_allocator<entry> memory;
             e.~entry();
             memory.deallocate(&e, 1);
@@ -186,35 +164,13 @@ public:
     }
 
 private:
-    struct seeded_hash {
-        Hash hash;
-        hash_seed seed;
-        [[nodiscard]] std::size_t operator()(const Key& key) const { return seed(hash(key)); }
-    };
-    using set =
-        boost::intrusive::unordered_set<entry, boost::intrusive::hash<seeded_hash>,
-                                        boost::intrusive::equal<Equal>,
-                                        boost::intrusive::key_of_value<typename entry::key_of>>;
-    using bucket = typename set::bucket_type;
-    using bucket_traits = typename set::bucket_traits;
-
-    static constexpr std::size_t first_buckets = 13;
-
-    // More buckets than keys. Without memory for them a search takes longer, and that is all.
-    void grow() noexcept {
-        if (set_.size() > set_.bucket_count()) {
-            const std::size_t more = set::suggested_upper_bucket_count(2 * set_.size());
-            if (more > set_.bucket_count()) {
-                if (std::unique_ptr<bucket[]> larger(new (std::nothrow) bucket[more]); larger) {
-                    set_.rehash(bucket_traits(larger.get(), more)); // The hashes are stored.
-                    buckets_ = std::move(larger);
-                }
-            }
-        }
+    [[nodiscard]] entry* find(const Key& key, std::size_t hash) {
+        return table_.find(hash, [&](const entry& e) { return equal_(key, e.key); });
     }
 
-    std::unique_ptr<bucket[]> buckets_;
-    set set_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Hash hash_;
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Equal equal_;
+    key_table<entry> table_;
 };
 
 } // namespace asio_wheel::detail

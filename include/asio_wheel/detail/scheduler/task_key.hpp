@@ -76,9 +76,9 @@ public:
 
     [[nodiscard]] std::size_t hash() const noexcept { return hash_; }
 
-    /// Throws what == of the values throws.
+    /// Throws what == of the values throws. The hashes are equal.
     [[nodiscard]] bool equals(const key_view& stored) const {
-        return hash_ == stored.hash_ && type_ == stored.type_ && equal_(value_, stored.value_);
+        return type_ == stored.type_ && equal_(value_, stored.value_);
     }
 
 private:

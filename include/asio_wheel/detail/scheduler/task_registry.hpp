@@ -23,13 +23,15 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_REGISTRY_HPP
 
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/key_table.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
-#include <asio_wheel/detail/scheduler/key_table.hpp>
+#include <asio_wheel/detail/scheduler/task_key.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
 #include <boost/intrusive/options.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -52,6 +54,20 @@ namespace detail {
 
 template <class Clock>
 class task;
+
+struct task_list_tag;
+
+/// A base class of a task. The registry's mutex guards it, but for the key, which does not change
+/// before the task is over.
+struct registry_entry : boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>,
+                        key_table_hook {
+    using list_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<task_list_tag>>;
+
+    [[nodiscard]] std::size_t key_hash() const noexcept { return key->hash(); }
+
+    const key_view* key = nullptr; ///< Null: it has none.
+    bool has_place = false;        ///< It counts for max_pending: see above.
+};
 
 template <class Clock>
 class task_registry final : public idle_source {
@@ -95,7 +111,7 @@ public:
     /// The task that has a key; null if there is none.
     [[nodiscard]] task_ptr find(const key_view& key) {
         const std::lock_guard<mutex> guard(mutex_);
-        registry_entry* const entry = by_key_.find(key);
+        registry_entry* const entry = find_entry(key);
         return entry != nullptr ? shared_from(*entry) : nullptr;
     }
 
@@ -186,7 +202,7 @@ private:
         if (closed_) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_stopped));
         }
-        registry_entry* const previous = t.key != nullptr ? by_key_.find(*t.key) : nullptr;
+        registry_entry* const previous = t.key != nullptr ? find_entry(*t.key) : nullptr;
         if (previous == nullptr && max_pending_ != 0 && places_ >= max_pending_) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(error::scheduler_full));
         }
@@ -196,12 +212,18 @@ private:
         return previous;
     }
 
+    // The mutex is held.
+    [[nodiscard]] registry_entry* find_entry(const key_view& key) {
+        return by_key_.find(key.hash(),
+                            [&](const registry_entry& entry) { return key.equals(*entry.key); });
+    }
+
     // Does nothing if it has none any more. The mutex is held.
     void give_up_place(registry_entry& entry) noexcept {
         if (std::exchange(entry.has_place, false)) {
             --places_;
         }
-        if (key_table::contains(entry)) {
+        if (by_key_.contains(entry)) {
             by_key_.erase(entry);
         }
     }
@@ -218,9 +240,9 @@ private:
     // The mutex of the base class guards all that follows.
     list tasks_;
     std::size_t size_ = 0;
-    std::size_t places_ = 0; // How many of them have places.
-    key_table by_key_;       // The tasks that have keys, and places.
-    orphans orphan_reserve_; // Empty, with capacity for all tasks.
+    std::size_t places_ = 0;           // How many of them have places.
+    key_table<registry_entry> by_key_; // The tasks that have keys, and places.
+    orphans orphan_reserve_;           // Empty, with capacity for all tasks.
     bool closed_ = false;
     bool stopped_ = false;
     typename list::iterator next_to_stop_ = tasks_.end();
