@@ -26,6 +26,7 @@
 #include <concepts>
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -33,10 +34,10 @@ namespace asio_wheel {
 namespace detail {
 template <class T, class Clock, class Executor>
 class delay_queue_impl;
-template <class T>
-struct popped_value;
 template <class Entry>
-struct popped_entry;
+class value_pop;
+template <class Entry>
+class entry_pop;
 } // namespace detail
 
 /// What a delay queue gives with a value.
@@ -88,10 +89,10 @@ struct delay_queue_options {
 template <class T, class Clock, class Executor = boost::asio::any_io_executor>
 class basic_delay_queue {
     using impl = detail::delay_queue_impl<T, Clock, Executor>;
-    using popped_value = detail::popped_value<T>;
-    using popped_entry = detail::popped_entry<delay_queue_entry<T, Clock>>;
-    using initiate_async_pop = detail::initiation_of<impl, popped_value>;
-    using initiate_async_pop_entry = detail::initiation_of<impl, popped_entry>;
+    using value_pop = std::type_identity<detail::value_pop<delay_queue_entry<T, Clock>>>;
+    using entry_pop = std::type_identity<detail::entry_pop<delay_queue_entry<T, Clock>>>;
+    using initiate_async_pop = detail::initiation_of<impl, value_pop>;
+    using initiate_async_pop_entry = detail::initiation_of<impl, entry_pop>;
     static_assert(!std::chrono::treat_as_floating_point_v<typename Clock::rep>,
                   "a delay queue counts in whole units of its clock");
 
@@ -135,7 +136,7 @@ public:
     }
 
     /// How many elements there are, whether or not their times have come.
-    [[nodiscard]] std::size_t size() const noexcept { return impl_->size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return impl_->contents().size(); }
     /// Whether there are none.
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// As it was given: 0 is no limit.
@@ -184,26 +185,26 @@ public:
 
     /// The value of an element, whether or not its time has come; null if it is gone. Valid until
     /// the queue is changed.
-    [[nodiscard]] T* find(const key& k) noexcept { return impl_->find(k); }
-    [[nodiscard]] const T* find(const key& k) const noexcept { return impl_->find(k); }
+    [[nodiscard]] T* find(const key& k) noexcept { return impl_->contents().find(k); }
+    [[nodiscard]] const T* find(const key& k) const noexcept { return impl_->contents().find(k); }
     /// Whether `k` identifies an element of the queue.
     [[nodiscard]] bool contains(const key& k) const noexcept { return find(k) != nullptr; }
 
     /// When an element can be taken; none if it is gone.
     [[nodiscard]] std::optional<time_point> expiry(const key& k) const noexcept {
-        return impl_->expiry(k);
+        return impl_->contents().time_of(k);
     }
 
     /// The key of the element with the earliest time, due or not; none without elements. A cache
     /// that is full erases this one. Later pushes before that time take logarithmic time.
-    [[nodiscard]] std::optional<key> next_key() { return impl_->next_key(); }
+    [[nodiscard]] std::optional<key> next_key() { return impl_->contents().first_key(); }
 
     /// Allocates what `n` elements need, so that pushing so many allocates nothing.
-    void reserve(std::size_t n) { impl_->reserve(n); }
+    void reserve(std::size_t n) { impl_->contents().reserve(n); }
 
     /// Frees memory that no element needs. (Elements do not move. So the places before the last one
     /// that is in use remain.)
-    void shrink_to_fit() { impl_->shrink_to_fit(); }
+    void shrink_to_fit() { impl_->contents().shrink_to_fit(); }
 
     /// What try_pop() would take: null if no time has come. Valid until the queue is changed.
     [[nodiscard]] const T* peek() { return impl_->peek(); }
@@ -213,11 +214,13 @@ public:
     template <class Function>
         requires std::invocable<Function&, const key&, const T&, const time_point&>
     void for_each(Function f) const {
-        impl_->for_each(f);
+        impl_->contents().for_each(f);
     }
 
     /// When the next element can be taken: its time. None without elements.
-    [[nodiscard]] std::optional<time_point> peek_expiry() { return impl_->peek_expiry(); }
+    [[nodiscard]] std::optional<time_point> peek_expiry() {
+        return impl_->contents().find_next_expiry();
+    }
 
     /// Waits for the next element, and takes it. Pops are served in the order in which they
     /// started.

@@ -15,6 +15,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/delayed_operations/key_list.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
@@ -98,7 +99,7 @@ template <class Key, class Result, class Clock, class Executor = boost::asio::an
           class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 class basic_delayed_operations {
     using impl = detail::delayed_operations_impl<Key, Result, Clock, Executor, Hash, Equal>;
-    class initiate_async_wait;
+    using initiate_async_wait = detail::initiation_of<impl>;
     static_assert(std::default_initializable<Result>,
                   "what an operation gives with an error is a default-constructed result");
 
@@ -237,28 +238,6 @@ public:
     [[nodiscard]] std::size_t keys() const noexcept { return impl_->keys(); }
 
 private:
-    class initiate_async_wait {
-    public:
-        using executor_type = Executor;
-
-        explicit initiate_async_wait(impl* i) noexcept : impl_(i) {}
-
-        [[nodiscard]] const executor_type& get_executor() const noexcept {
-            return impl_->get_executor();
-        }
-
-        template <class Handler, class When, class Function>
-        void operator()(Handler&& handler, const keys_type& keys, const When& when,
-                        Function&& function) const {
-            detail::expect_storable<Handler>();
-            impl_->start(std::decay_t<Handler>(std::forward<Handler>(handler)), keys, when,
-                         std::forward<Function>(function));
-        }
-
-    private:
-        impl* impl_;
-    };
-
     template <class When, class Function, class Token>
     auto begin(keys_type&& keys, const When& when, Function function, Token& token) {
         static_assert(detail::completes_with<Function, Result>,

@@ -14,7 +14,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/scheduler/initiations.hpp>
+#include <asio_wheel/detail/scheduler/idle_op.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
@@ -218,8 +218,12 @@ public:
             requires detail::wait_token<Token>
         auto async_stop(
             Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
+            const auto stop = [group = this->impl_.group()] {
+                group->stop();
+                group->cancel_all();
+            };
             return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-                initiate_async_stop(this->get_executor(), this->impl_.group()), token);
+                detail::initiate_idle_wait(this->get_executor(), this->impl_.group(), stop), token);
         }
 
         // For any other handler. The name of the return type is a part of the compiler's message.
@@ -230,8 +234,6 @@ public:
     };
 
 private:
-    using initiate_async_stop = detail::initiate_async_stop<executor_type, detail::task<Clock>>;
-
     [[nodiscard]] detail::task_registry<Clock>& registry() const noexcept {
         return *impl_.registry();
     }

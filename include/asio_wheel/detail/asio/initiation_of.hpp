@@ -17,9 +17,9 @@
 
 namespace asio_wheel::detail {
 
-/// Starts the operation by object.start(handler); by start(handler, Tag()) if an object has
-/// several. The object must stay where it is until then. So for a utility that users may move, it
-/// is the part that does not move.
+/// Starts the operation by object.start(handler, arguments...); by start(handler, Tag(),
+/// arguments...) if an object has several. The object must stay where it is until then. So for a
+/// utility that users may move, it is the part that does not move.
 template <class Object, class... Tag>
 class initiation_of {
 public:
@@ -31,10 +31,11 @@ public:
         return object_->get_executor();
     }
 
-    template <class Handler>
-    void operator()(Handler&& handler) const {
+    template <class Handler, class... Arguments>
+    void operator()(Handler&& handler, Arguments&&... arguments) const {
         expect_storable<Handler>();
-        object_->start(std::decay_t<Handler>(std::forward<Handler>(handler)), Tag()...);
+        object_->start(std::decay_t<Handler>(std::forward<Handler>(handler)), Tag()...,
+                       std::forward<Arguments>(arguments)...);
     }
 
 private:

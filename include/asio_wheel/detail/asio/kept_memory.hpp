@@ -19,11 +19,11 @@
 
 namespace asio_wheel::detail {
 
-/// A member of such a handler. Keeps at most one block, which comes from the handler's own
-/// allocator, `Allocator`.
+/// A member of such a handler, or of an object that the handler owns. Keeps at most one block, which
+/// comes from the handler's own allocator, `Allocator`.
 ///
-/// The allocator associated with the handler is a kept_memory_allocator, which points to this
-/// member. So it must not be used after the handler was moved.
+/// The allocator associated with the handler is a kept_memory_allocator, which points to this. So
+/// if this is a member of the handler, that allocator must not be used after the handler was moved.
 template <class Allocator>
 class kept_memory {
 public:

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -52,36 +53,29 @@ public:
     friend bool operator==(const block_allocator&, const block_allocator&) noexcept { return true; }
 };
 
-/// Frees the memory of an operation that is a single object.
+/// Whether an operation has more in its memory than itself. size_behind() says how many bytes.
 template <class Op>
-struct single_object {
-    template <class Allocator>
-    static void free(Op& op, const Allocator& allocator) noexcept {
-        typename std::allocator_traits<Allocator>::template rebind_alloc<Op> memory(allocator);
-        op.~Op();
-        std::allocator_traits<decltype(memory)>::deallocate(memory, &op, 1);
-    }
-};
+concept has_more_behind = requires(const Op& op) { op.size_behind(); };
 
-/// Creates and frees operations of type `Op`, which returns its handler by handler(). An operation
-/// with more in its memory than one object has another `Storage`, and a create() of its own.
-template <class Op, class Handler, class Storage = single_object<Op>>
-struct op_memory {
-    using associated = boost::asio::associated_allocator_t<Handler, block_allocator<void>>;
-    using allocator = typename std::allocator_traits<associated>::template rebind_alloc<Op>;
-    using traits = std::allocator_traits<allocator>;
-
-    [[nodiscard]] static allocator allocator_of(const Handler& handler) noexcept {
-        return allocator(boost::asio::get_associated_allocator(handler, block_allocator<void>()));
-    }
-
+/// Creates and frees operations of type `Op`, which returns its handler by handler().
+template <class Op, class Handler>
+class op_memory {
+public:
     /// If this throws, `handler` was not moved from; unless its own move constructor has thrown.
     template <class... Arguments>
     [[nodiscard]] static Op* create(Handler&& handler, Arguments&&... arguments) {
-        allocator memory = allocator_of(handler);
-        Op* const op = traits::allocate(memory, 1);
-        scope_exit free([&] { traits::deallocate(memory, op, 1); });
-        ::new (static_cast<void*>(op))
+        return create_with(0, std::move(handler), std::forward<Arguments>(arguments)...);
+    }
+
+    /// The same, with this many bytes behind the operation.
+    template <class... Arguments>
+    [[nodiscard]] static Op* create_with(std::size_t behind, Handler&& handler,
+                                         Arguments&&... arguments) {
+        auto memory = rebind(allocator_of(handler));
+        auto* const block = traits<decltype(memory)>::allocate(memory, units(behind));
+        scope_exit free(
+            [&] { traits<decltype(memory)>::deallocate(memory, block, units(behind)); });
+        Op* const op = ::new (static_cast<void*>(block))
             Op(std::move(handler), std::forward<Arguments>(arguments)...);
         free.release();
         return op;
@@ -89,11 +83,11 @@ struct op_memory {
 
     /// Frees an operation and returns its handler. If moving the handler throws, destroys both.
     [[nodiscard]] static Handler take_handler(Op& op) {
-        scope_exit free_both([&op] { Storage::free(op, upstream_allocator_of(op.handler())); });
+        scope_exit free_both([&op] { free(op, upstream_allocator_of(op.handler())); });
         Handler handler(std::move(op.handler()));
         free_both.release();
         // The allocator of the handler that was moved out: it may refer to what the handler owns.
-        Storage::free(op, allocator_of(handler));
+        free(op, allocator_of(handler));
         return handler;
     }
 
@@ -105,6 +99,40 @@ struct op_memory {
     }
 
 private:
+    // What is allocated: one operation; or, with more behind it, as many parts as both need.
+    struct alignas(Op) part {
+        std::byte bytes[alignof(Op)];
+    };
+    using unit = std::conditional_t<has_more_behind<Op>, part, Op>;
+
+    [[nodiscard]] static constexpr std::size_t units(std::size_t behind) noexcept {
+        return (sizeof(Op) + behind + sizeof(unit) - 1) / sizeof(unit);
+    }
+
+    template <class Allocator>
+    using traits = std::allocator_traits<Allocator>;
+
+    template <class Allocator>
+    [[nodiscard]] static auto rebind(const Allocator& allocator) noexcept {
+        return typename traits<Allocator>::template rebind_alloc<unit>(allocator);
+    }
+
+    template <class Allocator>
+    static void free(Op& op, const Allocator& allocator) noexcept {
+        auto memory = rebind(allocator);
+        std::size_t behind = 0;
+        if constexpr (has_more_behind<Op>) {
+            behind = op.size_behind();
+        }
+        op.~Op();
+        void* const block = &op;
+        traits<decltype(memory)>::deallocate(memory, static_cast<unit*>(block), units(behind));
+    }
+
+    [[nodiscard]] static auto allocator_of(const Handler& handler) noexcept {
+        return boost::asio::get_associated_allocator(handler, block_allocator<void>());
+    }
+
     // An allocator that can be used after the handler was destroyed. The associated allocator of a
     // handler with a kept_memory points into the handler; its own allocator does not.
     [[nodiscard]] static auto upstream_allocator_of(const Handler& handler) noexcept {

@@ -69,19 +69,10 @@ struct element_key {
     friend constexpr auto operator<=>(const element_key&, const element_key&) noexcept = default;
 };
 
-/// The time with this count of its clock's units.
-template <class TimePoint>
-[[nodiscard]] TimePoint time_at(std::int64_t count) noexcept {
-    using duration = typename TimePoint::duration;
-    return TimePoint(duration(static_cast<typename duration::rep>(count)));
-}
-
-/// Times are counts of a clock's units. `Steady`: the clock is never set back.
-template <class T, bool Steady>
+/// `Steady`: the clock of the time points is never set back.
+template <class T, class TimePoint, bool Steady>
 class delayed_elements {
 public:
-    using rep = std::int64_t;
-
     /// A value with its time. Stays at its address.
     class element : public wheel_entry {
         friend delayed_elements;
@@ -89,36 +80,37 @@ public:
         std::uint32_t index_ = 0;
         std::uint32_t generation_ = 0;
         std::uint32_t position_ = no_index; // See the table above.
-        rep time_ = 0;
+        TimePoint time_;
         std::uint64_t sequence_ = 0; // Orders elements of equal times.
         std::optional<T> value_;
     };
 
-    explicit delayed_elements(rep now) : origin_(now), last_now_(now), wheel_(slots, levels) {}
+    explicit delayed_elements(TimePoint now)
+        : origin_(now), last_now_(now), wheel_(slots, levels) {}
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// If this throws, `value` was not moved from.
-    element_key push(T&& value, rep time) {
+    element_key push(T&& value, TimePoint time) {
         element& e = allocate();
         BOOST_ASSERT(!e.filed() && !e.value_);
         e.value_.emplace(std::move(value));
         first_free_ = std::exchange(e.position_, no_index);
         ++size_;
         insert(e, time);
-        return {e.index_, e.generation_};
+        return key_of(e);
     }
 
     /// Removes an element and returns its value; none if there is no such element. If moving the
     /// value throws, the element stays.
     [[nodiscard]] std::optional<T> erase(element_key key) {
-        element* const e = find(key);
+        element* const e = element_of(key);
         return e != nullptr ? take(*e) : std::nullopt;
     }
 
     /// Gives an element another time. False if there is no such element.
-    bool postpone(element_key key, rep time) noexcept {
-        element* const e = find(key);
+    bool postpone(element_key key, TimePoint time) noexcept {
+        element* const e = element_of(key);
         if (e == nullptr) {
             return false;
         }
@@ -155,7 +147,7 @@ public:
         return heap_.empty() || heap_front_is_after(last_now_) ? nullptr : heap_.front();
     }
 
-    [[nodiscard]] static T& value(element& e) noexcept { return *e.value_; }
+    [[nodiscard]] static const T& value(const element& e) noexcept { return *e.value_; }
 
     /// Removes an element and returns its value. If moving the value throws, the element stays.
     [[nodiscard]] std::optional<T> take(element& e) {
@@ -164,10 +156,10 @@ public:
         return value;
     }
 
-    /// The same, but calls f(std::move(value)) with it.
-    template <class Function>
-    void take_by(Function f, element& e) {
-        f(std::move(*e.value_)); // NOLINT(bugprone-unchecked-optional-access)
+    /// The same, but makes an entry of its key, its time and its value.
+    template <class Entry>
+    void take(element& e, std::optional<Entry>& entry) {
+        entry.emplace(key_of(e), e.time_, std::move(*e.value_));
         remove(e);
     }
 
@@ -186,28 +178,27 @@ public:
         }
     }
 
-    /// Null if there is no such element.
-    [[nodiscard]] element* find(element_key key) const noexcept {
-        if (key.index >= index_end_) {
-            return nullptr;
-        }
-        element& e = element_at(key.index);
-        return e.generation_ == key.generation && e.value_ ? &e : nullptr;
+    /// The value of an element; null if there is no such element.
+    [[nodiscard]] T* find(element_key key) const noexcept {
+        element* const e = element_of(key);
+        return e != nullptr ? &*e->value_ : nullptr;
     }
 
-    [[nodiscard]] static element_key key_of(const element& e) noexcept {
-        return {e.index_, e.generation_};
+    /// Its time; none if there is no such element.
+    [[nodiscard]] std::optional<TimePoint> time_of(element_key key) const noexcept {
+        const element* const e = element_of(key);
+        return e != nullptr ? std::optional(e->time_) : std::nullopt;
     }
-    [[nodiscard]] static rep time_of(const element& e) noexcept { return e.time_; }
 
-    /// The first element of all, due or not; null if there is none. If it is in the wheel, the
-    /// wheel goes on to its time. Elements that are pushed before that time are in the heap then.
-    [[nodiscard]] element* first() noexcept {
+    /// The key of the first element of all, due or not; none if there is no element. If it is in
+    /// the wheel, the wheel goes on to its time. Elements that are pushed before that time are in
+    /// the heap then.
+    [[nodiscard]] std::optional<element_key> first_key() noexcept {
         advance_wheel(wheel_.now());
         if (heap_.empty() && !wheel_.empty()) {
             advance_wheel(wheel_.find_next_expiry());
         }
-        return heap_.empty() ? nullptr : heap_.front();
+        return heap_.empty() ? std::nullopt : std::optional(key_of(*heap_.front()));
     }
 
     /// Allocates what `n` elements need.
@@ -248,26 +239,26 @@ public:
 
     /// Calls f(key, value, time) for each element.
     template <class Function>
-    void for_each(Function&& f) const {
+    void for_each(Function& f) const {
         for (std::size_t i = 0; i < index_end_; ++i) {
             const element& e = element_at(i);
             if (e.value_) {
-                f(element_key{e.index_, e.generation_}, *e.value_, e.time_);
+                f(key_of(e), std::as_const(*e.value_), e.time_);
             }
         }
     }
 
     /// The time of the next element; none if there is no element. It is too early if an element
     /// with that time was erased or postponed.
-    [[nodiscard]] std::optional<rep> next_expiry() noexcept {
+    [[nodiscard]] std::optional<TimePoint> next_expiry() noexcept {
         advance_wheel(wheel_.now());
-        return heap_.empty() ? time_of(wheel_.next_expiry()) : heap_.front()->time_;
+        return heap_.empty() ? time_at(wheel_.next_expiry()) : heap_.front()->time_;
     }
 
     /// The exact time of the next element; none if there is no element.
-    [[nodiscard]] std::optional<rep> find_next_expiry() noexcept {
+    [[nodiscard]] std::optional<TimePoint> find_next_expiry() noexcept {
         advance_wheel(wheel_.now());
-        return heap_.empty() ? time_of(wheel_.find_next_expiry()) : heap_.front()->time_;
+        return heap_.empty() ? time_at(wheel_.find_next_expiry()) : heap_.front()->time_;
     }
 
 private:
@@ -308,19 +299,35 @@ private:
         return element_at(first_free_);
     }
 
-    // One tick is one unit, so nothing is rounded. Times before the origin are tick 0, which the
-    // wheel has always reached.
-    [[nodiscard]] tick_t tick_of(rep time) const noexcept {
-        const tick_t elapsed = static_cast<tick_t>(time) - static_cast<tick_t>(origin_);
-        return time <= origin_ ? 0 : (std::min)(elapsed, last_tick);
+    [[nodiscard]] element* element_of(element_key key) const noexcept {
+        if (key.index >= index_end_) {
+            return nullptr;
+        }
+        element& e = element_at(key.index);
+        return e.generation_ == key.generation && e.value_ ? &e : nullptr;
     }
-    [[nodiscard]] std::optional<rep> time_of(tick_t tick) const noexcept {
-        return tick == no_tick
-                   ? std::nullopt
-                   : std::optional(static_cast<rep>(static_cast<tick_t>(origin_) + tick));
+    [[nodiscard]] static element_key key_of(const element& e) noexcept {
+        return {e.index_, e.generation_};
     }
 
-    void insert(element& e, rep time) noexcept {
+    // One tick is one unit, so nothing is rounded. Times before the origin are tick 0, which the
+    // wheel has always reached.
+    [[nodiscard]] static tick_t count_of(TimePoint time) noexcept {
+        return static_cast<tick_t>(static_cast<std::int64_t>(time.time_since_epoch().count()));
+    }
+    [[nodiscard]] tick_t tick_of(TimePoint time) const noexcept {
+        const tick_t elapsed = count_of(time) - count_of(origin_);
+        return time <= origin_ ? 0 : (std::min)(elapsed, last_tick);
+    }
+    [[nodiscard]] std::optional<TimePoint> time_at(tick_t tick) const noexcept {
+        using duration = typename TimePoint::duration;
+        const auto count = static_cast<std::int64_t>(count_of(origin_) + tick);
+        return tick == no_tick
+                   ? std::nullopt
+                   : std::optional(TimePoint(duration(static_cast<typename duration::rep>(count))));
+    }
+
+    void insert(element& e, TimePoint time) noexcept {
         e.time_ = time;
         e.sequence_ = next_sequence_++;
         const tick_t tick = tick_of(time);
@@ -351,7 +358,7 @@ private:
         e.position_ = std::exchange(first_free_, e.index_);
     }
 
-    [[nodiscard]] bool heap_front_is_after(rep now) const noexcept {
+    [[nodiscard]] bool heap_front_is_after(TimePoint now) const noexcept {
         return heap_.front()->time_ > now;
     }
     [[nodiscard]] bool wheel_may_be_earlier() const noexcept {
@@ -421,8 +428,8 @@ private:
     static constexpr std::size_t slots = 64;
     static constexpr unsigned levels = 8;
 
-    rep origin_;   // Tick 0.
-    rep last_now_; // The last reading of the clock.
+    TimePoint origin_;   // Tick 0.
+    TimePoint last_now_; // The last reading of the clock.
     wheel wheel_;
     std::vector<block_ptr> blocks_;
     std::size_t index_end_ = 0; // Elements with smaller indices have been used, or are in use.

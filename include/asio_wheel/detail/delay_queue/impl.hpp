@@ -22,11 +22,16 @@
 #include <asio_wheel/delay_queue.hpp>
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/delay_queue/queue_driver.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/op/executor_op.hpp>
+#include <asio_wheel/detail/op/handler_op.hpp>
+#include <asio_wheel/detail/op/slot_link.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
@@ -44,10 +49,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <new>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -55,16 +60,15 @@ namespace asio_wheel::detail {
 template <class T, class Clock, class Executor>
 class delay_queue_impl {
 public:
-    using value_type = T;
     using key = element_key;
     using entry = delay_queue_entry<T, Clock>;
-    using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
+    using elements = delayed_elements<T, time_point, steady_clock<Clock>>;
 
     delay_queue_impl(const executor_type& ex, const delay_queue_options& options)
         : wheel_(wheel_of<Clock>(ex)), timer_(ex), max_pending_(options.max_pending),
-          elements_(count_of(wheel_.now())), driver_(std::make_shared<driver>(*this, ex)) {}
+          elements_(wheel_.now()), driver_(std::make_shared<driver>(*this, ex)) {}
 
     delay_queue_impl(const delay_queue_impl&) = delete;
     delay_queue_impl& operator=(const delay_queue_impl&) = delete;
@@ -75,8 +79,9 @@ public:
 
     [[nodiscard]] const executor_type& get_executor() noexcept { return timer_.get_executor(); }
 
-    [[nodiscard]] std::size_t size() const noexcept { return elements_.size(); }
-    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    /// For what changes neither the number of elements nor their times.
+    [[nodiscard]] elements& contents() noexcept { return elements_; }
+
     [[nodiscard]] std::size_t max_pending() const noexcept { return max_pending_; }
 
     /// `delay` from now.
@@ -90,10 +95,10 @@ public:
         if (closed_) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(error::queue_closed));
         }
-        if (max_pending_ != 0 && size() >= max_pending_) {
+        if (max_pending_ != 0 && elements_.size() >= max_pending_) {
             BOOST_THROW_EXCEPTION(boost::system::system_error(error::queue_full));
         }
-        const key k = elements_.push(std::move(value), count_of(t));
+        const key k = elements_.push(std::move(value), t);
         on_new_expiry(t);
         return k;
     }
@@ -105,7 +110,7 @@ public:
     }
 
     bool postpone_until(const key& k, const time_point& t) {
-        if (!elements_.postpone(k, count_of(t))) {
+        if (!elements_.postpone(k, t)) {
             return false;
         }
         on_new_expiry(t);
@@ -120,56 +125,23 @@ public:
     }
 
     std::optional<entry> try_pop_entry() {
-        element* const e = first_due();
         std::optional<entry> popped;
-        if (e != nullptr) {
-            const key k = elements::key_of(*e);
-            const time_point expiry = time_of(elements::time_of(*e));
-            elements_.take_by([&](T&& value) { popped.emplace(k, expiry, std::move(value)); }, *e);
+        if (element* const e = first_due()) {
+            elements_.take(*e, popped);
         }
         complete_all_if_exhausted();
         return popped;
     }
 
-    [[nodiscard]] T* find(const key& k) const noexcept {
-        element* const e = elements_.find(k);
-        return e != nullptr ? &elements::value(*e) : nullptr;
-    }
-
-    [[nodiscard]] std::optional<time_point> expiry(const key& k) const noexcept {
-        const element* const e = elements_.find(k);
-        return e != nullptr ? std::optional(time_of(elements::time_of(*e))) : std::nullopt;
-    }
-
-    [[nodiscard]] std::optional<key> next_key() noexcept {
-        const element* const e = elements_.first();
-        return e != nullptr ? std::optional(elements::key_of(*e)) : std::nullopt;
-    }
-
-    void reserve(std::size_t n) { elements_.reserve(n); }
-    void shrink_to_fit() { elements_.shrink_to_fit(); }
-
     [[nodiscard]] const T* peek() {
-        element* const e = first_due();
+        const element* const e = first_due();
         return e != nullptr ? &elements_.value(*e) : nullptr;
     }
 
-    template <class Function>
-    void for_each(Function& f) const {
-        elements_.for_each(
-            [&f](const key& k, const T& value, std::int64_t t) { f(k, value, time_of(t)); });
-    }
-
-    [[nodiscard]] std::optional<time_point> peek_expiry() {
-        const auto next = elements_.find_next_expiry();
-        return next ? std::optional(time_of(*next)) : std::nullopt;
-    }
-
-    /// `Popped` is what the handler gets: popped_value<T> or popped_entry<entry>.
-    template <class Handler, class Popped>
-    void start(Handler&& handler, Popped) {
-        pop& p = make_pop<Popped>(std::forward<Handler>(handler), timer_.get_executor(),
-                                  driver_->context(), *driver_, abort_function{this});
+    /// `Pop` is value_pop<entry> or entry_pop<entry>.
+    template <class Handler, class Pop>
+    void start(Handler&& handler, std::type_identity<Pop>) {
+        pop& p = make_pop<Pop>(std::forward<Handler>(handler));
         pops_.push_back(p);
         scope_exit undo([&] {
             if (!pops_.empty() && &pops_.back() == &p) { // Otherwise it is finished.
@@ -195,20 +167,35 @@ public:
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
 private:
-    using pop = pop_op<T>;
-    using elements = delayed_elements<T, steady_clock<Clock>>;
+    using pop = pop_op<entry>;
     using element = typename elements::element;
     using driver = queue_driver<delay_queue_impl>;
     friend driver;
 
-    // Called by the cancellation slot of a pop.
-    struct abort_function {
-        delay_queue_impl* queue;
-        void operator()(pop& p) const noexcept { queue->abort(p); }
-    };
+    template <class Pop, class Handler>
+    [[nodiscard]] pop& make_pop(Handler&& handler) {
+        const Executor& ex = timer_.get_executor();
+        const auto make = [&]<class Way>(Way way) -> pop& {
+            using op = handler_op<Pop, Handler, Way>;
+            op* const p =
+                op_memory<op, Handler>::create(std::forward<Handler>(handler), std::move(way));
+            BOOST_ASIO_HANDLER_CREATION((context_of(ex), *p, "delay_queue", this, 0, "async_pop"));
+            connect_slot<pop>(*p, p->handler(), [this](pop& aborted) { abort(aborted); });
+            return *p;
+        };
+        const auto here = [&](const auto& make_here) -> pop& {
+            if constexpr (!is_native_type<Executor>) {
+                if (!is_native(ex)) {
+                    return make_here(typename driver::way(*driver_));
+                }
+            }
+            return make_here(by_own_queue(driver_->context()));
+        };
+        return choose_way(handler, ex, here, make);
+    }
 
     [[nodiscard]] element* first_due() {
-        return elements_.first_due([this] { return count_of(wheel_.now()); });
+        return elements_.first_due([this] { return wheel_.now(); });
     }
 
     // Completes pops with elements that are due: one slice. Then waits for the next element, or
@@ -230,7 +217,7 @@ private:
             driver_->request_turn();
         } else if (!driver_->turn_requested()) {
             const auto next = elements_.next_expiry();
-            wait_until(next ? time_of(*next) : (time_point::max)());
+            wait_until(next.value_or((time_point::max)()));
         }
     }
 
@@ -239,10 +226,7 @@ private:
     void complete_front(element& e) noexcept {
         pop& first = detach(pops_.front());
         boost::system::error_code failure;
-        const auto take = [&] {
-            first.set_origin(elements::key_of(e), elements::time_of(e));
-            elements_.take_by([&first](T&& value) { first.value().emplace(std::move(value)); }, e);
-        };
+        const auto take = [&] { elements_.take(e, first.entry); };
         const bool other_failure = throws([&] {
             if (throws<std::bad_alloc>(take)) {
                 failure = make_error_code(boost::system::errc::not_enough_memory);
@@ -335,7 +319,7 @@ private:
 
     // A closed queue without elements will never have another one.
     void complete_all_if_exhausted() noexcept {
-        if (closed_ && empty()) {
+        if (closed_ && elements_.size() == 0) {
             complete_all(error::queue_closed);
         }
     }
@@ -344,21 +328,14 @@ private:
     // done with it.
     void destroy_pops() noexcept {
         wait_pending_ = false;
-        destroy_all<T>(pops_);
-    }
-
-    [[nodiscard]] static std::int64_t count_of(const time_point& t) noexcept {
-        return static_cast<std::int64_t>(t.time_since_epoch().count());
-    }
-    [[nodiscard]] static time_point time_of(std::int64_t count) noexcept {
-        return time_at<time_point>(count);
+        destroy_all(pops_);
     }
 
     wheel_service<Clock>& wheel_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     std::size_t max_pending_; // 0 is no limit.
     elements elements_;
-    pop_list<T> pops_; // Those that wait, in the order in which they were started.
+    pop_list<entry> pops_; // Those that wait, in the order in which they were started.
     std::shared_ptr<driver> driver_;
     bool wait_pending_ = false; // A wait on timer_ is pending, and its handler will call on_wait().
     bool closed_ = false;

@@ -31,9 +31,9 @@
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/kept_memory.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
-#include <asio_wheel/detail/memory/block_pool.hpp>
-#include <asio_wheel/detail/memory/resource_allocator.hpp>
 #include <asio_wheel/detail/op/executor_op.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
@@ -43,51 +43,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <utility>
 
 namespace asio_wheel::detail {
-
-/// Memory for one block at a time. A block that was freed is kept for the next allocation.
-class reused_block {
-public:
-    static constexpr std::size_t alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
-
-    reused_block() = default;
-    reused_block(const reused_block&) = delete;
-    reused_block& operator=(const reused_block&) = delete;
-    ~reused_block() {
-        if (block_ != nullptr) {
-            block_pool::deallocate(block_, size_);
-        }
-    }
-
-    [[nodiscard]] void* allocate(std::size_t size) {
-        return block_ != nullptr && size == size_ ? std::exchange(block_, nullptr)
-                                                  : block_pool::allocate(size);
-    }
-    void deallocate(void* memory, std::size_t size) noexcept {
-        if (block_ == nullptr) {
-            block_ = memory;
-            size_ = size;
-        } else {
-            block_pool::deallocate(memory, size);
-        }
-    }
-
-private:
-    void* block_ = nullptr; // Null while it is in use, and before the first allocation.
-    std::size_t size_ = 0;
-};
 
 /// Calls queue.on_wait(error) when a wait has ended, queue.on_turn() when a turn has come, and
 /// queue.destroy_pops() if the context ends first.
 template <class Queue>
 class queue_driver final : public executor_op,
-                           public pop_dispatcher<typename Queue::value_type>,
                            public std::enable_shared_from_this<queue_driver<Queue>> {
     using executor_type = typename Queue::executor_type;
-    using pop = pop_op<typename Queue::value_type>;
+    using pop = pop_op<typename Queue::entry>;
+    using pops = pop_list<typename Queue::entry>;
 
 public:
     queue_driver(Queue& queue, const executor_type& ex)
@@ -120,18 +87,26 @@ public:
     }
     [[nodiscard]] bool turn_requested() const noexcept { return turn_requested_; }
 
-    void dispatch(pop& p) noexcept override {
-        p.move_to(executor_op::location::queue);
-        finished_.push_back(p);
-        post_turn();
-    }
+    /// The way of a pop whose handler is called on the queue's executor, if that is not native.
+    /// Finished pops are dispatched there one by one, in the order in which they were finished.
+    class way {
+    public:
+        explicit way(queue_driver& driver) : driver_(driver), work_(track_work(driver.executor_)) {}
+
+        void post(pop& p) noexcept { driver_.dispatch(p); }
+        [[nodiscard]] bool arrives(const pop&) const noexcept { return true; }
+
+    private:
+        queue_driver& driver_;
+        work_on<executor_type> work_;
+    };
 
 private:
     // The handler of a wait. If it is destroyed uncalled, the context has ended, or the executor
     // has dropped it.
     class wait_handler {
     public:
-        using allocator_type = resource_allocator<void, reused_block>;
+        using allocator_type = kept_memory_allocator<void, block_allocator<void>>;
         static constexpr wait_kind kind_of_wait = wait_kind::queue;
 
         wait_handler(std::shared_ptr<queue_driver> driver, std::uint64_t number) noexcept
@@ -162,6 +137,12 @@ private:
 
     [[nodiscard]] bool is_current(std::uint64_t number) const noexcept {
         return queue_ != nullptr && number == wait_number_;
+    }
+
+    void dispatch(pop& p) noexcept {
+        p.move_to(executor_op::location::queue);
+        finished_.push_back(p);
+        post_turn();
     }
 
     // Puts the driver into the context's queue, unless it is there or on its way to the executor.
@@ -211,7 +192,7 @@ private:
         const std::shared_ptr<queue_driver> self(std::move(self_));
         move_to(location::owner);
         turn_requested_ = false;
-        destroy_all<typename Queue::value_type>(finished_);
+        destroy_all(finished_);
         if (queue_ != nullptr) {
             queue_->destroy_pops();
         }
@@ -221,11 +202,11 @@ private:
     const executor_type executor_;
     const bool native_;
     const context_queue context_;
-    std::uint64_t wait_number_ = 0;                 // Of the last wait that was started or ignored.
-    pop_list<typename Queue::value_type> finished_; // Pops to be dispatched.
-    bool turn_requested_ = false;                   // A call of on_turn() is to be made.
+    std::uint64_t wait_number_ = 0; // Of the last wait that was started or ignored.
+    pops finished_;                 // Pops to be dispatched.
+    bool turn_requested_ = false;   // A call of on_turn() is to be made.
     std::shared_ptr<queue_driver> self_;
-    reused_block wait_memory_;
+    kept_memory<block_allocator<void>> wait_memory_{block_allocator<void>()};
 };
 
 } // namespace asio_wheel::detail

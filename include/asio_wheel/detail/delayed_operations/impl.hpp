@@ -13,19 +13,20 @@
 
 #include <asio_wheel/delayed_operations.hpp>
 
-#include <asio_wheel/detail/asio/context_queue.hpp>
+#include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
-#include <asio_wheel/detail/delayed_operations/handler_op.hpp>
+#include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delayed_operations/key_list.hpp>
 #include <asio_wheel/detail/delayed_operations/op.hpp>
 #include <asio_wheel/detail/delayed_operations/watch_lists.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/op/handler_op.hpp>
+#include <asio_wheel/detail/op/slot_link.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
@@ -40,12 +41,15 @@
 namespace asio_wheel::detail {
 
 template <class Key, class Result, class Clock, class Executor, class Hash, class Equal>
-class delayed_operations_impl final : public delayed_op<Result, Clock, Executor>::owner {
-    using op = delayed_op<Result, Clock, Executor>;
+class delayed_operations_impl {
+    using op = delayed_op<delayed_operations_impl>;
     using op_list = watch_list<op>;
     using state = delayed_state;
+    friend op;
 
 public:
+    using result_type = Result;
+    using clock_type = Clock;
     using duration = typename Clock::duration;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
@@ -90,22 +94,12 @@ public:
 
     /// Tries to complete what watches `key`, or whatever waits, in the order in which it started.
     std::size_t try_watchers(const Key& key, attempt which) {
-        entry* const e = keys_.find(key);
-        if (e == nullptr) {
-            return 0;
-        }
-        const entry_guard scope(*this, *e);
-        return try_watchers(*e, which);
+        return with_watchers(key, [&](op_list& list) { return try_watchers(list, which); });
     }
     std::size_t try_watchers(attempt which) { return try_watchers(all_, which); }
 
     std::size_t cancel(const Key& key) {
-        entry* const e = keys_.find(key);
-        if (e == nullptr) {
-            return 0;
-        }
-        const entry_guard scope(*this, *e);
-        return cancel(*e);
+        return with_watchers(key, [&](op_list& list) { return cancel(list); });
     }
     std::size_t cancel() noexcept { return cancel(all_); }
 
@@ -121,33 +115,15 @@ private:
     using key_table = watched_keys<Key, op, Hash, Equal>;
     using entry = typename key_table::entry;
 
-    // Counts functions that are being called, one inside the other.
-    class running_function {
-    public:
-        explicit running_function(std::size_t& count) noexcept : count_(++count) {}
-        running_function(const running_function&) = delete;
-        running_function& operator=(const running_function&) = delete;
-        ~running_function() { --count_; }
-
-    private:
-        std::size_t& count_;
-    };
-
-    // While a key's list is walked, its entry stays.
-    class entry_guard {
-    public:
-        entry_guard(delayed_operations_impl& self, entry& e) noexcept : self_(self), entry_(e) {}
-        entry_guard(const entry_guard&) = delete;
-        entry_guard& operator=(const entry_guard&) = delete;
-        ~entry_guard() { self_.keys_.remove_if_empty(entry_); }
-
-    private:
-        delayed_operations_impl& self_;
-        entry& entry_;
-    };
-
-    [[nodiscard]] static bool is_in_lists(const op& o) noexcept {
-        return o.state() != state::finished && o.state() != state::dropped;
+    // Calls f(list) with what watches a key. While the list is walked, its entry stays.
+    template <class Function>
+    std::size_t with_watchers(const Key& key, Function f) {
+        entry* const e = keys_.find(key);
+        if (e == nullptr) {
+            return 0;
+        }
+        const scope_exit at_end([&] { keys_.remove_if_empty(*e); });
+        return f(*e);
     }
 
     [[nodiscard]] time_point deadline(const time_point& t) const noexcept { return t; }
@@ -155,43 +131,23 @@ private:
         return add_saturating(wheel_.now(), d);
     }
 
-    // An operation of the kind that reaches `handler`.
     template <class Handler, class Function>
     [[nodiscard]] op& make(Handler&& handler, std::size_t watches, Function&& function) {
-        const auto bound = boost::asio::get_associated_executor(handler, executor_);
-        using bound_executor = std::decay_t<decltype(bound)>;
-        constexpr bool unbound =
-            std::is_same_v<boost::asio::associated_executor_t<Handler, op>, op>;
-        const auto make_with = [&](auto way) -> op& {
-            return make_op(std::forward<Handler>(handler), watches,
-                           std::forward<Function>(function), std::move(way));
+        using base = delayed_function_op<delayed_operations_impl, std::decay_t<Function>>;
+        const auto make_op = [&]<class Way>(Way way) -> op& {
+            using type = handler_op<base, Handler, Way>;
+            static_assert(alignof(typename op::watch_type) <= alignof(type));
+            type* const o = op_memory<type, Handler>::create_with(
+                watches * sizeof(typename op::watch_type), std::forward<Handler>(handler),
+                std::move(way), *this, std::forward<Function>(function));
+            o->make_watches(o + 1, watches);
+            BOOST_ASIO_HANDLER_CREATION(
+                (context_of(executor_), *o, "delayed_operations", this, 0, "async_wait"));
+            connect_slot<op>(*o, o->handler(), [this](op& aborted) { cancel(aborted); });
+            return *o;
         };
-        if constexpr (unbound) {
-            return make_with(in_place());
-        } else {
-            const auto* const home = native_context(bound);
-            if ((home != nullptr && home == native_context(executor_)) ||
-                is_same_executor(executor_, bound)) {
-                return make_with(in_place());
-            }
-            return make_with(to_executor<bound_executor>(
-                bound, home != nullptr ? queue_of(bound) : queue_of(executor_)));
-        }
-    }
-
-    template <class Handler, class Function, class Way>
-    [[nodiscard]] op& make_op(Handler&& handler, std::size_t watches, Function&& function,
-                              Way way) {
-        using type = delayed_op_of<op, std::decay_t<Function>, Handler, Way>;
-        type* const o = delayed_op_memory<type, Handler>::create(
-            std::forward<Handler>(handler), watches, *this, executor_,
-            std::forward<Function>(function), std::move(way));
-        BOOST_ASIO_HANDLER_CREATION(
-            (context_of(executor_), *o, "delayed_operations", this, 0, "async_wait"));
-        scope_exit undo([o] { o->destroy(); });
-        connect_slot<op>(*o, o->handler(), [](op& cancelled) { cancelled.cancel(); });
-        undo.release();
-        return *o;
+        const auto here = [](const auto& make_here) -> op& { return make_here(in_place()); };
+        return choose_way(handler, executor_, here, make_op);
     }
 
     // Puts an operation into the lists of its keys: once into each, also if a key is given twice.
@@ -258,7 +214,8 @@ private:
     // Calls the function of an operation, and again if it has checked a key of its own operation.
     // The attempt becomes the last one if it has forced its own operation.
     void call_function(op& o, attempt& which) {
-        const running_function scope(attempts_);
+        ++attempts_;
+        const scope_exit at_end([this] { --attempts_; });
         o.move_to(state::trying);
         o.again = which;
         while (o.again && !o.has_value() && o.state() == state::trying) {
@@ -282,7 +239,9 @@ private:
         return true;
     }
 
-    void on_wait(op& o, const boost::system::error_code& ec) override {
+    // The wait of an operation that is in the lists has ended. It is finished then, also if this
+    // throws.
+    void on_wait(op& o, const boost::system::error_code& ec) {
         // A function that runs the context would come here.
         BOOST_ASSERT(o.state() == state::watching);
         if (!ec) {
@@ -293,12 +252,14 @@ private:
         }
     }
 
-    void on_wait_destroyed(op& o) noexcept override {
+    // The context ends.
+    void on_wait_destroyed(op& o) noexcept {
         remove(o);
         o.move_to(state::dropped);
     }
 
-    bool cancel(op& o) noexcept override {
+    // Returns whether this has cancelled it.
+    bool cancel(op& o) noexcept {
         if (o.state() == state::watching) {
             finish(o, boost::asio::error::operation_aborted);
             return true;
@@ -324,7 +285,7 @@ private:
     op_list all_;
     std::size_t delayed_ = 0;  // How many operations are in `all_`.
     std::size_t watched_ = 0;  // How many watches are in the lists of keys.
-    std::size_t attempts_ = 0; // How many functions are being called.
+    std::size_t attempts_ = 0; // How many functions are being called, one inside the other.
 };
 
 } // namespace asio_wheel::detail

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // One delayed operation: its function, its handler, its deadline, and the keys that it watches, all
-// in one block of memory from the handler's allocator.
+// in one block of memory from the handler's allocator. handler_op.hpp has the handler.
 //
 //   state      meaning
 //   watching   it is in the lists of its keys, and waits for its deadline
@@ -39,6 +39,7 @@
 #include <asio_wheel/detail/memory/block_pool.hpp>
 #include <asio_wheel/detail/memory/resource_allocator.hpp>
 #include <asio_wheel/detail/op/executor_op.hpp>
+#include <asio_wheel/detail/op/handler_op.hpp>
 #include <asio_wheel/detail/op/slot_link.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -51,8 +52,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -111,29 +115,18 @@ enum class delayed_state : std::uint8_t { watching, trying, cancelled, finished,
     return false;
 }
 
-/// All of an operation but its function and its handler, which are in handler_op.hpp. Used on the
-/// executor of its owner, until it is on its way to its handler.
-template <class Result, class Clock, class Executor>
-class delayed_op : public executor_op, public slot_target {
+/// All of an operation but its function and its handler. Used on the executor of its owner, until
+/// it is on its way to its handler. `Owner` has the lists. It is not used any more for operations
+/// that are finished or dropped.
+template <class Owner>
+class delayed_op : public ending_op, public slot_target {
     using wait_handler = op_wait_handler<delayed_op>;
+    using result_type = typename Owner::result_type;
+    using clock_type = typename Owner::clock_type;
+    using executor_type = typename Owner::executor_type;
 
 public:
-    using result_type = Result;
     using watch_type = watch<delayed_op>;
-
-    /// What has the lists. It is not used any more for operations that are finished or dropped.
-    class owner {
-    public:
-        /// The wait of `op`, which is not finished, has ended. Finishes it, also if this throws.
-        virtual void on_wait(delayed_op& op, const boost::system::error_code& ec) = 0;
-        /// The context ends. Takes `op` out of the lists.
-        virtual void on_wait_destroyed(delayed_op& op) noexcept = 0;
-        /// Returns whether `op` was cancelled by this.
-        virtual bool cancel(delayed_op& op) noexcept = 0;
-
-    protected:
-        ~owner() = default;
-    };
 
     [[nodiscard]] delayed_state state() const noexcept { return state_; }
     void move_to(delayed_state to) noexcept {
@@ -141,13 +134,24 @@ public:
         state_ = to;
     }
 
+    /// Gives it `n` places in lists of keys. They are at `memory`, behind the operation.
+    void make_watches(void* memory, std::size_t n) noexcept {
+        watches_ = {static_cast<watch_type*>(memory), n};
+        std::uninitialized_default_construct(watches_.begin(), watches_.end());
+        for (watch_type& w : watches_) {
+            w.op = this;
+        }
+    }
+    /// See op_memory.
+    [[nodiscard]] std::size_t size_behind() const noexcept { return watches_.size_bytes(); }
+
     /// Its places in the lists of its keys,
     [[nodiscard]] std::span<watch_type> watches() noexcept { return watches_; }
     /// and in that of all operations.
     [[nodiscard]] watch_type& owner_entry() noexcept { return owner_entry_; }
 
     /// Starts the wait. If this throws, the operation is gone.
-    void wait_until(const typename Clock::time_point& deadline) {
+    void wait_until(const typename clock_type::time_point& deadline) {
         timer().expires_at(deadline);
         timer().async_wait(wait_handler(*this));
     }
@@ -159,12 +163,10 @@ public:
     /// Its result is final, or, if `to` is dropped, there is none. Its wait ends soon.
     void finish(delayed_state to, const boost::system::error_code& ec) noexcept {
         move_to(to);
-        error_ = ec;
+        this->set_error(ec);
         this->disconnect_slot();
         timer().cancel();
     }
-
-    void cancel() noexcept { owner_.cancel(*this); }
 
     // What the handler of the wait calls.
 
@@ -179,7 +181,7 @@ public:
         } else {
             BOOST_ASSERT(state_ == delayed_state::finished);
             timer_.reset(); // Here: elsewhere, its context may end meanwhile.
-            post_completion();
+            this->send();
         }
         if (thrown != nullptr) {
             std::rethrow_exception(thrown);
@@ -213,51 +215,83 @@ public:
     std::optional<attempt> again;
 
 protected:
-    delayed_op(operation::func_type function, owner& o, const Executor& ex,
-               std::span<watch_type> watches)
-        : executor_op(function), owner_(o), timer_(ex), watches_(watches) {
+    delayed_op(operation::func_type function, Owner& owner)
+        : ending_op(function), owner_(owner), timer_(owner.get_executor()) {
         owner_entry_.op = this;
-        for (watch_type& w : watches_) {
-            w.op = this;
-        }
     }
-    ~delayed_op() = default;
+    ~delayed_op() { std::destroy(watches_.begin(), watches_.end()); }
 
-    [[nodiscard]] std::optional<Result>& value() noexcept { return value_; }
-    [[nodiscard]] const boost::system::error_code& error() const noexcept { return error_; }
+    [[nodiscard]] std::tuple<boost::system::error_code, result_type> take_results() {
+        if (!value_) {
+            value_.emplace();
+        }
+        return {this->error(), std::move(*value_)};
+    }
+
+    std::optional<result_type> value_;
 
 private:
-    // The wait is over, and the result is final: it goes to the handler's executor.
-    virtual void post_completion() = 0;
-
     [[nodiscard]] bool is_in_lists() const noexcept {
         return state_ != delayed_state::finished && state_ != delayed_state::dropped;
     }
 
     [[nodiscard]] static constexpr std::size_t wait_size() noexcept {
         std::size_t size = sizeof(direct_op<wait_handler>);
-        if constexpr (!is_native_type<Executor>) {
-            size = (std::max)(size, sizeof(dispatched_op<wait_handler, Executor, no_work>));
+        if constexpr (!is_native_type<executor_type>) {
+            size = (std::max)(size, sizeof(dispatched_op<wait_handler, executor_type, no_work>));
         }
         return size;
     }
 
-    using timer_type = basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor>;
+    using timer_type =
+        basic_waitable_timer<clock_type, boost::asio::wait_traits<clock_type>, executor_type>;
 
     // There is one until the wait has ended.
     [[nodiscard]] timer_type& timer() noexcept {
         return *timer_; // NOLINT(bugprone-unchecked-optional-access)
     }
 
-    owner& owner_;
+    Owner& owner_;
     std::optional<timer_type> timer_;
-    const std::span<watch_type> watches_; // Behind the operation, in the same memory.
+    std::span<watch_type> watches_;
     watch_type owner_entry_;
-    std::optional<Result> value_;
-    boost::system::error_code error_;
     delayed_state state_ = delayed_state::watching;
     bool wait_memory_used_ = false;
     alignas(std::max_align_t) std::byte wait_memory_[wait_size()];
+};
+
+/// With its function.
+template <class Owner, class Function>
+class delayed_function_op : public delayed_op<Owner> {
+public:
+    void try_to_complete(attempt which) override {
+        auto result = [&] {
+            if constexpr (std::is_invocable_v<Function&, attempt>) {
+                return function_(which);
+            } else {
+                return function_();
+            }
+        }();
+        if (result) {
+            this->value_.emplace(std::move(*result));
+        }
+    }
+
+protected:
+    template <class F>
+    delayed_function_op(operation::func_type run, Owner& owner, F&& function)
+        : delayed_op<Owner>(run, owner), function_(std::forward<F>(function)) {}
+    ~delayed_function_op() = default;
+
+private:
+    Function function_;
+};
+
+/// The way of an operation whose handler has the executor of its owner. It is there already.
+class in_place {
+public:
+    void post(operation& op) const { op.complete(&op, {}, 0); } // The queue must not be null.
+    [[nodiscard]] bool arrives(const executor_op&) const noexcept { return true; }
 };
 
 } // namespace detail

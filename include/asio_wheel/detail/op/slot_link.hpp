@@ -10,6 +10,7 @@
 #define ASIO_WHEEL_DETAIL_OP_SLOT_LINK_HPP
 
 #include <asio_wheel/detail/asio/cancellation.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -84,12 +85,14 @@ private:
 };
 
 /// Connects an operation with the slot of its handler, if that has one. Until the operation is
-/// disconnected, the slot calls abort(op). May throw.
+/// disconnected, the slot calls abort(op). If this throws, the operation is destroyed.
 template <class Op, class Handler, class Abort>
 void connect_slot(Op& op, const Handler& handler, Abort abort) {
+    scope_exit undo([&op] { op.destroy(); });
     if (auto slot = boost::asio::get_associated_cancellation_slot(handler); slot.is_connected()) {
         slot.template emplace<slot_function<Op, Abort>>(op, abort);
     }
+    undo.release();
 }
 
 } // namespace asio_wheel::detail

@@ -3,8 +3,8 @@
 
 // An operation that waits until a task, a group or a scheduler is idle.
 //
-// It goes to its handler through the queue of the context of the handler's executor; and, if that
-// is not native, from there to the executor (executor_op.hpp).
+// It goes to its handler (handler_op.hpp) through the queue of the context of the handler's
+// executor; and, if that is not native, from there to the executor.
 //
 //   state       meaning                                              location (executor_op.hpp)
 //   waiting     in the list of its idle source                       owner
@@ -28,8 +28,10 @@
 #include <asio_wheel/detail/asio/cancellation.hpp>
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/op/executor_op.hpp>
+#include <asio_wheel/detail/op/handler_op.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 
@@ -41,9 +43,9 @@
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -94,46 +96,19 @@ template <class Executor>
     }
 }
 
-template <class Executor, class Handler>
-class idle_op final : public executor_op, public idle_wait {
-    using memory = op_memory<idle_op, Handler>;
-
+class idle_op : public ending_op, public idle_wait {
 public:
-    idle_op(Handler&& handler, const Executor& ex)
-        : executor_op(&idle_op::run), way_(ex, queue_before(ex)), handler_(std::move(handler)) {}
-
-    [[nodiscard]] Handler& handler() noexcept { return handler_; }
-
     void finish(const boost::system::error_code& ec) noexcept override {
         BOOST_ASSERT(this->where() == executor_op::location::owner);
-        result_ = ec;
-        way_.post(*this);
+        set_error(ec);
+        send();
     }
 
-private:
-    // Called by the queue, or the executor; or, with null, when a context ends.
-    static void run(void* queue, operation* self, const boost::system::error_code&, std::size_t) {
-        auto& op = *static_cast<idle_op*>(self);
-        if (queue == nullptr) {
-            memory::destroy(op);
-        } else if (op.way_.arrives(op)) {
-            op.deliver();
-        }
-    }
+protected:
+    using ending_op::ending_op;
+    ~idle_op() = default;
 
-    void deliver() {
-        BOOST_ASIO_HANDLER_COMPLETION((*this));
-        const boost::system::error_code result = result_;
-        // The memory is freed, and the work on the executor ends, before the handler is called.
-        Handler handler(memory::take_handler(*this));
-        BOOST_ASIO_HANDLER_INVOCATION_BEGIN((result));
-        std::move(handler)(result);
-        BOOST_ASIO_HANDLER_INVOCATION_END;
-    }
-
-    to_executor<Executor> way_;
-    boost::system::error_code result_;
-    Handler handler_;
+    [[nodiscard]] std::tuple<boost::system::error_code> take_results() const { return {error()}; }
 };
 
 /// Makes the operation for `handler`, which is called on its executor, by default `ex`; calls
@@ -143,8 +118,10 @@ template <class Handler, class Executor, class Prepare>
 void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler,
                    const Executor& ex, Prepare prepare) {
     const auto bound = boost::asio::get_associated_executor(handler, ex);
-    using op_type = idle_op<std::decay_t<decltype(bound)>, Handler>;
-    op_type* const op = op_memory<op_type, Handler>::create(std::forward<Handler>(handler), bound);
+    using way = to_executor<std::decay_t<decltype(bound)>>;
+    using op_type = handler_op<idle_op, Handler, way>;
+    op_type* const op = op_memory<op_type, Handler>::create(std::forward<Handler>(handler),
+                                                            way(bound, queue_before(bound)));
     BOOST_ASIO_HANDLER_CREATION(
         (context_before(bound), *op, "scheduler", source.get(), 0, "async_wait_idle"));
     const std::uint64_t id = source ? source->new_id() : 0;
@@ -161,6 +138,31 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
         op->finish({});
     }
 }
+
+/// Starts it with a handler, by default on `ex`.
+template <class Executor, class Prepare>
+class initiate_idle_wait {
+public:
+    using executor_type = Executor;
+
+    initiate_idle_wait(const executor_type& ex, std::shared_ptr<idle_source> source,
+                       Prepare prepare)
+        : executor_(ex), source_(std::move(source)), prepare_(std::move(prepare)) {}
+
+    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+
+    template <class Handler>
+    void operator()(Handler&& handler) const {
+        expect_storable<Handler>();
+        start_idle_op(source_, std::decay_t<Handler>(std::forward<Handler>(handler)), executor_,
+                      prepare_);
+    }
+
+private:
+    executor_type executor_;
+    std::shared_ptr<idle_source> source_;
+    Prepare prepare_;
+};
 
 } // namespace asio_wheel::detail
 

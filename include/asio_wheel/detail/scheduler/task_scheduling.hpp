@@ -5,9 +5,9 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_SCHEDULING_HPP
 
 #include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/scheduler/idle_op.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/impl.hpp>
-#include <asio_wheel/detail/scheduler/initiations.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
@@ -145,7 +145,7 @@ public:
     auto async_wait_idle(
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_async_wait_idle<Executor>(get_executor(), impl_.idle()), token);
+            initiate_idle_wait(get_executor(), impl_.idle(), [] {}), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.
