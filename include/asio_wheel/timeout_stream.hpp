@@ -13,6 +13,7 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/stable_impl.hpp>
 #include <asio_wheel/detail/timeout_stream/impl.hpp>
 #include <asio_wheel/detail/timeout_stream/op.hpp>
@@ -106,11 +107,13 @@ class timeout_stream : public detail::deadline_setters<timeout_stream<NextLayer>
     template <class, class>
     friend class detail::synchronous_operations;
 
-    class initiation;
-    class initiate_async_read_some;
-    class initiate_async_write_some;
-    class initiate_async_connect;
-    class initiate_async_range_connect;
+    template <class, class...>
+    friend class detail::initiation_of;
+
+    // They point to the stream, not to what it shares with its operations: a deferred operation
+    // begins on the stream's impl() of that moment.
+    template <class Begin>
+    using initiation = detail::initiation_of<timeout_stream, Begin>;
 
     // No requires-clause: clang checks that after the return type, which would not compile.
     template <class Endpoints>
@@ -240,9 +243,9 @@ public:
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
         -> decltype(boost::asio::async_initiate<Token,
                                                 void(boost::system::error_code, std::size_t)>(
-            std::declval<initiate_async_read_some>(), token, buffers)) {
+            std::declval<initiation<detail::begin_read_some>>(), token, buffers)) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
-            initiate_async_read_some(this), token, buffers);
+            initiation<detail::begin_read_some>(this), token, buffers);
     }
 
     /// Writes some bytes. Everything said of async_read_some() holds, with the deadline of
@@ -255,9 +258,9 @@ public:
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
         -> decltype(boost::asio::async_initiate<Token,
                                                 void(boost::system::error_code, std::size_t)>(
-            std::declval<initiate_async_write_some>(), token, buffers)) {
+            std::declval<initiation<detail::begin_write_some>>(), token, buffers)) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code, std::size_t)>(
-            initiate_async_write_some(this), token, buffers);
+            initiation<detail::begin_write_some>(this), token, buffers);
     }
 
     /// Connects the socket to an endpoint.
@@ -273,9 +276,9 @@ public:
         const typename Layer::endpoint_type& endpoint,
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            std::declval<initiate_async_connect>(), token, endpoint)) {
+            std::declval<initiation<detail::begin_connect>>(), token, endpoint)) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_async_connect(this), token, endpoint);
+            initiation<detail::begin_connect>(this), token, endpoint);
     }
 
     /// Connects the socket to the first endpoint of several that accepts. All attempts share one
@@ -291,11 +294,12 @@ public:
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type())
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                             typename Layer::endpoint_type)>(
-            std::declval<initiate_async_range_connect>(), token, endpoints,
+            std::declval<initiation<detail::begin_range_connect>>(), token, endpoints,
             detail::any_endpoint())) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                        typename Layer::endpoint_type)>(
-            initiate_async_range_connect(this), token, endpoints, detail::any_endpoint());
+            initiation<detail::begin_range_connect>(this), token, endpoints,
+            detail::any_endpoint());
     }
 
     /// As above, but tries only endpoints for which `condition(last error, endpoint)` is true.
@@ -306,16 +310,21 @@ public:
     auto async_connect(const EndpointSequence& endpoints, const Condition& condition, Token&& token)
         -> decltype(boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                             typename Layer::endpoint_type)>(
-            std::declval<initiate_async_range_connect>(), token, endpoints, condition)) {
+            std::declval<initiation<detail::begin_range_connect>>(), token, endpoints, condition)) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code,
                                                        typename Layer::endpoint_type)>(
-            initiate_async_range_connect(this), token, endpoints, condition);
+            initiation<detail::begin_range_connect>(this), token, endpoints, condition);
     }
 
     /// Beast calls this to close the stream when a WebSocket times out.
     friend void beast_close_socket(timeout_stream& stream) { stream.close(); }
 
 private:
+    template <class Handler, class Begin, class... Arguments>
+    void start(Handler&& handler, Begin begin, const Arguments&... arguments) {
+        begin(impl(), std::forward<Handler>(handler), arguments...);
+    }
+
     // A stream that was moved from gets a new one.
     [[nodiscard]] impl_type& impl() const {
         if (impl_ == nullptr) {
@@ -346,7 +355,5 @@ template <class NextLayer>
 timeout_stream(NextLayer) -> timeout_stream<NextLayer>;
 
 } // namespace asio_wheel
-
-#include <asio_wheel/detail/timeout_stream/initiations.hpp>
 
 #endif

@@ -22,6 +22,8 @@
 #include <asio_wheel/error.hpp>
 
 #include <boost/asio/append.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/connect.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -119,6 +121,55 @@ void start_stream_op(Impl& impl, direction what, bool empty, Handler&& handler, 
                           boost::asio::append(op.release(), late, nothing...));
     }
 }
+
+// How each async function of a stream begins its operation.
+
+struct begin_read_some {
+    template <class Impl, class Handler, class Buffers>
+    void operator()(Impl& impl, Handler&& handler, const Buffers& buffers) const {
+        const bool empty = boost::asio::buffer_size(buffers) == 0;
+        const auto start = [&](auto& layer, auto&& op) {
+            layer.async_read_some(buffers, std::forward<decltype(op)>(op));
+        };
+        start_stream_op(impl, direction::read, empty, std::forward<Handler>(handler), start,
+                        std::size_t(0));
+    }
+};
+
+struct begin_write_some {
+    template <class Impl, class Handler, class Buffers>
+    void operator()(Impl& impl, Handler&& handler, const Buffers& buffers) const {
+        const bool empty = boost::asio::buffer_size(buffers) == 0;
+        const auto start = [&](auto& layer, auto&& op) {
+            layer.async_write_some(buffers, std::forward<decltype(op)>(op));
+        };
+        start_stream_op(impl, direction::write, empty, std::forward<Handler>(handler), start,
+                        std::size_t(0));
+    }
+};
+
+struct begin_connect {
+    template <class Impl, class Handler, class Endpoint>
+    void operator()(Impl& impl, Handler&& handler, const Endpoint& endpoint) const {
+        const auto start = [&](auto& layer, auto&& op) {
+            layer.async_connect(endpoint, std::forward<decltype(op)>(op));
+        };
+        start_stream_op(impl, direction::connect, false, std::forward<Handler>(handler), start);
+    }
+};
+
+/// To the first of several endpoints that accepts.
+struct begin_range_connect {
+    template <class Impl, class Handler, class Endpoints, class Condition>
+    void operator()(Impl& impl, Handler&& handler, const Endpoints& endpoints,
+                    const Condition& condition) const {
+        const auto start = [&](auto& layer, auto&& op) {
+            boost::asio::async_connect(layer, endpoints, condition, std::forward<decltype(op)>(op));
+        };
+        start_stream_op(impl, direction::connect, false, std::forward<Handler>(handler), start,
+                        typename decltype(impl.layer)::endpoint_type());
+    }
+};
 
 } // namespace asio_wheel::detail
 
