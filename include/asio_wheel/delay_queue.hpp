@@ -15,7 +15,7 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/initiation_of.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
+#include <asio_wheel/detail/delay_queue/element_key.hpp>
 #include <asio_wheel/detail/stable_impl.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

@@ -30,7 +30,7 @@
 //   heap       deferred   defer()
 //   deferred   heap       restore_deferred()
 //   wheel, heap or deferred:
-//              free       take(), take_by(), erase()
+//              free       take(), erase()
 //              wheel      postpone(), to a time that the wheel has not reached
 //              heap       postpone(), otherwise
 //
@@ -39,6 +39,7 @@
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
 
+#include <asio_wheel/detail/delay_queue/element_key.hpp>
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel.hpp>
 
@@ -47,10 +48,8 @@
 
 #include <algorithm>
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -59,15 +58,6 @@
 #include <vector>
 
 namespace asio_wheel::detail {
-
-/// Names an element: by its index, and by the number of elements that have had that index before.
-struct element_key {
-    std::uint32_t index = 0;
-    std::uint32_t generation = 0;
-
-    friend constexpr bool operator==(const element_key&, const element_key&) noexcept = default;
-    friend constexpr auto operator<=>(const element_key&, const element_key&) noexcept = default;
-};
 
 /// `Steady`: the clock of the time points is never set back.
 template <class T, class TimePoint, bool Steady>
@@ -442,13 +432,5 @@ private:
 };
 
 } // namespace asio_wheel::detail
-
-/// So that users may have keys in unordered containers.
-template <>
-struct std::hash<asio_wheel::detail::element_key> {
-    std::size_t operator()(const asio_wheel::detail::element_key& key) const noexcept {
-        return std::hash<std::uint64_t>()(std::uint64_t{key.generation} << 32U | key.index);
-    }
-};
 
 #endif
