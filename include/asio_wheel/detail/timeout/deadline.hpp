@@ -43,6 +43,8 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_DEADLINE_HPP
 
+#include <asio_wheel/detail/asio/bound_to.hpp>
+#include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/core/spare_timers.hpp>
 #include <asio_wheel/detail/core/timer_entry.hpp>
@@ -305,6 +307,8 @@ public:
         }
     }
 
+    [[nodiscard]] Core& core() const noexcept { return core_; }
+
     void free() noexcept override {
         block_allocator<deadline> memory;
         this->~deadline();
@@ -343,13 +347,14 @@ private:
 template <class Core>
 using deadline_ptr = deadline_owner<deadline<Core>>;
 
-/// The handler of a deadline's wait.
-template <class Core>
-class expire_deadline {
+/// The handler of a deadline's wait, with the executor on which the operation must be cancelled.
+template <class Core, class Executor = unassociated>
+class expire_deadline : public bound_to<Executor> {
 public:
     static constexpr wait_kind kind_of_wait = wait_kind::timeout;
 
-    explicit expire_deadline(deadline_ptr<Core> d) noexcept : deadline_(std::move(d)) {}
+    explicit expire_deadline(deadline_ptr<Core> d, bound_to<Executor> ex = {})
+        : bound_to<Executor>(std::move(ex)), deadline_(std::move(d)) {}
 
     void operator()(const boost::system::error_code& ec) {
         // If the operation has ended and withdrawn its wait, this has no effect.
@@ -358,21 +363,6 @@ public:
 
 private:
     deadline_ptr<Core> deadline_;
-};
-
-/// The same, with the executor on which the operation must be cancelled.
-template <class Core, class Executor>
-class expire_deadline_on : public expire_deadline<Core> {
-public:
-    using executor_type = Executor;
-
-    expire_deadline_on(deadline_ptr<Core> d, const Executor& ex)
-        : expire_deadline<Core>(std::move(d)), executor_(ex) {}
-
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
-
-private:
-    Executor executor_;
 };
 
 /// The handler in the operation's outer cancellation slot.

@@ -4,24 +4,21 @@
 // When a deadline expires, and on which timer it waits: on one of the library, by the wheel of the
 // operation's context; or on one that the user gives.
 //
-// A limit is part of a token. When an operation begins, begin() gives an object that makes the
-// operation's deadline, and starts its wait when the operation has been started.
+// A limit is part of a token. Each operation has a copy of it.
 //
 //   member of a limit   meaning
 //   has_executor        get_executor() returns one, for an operation that has none
 //   deadline_type       the type of the deadlines
-//   begin(ex)           `ex` is the operation's executor
-//
-//   then                meaning
-//   make(type)          makes a deadline
-//   start([timer, ] wait, ex, bound)
-//                       starts the deadline's wait, whose handler gets the owner `wait`: on the
-//                       deadline's own timer, if it has one. The operation is cancelled on
-//                       `*bound`; on `ex` if `bound` is null
+//   begin(ex, type)     the operation begins: makes its deadline. `ex` is the operation's executor
+//   start([timer, ] wait, ex, bound, tag)
+//                       the operation was started: starts the deadline's wait, whose handler gets
+//                       the owner `wait`: on the deadline's own timer, if it has one. The operation
+//                       is cancelled where `bound` says; on `ex` if that is not bound
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIME_LIMIT_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIME_LIMIT_HPP
 
+#include <asio_wheel/detail/asio/bound_to.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/service/start_wait.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -39,140 +36,95 @@
 
 namespace asio_wheel::detail {
 
-/// A duration after the operation's start, or a time point.
-template <class Clock>
-class limited_time {
-public:
-    using duration = typename Clock::duration;
-    using time_point = typename Clock::time_point;
-
-    template <class Rep, class Period>
-    constexpr explicit limited_time(std::chrono::duration<Rep, Period> d) noexcept
-        : value_(ceil_saturating<duration>(d)), relative_(true) {}
-    template <class Duration>
-    constexpr explicit limited_time(std::chrono::time_point<Clock, Duration> t) noexcept
-        : value_(ceil_saturating<duration>(t.time_since_epoch())), relative_(false) {}
-
-    [[nodiscard]] time_point expiry(const wheel_service<Clock>& wheel) const {
-        return relative_ ? add_saturating(wheel.now(), value_) : time_point(value_);
-    }
-
-    template <class Timer>
-    void set_expiry_of(Timer& timer) const {
-        if (relative_) {
-            timer.expires_after(value_);
-        } else {
-            timer.expires_at(time_point(value_));
-        }
-    }
-
-private:
-    duration value_; // Since the clock's epoch, unless it is relative to the operation's start.
-    bool relative_;
-};
-
 /// A limit on a timer of the library.
 template <class Clock>
 class time_limit {
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
-
-    class beginning {
-    public:
-        beginning(wheel_service<Clock>& wheel, const limited_time<Clock>& time)
-            : core_(core_access::of(wheel)), expiry_(time.expiry(wheel)) {}
-
-        [[nodiscard]] auto make(boost::asio::cancellation_type type) const {
-            return deadline<core_type>::make(core_, type);
-        }
-
-        template <class Executor, class Bound, class Tag>
-        void start(typename core_type::state& state, deadline_ptr<core_type>&& wait,
-                   const Executor& ex, const Bound& bound, const Tag& tag) const {
-            set_idle_timer(core_, state, expiry_, native_context(ex) != nullptr);
-            const held_timer<core_type> timer(state);
-            if constexpr (std::is_null_pointer_v<Bound>) {
-                start_wait(core_, timer, ex,
-                           with_tag(expire_deadline<core_type>(std::move(wait)), tag));
-            } else {
-                using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                start_wait(
-                    core_, timer, ex,
-                    with_tag(expire_deadline_on<core_type, bound_executor>(std::move(wait), *bound),
-                             tag));
-            }
-        }
-
-    private:
-        core_type& core_;
-        typename Clock::time_point expiry_;
-    };
+    using duration = typename Clock::duration;
+    using time_point = typename Clock::time_point;
 
 public:
-    using clock = Clock;
     using deadline_type = deadline<core_type>;
     static constexpr bool has_executor = false;
 
-    constexpr explicit time_limit(const limited_time<Clock>& time) noexcept : time_(time) {}
+    template <class Rep, class Period>
+    constexpr explicit time_limit(std::chrono::duration<Rep, Period> d) noexcept
+        : time_(ceil_saturating<duration>(d)), is_relative_(true) {}
+    template <class Duration>
+    constexpr explicit time_limit(std::chrono::time_point<Clock, Duration> t) noexcept
+        : time_(ceil_saturating<duration>(t.time_since_epoch())), is_relative_(false) {}
 
     template <class Executor>
-    [[nodiscard]] beginning begin(const Executor& ex) const {
-        return beginning(wheel_of<Clock>(ex), time_);
+    [[nodiscard]] auto begin(const Executor& ex, boost::asio::cancellation_type type) {
+        wheel_service<Clock>& wheel = wheel_of<Clock>(ex);
+        if (std::exchange(is_relative_, false)) {
+            time_ = add_saturating(wheel.now(), time_).time_since_epoch();
+        }
+        return deadline_type::make(core_access::of(wheel), type);
+    }
+
+    template <class Executor, class Bound, class Tag>
+    void start(typename core_type::state& state, deadline_ptr<core_type>&& wait, const Executor& ex,
+               Bound&& bound, const Tag& tag) const {
+        core_type& core = wait->core();
+        set_idle_timer(core, state, time_point(time_), native_context(ex) != nullptr);
+        start_wait(core, held_timer<core_type>(state), ex,
+                   with_tag(expire_deadline<core_type, typename Bound::bound>(std::move(wait),
+                                                                              std::move(bound)),
+                            tag));
+    }
+
+protected:
+    template <class Timer>
+    void set_expiry_of(Timer& timer) const {
+        if (is_relative_) {
+            timer.expires_after(time_);
+        } else {
+            timer.expires_at(time_point(time_));
+        }
     }
 
 private:
-    limited_time<Clock> time_;
+    duration time_; // Since the operation's start; or since the clock's epoch.
+    bool is_relative_;
 };
 
 /// A limit on a timer of the user's.
 template <class Timer>
-class timer_limit {
-    using clock = typename Timer::clock_type;
-
-    class beginning {
-    public:
-        beginning(Timer& timer, const limited_time<clock>& time) : timer_(timer), time_(time) {}
-
-        // The timer stays as it was if there is no memory.
-        [[nodiscard]] timer_deadline::owners make(boost::asio::cancellation_type type) const {
-            auto owners = timer_deadline::make(type);
-            time_.set_expiry_of(timer_);
-            return owners;
-        }
-
-        template <class Executor, class Bound, class Tag>
-        void start(deadline_owner<timer_deadline>&& wait, const Executor& ex, const Bound& bound,
-                   const Tag& tag) const {
-            if constexpr (std::is_null_pointer_v<Bound>) {
-                timer_.async_wait(with_tag(end_of_timer_wait<Executor>(std::move(wait), ex), tag));
-            } else {
-                using bound_executor = std::remove_cvref_t<decltype(*bound)>;
-                timer_.async_wait(
-                    with_tag(end_of_timer_wait<bound_executor>(std::move(wait), *bound), tag));
-            }
-        }
-
-    private:
-        Timer& timer_;
-        const limited_time<clock>& time_;
-    };
+class timer_limit : time_limit<typename Timer::clock_type> {
+    using base = time_limit<typename Timer::clock_type>;
 
 public:
     using deadline_type = timer_deadline;
     static constexpr bool has_executor = true;
 
-    constexpr timer_limit(Timer& timer, const limited_time<clock>& time) noexcept
-        : timer_(&timer), time_(time) {}
+    template <class Time>
+    constexpr timer_limit(Timer& timer, const Time& t) noexcept : base(t), timer_(&timer) {}
 
     [[nodiscard]] auto get_executor() const noexcept { return timer_->get_executor(); }
 
+    // The timer stays as it was if there is no memory.
     template <class Executor>
-    [[nodiscard]] beginning begin(const Executor&) const {
-        return beginning(*timer_, time_);
+    [[nodiscard]] timer_deadline::owners begin(const Executor&,
+                                               boost::asio::cancellation_type type) const {
+        auto owners = timer_deadline::make(type);
+        this->set_expiry_of(*timer_);
+        return owners;
+    }
+
+    template <class Executor, class Bound, class Tag>
+    void start(deadline_owner<timer_deadline>&& wait, const Executor& ex,
+               [[maybe_unused]] Bound&& bound, const Tag& tag) const {
+        if constexpr (std::is_same_v<Bound, bound_to<unassociated>>) {
+            start(std::move(wait), ex, bound_to<Executor>{ex}, tag);
+        } else {
+            timer_->async_wait(with_tag(
+                end_of_timer_wait<typename Bound::bound>(std::move(wait), std::move(bound)), tag));
+        }
     }
 
 private:
     Timer* timer_;
-    limited_time<clock> time_;
 };
 
 } // namespace asio_wheel::detail

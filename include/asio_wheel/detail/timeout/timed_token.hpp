@@ -22,6 +22,7 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMED_TOKEN_HPP
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/bound_to.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/detail/asio/wrapped_token.hpp>
@@ -137,16 +138,12 @@ private:
                       Args&&... args) {
         using decayed = std::decay_t<Handler>;
         const auto& innermost = innermost_initiation(initiation, args...);
+        const auto start_with = [&](const auto ex) { // A copy: it outlives the initiation.
+            start_on(ex, std::move(initiation), std::move(options),
+                     decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+        };
         if constexpr (requires { innermost.get_executor(); }) {
-            const auto ex = innermost.get_executor();
-            if constexpr (!has_own_executor<decayed>) {
-                start_on(ex, nullptr, std::move(initiation), std::move(options),
-                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
-            } else {
-                const auto handler_executor = boost::asio::get_associated_executor(handler, ex);
-                start_on(ex, &handler_executor, std::move(initiation), std::move(options),
-                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
-            }
+            start_with(innermost.get_executor());
         } else if constexpr (!only_checks_token<std::remove_cvref_t<decltype(innermost)>>) {
             static_assert(
                 has_own_executor<decayed> || Limit::has_executor,
@@ -155,26 +152,22 @@ private:
                 "cancel_after(d, bind_executor(executor, handler)). Round the deadline itself it "
                 "comes too late");
             if constexpr (has_own_executor<decayed>) {
-                const auto ex = boost::asio::get_associated_executor(handler);
-                start_on(ex, &ex, std::move(initiation), std::move(options),
-                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+                start_with(boost::asio::get_associated_executor(handler));
             } else if constexpr (Limit::has_executor) {
-                const auto ex = options.limit.get_executor();
-                start_on(ex, nullptr, std::move(initiation), std::move(options),
-                         decayed(std::forward<Handler>(handler)), std::forward<Args>(args)...);
+                start_with(options.limit.get_executor());
             }
         }
     }
 
-    // The deadline is on the wheel of `ex`'s context, or on the user's timer. The operation is
-    // cancelled on `*bound`, or on `ex` if `bound` is null.
-    template <class Executor, class Bound, class Handler, class... Args>
-    static void start_on(const Executor& ex, const Bound& bound, Initiation&& initiation,
-                         options_type&& options, Handler&& handler, Args&&... args) {
-        using deadline_type = typename Limit::deadline_type;
-        const auto beginning = options.limit.begin(ex);
+    // The deadline is on the wheel of `ex`'s context, or on the user's timer.
+    template <class Executor, class Handler, class... Args>
+    static void start_on(const Executor& ex, Initiation&& initiation, options_type&& options,
+                         Handler&& handler, Args&&... args) {
+        Limit limit = options.limit;
+        auto bound = bound_as(handler, ex);
         const auto tag = associated_tag<Handler>::get(handler);
-        auto owners = beginning.make(options.type);
+        auto owners = limit.begin(ex, options.type);
+        using deadline_type = typename Limit::deadline_type;
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {
             slot.template emplace<outer_cancellation<deadline_type>>(owners.starter);
@@ -184,7 +177,7 @@ private:
                                   std::move(options.result)),
                               std::forward<Args>(args)...);
         owners.starter->arm([&](auto&... timer) {
-            beginning.start(timer..., std::move(owners.wait), ex, bound, tag);
+            limit.start(timer..., std::move(owners.wait), ex, std::move(bound), tag);
         });
     }
 

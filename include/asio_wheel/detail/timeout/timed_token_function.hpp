@@ -45,7 +45,7 @@ struct relative_time {
     template <class Duration>
     [[nodiscard]] static constexpr auto limit(const char* what, const Duration& d) {
         using clock = std::chrono::steady_clock;
-        return time_limit<clock>(limited_time<clock>(not_nan(what, d)));
+        return time_limit<clock>(not_nan(what, d));
     }
 
     template <class T>
@@ -69,7 +69,7 @@ struct absolute_time {
     template <class TimePoint>
     [[nodiscard]] static constexpr auto limit(const char* what, const TimePoint& t) {
         using clock = typename TimePoint::clock;
-        return time_limit<clock>(limited_time<clock>(not_nan(what, t)));
+        return time_limit<clock>(not_nan(what, t));
     }
 
     template <class T>
@@ -118,10 +118,6 @@ inline constexpr bool are_distinct =
     (int{is_type_option<T>} + ... + 0) <= 1 && (int{is_error_option<T>} + ... + 0) <= 1 &&
     (int{is_function_option<T>} + ... + 0) <= 1;
 
-/// Whether `T` are distinct options.
-template <class Result, class... T>
-concept time_options = (time_option<T, Result> && ...) && are_distinct<T...>;
-
 /// Whether `Last...` and what follows are distinct options and a token. `Options` come before.
 template <class Result, class Options, class... Last>
 inline constexpr bool is_token_after = false;
@@ -133,8 +129,10 @@ inline constexpr bool is_token_after<Result, std::tuple<Options...>, Option, Nex
     (time_option<Option, Result> || (Result::reports && is_function_option<Option>)) &&
     is_token_after<Result, std::tuple<Options..., Option>, Next, More...>;
 
+/// Whether `T` are distinct options; or such options and a token.
 template <class Result, class... T>
-concept time_options_and_token = is_token_after<Result, std::tuple<>, T...>;
+concept time_arguments = ((time_option<T, Result> && ...) && are_distinct<T...>) ||
+                         is_token_after<Result, std::tuple<>, T...>;
 
 template <class When, class Result>
 class timed_token_function {
@@ -142,31 +140,19 @@ public:
     /// `what` is the name of the time in the message of the exception for NaN.
     constexpr explicit timed_token_function(const char* what) noexcept : what_(what) {}
 
-    template <class Time, class... Options>
-        requires(When::template accepts<Time> && time_options<Result, Options...>)
-    [[nodiscard]] constexpr auto operator()(const Time& t, Options&&... options) const {
-        return make(When::limit(what_, t), std::forward<Options>(options)...);
-    }
-
     template <class Time, class... More>
-        requires(When::template accepts<Time> && time_options_and_token<Result, More...>)
-    [[nodiscard]] constexpr auto operator()(const Time& t, More&&... options_and_token) const {
-        return make(When::limit(what_, t), std::forward<More>(options_and_token)...);
+        requires(When::template accepts<Time> && time_arguments<Result, More...>)
+    [[nodiscard]] constexpr auto operator()(const Time& t, More&&... more) const {
+        return make(When::limit(what_, t), std::forward<More>(more)...);
     }
 
     // The same on a timer of the user's.
-    template <class Clock, class WaitTraits, class Executor, class Time, class... Options>
-        requires(When::template accepts_for<Time, Clock> && time_options<Result, Options...>)
-    [[nodiscard]] auto operator()(basic_waitable_timer<Clock, WaitTraits, Executor>& timer,
-                                  const Time& t, Options&&... options) const {
-        return make(limit_on(timer, t), std::forward<Options>(options)...);
-    }
-
     template <class Clock, class WaitTraits, class Executor, class Time, class... More>
-        requires(When::template accepts_for<Time, Clock> && time_options_and_token<Result, More...>)
+        requires(When::template accepts_for<Time, Clock> && time_arguments<Result, More...>)
     [[nodiscard]] auto operator()(basic_waitable_timer<Clock, WaitTraits, Executor>& timer,
-                                  const Time& t, More&&... options_and_token) const {
-        return make(limit_on(timer, t), std::forward<More>(options_and_token)...);
+                                  const Time& t, More&&... more) const {
+        using timer_type = basic_waitable_timer<Clock, WaitTraits, Executor>;
+        return make(timer_limit<timer_type>(timer, not_nan(what_, t)), std::forward<More>(more)...);
     }
 
     // A time of a wrong type. The compiler explains it: see misuse.hpp.
@@ -184,12 +170,6 @@ public:
     }
 
 private:
-    template <class Timer, class Time>
-    [[nodiscard]] auto limit_on(Timer& timer, const Time& t) const {
-        return timer_limit<Timer>(timer,
-                                  limited_time<typename Timer::clock_type>(not_nan(what_, t)));
-    }
-
     template <class Limit, class... More>
     [[nodiscard]] static constexpr auto make(const Limit& limit, More&&... more) {
         return finish(timed_options<Limit, Result>{.limit = limit}, std::forward<More>(more)...);

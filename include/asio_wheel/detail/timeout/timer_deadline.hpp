@@ -16,6 +16,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_TIMER_DEADLINE_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_TIMER_DEADLINE_HPP
 
+#include <asio_wheel/detail/asio/bound_to.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/timeout/deadline.hpp>
@@ -93,16 +94,14 @@ private:
 
 /// The handler of the wait, with the executor on which the operation must be cancelled.
 template <class Executor>
-class end_of_timer_wait {
+class end_of_timer_wait : public bound_to<Executor> {
 public:
-    using executor_type = Executor;
     using cancellation_slot_type = in_place_signal::slot_type;
     static constexpr wait_kind kind_of_wait = wait_kind::timeout;
 
-    end_of_timer_wait(deadline_owner<timer_deadline> d, const Executor& ex)
-        : deadline_(std::move(d)), executor_(ex) {}
+    end_of_timer_wait(deadline_owner<timer_deadline> d, bound_to<Executor> ex)
+        : bound_to<Executor>(std::move(ex)), deadline_(std::move(d)) {}
 
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
     [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
         return deadline_->wait_slot();
     }
@@ -111,7 +110,6 @@ public:
 
 private:
     deadline_owner<timer_deadline> deadline_;
-    Executor executor_;
 };
 
 } // namespace asio_wheel::detail

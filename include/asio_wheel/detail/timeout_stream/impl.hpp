@@ -17,6 +17,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_IMPL_HPP
 
+#include <asio_wheel/detail/asio/bound_to.hpp>
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
@@ -28,7 +29,6 @@
 #include <asio_wheel/tag.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
-#include <boost/asio/associated_executor.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/errc.hpp>
@@ -264,10 +264,11 @@ private:
         }
     }
 
-    // The wait for the deadline of an operation.
+    // The wait for the deadline of an operation. It ends where the operation's handler is called,
+    // and so does a grace.
     template <class Handler>
     [[nodiscard]] auto watch_for(const Handler& handler) {
-        auto ex = executor_of(handler);
+        auto ex = bound_as(handler, layer.get_executor());
         using executor = typename decltype(ex)::bound;
         const auto tag = associated_tag<Handler>::get(handler);
         return stream_watch<stream_impl, executor, std::decay_t<decltype(tag)>>(
@@ -276,21 +277,9 @@ private:
 
     template <class Handler>
     void start_grace(const Handler& handler, direction what) {
-        auto ex = executor_of(handler);
+        auto ex = bound_as(handler, layer.get_executor());
         using executor = typename decltype(ex)::bound;
         stream_grace<stream_impl, executor>::start(this->shared_from_this(), std::move(ex), what);
-    }
-
-    // Both end where the operation's handler is called.
-    template <class Handler>
-    [[nodiscard]] auto executor_of(const Handler& handler) {
-        namespace asio = boost::asio;
-        if constexpr (!has_own_executor<Handler>) {
-            return bound_to<unassociated>();
-        } else {
-            const auto ex = asio::get_associated_executor(handler, layer.get_executor());
-            return bound_to<std::decay_t<decltype(ex)>>{ex};
-        }
     }
 
     watch_place<stream_impl> place_;

@@ -12,6 +12,7 @@
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_WATCH_PLACE_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_WATCH_PLACE_HPP
 
+#include <asio_wheel/detail/asio/bound_to.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
 
@@ -24,22 +25,6 @@
 #include <optional>
 
 namespace asio_wheel::detail {
-
-/// A base with the associated executor `Executor`, or with none if that is `unassociated`.
-template <class Executor>
-struct bound_to {
-    using bound = Executor;
-    using executor_type = Executor;
-
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor; }
-
-    Executor executor;
-};
-
-template <>
-struct bound_to<unassociated> {
-    using bound = unassociated;
-};
 
 /// `Impl` has start_wait(bound_to<Executor>).
 template <class Impl>
