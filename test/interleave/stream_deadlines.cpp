@@ -39,6 +39,7 @@ using detail::direction;
 // by hand.
 class stream {
     using deadlines = detail::stream_deadlines<asio::io_context::executor_type>;
+    using next = deadlines::next;
     using duration = std::chrono::steady_clock::duration;
 
 public:
@@ -63,15 +64,10 @@ public:
     }
 
     void begin(direction what) {
-        switch (deadlines_.begin(what, false)) {
-        case deadlines::start::at_once:
-            break;
-        case deadlines::start::with_wait:
+        const auto answer = deadlines_.begin(what, false);
+        check(answer == next::none || answer == next::arm, "it is not too late");
+        if (answer == next::arm) {
             deadlines_.wait(watch(*this));
-            break;
-        case deadlines::start::with_grace:
-        case deadlines::start::too_late:
-            check(false, "it is not too late");
         }
     }
 
@@ -143,20 +139,12 @@ private:
     };
 
     void on_time(watch& w, const error_code& ec) {
-        switch (deadlines_.on_time(w.turn, ec)) {
-        case deadlines::action::none:
-            break;
-        case deadlines::action::wait:
+        const auto answer = deadlines_.on_time(w.turn, ec);
+        if (answer == next::arm) {
             deadlines_.wait(watch(*this));
-            break;
-        case deadlines::action::ask: // Nobody knows.
-            if (deadlines_.asked({}) == deadlines::action::close) {
-                closed_.set();
-            }
-            break;
-        case deadlines::action::close:
+        } else if (answer == next::close ||
+                   (answer == next::ask && deadlines_.asked({}) == next::close)) { // Nobody knows.
             closed_.set();
-            break;
         }
     }
 

@@ -55,7 +55,6 @@ template <class Executor>
 class stream_deadlines {
     using clock = std::chrono::steady_clock;
     using traits = boost::asio::wait_traits<clock>;
-    using next = deadline_fsm::action::kind;
 
 public:
     using time_point = clock::time_point;
@@ -65,16 +64,8 @@ public:
     static constexpr time_point never = deadline_fsm::never;
     static constexpr duration no_period = deadline_fsm::no_period;
 
-    /// What to do about an operation that is to begin.
-    enum class start {
-        at_once,    ///< Begin it.
-        with_wait,  ///< Begin it, after calling wait().
-        with_grace, ///< Begin it, after starting a grace. on_grace() is its end.
-        too_late    ///< Its deadline has passed. Close the stream; it has not begun.
-    };
-
-    /// What to do when a wait or a grace has ended. ask: call asked().
-    enum class action { none, wait, ask, close };
+    /// What the caller does next. (`move` is done here.)
+    using next = deadline_fsm::action::kind;
 
     /// What to do when deadlines were set.
     struct setting {
@@ -165,18 +156,15 @@ public:
         fsm_.take_back_setting(s.before);
     }
 
-    [[nodiscard]] start begin(direction what, bool empty) {
+    /// An operation is to begin. `arm`: it begins after wait(). `grace`: after its grace was
+    /// started; on_grace() is the end of that. `close`: its deadline has passed, so it does not.
+    [[nodiscard]] next begin(direction what, bool empty) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         const auto now = fsm_.begin_needs_now(what) ? wheel_.now() : time_point();
-        const auto answer = fsm_.begin(what, now, empty);
-        move_wait(answer);
-        return passed(answer)               ? start::too_late
-               : answer.what == next::arm   ? start::with_wait
-               : answer.what == next::grace ? start::with_grace
-                                            : start::at_once;
+        return carry_out(fsm_.begin(what, now, empty));
     }
 
-    /// Starts the wait that begin() or on_time() asked for.
+    /// Starts the wait that was asked for.
     template <class Watch>
     void wait(Watch&& watch) {
         time_point end;
@@ -211,13 +199,13 @@ public:
     }
 
     /// A grace has ended.
-    [[nodiscard]] action on_grace(direction what, std::uint64_t grace) noexcept {
+    [[nodiscard]] next on_grace(direction what, std::uint64_t grace) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         return carry_out(fsm_.grace_ended(what, grace, wheel_.now()));
     }
 
     /// An idle period is over, and the next layer has this many bytes that the peer has not taken.
-    [[nodiscard]] action asked(std::optional<std::size_t> unsent) noexcept {
+    [[nodiscard]] next asked(std::optional<std::size_t> unsent) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         return carry_out(fsm_.asked(unsent, wheel_.now()));
     }
@@ -295,11 +283,10 @@ public:
     }
 
     /// The wait of a turn has ended.
-    [[nodiscard]] action on_time(std::uint64_t turn, const boost::system::error_code& ec) noexcept {
+    [[nodiscard]] next on_time(std::uint64_t turn, const boost::system::error_code& ec) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         if (ec) {
-            const auto answer = fsm_.wait_failed(turn, why_refused(ec));
-            return answer.what == next::close ? action::close : action::none;
+            return fsm_.wait_failed(turn, why_refused(ec)).what;
         }
         return carry_out(fsm_.wait_ended(turn, wheel_.now()));
     }
@@ -362,34 +349,20 @@ private:
     [[nodiscard]] setting set(Set f) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         setting s{.before = fsm_.current(), .idle_before = idle_.period};
-        const auto answer = f(fsm_);
-        move_wait(answer);
-        s.needs_wait = answer.what == next::arm;
+        s.needs_wait = carry_out(f(fsm_)) == next::arm;
         return s;
     }
 
-    void move_wait(const deadline_fsm::action& answer) {
+    [[nodiscard]] next carry_out(const deadline_fsm::action& answer) noexcept {
         if (answer.what == next::move) {
             // If the wait has ended already, on_time() comes, and finds what has passed.
             static_cast<void>(timer_.postpone_until(answer.at));
+            return next::none;
         }
-    }
-
-    [[nodiscard]] action carry_out(const deadline_fsm::action& answer) noexcept {
-        move_wait(answer);
-        return passed(answer)             ? action::close
-               : answer.what == next::arm ? action::wait
-               : answer.what == next::ask ? action::ask
-                                          : action::none;
-    }
-
-    // Whether a deadline has passed, so that the stream is to be closed.
-    [[nodiscard]] bool passed(const deadline_fsm::action& answer) noexcept {
-        const bool close = answer.what == next::close;
-        if (close) {
+        if (answer.what == next::close) {
             note_passed();
         }
-        return close;
+        return answer.what;
     }
 
     void note_passed() noexcept { core_access::of(wheel_).expired(wait_kind::stream); }

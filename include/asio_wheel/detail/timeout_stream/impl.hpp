@@ -20,6 +20,7 @@
 #include <asio_wheel/detail/asio/bound_to.hpp>
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
@@ -68,42 +69,23 @@ void close_layer(Layer& layer) noexcept {
     }
 }
 
-/// A base with the associated tag `Tag`, or with none if that is no_tag.
-template <class Tag>
-class tagged_with {
-public:
-    using wait_tag_type = Tag;
-
-    explicit tagged_with(const Tag& tag) noexcept : tag_(tag) {}
-
-    [[nodiscard]] const Tag& get_wait_tag() const noexcept { return tag_; }
-
-private:
-    Tag tag_;
-};
-
-template <>
-class tagged_with<no_tag> {
-public:
-    explicit tagged_with(no_tag) noexcept {}
-};
-
 /// The handler of the wait for a stream's deadlines. It keeps the memory of the wait: if the
 /// deadline has become later, the next wait begins here, and then needs no memory.
 template <class Impl, class Executor, class Tag>
-class stream_watch : public bound_to<Executor>, public tagged_with<Tag> {
+class stream_watch : public bound_to<Executor> {
     using upstream = block_allocator<void>;
 
 public:
     using allocator_type = kept_memory_allocator<void, upstream>;
+    using wait_tag_type = Tag; // no_tag: it has none.
     static constexpr wait_kind kind_of_wait = wait_kind::stream;
 
     stream_watch(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex, const Tag& tag)
-        : bound_to<Executor>(std::move(ex)), tagged_with<Tag>(tag), impl_(impl),
-          memory_(upstream()) {}
+        : bound_to<Executor>(std::move(ex)), tag_(tag), impl_(impl), memory_(upstream()) {}
 
     [[nodiscard]] allocator_type get_allocator() const noexcept { return allocator_type(memory_); }
     [[nodiscard]] upstream upstream_allocator() const noexcept { return memory_.upstream(); }
+    [[nodiscard]] const Tag& get_wait_tag() const noexcept { return tag_; }
 
     void operator()(const boost::system::error_code& ec) {
         if (const std::shared_ptr<Impl> impl = impl_.lock()) {
@@ -114,6 +96,7 @@ public:
     std::uint64_t turn = 0; ///< The number of the wait. Set by the deadlines.
 
 private:
+    ASIO_WHEEL_NO_UNIQUE_ADDRESS Tag tag_;
     std::weak_ptr<Impl> impl_;
     mutable kept_memory<upstream> memory_; // get_allocator() is const.
 };
@@ -169,24 +152,19 @@ public:
     [[nodiscard]] bool begin(direction what, const Handler& handler, bool empty) {
         place_.enter(handler, layer.get_executor());
         scope_exit leave([&] { leave_if_unused(); });
-        switch (deadlines.begin(what, empty)) {
-        case deadlines_type::start::at_once:
-            break;
-        case deadlines_type::start::with_wait: {
+        const next answer = deadlines.begin(what, empty);
+        if (answer == next::close) {
+            close();
+            return false;
+        }
+        if (answer == next::arm) {
             scope_exit undo([&] { deadlines.take_back(what); });
             deadlines.wait(watch_for(handler));
             undo.release();
-            break;
-        }
-        case deadlines_type::start::with_grace: {
+        } else if (answer == next::grace) {
             scope_exit undo([&] { deadlines.take_back_grace(what); });
             start_grace(handler, what);
             undo.release();
-            break;
-        }
-        case deadlines_type::start::too_late:
-            close();
-            return false;
         }
         leave.release();
         return true;
@@ -242,17 +220,19 @@ public:
     deadlines_type deadlines;
 
 private:
+    using next = typename deadlines_type::next;
+
     template <class Wait>
-    void carry_out(deadlines_type::action answer, Wait wait) noexcept {
-        if (answer == deadlines_type::action::ask) {
+    void carry_out(next answer, Wait wait) noexcept {
+        if (answer == next::ask) {
             answer = deadlines.asked(unsent_bytes_of(layer, deadlines.paused()));
         }
         // A wait's executor may need memory. Close the stream then: without a wait, its operations
         // could stay pending for ever.
         const bool refused =
-            answer == deadlines_type::action::wait && throws(wait) &&
+            answer == next::arm && throws(wait) &&
             deadlines.refuse(make_error_code(boost::system::errc::not_enough_memory));
-        if (refused || answer == deadlines_type::action::close) {
+        if (refused || answer == next::close) {
             close();
         }
     }
