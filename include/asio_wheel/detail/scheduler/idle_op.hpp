@@ -51,26 +51,6 @@
 
 namespace asio_wheel::detail {
 
-/// The handler in the cancellation slot.
-class idle_cancellation {
-public:
-    idle_cancellation(const std::shared_ptr<idle_source>& source, std::uint64_t id) noexcept
-        : source_(source), id_(id) {}
-
-    void operator()(boost::asio::cancellation_type type) const noexcept {
-        if (!aborts(type)) {
-            return;
-        }
-        if (const std::shared_ptr<idle_source> source = source_.lock()) {
-            source->abort(id_);
-        }
-    }
-
-private:
-    std::weak_ptr<idle_source> source_;
-    std::uint64_t id_;
-};
-
 /// A context from whose queue an operation gets to `ex`.
 template <class Executor>
 [[nodiscard]] boost::asio::execution_context& context_before(const Executor& ex) {
@@ -96,6 +76,7 @@ template <class Executor>
     }
 }
 
+/// The operation, without its handler and its way.
 class idle_op : public ending_op, public idle_wait {
 public:
     void finish(const boost::system::error_code& ec) noexcept override {
@@ -128,7 +109,11 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
     scope_exit undo([op] { op->destroy(); });
     auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
     if (source && slot.is_connected()) {
-        slot.template emplace<idle_cancellation>(source, id);
+        slot.assign([weak = std::weak_ptr(source), id](boost::asio::cancellation_type type) {
+            if (const std::shared_ptr<idle_source> s = aborts(type) ? weak.lock() : nullptr) {
+                s->abort(id);
+            }
+        });
     }
     undo.release();
     prepare();

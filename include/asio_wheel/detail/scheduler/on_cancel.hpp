@@ -72,25 +72,19 @@ constexpr void expect_result_of_task() {
     }
 }
 
-/// Whether `F` has a member on_cancel that can be called so.
-template <class F, class Handle>
-concept told_of_cancellation_of = requires(F& f, const Handle& h) { f.on_cancel(h); };
-template <class F>
-concept told_of_cancellation = requires(F& f) { f.on_cancel(); };
-
 /// Calls f.on_cancel(h) or f.on_cancel(), if there is one.
 template <class F, class Handle>
 void tell_of_cancellation(F& f, const Handle& h) {
-    if constexpr (told_of_cancellation_of<F, Handle>) {
-        static_assert(!is_awaitable<decltype(f.on_cancel(h))>,
+    const auto tell = [](auto call) {
+        static_assert(!is_awaitable<decltype(call())>,
                       "asio_wheel: on_cancel is called by "
                       "the thread that cancels. It is no coroutine");
-        static_cast<void>(f.on_cancel(h));
-    } else if constexpr (told_of_cancellation<F>) {
-        static_assert(!is_awaitable<decltype(f.on_cancel())>,
-                      "asio_wheel: on_cancel is called by "
-                      "the thread that cancels. It is no coroutine");
-        static_cast<void>(f.on_cancel());
+        static_cast<void>(call());
+    };
+    if constexpr (requires { f.on_cancel(h); }) {
+        tell([&]() -> decltype(auto) { return f.on_cancel(h); });
+    } else if constexpr (requires { f.on_cancel(); }) {
+        tell([&]() -> decltype(auto) { return f.on_cancel(); });
     }
 }
 

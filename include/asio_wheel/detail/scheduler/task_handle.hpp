@@ -112,8 +112,16 @@ public:
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code)) Token>
         requires detail::wait_token<Token>
     auto async_wait_idle(Token&& token) const {
+        auto initiation = [task = task_]<class Handler>(Handler&& handler) {
+            detail::expect_storable<Handler>();
+            static_assert(detail::has_own_executor<std::decay_t<Handler>>,
+                          "asio_wheel: a handle has no executor. Write "
+                          "bind_executor(executor, handler)");
+            detail::start_idle_op(task, std::decay_t<Handler>(std::forward<Handler>(handler)),
+                                  boost::asio::system_executor(), [] {});
+        };
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_async_wait_idle(task_), token);
+            std::move(initiation), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.
@@ -138,25 +146,6 @@ private:
     template <class, class>
     friend class detail::scheduler_impl;
     friend struct std::hash<basic_task_handle>;
-
-    class initiate_async_wait_idle {
-    public:
-        explicit initiate_async_wait_idle(std::shared_ptr<detail::idle_source> source) noexcept
-            : source_(std::move(source)) {}
-
-        template <class Handler>
-        void operator()(Handler&& handler) const {
-            detail::expect_storable<Handler>();
-            static_assert(detail::has_own_executor<std::decay_t<Handler>>,
-                          "asio_wheel: a handle has no executor. Write "
-                          "bind_executor(executor, handler)");
-            detail::start_idle_op(source_, std::decay_t<Handler>(std::forward<Handler>(handler)),
-                                  boost::asio::system_executor(), [] {});
-        }
-
-    private:
-        std::shared_ptr<detail::idle_source> source_;
-    };
 
     explicit basic_task_handle(std::shared_ptr<detail::task<Clock>> t) noexcept
         : task_(std::move(t)) {}
