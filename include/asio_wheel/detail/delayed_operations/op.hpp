@@ -287,13 +287,6 @@ private:
     Function function_;
 };
 
-/// The way of an operation whose handler has the executor of its owner. It is there already.
-class in_place {
-public:
-    void post(operation& op) const { op.complete(&op, {}, 0); } // The queue must not be null.
-    [[nodiscard]] bool arrives(const executor_op&) const noexcept { return true; }
-};
-
 } // namespace detail
 
 } // namespace asio_wheel

@@ -94,6 +94,13 @@ void dispatch_from(context_queue queue, executor_op& op, const Executor ex) {
 // the operation runs, arrives() says whether its handler can be called here. If not, the operation
 // has gone on, and may have ended.
 
+/// None: it is on its handler's executor already, and its handler may be called.
+class in_place {
+public:
+    void post(executor_op& op) const { op.complete(&op, {}, 0); } // Any queue: it must not be null.
+    [[nodiscard]] bool arrives(const executor_op&) const noexcept { return true; }
+};
+
 /// Through the queue of its own context.
 class by_own_queue {
 public:
