@@ -202,6 +202,22 @@ BOOST_FIXTURE_TEST_CASE(a_common_deadline_can_not_be_set_while_both_directions_a
     BOOST_TEST(take_log() == ""); // Nothing was changed.
 }
 
+// The write is pending no longer than its handler needs, but it still has a deadline then.
+BOOST_FIXTURE_TEST_CASE(a_common_deadline_that_is_set_after_a_timeout_passes, streaming) {
+    s->read_expires_after(10ms);
+    s->write_expires_after(1s);
+    s->async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t n) {
+        note("read")(ec, n);
+        s->expires_after(2s);
+        read();
+    });
+    write();
+    pass(10ms);
+    BOOST_TEST(take_log() == "read late, write aborted");
+    pass(2s);
+    BOOST_TEST(take_log() == "read late");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_pending_deadline_may_become_earlier_or_later, streaming) {
     s->expires_after(30s);
     read();

@@ -100,23 +100,20 @@ public:
 
     /// For reads and writes, except for those of which one is pending.
     [[nodiscard]] setting expires(time_point t) {
-        const std::lock_guard<optional_mutex> guard(mutex_);
-        const bool reads = fsm_.has_no_reads();
-        const bool writes = fsm_.has_no_writes();
-        if (!reads && !writes) {
-            BOOST_THROW_EXCEPTION(std::logic_error(
-                "asio_wheel: expires_after() and the like set no deadline of a timeout_stream for "
-                "what is pending, and a read and a write are pending, or a connect. Use "
-                "read_expires_after() or write_expires_after()"));
-        }
-        // Nothing that they are for is pending, so no wait is needed.
-        if (reads) {
-            static_cast<void>(fsm_.set_reads(t));
-        }
-        if (writes) {
-            static_cast<void>(fsm_.set_writes(t));
-        }
-        return {};
+        return set([t](deadline_fsm& fsm) {
+            const bool reads = fsm.has_no_reads();
+            const bool writes = fsm.has_no_writes();
+            if (!reads && !writes) {
+                BOOST_THROW_EXCEPTION(std::logic_error(
+                    "asio_wheel: expires_after() and the like set no deadline of a timeout_stream "
+                    "for what is pending, and a read and a write are pending, or a connect. Use "
+                    "read_expires_after() or write_expires_after()"));
+            }
+            // What this is for is not pending. But if the stream was closed, what else is pending
+            // has lost its wait, and gets another one.
+            const auto answer = reads ? fsm.set_reads(t) : deadline_fsm::action{};
+            return writes ? fsm.set_writes(t) : answer;
+        });
     }
 
     /// Also for what is pending.
