@@ -18,8 +18,9 @@
 // Handlers do the same operations as the program itself. Only stalls depend on real time, because
 // their guard has a clock of its own.
 
-#include "core_world.hpp"
 #include "support/choices.hpp"
+#include "support/core_episode.hpp"
+#include "support/run_episode.hpp"
 #include "target.hpp"
 
 #include <cstddef>
@@ -27,11 +28,8 @@
 #include <span>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    asio_wheel::test::bytes input(std::span(data, size));
-    asio_wheel::test::core_world world(input);
-    while (!input.empty()) {
-        world.step();
-    }
-    world.finish();
+    using namespace asio_wheel::test;
+    bytes input(std::span(data, size), bytes_for_the_end);
+    run_episode<core_episode>(input);
     return 0;
 }

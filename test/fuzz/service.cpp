@@ -16,8 +16,9 @@
 // Handlers do the same operations as the program itself. They also throw, stop their context, and
 // run contexts recursively.
 
-#include "service_world.hpp"
 #include "support/choices.hpp"
+#include "support/run_episode.hpp"
+#include "support/service_episode.hpp"
 #include "target.hpp"
 
 #include <cstddef>
@@ -25,11 +26,8 @@
 #include <span>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    asio_wheel::test::bytes input(std::span(data, size));
-    asio_wheel::test::service_world world(input);
-    while (!input.empty()) {
-        world.step();
-    }
-    world.finish();
+    using namespace asio_wheel::test;
+    bytes input(std::span(data, size), bytes_for_the_end);
+    run_episode<service_episode>(input);
     return 0;
 }

@@ -9,22 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <iostream>
-#include <string>
 
 /// Always returns 0. A broken promise ends the program by fail().
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-
-namespace asio_wheel::test {
-
-/// Prints the broken promise and the preceding operations, and aborts. libFuzzer then keeps the
-/// input.
-[[noreturn]] inline void fail(const std::string& promise, const std::string& story) {
-    std::cerr << "not so: " << promise << '\n' << story << std::endl;
-    std::abort();
-}
-
-} // namespace asio_wheel::test
 
 #endif

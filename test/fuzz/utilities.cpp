@@ -5,59 +5,47 @@
 // utility has a model that checks the results.
 
 #include "support/choices.hpp"
+#include "support/delay_queue_episode.hpp"
+#include "support/delayed_operations_episode.hpp"
+#include "support/idle_episode.hpp"
+#include "support/interval_episode.hpp"
+#include "support/run_episode.hpp"
+#include "support/scheduler_episode.hpp"
+#include "support/timeout_episode.hpp"
+#include "support/timeout_stream_episode.hpp"
 #include "target.hpp"
-#include "utilities_delay_queue.hpp"
-#include "utilities_delayed_operations.hpp"
-#include "utilities_idle.hpp"
-#include "utilities_interval.hpp"
-#include "utilities_scheduler.hpp"
-#include "utilities_timeout.hpp"
-#include "utilities_timeout_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
-namespace {
-
-template <class World>
-void run(asio_wheel::test::bytes& input) {
-    World world(input);
-    while (!input.empty()) {
-        world.step();
-    }
-    world.finish();
-}
-
-} // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace asio_wheel::test;
-    bytes input(std::span(data, size));
+    bytes input(std::span(data, size), bytes_for_the_end);
     switch (input.below(8)) {
     case 0:
-        run<delay_queue_world>(input);
+        run_episode<delay_queue_episode>(input);
         break;
     case 1:
-        run<interval_world>(input);
+        run_episode<interval_episode>(input);
         break;
     case 2:
-        run<scheduler_world>(input);
+        run_episode<scheduler_episode<>>(input);
         break;
     case 3:
-        run<idle_timer_world>(input);
+        run_episode<idle_timer_episode>(input);
         break;
     case 4:
-        run<heartbeat_world>(input);
+        run_episode<heartbeat_episode>(input);
         break;
     case 5:
-        run<timeout_world>(input);
+        run_episode<timeout_episode>(input);
         break;
     case 6:
-        run<timeout_stream_world>(input);
+        run_episode<timeout_stream_episode>(input);
         break;
     default:
-        run<delayed_operations_world>(input);
+        run_episode<delayed_operations_episode>(input);
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 // std::multimap. All invariants are checked after each step.
 
 #include "support/choices.hpp"
+#include "support/story.hpp"
 #include "support/wheel_episode.hpp"
 #include "target.hpp"
 

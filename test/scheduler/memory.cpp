@@ -11,8 +11,8 @@
 
 #include "support/context.hpp"
 #include "support/empty_pool.hpp"
-#include "support/scheduler_model.hpp"
-#include "support/seed.hpp"
+#include "support/random_episodes.hpp"
+#include "support/scheduler_episode.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -31,7 +31,6 @@
 #include <new>
 #include <optional>
 #include <random>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -350,53 +349,31 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_without_memory_ends_its_call_or_its_task, vi
 
 // The n-th allocation of a program fails, for each n. Nothing is lost, and nothing is called twice.
 BOOST_AUTO_TEST_CASE(any_one_allocation_of_a_random_program_may_fail) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    std::mt19937_64 random(seed());
+    const std::vector<std::uint8_t> data = random_bytes(random, 400);
     bool failed = true;
     std::size_t n = 0;
     for (; failed; ++n) {
-        BOOST_TEST_INFO_SCOPE("allocation " << n);
-        std::string difference;
         with_empty_pools([&] {
-            scheduler_model<counted_down> model(seed);
+            bytes input(data, bytes_for_the_end);
+            scheduler_episode<counted_down> episode(input);
             counted_down::fail(n);
-            for (int step = 0; step != 100 && difference.empty(); ++step) {
-                difference = model.step();
+            while (!input.empty()) {
+                episode.step();
             }
             failed = counted_down::has_failed();
             heap.faults.fail(0, 0); // No more failures.
-            if (difference.empty()) {
-                difference = model.finish();
-            }
+            episode.finish();
         });
-        BOOST_TEST_REQUIRE(difference == "");
     }
     BOOST_TEST(n > 20U); // Some random programs allocate little.
 }
 
 // Many allocations fail.
 BOOST_AUTO_TEST_CASE(many_allocations_of_a_random_program_may_fail) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
-    std::mt19937_64 seeds(seed);
-    std::size_t calls = 0;
-    for (int program = 0; program != 100; ++program) {
-        BOOST_TEST_INFO_SCOPE("program " << program);
-        unlucky::random.seed(static_cast<std::minstd_rand::result_type>(seeds()));
-        std::string difference;
-        with_empty_pools([&] {
-            scheduler_model<unlucky> model(seeds());
-            for (int step = 0; step != 300 && difference.empty(); ++step) {
-                difference = model.step();
-            }
-            if (difference.empty()) {
-                difference = model.finish();
-            }
-            calls += model.calls();
-        });
-        BOOST_TEST_REQUIRE(difference == "");
-    }
-    BOOST_TEST(calls > 1'000U);
+    std::mt19937_64 seeds(seed());
+    unlucky::random.seed(static_cast<std::minstd_rand::result_type>(seeds()));
+    with_empty_pools([] { run_random_episodes<scheduler_episode<unlucky>>(200); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

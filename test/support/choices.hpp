@@ -6,6 +6,7 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_CHOICES_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_CHOICES_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <random>
@@ -55,9 +56,12 @@ private:
 /// 0.
 class bytes final : public choices {
 public:
-    explicit bytes(std::span<const std::uint8_t> data) : rest_(data) {}
+    /// The last bytes, `for_the_end` of them, are for how an episode ends.
+    explicit bytes(std::span<const std::uint8_t> data, std::size_t for_the_end = 0)
+        : rest_(data), for_the_end_(for_the_end) {}
 
-    [[nodiscard]] bool empty() const { return rest_.empty(); }
+    /// Whether nothing is left but what is for the end.
+    [[nodiscard]] bool empty() const { return rest_.size() <= for_the_end_; }
 
     std::uint64_t below(std::uint64_t limit) override { return number(limit - 1) % limit; }
     std::uint64_t magnitude(unsigned bits) override {
@@ -85,6 +89,7 @@ private:
     }
 
     std::span<const std::uint8_t> rest_;
+    std::size_t for_the_end_;
 };
 
 } // namespace asio_wheel::test

@@ -9,7 +9,6 @@
 #include "support/manual_layer.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
-#include "support/seed.hpp"
 #include "support/tracker_executor.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,11 +26,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -826,87 +823,6 @@ BOOST_FIXTURE_TEST_CASE(a_stream_ends_with_its_context_without_a_call, streaming
     late.reset();
     ends.reset();
     BOOST_TEST(take_log() == "");
-}
-
-// A model that checks deadlines after each step. Handlers do nothing.
-BOOST_FIXTURE_TEST_CASE(it_does_what_a_model_does, streaming) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_CONTEXT(seed_note(seed)) {
-        std::mt19937_64 random(seed);
-        const auto below = [&](unsigned n) { return static_cast<int>(random() % n); };
-        const auto never = stream::time_point::max();
-        struct {
-            stream::time_point expiry;
-            bool pending = false;
-        } reads{never}, writes{never};
-        std::chrono::nanoseconds idle = 0ns;
-        stream::time_point last;
-        int timeouts = 0;
-        for (int i = 0; i < 100'000; ++i) {
-            auto& side = below(2) == 0 ? reads : writes;
-            const bool is_read = &side == &reads;
-            const auto d = std::chrono::milliseconds(below(50));
-            switch (below(6)) {
-            case 0:
-                side.expiry = below(3) == 0 ? never : now() + d;
-                is_read ? s->read_expires_at(side.expiry) : s->write_expires_at(side.expiry);
-                break;
-            case 1:
-                if (!reads.pending || !writes.pending) {
-                    s->expires_after(d);
-                    reads.expiry = reads.pending ? reads.expiry : now() + d;
-                    writes.expiry = writes.pending ? writes.expiry : now() + d;
-                }
-                break;
-            case 2:
-                if (!side.pending && side.expiry > now()) {
-                    last = reads.pending || writes.pending ? last : now();
-                    side.pending = true;
-                    is_read ? read() : write();
-                }
-                break;
-            case 3:
-                if (side.pending) {
-                    side.pending = false;
-                    last = now();
-                    is_read ? complete_read() : complete_write();
-                }
-                break;
-            case 4:
-                last = idle == 0ns ? now() : last;
-                idle = std::chrono::milliseconds(below(30));
-                idle == 0ns ? s->idle_never() : s->idle_after(idle);
-                break;
-            default:
-                pass(std::chrono::milliseconds(below(10)));
-            }
-            const auto late = [&](const auto& x) {
-                return x.pending && (x.expiry <= now() || (idle != 0ns && last + idle <= now()));
-            };
-            const bool closes = late(reads) || late(writes);
-            pass(1ms); // At most a tick late.
-            if (closes) {
-                BOOST_REQUIRE(wire->closed == 1);
-                ++timeouts;
-                wire->closed = 0;
-                reads.pending = writes.pending = false;
-            } else if (wire->closed != 0) {
-                // In the millisecond that has just passed.
-                BOOST_REQUIRE((late(reads) || late(writes)));
-                wire->closed = 0;
-                ++timeouts;
-                reads.pending = writes.pending = false;
-            }
-            const bool limited = (reads.pending && reads.expiry != never) ||
-                                 (writes.pending && writes.expiry != never) ||
-                                 (idle != 0ns && (reads.pending || writes.pending));
-            // A wait may be left from a deadline that was taken away.
-            const bool any = reads.pending || writes.pending;
-            BOOST_REQUIRE(limited ? wheel.pending() == 1U : wheel.pending() <= (any ? 1U : 0U));
-        }
-        BOOST_TEST(timeouts > 1000);
-        log_text.clear();
-    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

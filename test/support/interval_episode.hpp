@@ -3,27 +3,28 @@
 
 // Intervals, and their model.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_INTERVAL_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_INTERVAL_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_INTERVAL_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_INTERVAL_EPISODE_HPP
 
 #include <asio_wheel/interval.hpp>
 
-#include "one_wait_world.hpp"
+#include "one_wait_episode.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
 
 namespace asio_wheel::test {
 
-class interval_world : public one_wait_world {
+class interval_episode : public one_wait_episode {
 public:
-    explicit interval_world(bytes& in) : one_wait_world(in) { renew(); }
+    explicit interval_episode(bytes& in) : one_wait_episode(in) { renew(); }
 
     void step() {
         see_skipped();
@@ -70,7 +71,7 @@ public:
     }
 
     void finish() {
-        one_wait_world::finish(interval_, [this] {
+        one_wait_episode::finish(interval_, [this] {
             cancel();
             settle();
         });
@@ -78,10 +79,10 @@ public:
 
 private:
     struct handler {
-        must_be_called<interval_world> inside;
+        must_be_called<interval_episode> inside;
         void operator()(const error_code& ec, std::size_t periods) {
-            auto [world, id] = inside.called();
-            world.completed(id, ec, periods);
+            auto [episode, id] = inside.called();
+            episode.completed(id, ec, periods);
         }
     };
 
@@ -163,8 +164,8 @@ private:
         if (options_.missed != missed::skip || options_.fixed_delay || expiry <= next_) {
             return;
         }
-        require((expiry - next_) % period_ == duration::zero() && now() - next_ >= period_ &&
-                    expiry <= sum(now(), period_),
+        require(expiry == never || ((expiry - next_) % period_ == duration::zero() &&
+                                    now() - next_ >= period_ && expiry <= sum(now(), period_)),
                 "ticks that are late are skipped, and the rate is kept");
         skipped_ += static_cast<std::size_t>((expiry - next_) / period_);
         from_ = expiry - period_;
@@ -186,10 +187,11 @@ private:
                 "a period is refused if it is not positive");
         if (!refused) {
             period_ = fresh;
-            if (!given_) {
-                next_ = sum(from_, period_);
-                note_jitter();
-            }
+            const duration before = given_ ? latest_ : duration::zero();
+            next_ = given_ ? next_ : sum(from_, period_);
+            note_jitter();
+            // A wait until a given time goes on, with the jitter of the former period.
+            latest_ = std::max(latest_, before);
         }
         require(interval_->period() == period_, "the period is as it was set");
         require_expiry();
@@ -203,14 +205,14 @@ private:
     void settle() {
         poll_all();
         see_skipped();
-        require(pending_ == nobody || now() < sum(next_, latest_) || next_ == time_point::max(),
+        require(pending_ == nobody || now() < sum(next_, latest_) || next_ == never,
                 "a tick that is due is taken");
         require_settled();
     }
 
     // The jitter of the pending tick depends on the current period.
     void note_jitter() {
-        const double product = static_cast<double>(period_.count()) * options_.jitter;
+        const double product = std::ceil(static_cast<double>(period_.count()) * options_.jitter);
         const duration window = product < static_cast<double>(period_.count())
                                     ? duration(static_cast<duration::rep>(product))
                                     : period_;
@@ -222,7 +224,7 @@ private:
         require(interval_->expiry() == next_, "expiry() says when the next tick is due");
     }
 
-    std::unique_ptr<interval> interval_; // As in utilities_idle.hpp.
+    std::unique_ptr<interval> interval_; // As in idle_episode.hpp.
     interval_options options_;
     duration period_{};
     duration latest_{}; // The maximum jitter of the pending tick.

@@ -3,8 +3,8 @@
 
 // Two contexts, their wheels and some timers, and their sequential model. See service.cpp.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_SERVICE_WORLD_HPP
-#define ASIO_WHEEL_TEST_FUZZ_SERVICE_WORLD_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_SERVICE_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_SERVICE_EPISODE_HPP
 
 #include <asio_wheel/basic_waitable_timer.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -15,9 +15,9 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include "any_short_duration.hpp"
+#include "backend.hpp"
+#include "choices.hpp"
 #include "story.hpp"
-#include "support/backend.hpp"
-#include "support/choices.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -47,9 +47,9 @@
 
 namespace asio_wheel::test {
 
-class service_world {
+class service_episode {
 public:
-    explicit service_world(bytes& in)
+    explicit service_episode(bytes& in)
         : in_(in), in_real_time_(in.below(16) == 15), sides_{side(in), side(in)} {
         for (const side& s : sides_) {
             const wheel_options& o = s.wheel->options();
@@ -62,8 +62,8 @@ public:
         }
     }
 
-    service_world(const service_world&) = delete;
-    service_world& operator=(const service_world&) = delete;
+    service_episode(const service_episode&) = delete;
+    service_episode& operator=(const service_episode&) = delete;
 
     void step() {
         act();
@@ -220,29 +220,29 @@ private:
         std::deque<std::size_t> waiting;
     };
 
-    /// Part of a handler, which moves with it. It reports to the world what becomes of the handler.
+    /// Part of a handler, which moves with it. It reports to the episode what becomes of the handler.
     class probe {
     public:
-        probe(service_world& world, std::size_t id) noexcept : world_(&world), id_(id) {
-            ++world.probes_;
+        probe(service_episode& episode, std::size_t id) noexcept : episode_(&episode), id_(id) {
+            ++episode.probes_;
         }
         probe(probe&& other) noexcept
-            : world_(std::exchange(other.world_, nullptr)), id_(other.id_) {}
+            : episode_(std::exchange(other.episode_, nullptr)), id_(other.id_) {}
         probe& operator=(probe&&) = delete;
         ~probe() {
-            if (world_ != nullptr) {
-                --world_->probes_;
-                world_->destroyed(id_);
+            if (episode_ != nullptr) {
+                --episode_->probes_;
+                episode_->destroyed(id_);
             }
         }
         void call(const error_code& ec) {
-            service_world& world = *std::exchange(world_, nullptr);
-            --world.probes_;
-            world.called(id_, ec);
+            service_episode& episode = *std::exchange(episode_, nullptr);
+            --episode.probes_;
+            episode.called(id_, ec);
         }
 
     private:
-        service_world* world_;
+        service_episode* episode_;
         std::size_t id_;
     };
 

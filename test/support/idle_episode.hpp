@@ -3,16 +3,17 @@
 
 // Idle timers and heartbeats, and their model.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_IDLE_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_IDLE_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_IDLE_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_IDLE_EPISODE_HPP
 
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 
-#include "one_wait_world.hpp"
+#include "one_wait_episode.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -20,9 +21,9 @@
 
 namespace asio_wheel::test {
 
-class idle_timer_world : public one_wait_world {
+class idle_timer_episode : public one_wait_episode {
 public:
-    explicit idle_timer_world(bytes& in) : one_wait_world(in) { renew(); }
+    explicit idle_timer_episode(bytes& in) : one_wait_episode(in) { renew(); }
 
     void step() {
         switch (pick(13)) {
@@ -54,7 +55,7 @@ public:
     }
 
     void finish() {
-        one_wait_world::finish(timer_, [this] {
+        one_wait_episode::finish(timer_, [this] {
             cancel();
             settle();
         });
@@ -62,10 +63,10 @@ public:
 
 private:
     struct handler {
-        must_be_called<idle_timer_world> inside;
+        must_be_called<idle_timer_episode> inside;
         void operator()(const error_code& ec) {
-            auto [world, id] = inside.called();
-            world.completed(id, ec);
+            auto [episode, id] = inside.called();
+            episode.completed(id, ec);
         }
     };
 
@@ -122,14 +123,14 @@ private:
 
     void settle() {
         poll_all();
-        require(pending_ == nobody || now() < end_of_period(),
+        require(pending_ == nobody || now() < end_of_period() || end_of_period() == never,
                 "an idle timer completes when it was idle for its period");
         require(timer_->idle_for() == now() - touched_, "idle_for() counts from the last touch");
         require_settled();
     }
 
     [[nodiscard]] time_point end_of_period() const {
-        if (scale_ == 1) {
+        if (scale_ == 1 || period_ == duration::max()) { // The longest one is none.
             return sum(touched_, period_);
         }
         const double length = std::ceil(static_cast<double>(period_.count()) * scale_);
@@ -144,10 +145,10 @@ private:
     time_point touched_;
 };
 
-class heartbeat_world : public one_wait_world {
+class heartbeat_episode : public one_wait_episode {
 public:
-    explicit heartbeat_world(bytes& in)
-        : one_wait_world(in), send_every_(any_positive_duration()),
+    explicit heartbeat_episode(bytes& in)
+        : one_wait_episode(in), send_every_(any_positive_duration()),
           dead_after_(any_positive_duration()), sent_(now()), received_(now()) {
         pulse_ = std::make_unique<heartbeat>(
             *context_,
@@ -186,7 +187,7 @@ public:
     }
 
     void finish() {
-        one_wait_world::finish(pulse_, [this] {
+        one_wait_episode::finish(pulse_, [this] {
             cancel();
             settle();
         });
@@ -194,10 +195,10 @@ public:
 
 private:
     struct handler {
-        must_be_called<heartbeat_world> inside;
+        must_be_called<heartbeat_episode> inside;
         void operator()(const error_code& ec, heartbeat_event event) {
-            auto [world, id] = inside.called();
-            world.completed(id, ec, event);
+            auto [episode, id] = inside.called();
+            episode.completed(id, ec, event);
         }
     };
 
@@ -234,8 +235,8 @@ private:
 
     void settle() {
         poll_all();
-        require(pending_ == nobody ||
-                    (now() < sum(sent_, send_every_) && now() < sum(received_, dead_after_)),
+        const time_point end = std::min(sum(sent_, send_every_), sum(received_, dead_after_));
+        require(pending_ == nobody || now() < end || end == never,
                 "a heartbeat completes when there is something to do");
         require_settled();
     }

@@ -1,17 +1,24 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_STORY_HPP
-#define ASIO_WHEEL_TEST_FUZZ_STORY_HPP
-
-#include "target.hpp"
+#ifndef ASIO_WHEEL_TEST_SUPPORT_STORY_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_STORY_HPP
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
+#include <iostream>
 #include <string>
 #include <utility>
 
 namespace asio_wheel::test {
+
+/// Prints the broken promise and the preceding operations, and aborts. A fuzzer then keeps the
+/// input.
+[[noreturn]] inline void fail(const std::string& promise, const std::string& story) {
+    std::cerr << "not so: " << promise << '\n' << story << std::endl;
+    std::abort();
+}
 
 /// The recent operations of a program, to be printed if a promise is broken. Recording costs next
 /// to nothing.

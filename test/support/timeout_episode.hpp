@@ -4,15 +4,15 @@
 // Operations with deadlines, by the tokens of timeout.hpp and cancel_after.hpp, and their model.
 // The operations are manual: the program completes them, after a cancellation or without one.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_TIMEOUT_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_TIMEOUT_EPISODE_HPP
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/timeout.hpp>
 
-#include "paused_world.hpp"
-#include "support/manual_operation.hpp"
+#include "manual_operation.hpp"
+#include "paused_episode.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -29,9 +29,9 @@
 
 namespace asio_wheel::test {
 
-class timeout_world : public paused_world {
+class timeout_episode : public paused_episode {
 public:
-    explicit timeout_world(bytes& in) : paused_world(in) {
+    explicit timeout_episode(bytes& in) : paused_episode(in) {
         for (std::size_t i = 0; i < operations_.size(); ++i) {
             operation& o = operations_[i];
             o.manual.emplace(context_->get_executor());
@@ -92,10 +92,10 @@ private:
     };
 
     struct handler {
-        must_be_called<timeout_world> inside;
+        must_be_called<timeout_episode> inside;
         void operator()(const error_code& ec, int value) {
-            auto [world, i] = inside.called();
-            world.completed(i, ec, value);
+            auto [episode, i] = inside.called();
+            episode.completed(i, ec, value);
         }
     };
 
@@ -272,7 +272,7 @@ private:
         std::size_t waits = 0;
         for (const operation& o : operations_) {
             require(!o.pending || !o.ending, "what has completed is delivered");
-            require(!o.pending || o.passed || now() < o.deadline || o.deadline == time_point::max(),
+            require(!o.pending || o.passed || now() < o.deadline || o.deadline == never,
                     "an operation is cancelled when its deadline has passed");
             waits += o.pending && !o.passed;
         }

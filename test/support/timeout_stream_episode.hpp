@@ -3,14 +3,14 @@
 
 // A stream with deadlines over a manual layer, and its model.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_STREAM_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_TIMEOUT_STREAM_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_TIMEOUT_STREAM_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_TIMEOUT_STREAM_EPISODE_HPP
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
-#include "paused_world.hpp"
-#include "support/manual_layer.hpp"
+#include "manual_layer.hpp"
+#include "paused_episode.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -26,9 +26,9 @@
 
 namespace asio_wheel::test {
 
-class timeout_stream_world : public paused_world {
+class timeout_stream_episode : public paused_episode {
 public:
-    explicit timeout_stream_world(bytes& in) : paused_world(in) { renew(); }
+    explicit timeout_stream_episode(bytes& in) : paused_episode(in) { renew(); }
 
     void step() {
         act();
@@ -40,6 +40,7 @@ public:
             note("destroy");
             closing_ = true;
             stream_.reset();
+            closing_ = false;
             settle();
             require_work(false);
         }
@@ -66,8 +67,6 @@ public:
 private:
     using stream = timeout_stream<manual_layer>;
 
-    static constexpr time_point never = time_point::max();
-
     /// 0 is reading, 1 is writing.
     struct side {
         time_point expiry = never;
@@ -83,10 +82,10 @@ private:
     };
 
     struct handler {
-        must_be_called<timeout_stream_world> inside;
+        must_be_called<timeout_stream_episode> inside;
         void operator()(const error_code& ec, std::size_t n) {
-            auto [world, i] = inside.called();
-            world.completed(i, ec, n);
+            auto [episode, i] = inside.called();
+            episode.completed(i, ec, n);
         }
     };
 

@@ -1,17 +1,17 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The common part of the worlds of the utilities: a context in paused time, choices, and a log.
+// The common part of the episodes of the utilities: a context in paused time, choices, and a log.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
-#define ASIO_WHEEL_TEST_FUZZ_PAUSED_WORLD_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_PAUSED_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_PAUSED_EPISODE_HPP
 
 #include <asio_wheel/wheel_options.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include "any_short_duration.hpp"
+#include "choices.hpp"
 #include "story.hpp"
-#include "support/choices.hpp"
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -27,10 +27,10 @@
 
 namespace asio_wheel::test {
 
-class paused_world {
+class paused_episode {
 public:
-    paused_world(const paused_world&) = delete;
-    paused_world& operator=(const paused_world&) = delete;
+    paused_episode(const paused_episode&) = delete;
+    paused_episode& operator=(const paused_episode&) = delete;
 
 protected:
     using clock = std::chrono::steady_clock;
@@ -38,12 +38,15 @@ protected:
     using duration = clock::duration;
     using error_code = boost::system::error_code;
 
-    explicit paused_world(bytes& in)
+    static constexpr time_point never = time_point::max(); // The end of the clock never comes.
+    static constexpr time_point last_hour = never - std::chrono::hours(1);
+
+    explicit paused_episode(bytes& in)
         : in_(in), context_(std::make_unique<boost::asio::io_context>()),
           wheel_(make_wheel(*context_, options(in))) {
         wheel_.pause();
     }
-    ~paused_world() = default;
+    ~paused_episode() = default;
 
     // ---- Choices
 
@@ -90,15 +93,19 @@ protected:
     [[nodiscard]] static auto ns(time_point t) { return t.time_since_epoch().count(); }
     [[nodiscard]] static auto ns(duration d) { return d.count(); }
 
+    // Not to the last tick of the clock, because nothing happens after that.
     void advance() {
-        // Not to the end of the clock, because nothing happens after that.
-        const duration d = std::min<duration>(any_duration(), std::chrono::hours(1000));
-        wheel_.advance(d);
+        if (now() < last_hour) {
+            wheel_.advance(
+                std::min<duration>({any_duration(), std::chrono::hours(1000), last_hour - now()}));
+        }
         note("advance to %", ns(now()));
     }
 
     void advance_to_next() {
-        wheel_.advance_to_next();
+        if (now() < last_hour) {
+            wheel_.advance_to_next();
+        }
         note("advance to the next, %", ns(now()));
     }
 
@@ -162,28 +169,28 @@ private:
     }
 };
 
-/// Part of a handler, which moves with it: calls world.dropped(id) if the handler is destroyed
+/// Part of a handler, which moves with it: calls episode.dropped(id) if the handler is destroyed
 /// without being called.
-template <class World>
+template <class Episode>
 class must_be_called {
 public:
-    must_be_called(World& world, std::size_t id) noexcept : world_(&world), id_(id) {}
+    must_be_called(Episode& episode, std::size_t id) noexcept : episode_(&episode), id_(id) {}
     must_be_called(must_be_called&& other) noexcept
-        : world_(std::exchange(other.world_, nullptr)), id_(other.id_) {}
+        : episode_(std::exchange(other.episode_, nullptr)), id_(other.id_) {}
     must_be_called& operator=(must_be_called&&) = delete;
     ~must_be_called() {
-        if (world_ != nullptr) {
-            world_->dropped(id_);
+        if (episode_ != nullptr) {
+            episode_->dropped(id_);
         }
     }
 
-    /// It is called. Returns the world and the number.
-    std::pair<World&, std::size_t> called() noexcept {
-        return {*std::exchange(world_, nullptr), id_};
+    /// It is called. Returns the episode and the number.
+    std::pair<Episode&, std::size_t> called() noexcept {
+        return {*std::exchange(episode_, nullptr), id_};
     }
 
 private:
-    World* world_;
+    Episode* episode_;
     std::size_t id_;
 };
 

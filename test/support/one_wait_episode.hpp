@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_ONE_WAIT_WORLD_HPP
-#define ASIO_WHEEL_TEST_FUZZ_ONE_WAIT_WORLD_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_ONE_WAIT_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_ONE_WAIT_EPISODE_HPP
 
-#include "paused_world.hpp"
+#include "paused_episode.hpp"
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/error.hpp>
@@ -14,8 +14,8 @@
 
 namespace asio_wheel::test {
 
-/// The world of an object with one operation at a time: a new one aborts the previous one.
-class one_wait_world : public paused_world {
+/// The episode of an object with one operation at a time: a new one aborts the previous one.
+class one_wait_episode : public paused_episode {
 public:
     /// Its handler was destroyed without being called.
     void dropped(std::size_t id) {
@@ -26,16 +26,16 @@ public:
     }
 
 protected:
-    using paused_world::paused_world;
+    using paused_episode::paused_episode;
 
     static constexpr std::size_t nobody = 0;
 
-    template <class World>
-    [[nodiscard]] must_be_called<World> begin(World& world) {
+    template <class Episode>
+    [[nodiscard]] must_be_called<Episode> begin(Episode& episode) {
         abort();
         pending_ = ++started_;
         note("wait %", pending_);
-        return {world, pending_};
+        return {episode, pending_};
     }
 
     // The model's part of aborting. Returns the number.

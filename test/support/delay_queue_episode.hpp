@@ -8,13 +8,13 @@
 // each handler. The values that have left must be those that were due first, and belong to the pops
 // that have waited longest.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAY_QUEUE_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAY_QUEUE_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_DELAY_QUEUE_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_DELAY_QUEUE_EPISODE_HPP
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/error.hpp>
 
-#include "paused_world.hpp"
+#include "paused_episode.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,10 +40,10 @@
 
 namespace asio_wheel::test {
 
-class delay_queue_world : public paused_world {
+class delay_queue_episode : public paused_episode {
 public:
-    explicit delay_queue_world(bytes& in)
-        : paused_world(in), strand_(boost::asio::make_strand(*context_)),
+    explicit delay_queue_episode(bytes& in)
+        : paused_episode(in), strand_(boost::asio::make_strand(*context_)),
           capacity_(in.below(3) == 0 ? 1 + in.below(8) : 0) {
         queue_.emplace(*context_, delay_queue_options{.max_pending = capacity_});
     }
@@ -124,10 +125,10 @@ private:
     };
 
     struct handler {
-        must_be_called<delay_queue_world> inside;
+        must_be_called<delay_queue_episode> inside;
         void operator()(const error_code& ec, value v) {
-            auto [world, id] = inside.called();
-            world.completed(id, ec, std::move(v));
+            auto [episode, id] = inside.called();
+            episode.completed(id, ec, std::move(v));
         }
     };
 
@@ -276,6 +277,12 @@ private:
         pop& p = pops_.emplace_back();
         waiting_.push_back(id);
         note("pop %", id);
+        const auto later = std::find_if(elements_.begin(), elements_.end(),
+                                        [this](const auto& e) { return e.first.time > now(); });
+        const std::size_t left =
+            elements_.size() -
+            std::min({static_cast<std::size_t>(std::distance(elements_.begin(), later)),
+                      waiting_.size(), wheel_.options().budget});
         handler h{must_be_called(*this, id)};
         switch (pick(4)) {
         case 0:
@@ -291,6 +298,7 @@ private:
             queue_->async_pop(boost::asio::bind_executor(*strand_, std::move(h)));
         }
         look();
+        require(elements_.size() == left, "a pop gets what is due at once, behind those that wait");
         end_if_over();
     }
 

@@ -3,8 +3,8 @@
 
 // A core without Asio, some timers, and their sequential model. See core.cpp.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_CORE_WORLD_HPP
-#define ASIO_WHEEL_TEST_FUZZ_CORE_WORLD_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_CORE_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_CORE_EPISODE_HPP
 
 #include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/pending_walk.hpp>
@@ -16,9 +16,9 @@
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_options.hpp>
 
+#include "choices.hpp"
+#include "manual_core.hpp"
 #include "story.hpp"
-#include "support/choices.hpp"
-#include "support/manual_core.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -33,9 +33,9 @@
 
 namespace asio_wheel::test {
 
-class core_world final : private wait_listener {
+class core_episode final : private wait_listener {
 public:
-    explicit core_world(bytes& in)
+    explicit core_episode(bytes& in)
         : in_(in), options_(options(in)), ports_(ports(in)), core_(options_, ports_) {
         note("tick %, % slots, % levels, budget %, max_pending %", options_.tick.count(),
              options_.slots, options_.levels, options_.budget, options_.max_pending);
@@ -116,15 +116,15 @@ private:
 
     class timer final : public detail::spare_timer {
     public:
-        explicit timer(core_world& world) noexcept : world_(world) {}
+        explicit timer(core_episode& episode) noexcept : episode_(episode) {}
         ~timer() = default;
 
-        void free() noexcept override { world_.free(*this); }
+        void free() noexcept override { episode_.free(*this); }
 
         detail::timer_state state;
 
     private:
-        core_world& world_;
+        core_episode& episode_;
     };
 
     /// A timer, or none, and what the model knows of it. Its waits are in the order of their start.

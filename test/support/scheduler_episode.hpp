@@ -1,16 +1,26 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Two schedulers, their tasks, and their model.
+// Two schedulers, their tasks, and their model. One of them calls tasks on a strand.
+//
+// The order in which tasks with the same time are called is unspecified, so the model does not
+// predict it. Instead, each call is reported to the model, which checks whether it is allowed, and
+// what the handles and schedulers must return from then on.
+//
+// `Window` is an object that exists exactly while the schedulers are used. A test that makes
+// allocations fail does so there: the model's own code needs no memory during that.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_SCHEDULER_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_SCHEDULER_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_SCHEDULER_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_SCHEDULER_EPISODE_HPP
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/scheduler.hpp>
 
-#include "paused_world.hpp"
+#include "paused_episode.hpp"
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
@@ -18,17 +28,26 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace asio_wheel::test {
 
-class scheduler_world : public paused_world {
+struct no_window {
+    static constexpr bool memory_may_fail = false;
+    no_window() {} // NOLINT: avoids a warning about an unused variable.
+};
+
+template <class Window = no_window>
+class scheduler_episode : public paused_episode {
 public:
-    explicit scheduler_world(bytes& in) : paused_world(in) {
+    explicit scheduler_episode(bytes& in) : paused_episode(in) {
+        tasks_.reserve(most_tasks);
+        orphans_.reserve(most_tasks);
         for (std::size_t i = 0; i < sides_.size(); ++i) {
             renew(i);
         }
@@ -54,10 +73,11 @@ public:
             require_work(false);
         }
         if (coin()) {
-            end_schedulers();
+            end(0);
         }
+        end(1); // A strand must not outlive its context.
         context_.reset();
-        end_schedulers();
+        end(0);
         for (const task& t : tasks_) {
             t.handle.cancel(); // An orphan exists while a handle refers to it.
             require(t.instances == 0, "what a function holds is let go when its task is over");
@@ -98,37 +118,47 @@ private:
 
     struct boom {};
 
+    static inline const error_code no_memory =
+        make_error_code(boost::system::errc::not_enough_memory);
+
     // The function of a task. Counts its copies.
     class function {
     public:
-        function(scheduler_world& w, std::size_t id) : world_(&w), id_(id) { ++count(); }
-        function(const function& other) : world_(other.world_), id_(other.id_) { ++count(); }
+        function(scheduler_episode& w, std::size_t id) : episode_(&w), id_(id) { ++count(); }
+        function(const function& other) : episode_(other.episode_), id_(other.id_) { ++count(); }
         function& operator=(const function&) = delete;
-        ~function() { --count(); }
-        void operator()(const task_handle& self) const { world_->called(id_, self); }
-        void on_cancel() const {
-            const task& t = world_->tasks_[id_];
-            world_->require(t.instances == 1, "a task is told before its function is destroyed");
-            ++world_->tasks_[id_].told;
+        ~function() {
+            const stand now = episode_->tasks_[id_].now;
+            episode_->require(--count() != 0 || (now != stand::called && now != stand::revoked),
+                              "a function is not destroyed while it is called");
+        }
+        void operator()(const task_handle& self) const { episode_->called(id_, self); }
+        void on_cancel(const task_handle& self) const {
+            const task& t = episode_->tasks_[id_];
+            episode_->require(t.instances == 1, "a task is told before its function is destroyed");
+            episode_->require(self == t.handle, "a task is told with its handle");
+            episode_->require(t.now != stand::called && t.now != stand::expired,
+                              "no task is told that was called for the last time");
+            ++episode_->tasks_[id_].told;
         }
 
     private:
-        [[nodiscard]] int& count() const { return world_->tasks_[id_].instances; }
+        [[nodiscard]] int& count() const { return episode_->tasks_[id_].instances; }
 
-        scheduler_world* world_;
+        scheduler_episode* episode_;
         std::size_t id_;
     };
 
     // Ends a call, even if that throws.
     class call {
     public:
-        call(scheduler_world& w, std::size_t id) : world_(w), id_(id) {}
+        call(scheduler_episode& w, std::size_t id) : episode_(w), id_(id) {}
         call(const call&) = delete;
         call& operator=(const call&) = delete;
-        ~call() { world_.returned(id_); }
+        ~call() { episode_.returned(id_); }
 
     private:
-        scheduler_world& world_;
+        scheduler_episode& episode_;
         std::size_t id_;
     };
 
@@ -178,7 +208,9 @@ private:
         s.limit = once_in(3) ? 1 + pick(4) : 0;
         s.closed = false;
         const auto report = [this](const task_handle& h, std::exception_ptr e) { reported(h, e); };
-        s.tasks.emplace(*context_, scheduler_options{.max_pending = s.limit, .on_error = report});
+        const scheduler_options o{.max_pending = s.limit, .on_error = report};
+        i == 0 ? s.tasks.emplace(*context_, o)
+               : s.tasks.emplace(boost::asio::make_strand(*context_), o);
         s.group.emplace(*s.tasks);
     }
 
@@ -188,12 +220,12 @@ private:
             return;
         }
         note("the end of scheduler %", i);
-        s.group.reset();
+        used([&] { s.group.reset(); });
         revoke_group(i);
         for (task& t : tasks_) {
             t.group = t.group == i ? nobody : t.group;
         }
-        s.tasks.reset();
+        used([&] { s.tasks.reset(); });
         revoke(i, stand::cancelled);
     }
 
@@ -230,11 +262,6 @@ private:
         return cancelled;
     }
 
-    void end_schedulers() {
-        end(0);
-        end(1);
-    }
-
     void schedule(std::size_t i) {
         if (tasks_.size() == most_tasks) {
             return;
@@ -259,14 +286,32 @@ private:
         t.rule = static_cast<missed>(t.left % 3);
         note("task %, of kind %, at %, period %, key %", id, what, ns(t.due), ns(t.period), t.key);
         note("if calls are missed: %", static_cast<int>(t.rule));
-        error_code refused;
-        try {
+        const error_code refused = result_of([&] {
             t.handle = t.group == i ? schedule_by(*s.group, id, what, d)
                                     : schedule_by(*s.tasks, id, what, d);
+        });
+        require(refused == no_memory || refused == enter(i, id),
+                "tasks are taken up to the limit, until it is closed");
+    }
+
+    // Uses the schedulers.
+    template <class Function>
+    static auto used(Function f) {
+        const Window window;
+        return f();
+    }
+
+    template <class Function>
+    [[nodiscard]] error_code result_of(Function f) const {
+        try {
+            used(f);
+            return {};
         } catch (const boost::system::system_error& e) {
-            refused = e.code();
+            return e.code();
+        } catch (const std::bad_alloc&) {
+            require(Window::memory_may_fail, "there is memory");
+            return no_memory;
         }
-        require(refused == enter(i, id), "tasks are taken up to the limit, until it is closed");
     }
 
     // Keys are strings, or numbers of two types.
@@ -307,6 +352,9 @@ private:
                     require(current == now(), "a plan is told the time");
                     if (!std::exchange(begun, true)) {
                         return first;
+                    }
+                    if (std::exchange(plan_throws_, false)) {
+                        throw boom();
                     }
                     return calls-- > 1 ? std::optional(sum(previous, period)) : std::nullopt;
                 },
@@ -356,6 +404,7 @@ private:
         see_skipped(t);
         coalesce(t);
         require(self == t.handle, "a task is given its handle");
+        require(self.expiry() == t.due, "a call counts for a time of the task");
         t.now = stand::called;
         t.was_called = true;
         const call scope(*this, id);
@@ -364,7 +413,11 @@ private:
             return;
         }
         const std::size_t what = pick(6);
-        if (what == 3 || what == 4) {
+        if (what == 2 && t.how == kind::plan) {
+            note("the plan will throw");
+            plan_throws_ = true;
+            thrown_ = id;
+        } else if (what == 3 || what == 4) {
             act();
             check();
         } else if (what == 5) {
@@ -400,7 +453,8 @@ private:
         task& t = tasks_[id];
         if (t.now == stand::revoked) {
             t.now = stand::cancelled;
-        } else if (t.how == kind::once || (t.how == kind::plan && --t.left == 0)) {
+        } else if (t.how == kind::once ||
+                   (t.how == kind::plan && (--t.left == 0 || plan_throws_))) {
             t.now = stand::expired;
         } else {
             t.due = sum(t.how == kind::delay ? now() : t.due, t.period);
@@ -425,7 +479,7 @@ private:
         see_skipped(t);
         note("cancel task %", id);
         const duration left = t.due > now() ? t.due - now() : duration::zero();
-        const auto outcome = t.handle.cancel();
+        const auto outcome = used([&] { return t.handle.cancel(); });
         if (t.now == stand::waiting) {
             require(outcome.result == cancel_result::cancelled, "what waits can be cancelled");
             require(outcome.remaining == left, "cancel() says how long it would have been");
@@ -448,19 +502,20 @@ private:
     void cancel_group(std::size_t i) {
         note("cancel group %", i);
         const std::size_t expected = revoke_group(i);
-        require(sides_[i].group->cancel() == expected, "a group counts what it has cancelled");
+        require(used([&] { return sides_[i].group->cancel(); }) == expected,
+                "a group counts what it has cancelled");
     }
 
     void close(std::size_t i) {
         note("close scheduler %", i);
-        sides_[i].tasks->close();
+        used([&] { sides_[i].tasks->close(); });
         sides_[i].closed = true;
     }
 
     void stop(std::size_t i) {
         note("stop scheduler %", i);
         side& s = sides_[i];
-        scheduler::orphans found = s.tasks->stop();
+        scheduler::orphans found = used([&] { return s.tasks->stop(); });
         revoke(i, stand::orphan);
         s.closed = true;
         for (const task_handle& h : found) {
@@ -476,38 +531,66 @@ private:
         orphans_.insert(orphans_.end(), found.begin(), found.end());
     }
 
+    // If memory may fail, one after the other: it is not known where that happens.
     void adopt(std::size_t i) {
         note("scheduler % adopts", i);
-        side& s = sides_[i];
-        error_code expected;
-        for (const task_handle& h : orphans_) {
-            const auto it = std::find_if(tasks_.begin(), tasks_.end(),
-                                         [&h](const task& other) { return other.handle == h; });
-            task& t = *it;
-            if (t.now != stand::orphan) {
-                continue;
+        if constexpr (Window::memory_may_fail) {
+            for (bool adopted = true; adopted && !orphans_.empty();) {
+                one_orphan_.front() = orphans_.back();
+                adopted = adopt(i, one_orphan_);
+                orphans_.resize(orphans_.size() - (adopted ? 1 : 0));
             }
-            expected = enter(i, static_cast<std::size_t>(it - tasks_.begin()));
-            if (expected) {
-                break;
-            }
-            t.found = false;
-        }
-        error_code refused;
-        try {
-            s.tasks->adopt(orphans_);
-        } catch (const boost::system::system_error& e) {
-            refused = e.code();
-        }
-        require(refused == expected, "adopted tasks are taken as others are");
-        if (!refused) {
+        } else if (adopt(i, orphans_)) {
             orphans_.clear();
         }
+    }
+
+    bool adopt(std::size_t i, const scheduler::orphans& some) {
+        const error_code refused = result_of([&] { sides_[i].tasks->adopt(some); });
+        error_code expected;
+        for (auto h = some.begin(); h != some.end() && !expected && refused != no_memory; ++h) {
+            const auto it = std::find_if(tasks_.begin(), tasks_.end(),
+                                         [&h](const task& t) { return t.handle == *h; });
+            if (it->now == stand::orphan) {
+                expected = enter(i, static_cast<std::size_t>(it - tasks_.begin()));
+                it->found = it->found && expected;
+            }
+        }
+        require(refused == no_memory || refused == expected,
+                "adopted tasks are taken as others are");
+        return !refused;
     }
 
     void advance() {
         wheel_.advance(std::min<duration>(any_duration(), std::chrono::seconds(2)));
         note("advance to %", ns(now()));
+    }
+
+    template <class Run>
+    std::size_t run_with(Run f) {
+        return run([f](boost::asio::io_context& ctx) { return used([&] { return f(ctx); }); });
+    }
+
+    void poll_one() {
+        note("poll_one");
+        run_with([](boost::asio::io_context& ctx) { return ctx.poll_one(); });
+    }
+
+    void poll_all() {
+        note("poll");
+        while (run_with([](boost::asio::io_context& ctx) { return ctx.poll(); }) != 0) {
+        }
+    }
+
+    void wait_until_idle(std::size_t i) {
+        if (waits_[i] == 0 && !result_of([&] {
+                sides_[i].tasks->async_wait_idle([this, i](const error_code& ec) {
+                    require(!ec, "a wait until a scheduler is idle succeeds");
+                    --waits_[i];
+                });
+            })) {
+            ++waits_[i];
+        }
     }
 
     // A fixed rate that is late or not awaited would then have very many calls to make up for.
@@ -517,7 +600,7 @@ private:
                        (t.now == stand::called || t.now == stand::orphan ||
                         (t.now == stand::waiting && t.due <= now()));
             })) {
-            paused_world::advance_to_next();
+            paused_episode::advance_to_next();
         }
     }
 
@@ -525,12 +608,17 @@ private:
         if (running_) {
             return;
         }
+        wait_until_idle(0);
+        wait_until_idle(1);
         poll_all();
+        for (std::size_t i = 0; i < sides_.size(); ++i) {
+            require(waits_[i] == 0 || pending(i) != 0, "a wait ends when a scheduler is idle");
+        }
         bool any = false;
         for (task& t : tasks_) {
             see_skipped(t);
             require(t.now != stand::called && t.now != stand::revoked, "calls return");
-            require(t.now != stand::waiting || t.due > now() || t.due == time_point::max(),
+            require(t.now != stand::waiting || t.due > now() || t.due == never,
                     "a task that is due is called");
             any = any || t.now == stand::waiting;
         }
@@ -566,6 +654,11 @@ private:
             if (!running_) { // Otherwise a task may wait for itself.
                 require(sides_[i].tasks->wait_idle(duration::zero()) == (pending(i) == 0),
                         "a scheduler is idle if it has no tasks");
+                require(
+                    sides_[i].group->wait_idle(duration::zero()) ==
+                        std::none_of(tasks_.begin(), tasks_.end(),
+                                     [i](const task& t) { return t.group == i && is_pending(t); }),
+                    "a group is idle if it has no tasks");
             }
             for (std::size_t key = 1; key <= 3; ++key) {
                 const std::size_t id = holder(i, key);
@@ -574,6 +667,9 @@ private:
                         "a key leads to its task");
             }
         }
+        require(running_ || tasks_.empty() ||
+                    tasks_.back().handle.wait_idle(duration::zero()) != is_pending(tasks_.back()),
+                "a task is idle when it is over");
         for (task& t : tasks_) {
             see_skipped(t);
             const bool waits = t.now == stand::waiting;
@@ -590,18 +686,20 @@ private:
                     "remaining() says how long it is until then");
             require(t.now == stand::refused || h.is_repeated() == (t.how != kind::once),
                     "is_repeated() says whether it is called again and again");
-            require(waits || is_called || t.now == stand::orphan || t.instances == 0,
-                    "what a function holds is let go when its task is over");
-            require((!waits && !is_called) || t.instances == 1, "there is one function");
+            require(t.instances == (waits || is_called || t.now == stand::orphan ? 1 : 0),
+                    "there is one function, until its task is over");
             require(t.told == (t.now == stand::cancelled ? 1 : 0),
                     "a task is told once if it is cancelled, and not otherwise");
         }
     }
 
     std::array<side, 2> sides_;
-    std::deque<task> tasks_; // All tasks so far.
+    std::vector<task> tasks_; // All tasks so far.
     scheduler::orphans orphans_;
+    scheduler::orphans one_orphan_ = scheduler::orphans(1);
+    std::array<int, 2> waits_{}; // Until a scheduler is idle.
     std::size_t thrown_ = nobody;
+    bool plan_throws_ = false; // When it is asked the next time.
     bool quiet_ = false;
 };
 

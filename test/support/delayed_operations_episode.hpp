@@ -5,13 +5,13 @@
 // of its keys. Its function tells the model of each attempt, and so the model knows at once how the
 // operation ends. Functions may throw, check keys and cancel operations.
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAYED_OPERATIONS_HPP
-#define ASIO_WHEEL_TEST_FUZZ_UTILITIES_DELAYED_OPERATIONS_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_DELAYED_OPERATIONS_EPISODE_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_DELAYED_OPERATIONS_EPISODE_HPP
 
 #include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/error.hpp>
 
-#include "paused_world.hpp"
+#include "paused_episode.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
@@ -32,10 +32,10 @@
 
 namespace asio_wheel::test {
 
-class delayed_operations_world : public paused_world {
+class delayed_operations_episode : public paused_episode {
 public:
-    explicit delayed_operations_world(bytes& in)
-        : paused_world(in), strand_(boost::asio::make_strand(*context_)) {
+    explicit delayed_operations_episode(bytes& in)
+        : paused_episode(in), strand_(boost::asio::make_strand(*context_)) {
         operations_.emplace(*context_);
     }
 
@@ -106,10 +106,10 @@ private:
     struct failure {};
 
     struct handler {
-        must_be_called<delayed_operations_world> inside;
+        must_be_called<delayed_operations_episode> inside;
         void operator()(const error_code& ec, std::size_t value) {
-            auto [world, id] = inside.called();
-            world.completed(id, ec, value);
+            auto [episode, id] = inside.called();
+            episode.completed(id, ec, value);
         }
     };
 

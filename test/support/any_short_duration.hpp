@@ -1,10 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-#ifndef ASIO_WHEEL_TEST_FUZZ_ANY_SHORT_DURATION_HPP
-#define ASIO_WHEEL_TEST_FUZZ_ANY_SHORT_DURATION_HPP
+#ifndef ASIO_WHEEL_TEST_SUPPORT_ANY_SHORT_DURATION_HPP
+#define ASIO_WHEEL_TEST_SUPPORT_ANY_SHORT_DURATION_HPP
 
-#include "support/choices.hpp"
+#include "choices.hpp"
 
 #include <array>
 #include <chrono>
