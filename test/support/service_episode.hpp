@@ -49,7 +49,9 @@ namespace asio_wheel::test {
 
 class service_episode {
 public:
-    explicit service_episode(bytes& in)
+    /// `crowd`: so many other waits that never expire. With very many, operations are aborted in
+    /// another way.
+    explicit service_episode(bytes& in, std::size_t crowd = 0)
         : in_(in), in_real_time_(in.below(16) == 15), sides_{side(in), side(in)} {
         for (const side& s : sides_) {
             const wheel_options& o = s.wheel->options();
@@ -59,6 +61,12 @@ public:
         }
         for (place& p : places_) {
             renew(p);
+        }
+        if (sides_[0].wheel->options().max_pending == 0) {
+            for (; crowd_.size() < crowd; ++sides_[0].scheduled, ++sides_[0].pending) {
+                crowd_.emplace_back(*sides_[0].context, time_point::max())
+                    .async_wait([](const error_code&) {});
+            }
         }
     }
 
@@ -77,6 +85,8 @@ public:
     /// Destroys everything in one of several ways. Afterwards, no wait is left.
     void finish() {
         quiet_ = true;
+        abort_crowd();
+        crowd_.clear();
         switch (pick(4)) {
         case 0:
             end_by_cancelling();
@@ -713,8 +723,10 @@ private:
         s.visited = false;
         note("visit side %: % of %", which, found.size(), before.size());
         const time_point now = s.wheel->now();
-        std::size_t stayed = 0; // Those that must have been found.
-        std::vector<std::chrono::nanoseconds> expected;
+        const std::size_t others = which == 0 ? crowd_.size() : 0;
+        std::size_t stayed = now < time_point::max() ? others : 0; // Those that must be found.
+        std::vector<std::chrono::nanoseconds> expected(
+            stayed, asio_wheel::detail::until_saturating(now, time_point::max()));
         for (const std::size_t id : before) {
             const wait& w = waits_[id];
             if (w.state == phase::pending && w.earliest > now) { // It was never due.
@@ -724,7 +736,7 @@ private:
         }
         require(found.size() >= (s.wheel->paused() ? stayed : 0),
                 "what waits all the time is visited");
-        require(found.size() <= before.size() + (waits_.size() - first_new),
+        require(found.size() <= others + before.size() + (waits_.size() - first_new),
                 "no wait is visited twice");
         if (alone && s.wheel->paused()) {
             std::erase_if(found, [](std::chrono::nanoseconds d) { return d.count() <= 0; });
@@ -991,6 +1003,11 @@ private:
         }
     }
 
+    void abort_crowd() {
+        sides_[0].cancelled += crowd_.size();
+        sides_[0].pending -= crowd_.size();
+    }
+
     // ---- Invariants
 
     void check_counts() const {
@@ -1033,7 +1050,8 @@ private:
     void check_work(std::size_t which) const {
         const side& s = sides_[which];
         const bool has_work =
-            s.posted != 0 || std::any_of(waits_.begin(), waits_.end(), [&](const wait& w) {
+            s.posted != 0 || (which == 0 && !crowd_.empty()) ||
+            std::any_of(waits_.begin(), waits_.end(), [&](const wait& w) {
                 return w.state == phase::pending && (w.wheel == which || w.runs.on == which);
             });
         require(s.context->stopped() != has_work,
@@ -1061,6 +1079,10 @@ private:
         quiet_ = quiet;
         note("drain side %", which);
         std::vector<time_point> left;
+        if (which == 0) {
+            left.assign(crowd_.size(), time_point::max());
+            abort_crowd();
+        }
         for (place& p : places_) {
             if (p.side == which) {
                 for (const std::size_t id : p.waiting) {
@@ -1072,6 +1094,9 @@ private:
         std::sort(left.begin(), left.end());
         require(s.wheel->drain() == left, "drain() says what was pending");
         s.drained = true;
+        if (which == 0) {
+            crowd_.clear();
+        }
     }
 
     // As with any executor, waits that are bound to a context must not be pending elsewhere when it
@@ -1123,6 +1148,7 @@ private:
     std::deque<wait> waits_; // All waits so far, by number.
     std::array<side, 2> sides_;
     std::array<place, 8> places_;
+    std::deque<native_timer> crowd_;
     story story_;
     std::size_t probes_ = 0;
     std::size_t thrown_ = 0;
