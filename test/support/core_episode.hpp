@@ -102,7 +102,7 @@ private:
 
     /// The state of a wait in the model; all but `pending` are decided.
     /// `sent`: it was due, and at the other executor, when the core ended.
-    enum class phase : std::uint8_t { pending, aborted, too_many, stopped, sent, over };
+    enum class phase : std::uint8_t { pending, cancelled, too_many, stopped, sent, over };
 
     struct wait {
         phase state = phase::pending;
@@ -829,7 +829,7 @@ private:
             require(!ended_, "a wait that is due later does not survive its core");
             succeed(id);
             break;
-        case phase::aborted:
+        case phase::cancelled:
             require(result == result_state::aborted, "what was counted is aborted");
             break;
         case phase::too_many:
@@ -959,7 +959,7 @@ private:
 
     // The model's part of aborting.
     void abort(wait& w) {
-        w.state = phase::aborted;
+        w.state = phase::cancelled;
         ++cancelled_;
         --pending_;
     }

@@ -58,7 +58,7 @@ public:
         switch (pick(4)) {
         case 0:
             queue_->cancel();
-            end_pops(fate::aborted);
+            end_pops(fate::cancelled);
             settle();
             require_work(false);
             break;
@@ -113,7 +113,7 @@ private:
         auto operator<=>(const rank&) const = default;
     };
 
-    enum class fate { waits, value, aborted, closed, stopped };
+    enum class fate { waits, value, cancelled, closed, stopped };
 
     struct pop {
         fate how = fate::waits;
@@ -268,7 +268,7 @@ private:
     void cancel() {
         note("cancel");
         const std::size_t waiting = waiting_.size();
-        end_pops(fate::aborted);
+        end_pops(fate::cancelled);
         require(queue_->cancel() == waiting, "cancel() counts what it aborts");
     }
 
@@ -314,7 +314,7 @@ private:
         note("emit to pop %", id);
         if (p.how == fate::waits) {
             std::erase(waiting_, id);
-            decide(id, fate::aborted);
+            decide(id, fate::cancelled);
         }
         p.signal->emit(any_cancellation());
     }
@@ -336,7 +336,7 @@ private:
             require(!ec && v.number != nullptr && *v.number == p.value,
                     "the pop that has waited longest gets what is first");
             break;
-        case fate::aborted:
+        case fate::cancelled:
             require(ec == boost::asio::error::operation_aborted, "what was aborted says so");
             break;
         case fate::closed:

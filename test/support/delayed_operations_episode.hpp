@@ -86,7 +86,7 @@ private:
     static constexpr std::size_t keys = 5;
     using operations = delayed_operations<std::size_t, std::size_t>;
 
-    enum class fate { starts, waits, value, late, aborted, refused };
+    enum class fate { starts, waits, value, late, cancelled, refused };
 
     struct operation {
         std::set<std::size_t> watched;
@@ -219,7 +219,7 @@ private:
         const std::optional<std::size_t> result = fails ? std::nullopt : result_of(op, which);
         op.value = result.value_or(0);
         if (op.abort_wanted) { // With the value, which is not lost.
-            decide(op, fate::aborted);
+            decide(op, fate::cancelled);
         } else if (result) {
             decide(op, fate::value);
         } else if (which == attempt::last && (fails || !again)) {
@@ -361,7 +361,7 @@ private:
 
     void abort(operation& op) {
         if (op.how == fate::waits) {
-            op.trying ? static_cast<void>(op.abort_wanted = true) : decide(op, fate::aborted);
+            op.trying ? static_cast<void>(op.abort_wanted = true) : decide(op, fate::cancelled);
         }
     }
 
@@ -378,13 +378,13 @@ private:
         if (op.how == fate::waits) {
             require(drained_ && ec == error::wheel_stopped,
                     "an operation has a reason to complete");
-            op.how = fate::aborted;
+            op.how = fate::cancelled;
         } else {
             --decided_;
             require(value == op.value, "an operation gives what its function has returned");
             require(op.how != fate::value || !ec, "one that has a value has no error");
             require(op.how != fate::late || ec == error::timed_out, "one that is late says so");
-            require(op.how != fate::aborted || ec == boost::asio::error::operation_aborted,
+            require(op.how != fate::cancelled || ec == boost::asio::error::operation_aborted,
                     "one that was cancelled says so");
         }
         if (!quiet_ && !in_.empty() && once_in(3)) {

@@ -133,7 +133,7 @@ private:
 
     /// The state of a wait; all states but `pending` are final.
     /// `sent`: it was due, and queued on another context when the timer's context was destroyed.
-    enum class phase { pending, aborted, too_many, stopped, sent, over };
+    enum class phase { pending, cancelled, too_many, stopped, sent, over };
 
     /// The executor of a handler: one of the two contexts, or the strand on it.
     struct route {
@@ -350,7 +350,7 @@ private:
         }
     }
 
-    // Calls f(timer), unless there is none or it cannot be used any more.
+    // Calls f(its timer), unless there is none or it cannot be used any more.
     template <class Function>
     void with_timer(place& p, Function f) {
         if (auto* const any = std::get_if<any_timer>(&p.timer)) {
@@ -397,17 +397,17 @@ private:
     void start(place& p) {
         // While a context is being destroyed, its timers can still be used.
         if (waits_.size() < max_waits && (usable(p) || p.side == dying_)) {
-            with_timer(p, [&](auto& timer) { start(p, timer); });
+            with_timer(p, [&](auto& object) { start(p, object); });
         }
     }
 
     template <class Timer>
-    void start(place& p, Timer& timer) {
+    void start(place& p, Timer& object) {
         const std::size_t id = waits_.size();
         wait& w = waits_.emplace_back();
         w.wheel = p.side;
         w.place = number_of(p);
-        w.expiry = timer.expiry();
+        w.expiry = object.expiry();
         w.runs = {p.side, p.strand};
         w.at_the_end = dying_ != nobody;
         accept(p, id);
@@ -427,21 +427,21 @@ private:
         }
         switch (kind) {
         case 2:
-            return timer.async_wait(bind_cancellation_slot(w.signal->slot(), std::move(h)));
+            return object.async_wait(bind_cancellation_slot(w.signal->slot(), std::move(h)));
         case 3:
-            return timer.async_wait(bind_executor(*o.context, std::move(h)));
+            return object.async_wait(bind_executor(*o.context, std::move(h)));
         case 4:
-            return timer.async_wait(bind_executor(*o.strand, std::move(h)));
+            return object.async_wait(bind_executor(*o.strand, std::move(h)));
         case 5:
-            return timer.async_wait(
+            return object.async_wait(
                 bind_executor(any_io_executor(o.context->get_executor()), std::move(h)));
         case 6:
-            return timer.async_wait(bind_executor(any_io_executor(*o.strand), std::move(h)));
+            return object.async_wait(bind_executor(any_io_executor(*o.strand), std::move(h)));
         case 7:
-            return timer.async_wait(
+            return object.async_wait(
                 bind_cancellation_slot(w.signal->slot(), bind_executor(*o.strand, std::move(h))));
         default:
-            return timer.async_wait(std::move(h));
+            return object.async_wait(std::move(h));
         }
     }
 
@@ -453,14 +453,14 @@ private:
         abort_first(p, pending);
         const bool at = coin();
         const duration d = any_duration();
-        with_timer(p, [&](auto& timer) {
+        with_timer(p, [&](auto& object) {
             const time_point now = sides_[p.side].wheel->now();
             const time_point t(d);
-            require((at ? timer.expires_at(t) : timer.expires_after(d)) == pending,
+            require((at ? object.expires_at(t) : object.expires_after(d)) == pending,
                     "setting the expiry counts what it aborts");
-            note("timer % expires at %", number_of(p), ns(timer.expiry()));
-            require(!at || timer.expiry() == t, "the expiry is as it was set");
-            require(at || !paused(p.side) || timer.expiry() == sum(now, d),
+            note("timer % expires at %", number_of(p), ns(object.expiry()));
+            require(!at || object.expiry() == t, "the expiry is as it was set");
+            require(at || !paused(p.side) || object.expiry() == sum(now, d),
                     "the expiry is so far from now, or at the end of the clock");
         });
         if (coin()) {
@@ -475,8 +475,8 @@ private:
         note("cancel timer %", number_of(p));
         const std::size_t pending = p.waiting.size();
         abort_first(p, pending);
-        with_timer(p, [&](auto& timer) {
-            const std::size_t counted = timer.cancel();
+        with_timer(p, [&](auto& object) {
+            const std::size_t counted = object.cancel();
             require(counted == pending || p.side == dying_, "cancel() counts what it aborts");
         });
     }
@@ -488,8 +488,8 @@ private:
         note("cancel_one timer %", number_of(p));
         const std::size_t pending = std::min<std::size_t>(p.waiting.size(), 1);
         abort_first(p, pending);
-        with_timer(p, [&](auto& timer) {
-            require(timer.cancel_one() == pending, "cancel_one() counts what it aborts");
+        with_timer(p, [&](auto& object) {
+            require(object.cancel_one() == pending, "cancel_one() counts what it aborts");
         });
     }
 
@@ -499,14 +499,14 @@ private:
         }
         const bool until = coin();
         const duration d = any_duration();
-        with_timer(p, [&](auto& timer) {
+        with_timer(p, [&](auto& object) {
             const std::size_t moved =
-                until ? timer.postpone_until(sum(timer.expiry(), d)) : timer.postpone(d);
-            note("postpone timer % to %", number_of(p), ns(timer.expiry()));
+                until ? object.postpone_until(sum(object.expiry(), d)) : object.postpone(d);
+            note("postpone timer % to %", number_of(p), ns(object.expiry()));
             require(moved == p.waiting.size(), "postpone() counts what it moves");
             for (const std::size_t id : p.waiting) {
-                waits_[id].expiry = timer.expiry();
-                waits_[id].earliest = std::min(waits_[id].earliest, timer.expiry());
+                waits_[id].expiry = object.expiry();
+                waits_[id].earliest = std::min(waits_[id].earliest, object.expiry());
                 waits_[id].postponed = true;
             }
         });
@@ -519,7 +519,7 @@ private:
         }
         note("move timer % to %", number_of(from), number_of(to));
         time_point expiry;
-        with_timer(from, [&](auto& timer) { expiry = timer.expiry(); });
+        with_timer(from, [&](auto& object) { expiry = object.expiry(); });
         auto* const from_native = std::get_if<native_timer>(&from.timer);
         auto* const to_native = std::get_if<native_timer>(&to.timer);
         abort_first(to, to.waiting.size());
@@ -548,11 +548,11 @@ private:
         for (const std::size_t id : to.waiting) {
             waits_[id].place = number_of(to);
         }
-        with_timer(to, [&](auto& timer) {
-            require(timer.expiry() == expiry, "the expiry moves with the timer");
+        with_timer(to, [&](auto& object) {
+            require(object.expiry() == expiry, "the expiry moves with the timer");
         });
-        with_timer(from, [&](auto& timer) {
-            require(timer.expiry() == time_point(), "what was moved from is as good as new");
+        with_timer(from, [&](auto& object) {
+            require(object.expiry() == time_point(), "what was moved from is as good as new");
         });
     }
 
@@ -871,7 +871,7 @@ private:
                 "a context that is stopped calls no handler");
         const phase state = std::exchange(w.state, phase::over);
         switch (state) {
-        case phase::aborted:
+        case phase::cancelled:
             require(ec == boost::asio::error::operation_aborted, "what was counted is aborted");
             break;
         case phase::too_many:
@@ -991,7 +991,7 @@ private:
     void abort(std::size_t id) {
         wait& w = waits_[id];
         side& s = sides_[w.wheel];
-        w.state = phase::aborted;
+        w.state = phase::cancelled;
         ++s.cancelled;
         --s.pending;
     }
