@@ -9,13 +9,11 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/timeout.hpp>
-#include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
 #include "support/logged_scheduler.hpp"
 #include "support/manual_operation.hpp"
 #include "support/names.hpp"
-#include "support/refusals.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/system/error_code.hpp>
@@ -26,14 +24,12 @@
 #include <cstddef>
 #include <functional>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 
@@ -64,14 +60,6 @@ BOOST_AUTO_TEST_SUITE(parity_dubbo, *boost::unit_test::timeout(60))
 
 // HashedWheelTimer(tickDuration, unit, ticksPerWheel, maxPendingTimeouts)
 
-BOOST_AUTO_TEST_CASE(unusable_wheels_are_refused_in_words) {
-    asio::io_context ctx;
-    const auto refused = thrown_by<std::invalid_argument>(
-        [&] { asio_wheel::make_wheel(ctx, {.tick = 0ms, .slots = 512, .levels = 1}); });
-    BOOST_TEST_REQUIRE(refused.has_value());
-    BOOST_TEST(std::string(refused->what()).find("tick") != std::string::npos);
-}
-
 BOOST_AUTO_TEST_CASE(a_wheel_for_each_context_needs_no_thread_of_its_own) {
     // Dubbo warns of more than 64 timers: each has a thread.
     std::array<asio::io_context, 65> contexts;
@@ -82,85 +70,6 @@ BOOST_AUTO_TEST_CASE(a_wheel_for_each_context_needs_no_thread_of_its_own) {
         ctx.run();
         BOOST_TEST(called);
     }
-}
-
-// newTimeout(task, delay, unit)
-
-BOOST_FIXTURE_TEST_CASE(a_timeout_runs_once_in_its_tick, dubbo_timer) {
-    tasks.schedule_after(100ms, note("a"));
-    pass(100ms - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(20ms + 1ns);
-    BOOST_TEST(take_log() == "a");
-    pass(1h);
-    BOOST_TEST(take_log() == "");
-}
-
-BOOST_FIXTURE_TEST_CASE(deadlines_of_any_length_are_kept, dubbo_timer) {
-    tasks.schedule_after(24h * 365, note("year"));
-    const task_handle never = tasks.schedule_after(std::chrono::hours::max(), note("never"));
-    pass(24h * 365 - 30ms);
-    BOOST_TEST(take_log() == "");
-    pass(60ms);
-    BOOST_TEST(take_log() == "year");
-    BOOST_TEST((never.cancel().result == cancel_result::cancelled));
-}
-
-BOOST_FIXTURE_TEST_CASE(what_is_due_already_runs_at_once, dubbo_timer) {
-    tasks.schedule_after(-1s, note("a"));
-    poll();
-    BOOST_TEST(take_log() == "a");
-}
-
-// maxPendingTimeouts, pendingTimeouts()
-
-BOOST_FIXTURE_TEST_CASE(the_limit_is_of_what_is_pending, dubbo_timer) {
-    scheduler two(ctx, {.max_pending = 2});
-    const task_handle a = two.schedule_after(1h, [] {});
-    two.schedule_after(1h, [] {});
-    BOOST_TEST(
-        (refusal_of([&] { two.schedule_after(1h, [] {}); }) == asio_wheel::error::scheduler_full));
-    BOOST_TEST(two.pending() == 2U);
-    BOOST_TEST((a.cancel().result == cancel_result::cancelled));
-    BOOST_TEST(two.pending() == 1U);
-    two.schedule_after(1h, [] {});
-}
-
-// stop(), isStop()
-
-BOOST_FIXTURE_TEST_CASE(a_timer_can_be_stopped_once_for_all, dubbo_timer) {
-    const task_handle a = tasks.schedule_after(1h, note("a"));
-    BOOST_TEST(!tasks.closed());
-    const auto never_called = tasks.stop();
-    BOOST_TEST(tasks.closed());
-    BOOST_TEST((never_called == std::vector{a}));
-    BOOST_TEST(tasks.stop().empty());
-    BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
-                asio_wheel::error::scheduler_stopped));
-    pass(2h);
-    BOOST_TEST(take_log() == "");
-}
-
-// Timeout.cancel(), isCancelled(), isExpired()
-
-BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, dubbo_timer) {
-    const task_handle a = tasks.schedule_after(60ms, note("a"));
-    const task_handle b = tasks.schedule_after(60ms, note("b"));
-    BOOST_TEST((a.cancel().result == cancel_result::cancelled));
-    BOOST_TEST(a.is_cancelled());
-    pass(60ms);
-    BOOST_TEST((b.cancel().result == cancel_result::already_fired));
-    BOOST_TEST(b.is_expired());
-    BOOST_TEST((a.cancel().result == cancel_result::already_cancelled));
-    BOOST_TEST(take_log() == "b");
-}
-
-BOOST_FIXTURE_TEST_CASE(a_task_that_throws_stops_nothing, dubbo_timer) {
-    tasks.schedule_after(30ms, [] { throw std::runtime_error("oh."); });
-    tasks.schedule_after(60ms, note("a"));
-    pass_in(2, 30ms);
-    BOOST_TEST(errors == "oh.");
-    BOOST_TEST(take_log() == "a");
 }
 
 // DefaultFuture: a timeout for each call, which the answer cancels

@@ -4,7 +4,6 @@
 
 // The features of the JDK's java.util.concurrent.DelayQueue.
 
-#include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/timeout.hpp>
 
@@ -29,8 +28,6 @@
 #include <chrono>
 #include <cstddef>
 #include <future>
-#include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -85,51 +82,6 @@ struct queueing : virtual_world {
 
 BOOST_AUTO_TEST_SUITE(parity_jdk_delay_queue, *boost::unit_test::timeout(60))
 
-// add(e), offer(e), put(e), addAll(c); poll()
-
-BOOST_FIXTURE_TEST_CASE(elements_are_polled_when_their_delay_is_over, queueing) {
-    queue.push(2s, "b");
-    queue.push(1s, "a");
-    BOOST_TEST(!queue.try_pop());
-    pass(1s);
-    BOOST_TEST(queue.try_pop().value() == "a");
-    BOOST_TEST(!queue.try_pop());
-    pass(1s - 1ns);
-    BOOST_TEST(!queue.try_pop());
-    pass(1ns);
-    BOOST_TEST(queue.try_pop().value() == "b");
-    BOOST_TEST(!queue.try_pop());
-}
-
-BOOST_FIXTURE_TEST_CASE(the_head_is_what_has_been_due_for_longest, queueing) {
-    const auto start = now();
-    for (const int at : {5, 3, 9, 1, 7}) {
-        queue.push_at(start + at * 1s, std::to_string(at));
-    }
-    pass(1h);
-    for (const char* const expected : {"1", "3", "5", "7", "9"}) {
-        BOOST_TEST(queue.try_pop().value() == expected);
-    }
-}
-
-BOOST_FIXTURE_TEST_CASE(equal_delays_keep_their_order, queueing) { // There: any order.
-    const auto t = now() + 1s;
-    for (const char* const word : {"a", "b", "c", "d", "e"}) {
-        queue.push_at(t, word);
-    }
-    pass(1s);
-    for (const char* const expected : {"a", "b", "c", "d", "e"}) {
-        BOOST_TEST(queue.try_pop().value() == expected);
-    }
-}
-
-BOOST_FIXTURE_TEST_CASE(elements_without_delay_can_be_taken_at_once, queueing) {
-    queue.push(0s, "a");
-    queue.push(-1s, "b");
-    BOOST_TEST(queue.try_pop().value() == "b");
-    BOOST_TEST(queue.try_pop().value() == "a");
-}
-
 // take()
 
 BOOST_FIXTURE_TEST_CASE(take_waits_for_the_first_element_whose_delay_is_over, queueing) {
@@ -143,19 +95,6 @@ BOOST_FIXTURE_TEST_CASE(take_waits_for_the_first_element_whose_delay_is_over, qu
     queue.async_pop(take());
     pass(10s);
     BOOST_TEST(take_log() == "b");
-}
-
-BOOST_FIXTURE_TEST_CASE(of_several_that_take_each_gets_one, queueing) {
-    for (int i = 0; i != 3; ++i) {
-        queue.async_pop(take());
-    }
-    queue.push(1s, "a");
-    queue.push(1s, "b");
-    pass(1s);
-    BOOST_TEST(take_log() == "a b");
-    queue.push(1s, "c");
-    pass(1s);
-    BOOST_TEST(take_log() == "c");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queueing) {
@@ -184,18 +123,6 @@ BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
 
 // peek(), element()
 
-BOOST_FIXTURE_TEST_CASE(peek_shows_the_head_and_leaves_it_there, queueing) {
-    BOOST_TEST(queue.peek() == nullptr);
-    queue.push(1s, "a");
-    BOOST_TEST(queue.peek() == nullptr); // Theirs returns the head, due or not. Here,
-    BOOST_TEST((queue.peek_expiry().value() == now() + 1s)); // this returns when it is due,
-    BOOST_TEST((all() == std::vector<std::string>{"a"}));    // and this returns all elements.
-    pass(1s);
-    BOOST_TEST_REQUIRE(queue.peek() != nullptr);
-    BOOST_TEST(*queue.peek() == "a");
-    BOOST_TEST(queue.size() == 1U);
-}
-
 BOOST_FIXTURE_TEST_CASE(the_head_can_be_found_before_it_is_due, queueing) {
     queue.push(2s, "b");
     queue.push(1s, "a");
@@ -215,35 +142,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_not_there_can_be_an_exception, queueing) {
     BOOST_TEST(thrown_by<std::bad_optional_access>([&] { queue.try_pop().value(); }).has_value());
 }
 
-// size(), isEmpty(), remainingCapacity()
-
-BOOST_FIXTURE_TEST_CASE(the_size_is_of_all_elements_due_or_not, queueing) {
-    BOOST_TEST(queue.empty());
-    queue.push(0s, "a");
-    queue.push(1h, "b");
-    BOOST_TEST(queue.size() == 2U);
-    BOOST_TEST(queue.max_pending() == 0U);
-}
-
-// offer(e, timeout, unit): theirs never waits, because it has no capacity; ours may have one
-BOOST_FIXTURE_TEST_CASE(a_bounded_queue_refuses_what_is_too_much, virtual_world) {
-    words bounded(ctx, {.max_pending = 1});
-    bounded.push(1s, "a");
-    BOOST_TEST((refusal_of([&] { bounded.push(1s, "b"); }) == asio_wheel::error::queue_full));
-    BOOST_TEST(bounded.max_pending() - bounded.size() == 0U);
-}
-
 // remove(o), contains(o)
-
-BOOST_FIXTURE_TEST_CASE(an_element_is_removed_by_its_key_due_or_not, queueing) {
-    const auto a = queue.push(1s, "a");
-    const auto b = queue.push(1h, "b");
-    pass(1s);
-    BOOST_TEST(queue.erase(a).value() == "a");
-    BOOST_TEST(queue.erase(b).value() == "b");
-    BOOST_TEST(!queue.erase(b));
-    BOOST_TEST(queue.empty());
-}
 
 BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // and removeIf(p)
     for (const char* const word : {"a", "b", "a", "c"}) {
@@ -255,29 +154,6 @@ BOOST_FIXTURE_TEST_CASE(elements_are_removed_by_what_they_are, queueing) { // an
         static_cast<void>(queue.erase(k));
     }
     BOOST_TEST((all() == std::vector<std::string>{"b", "c"}));
-}
-
-// Delayed.getDelay() that changes: with theirs, the element must be removed and added again
-
-BOOST_FIXTURE_TEST_CASE(a_delay_can_be_changed, queueing) {
-    const auto a = queue.push(1s, "a");
-    queue.push(2s, "b");
-    BOOST_TEST(queue.postpone(a, 3s));
-    pass(2s);
-    BOOST_TEST(queue.try_pop().value() == "b");
-    BOOST_TEST(queue.postpone(a, 0s));
-    BOOST_TEST(queue.try_pop().value() == "a");
-    BOOST_TEST(!queue.postpone(a, 1s));
-}
-
-// iterator(), toArray(), forEach(), stream()
-
-BOOST_FIXTURE_TEST_CASE(all_elements_can_be_looked_at_due_or_not, queueing) {
-    queue.push(1h, "c");
-    queue.push(0s, "a");
-    queue.push(1s, "b");
-    BOOST_TEST((all() == std::vector<std::string>{"a", "b", "c"}));
-    BOOST_TEST(queue.size() == 3U);
 }
 
 // drainTo(c), drainTo(c, maxElements)
@@ -303,29 +179,6 @@ BOOST_FIXTURE_TEST_CASE(what_is_due_can_be_taken_all_at_once, queueing) {
     drain(100);
     BOOST_TEST((drained == std::vector<std::string>{"a", "b", "c"}));
     BOOST_TEST(queue.size() == 1U);
-}
-
-// clear()
-
-BOOST_FIXTURE_TEST_CASE(a_cleared_queue_is_empty_and_who_waits_waits_on, queueing) {
-    queue.push(0s, "a");
-    queue.push(1h, "b");
-    queue.clear();
-    BOOST_TEST(queue.empty());
-    queue.async_pop(take());
-    pass(2h);
-    BOOST_TEST(take_log() == "");
-    queue.push(1s, "c");
-    pass(1s);
-    BOOST_TEST(take_log() == "c");
-}
-
-// Elements that cannot be copied
-BOOST_FIXTURE_TEST_CASE(elements_belong_to_the_queue_and_then_to_who_takes_them, virtual_world) {
-    delay_queue<std::unique_ptr<int>> owning(ctx);
-    owning.push(1s, std::make_unique<int>(1));
-    pass(1s);
-    BOOST_TEST(*owning.try_pop().value() == 1);
 }
 
 // Theirs may be called by any thread; ours by one strand, to which other threads post

@@ -9,7 +9,6 @@
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/sleep.hpp>
-#include <asio_wheel/wheel_service.hpp>
 
 #include "support/context.hpp"
 #include "support/latch.hpp"
@@ -32,14 +31,12 @@
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <future>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -49,7 +46,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::cancel_result;
 using asio_wheel::scheduler;
 using asio_wheel::task_handle;
 
@@ -122,24 +118,6 @@ struct shutting_down : logged_scheduler {
 
 BOOST_AUTO_TEST_SUITE(parity_jdk_scheduled_executor, *boost::unit_test::timeout(60))
 
-// schedule(command, delay, unit)
-
-BOOST_FIXTURE_TEST_CASE(a_command_runs_once_after_its_delay, logged_scheduler) {
-    tasks.schedule_after(10s, note("a"));
-    tasks.schedule_after(-1s, note("b"));
-    poll();
-    BOOST_TEST(take_log() == "b");
-    pass(10s);
-    BOOST_TEST(take_log() == "a");
-}
-
-BOOST_FIXTURE_TEST_CASE(what_is_executed_or_submitted_runs_on_the_next_turn, logged_scheduler) {
-    tasks.schedule_after(0s, note("a")); // execute(), submit()
-    BOOST_TEST(take_log() == "");
-    poll();
-    BOOST_TEST(take_log() == "a");
-}
-
 // schedule(callable, delay, unit): Future.get(), get(timeout), isDone(), resultNow()
 
 BOOST_FIXTURE_TEST_CASE(a_callable_has_a_future, logged_scheduler) {
@@ -186,75 +164,6 @@ BOOST_FIXTURE_TEST_CASE(a_callable_that_was_cancelled_breaks_its_promise, logged
     BOOST_TEST((broken->code() == std::future_errc::broken_promise));
 }
 
-// Future.cancel(), isCancelled(), isDone(); Delayed.getDelay(), compareTo()
-
-BOOST_FIXTURE_TEST_CASE(cancel_says_whether_it_was_in_time, logged_scheduler) {
-    const task_handle a = tasks.schedule_after(1s, note("a"));
-    const task_handle b = tasks.schedule_after(1s, note("b"));
-    BOOST_TEST((a.cancel().result == cancel_result::cancelled));
-    BOOST_TEST((a.is_cancelled() && !a.is_expired()));
-    pass(1s);
-    BOOST_TEST(take_log() == "b");
-    BOOST_TEST((b.is_expired() && !b.is_cancelled()));
-    BOOST_TEST((b.cancel().result == cancel_result::already_fired));
-}
-
-BOOST_FIXTURE_TEST_CASE(a_command_that_runs_cannot_be_interrupted,
-                        logged_scheduler) { // cancel(true)
-    cancel_result seen{};
-    tasks.schedule_after(1s, [&](const task_handle& self) {
-        seen = self.cancel().result;
-        log_text += "to the end";
-    });
-    pass(1s);
-    BOOST_TEST((seen == cancel_result::already_fired));
-    BOOST_TEST(take_log() == "to the end");
-}
-
-BOOST_FIXTURE_TEST_CASE(handles_tell_their_delay_and_can_be_sorted_by_it, logged_scheduler) {
-    std::vector<task_handle> handles;
-    for (const auto delay : {3s, 1s, 2s}) {
-        handles.push_back(tasks.schedule_after(delay, [] {}));
-    }
-    pass(500ms);
-    std::sort(handles.begin(), handles.end(),
-              [](const task_handle& a, const task_handle& b) { return a.expiry() < b.expiry(); });
-    BOOST_TEST((handles[0].remaining() == 500ms));
-    BOOST_TEST((handles[1].remaining() == 1500ms));
-    BOOST_TEST((handles[2].remaining() == 2500ms));
-}
-
-// scheduleAtFixedRate(), scheduleWithFixedDelay()
-
-BOOST_FIXTURE_TEST_CASE(a_fixed_rate_is_kept_and_calls_never_overlap, logged_scheduler) {
-    int inside = 0;
-    const auto work = [&] {
-        BOOST_TEST(++inside == 1);
-        elapse(log_text.empty() ? 2500ms : 0ms); // The first call takes that long.
-        ctx.poll();
-        log_text += "x";
-        --inside;
-    };
-    const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, asio_wheel::missed::catch_up);
-    pass(1s);
-    poll();
-    BOOST_TEST(take_log() == "xxx"); // Those of 1, 2 and 3 s.
-    BOOST_TEST((h.remaining() == 500ms));
-    h.cancel();
-}
-
-BOOST_FIXTURE_TEST_CASE(a_fixed_delay_is_kept_between_calls, logged_scheduler) {
-    const task_handle h = tasks.schedule_with_fixed_delay(1s, 1s, [&] {
-        elapse(2500ms);
-        log_text += "x";
-    });
-    pass(1s);
-    BOOST_TEST(take_log() == "x");
-    BOOST_TEST((h.remaining() == 1s));
-    BOOST_TEST(h.is_repeated()); // RunnableScheduledFuture.isPeriodic()
-    h.cancel();
-}
-
 // "If any execution of the task encounters an exception, subsequent executions are suppressed."
 
 BOOST_FIXTURE_TEST_CASE(a_repeated_task_that_throws_goes_on_or_ends_as_you_say, virtual_world) {
@@ -282,20 +191,6 @@ BOOST_FIXTURE_TEST_CASE(a_repeated_task_that_throws_goes_on_or_ends_as_you_say, 
     }
     BOOST_TEST(calls == 4);
     BOOST_TEST(reported == 4); // Theirs reports it only to callers of get().
-}
-
-// shutdown(), isShutdown(), isTerminated()
-
-BOOST_FIXTURE_TEST_CASE(after_a_shutdown_nothing_new_is_taken_and_the_rest_runs, logged_scheduler) {
-    tasks.schedule_after(5s, note("d"));
-    tasks.close();
-    BOOST_TEST(tasks.closed());
-    BOOST_TEST((refusal_of([&] { tasks.schedule_after(1s, [] {}); }) ==
-                asio_wheel::error::scheduler_stopped));
-    BOOST_TEST(tasks.pending() == 1U); // isTerminating()
-    pass(5s);
-    BOOST_TEST(take_log() == "d");
-    BOOST_TEST(tasks.pending() == 0U); // isTerminated()
 }
 
 // getExecuteExistingDelayedTasksAfterShutdownPolicy(),
@@ -370,85 +265,6 @@ BOOST_AUTO_TEST_CASE(joining_a_pool_awaits_termination) { // real time
     BOOST_TEST(tasks.pending() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(await_termination_waits_for_a_limited_time) { // real time
-    asio::thread_pool pool(1);
-    scheduler tasks(pool);
-    latch go_on(1);
-    tasks.schedule_after(0s, [&go_on] { go_on.wait(); });
-    tasks.schedule_at_fixed_rate(0s, 1h, [] {});
-    tasks.schedule_after(1h, [] {});
-    BOOST_TEST(!tasks.wait_idle(1ms));
-    tasks.close();
-    static_cast<void>(tasks.stop()); // shutdownNow()
-    go_on.count_down();
-    BOOST_TEST(tasks.wait_idle(20s));
-    BOOST_TEST(tasks.pending() == 0U);
-    pool.join();
-}
-
-// isTerminated(): not before the last call has returned, even after a shutdown or a cancellation.
-
-struct in_a_call { // real time
-    asio::thread_pool pool{1};
-    scheduler tasks{pool};
-    latch inside{1};
-    latch go_on{1};
-    std::atomic<bool> returned{false};
-    task_handle h;
-
-    [[nodiscard]] auto work() {
-        return [this, end = std::make_shared<sets_at_its_end>(returned)] {
-            inside.count_down();
-            go_on.wait();
-        };
-    }
-
-    [[nodiscard]] bool terminated() const { return tasks.closed() && tasks.pending() == 0; }
-
-    // What the call does; nothing is terminated before it has returned.
-    template <class Function>
-    void terminates_after_the_call(Function shut_down) {
-        inside.wait();
-        shut_down();
-        BOOST_TEST(tasks.closed());
-        BOOST_TEST(!terminated()); // isTerminating()
-        BOOST_TEST(tasks.pending() == 1U);
-        go_on.count_down();
-        while (!terminated()) { // awaitTermination(), by hand
-            std::this_thread::yield();
-        }
-        BOOST_TEST(returned);
-        pool.join();
-    }
-
-private:
-    struct sets_at_its_end {
-        explicit sets_at_its_end(std::atomic<bool>& f) : flag(f) {}
-        sets_at_its_end(const sets_at_its_end&) = delete;
-        sets_at_its_end& operator=(const sets_at_its_end&) = delete;
-        ~sets_at_its_end() { flag = true; }
-        std::atomic<bool>& flag;
-    };
-};
-
-BOOST_FIXTURE_TEST_CASE(what_is_cancelled_while_it_runs_terminates_when_it_returns, in_a_call) {
-    h = tasks.schedule_at_fixed_rate(0s, 1h, work());
-    terminates_after_the_call([this] { // shutdown()
-        tasks.close();
-        BOOST_TEST((h.cancel().result == cancel_result::cancelled));
-    });
-}
-
-BOOST_FIXTURE_TEST_CASE(what_is_stopped_while_it_runs_terminates_when_it_returns, in_a_call) {
-    tasks.schedule_at_fixed_rate(0s, 1h, work());
-    terminates_after_the_call([this] { BOOST_TEST(tasks.stop().empty()); }); // shutdownNow()
-}
-
-BOOST_FIXTURE_TEST_CASE(a_last_call_that_is_under_way_terminates_when_it_returns, in_a_call) {
-    tasks.schedule_after(0s, work());
-    terminates_after_the_call([this] { tasks.close(); });
-}
-
 // terminated(): at that time, no call is running on any thread.
 BOOST_AUTO_TEST_CASE(when_run_has_returned_on_one_thread_no_call_is_under_way) { // real time
     asio::io_context ctx;
@@ -492,18 +308,6 @@ BOOST_AUTO_TEST_CASE(tasks_run_on_as_many_threads_as_there_are) { // real time
     BOOST_TEST(both.try_wait());
 }
 
-// setRemoveOnCancelPolicy(true), purge(), remove(task)
-
-BOOST_FIXTURE_TEST_CASE(a_cancelled_task_is_always_removed_at_once, logged_scheduler) {
-    const auto held = std::make_shared<int>();
-    for (int i = 0; i != 1000; ++i) {
-        tasks.schedule_after(24h, [held] {}).cancel();
-    }
-    BOOST_TEST(tasks.pending() == 0U); // getQueue().size()
-    poll();
-    BOOST_TEST(held.use_count() == 1);
-}
-
 // RejectedExecutionHandler
 
 BOOST_FIXTURE_TEST_CASE(a_refused_task_can_be_run_by_the_caller_or_dropped, virtual_world) {
@@ -537,19 +341,6 @@ BOOST_FIXTURE_TEST_CASE(what_surrounds_each_call_is_a_function_round_it, logged_
     tasks.schedule_after(1s, traced(note("a")));
     pass(1s);
     BOOST_TEST(take_log() == "(a)");
-}
-
-// getTaskCount(), getCompletedTaskCount()
-
-BOOST_FIXTURE_TEST_CASE(the_wheel_counts_what_was_scheduled_and_what_has_run, logged_scheduler) {
-    const auto before = wheel.stats();
-    tasks.schedule_after(1s, [] {});
-    tasks.schedule_after(1h, [] {}).cancel();
-    pass(1s);
-    const auto after = wheel.stats();
-    BOOST_TEST(after.scheduled - before.scheduled == 2U);
-    BOOST_TEST(after.fired - before.fired == 1U);
-    BOOST_TEST(after.cancelled - before.cancelled == 1U);
 }
 
 // "Tasks scheduled for exactly the same execution time are enabled in FIFO order of submission": a
