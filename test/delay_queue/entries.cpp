@@ -12,7 +12,6 @@
 #include <asio_wheel/delay_queue.hpp>
 
 #include "support/context.hpp"
-#include "support/seed.hpp"
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -24,10 +23,7 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <random>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -240,84 +236,6 @@ BOOST_FIXTURE_TEST_CASE(memory_that_no_element_needs_can_be_freed, virtual_world
     }
     BOOST_TEST(popped == 1000U);
     BOOST_TEST((*queue.next_key() == keys[0]));
-}
-
-// A map of what must be there says the same.
-BOOST_FIXTURE_TEST_CASE(random_entries_agree_with_a_map, virtual_world) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_CONTEXT(seed_note(seed)) {
-        std::mt19937_64 random(seed);
-        delay_queue<int> queue(ctx);
-        using key = delay_queue<int>::key;
-        std::map<std::pair<time_point, std::uint64_t>, std::pair<key, int>> model;
-        std::map<key, std::pair<time_point, std::uint64_t>> places;
-        std::uint64_t sequence = 0;
-        for (int step = 0; step < 20'000; ++step) {
-            const auto d = std::chrono::milliseconds(random() % 2000);
-            const auto any = [&] {
-                auto it = places.begin();
-                std::advance(it, static_cast<std::ptrdiff_t>(random() % places.size()));
-                return it;
-            };
-            switch (random() % 8) {
-            case 0:
-            case 1:
-            case 2: {
-                const key k = queue.push(d, step);
-                places[k] = {now() + d, sequence};
-                model[{now() + d, sequence++}] = {k, step};
-                break;
-            }
-            case 3:
-                if (!places.empty()) {
-                    const auto it = any();
-                    BOOST_TEST_REQUIRE(*queue.erase(it->first) == model[it->second].second);
-                    model.erase(it->second);
-                    places.erase(it);
-                }
-                break;
-            case 4:
-                if (!places.empty()) {
-                    const auto it = any();
-                    const auto entry = model[it->second];
-                    model.erase(it->second);
-                    BOOST_TEST_REQUIRE(queue.postpone(it->first, d));
-                    it->second = {now() + d, sequence++};
-                    model[it->second] = entry;
-                }
-                break;
-            case 5:
-                wheel.advance(std::chrono::milliseconds(random() % 300));
-                for (; const auto e = queue.try_pop_entry();) {
-                    BOOST_TEST_REQUIRE(!model.empty());
-                    BOOST_TEST_REQUIRE((e->key == model.begin()->second.first));
-                    BOOST_TEST_REQUIRE((e->expiry == model.begin()->first.first));
-                    BOOST_TEST_REQUIRE(e->value == model.begin()->second.second);
-                    BOOST_TEST_REQUIRE((e->expiry <= now()));
-                    places.erase(e->key);
-                    model.erase(model.begin());
-                }
-                break;
-            case 6:
-                if (random() % 50 == 0) {
-                    queue.shrink_to_fit();
-                } else if (!places.empty()) {
-                    const auto it = any();
-                    BOOST_TEST_REQUIRE((*queue.expiry(it->first) == it->second.first));
-                    BOOST_TEST_REQUIRE(*queue.find(it->first) == model[it->second].second);
-                }
-                break;
-            default: {
-                const auto next = queue.next_key();
-                BOOST_TEST_REQUIRE(next.has_value() == !model.empty());
-                if (next) {
-                    BOOST_TEST_REQUIRE((*next == model.begin()->second.first));
-                }
-            }
-            }
-            BOOST_TEST_REQUIRE(queue.size() == model.size());
-        }
-    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

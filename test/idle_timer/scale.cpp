@@ -9,25 +9,18 @@
 
 #include "support/context.hpp"
 #include "support/names.hpp"
-#include "support/seed.hpp"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <future>
 #include <limits>
 #include <list>
 #include <memory>
-#include <optional>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -252,71 +245,6 @@ BOOST_FIXTURE_TEST_CASE(a_drained_wheel_takes_nothing, virtual_world) {
     asio_wheel::scale_idle_timers(wheel, 0.5);
     poll();
     BOOST_TEST(log.take() == "1!");
-}
-
-// Compares it with its definition: a wait completes when the timer has been idle for its period
-// times the factor, and at most a tick later.
-BOOST_FIXTURE_TEST_CASE(random_factors_touches_and_periods, virtual_world) {
-    const std::uint64_t chosen = seed();
-    BOOST_TEST_CONTEXT(seed_note(chosen)) {
-        std::mt19937_64 random(chosen);
-        const auto below = [&](std::int64_t n) {
-            return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
-        };
-        struct one {
-            explicit one(asio::io_context& ctx) : idle(ctx, 1s) {}
-            idle_timer idle;
-            bool waits = false;
-        };
-        std::list<one> all;
-        for (int i = 0; i < 30; ++i) {
-            all.emplace_back(ctx);
-        }
-        const auto any = [&]() -> one& { return *std::next(all.begin(), below(30)); };
-        for (int step = 0; step < 20'000; ++step) {
-            switch (below(10)) {
-            case 0:
-                asio_wheel::scale_idle_timers(
-                    wheel, std::ldexp(1 + static_cast<double>(below(1000)), -10) / 2);
-                break;
-            case 1:
-                asio_wheel::scale_idle_timers(wheel, 1);
-                break;
-            case 2:
-                any().idle.period(std::chrono::nanoseconds(1 + below(3'000'000'000)));
-                break;
-            case 3:
-            case 4:
-                any().idle.touch();
-                break;
-            case 5:
-            case 6:
-                if (one& o = any(); !o.waits) {
-                    o.waits = true;
-                    o.idle.async_wait([&](error_code ec) {
-                        BOOST_TEST_REQUIRE(!ec);
-                        BOOST_TEST_REQUIRE(static_cast<double>(o.idle.idle_for().count()) >=
-                                           static_cast<double>(o.idle.period().count()) *
-                                               asio_wheel::idle_timer_scale(wheel));
-                        o.waits = false;
-                    });
-                }
-                break;
-            default:
-                pass(std::chrono::nanoseconds(below(500'000'000)));
-                break;
-            }
-            poll();
-            for (one& o : all) {
-                const auto longest = static_cast<double>(o.idle.period().count()) *
-                                     asio_wheel::idle_timer_scale(wheel);
-                BOOST_TEST_REQUIRE((!o.waits || static_cast<double>(o.idle.idle_for().count()) <
-                                                    longest + 1'000'000));
-            }
-        }
-        pass(3s + 1ms); // The longest period.
-        BOOST_TEST(std::none_of(all.begin(), all.end(), [](const one& o) { return o.waits; }));
-    }
 }
 
 // A wait that starts while the factor is being set is either visited or uses the new factor.

@@ -130,6 +130,13 @@ private:
             auto [episode, id] = inside.called();
             episode.completed(id, ec, std::move(v));
         }
+        void operator()(const error_code& ec, std::optional<queue::entry> e) {
+            auto [episode, id] = inside.called();
+            episode.require(e.has_value() != ec.failed(), "there is an entry or an error");
+            episode.require(!e || e->key == episode.keys_[*e->value.number],
+                            "an entry has the key of its value");
+            episode.completed(id, ec, e ? std::move(e->value) : value());
+        }
     };
 
     void act() {
@@ -236,10 +243,18 @@ private:
 
     void try_pop() {
         note("try_pop");
-        const std::optional<value> v = queue_->try_pop();
-        require(v.has_value() == is_due(), "try_pop() takes what is due");
-        if (v) {
-            require(*v->number == elements_.begin()->second, "try_pop() takes what is first");
+        std::optional<std::size_t> number;
+        if (keys_.size() % 2 == 0) {
+            const std::optional<value> v = queue_->try_pop();
+            number = v ? std::optional(*v->number) : std::nullopt;
+        } else if (const std::optional<queue::entry> e = queue_->try_pop_entry()) {
+            number = *e->value.number;
+            require(e->key == keys_[*number] && e->expiry == elements_.begin()->first.time,
+                    "an entry has the key of its value, and its time");
+        }
+        require(number.has_value() == is_due(), "try_pop() takes what is due");
+        if (number) {
+            require(*number == elements_.begin()->second, "try_pop() takes what is first");
             elements_.erase(elements_.begin());
             end_if_over();
         }
@@ -249,6 +264,7 @@ private:
         const value* const v = queue_->peek();
         require((v != nullptr) == is_due(), "peek() sees what is due");
         require(v == nullptr || *v->number == elements_.begin()->second, "peek() sees the first");
+        queue_->shrink_to_fit();
     }
 
     void clear() {
@@ -286,8 +302,10 @@ private:
         handler h{must_be_called(*this, id)};
         switch (pick(4)) {
         case 0:
-        case 1:
             queue_->async_pop(std::move(h));
+            break;
+        case 1:
+            queue_->async_pop_entry(std::move(h));
             break;
         case 2:
             p.signal = std::make_unique<boost::asio::cancellation_signal>();
@@ -382,6 +400,17 @@ private:
         const std::optional<time_point> next = queue_->peek_expiry();
         require(next.has_value() != elements_.empty(), "peek_expiry() if something is there");
         require(!next || *next == elements_.begin()->first.time, "peek_expiry() is the first time");
+        const std::optional<queue::key> first = queue_->next_key();
+        require(first.has_value() != elements_.empty(), "next_key() if something is there");
+        require(!first || *first == keys_[elements_.begin()->second], "next_key() is of the first");
+        if (!keys_.empty()) { // The last element, which may be gone.
+            const auto it = find(keys_.size() - 1);
+            const value* const found = queue_->find(keys_.back());
+            require((found != nullptr) == (it != elements_.end()), "find() finds what is there");
+            require(!found || *found->number == it->second, "find() gives the value of the key");
+            require(!found || queue_->expiry(keys_.back()) == it->first.time,
+                    "expiry() gives the time of the key");
+        }
     }
 
     void settle() {
