@@ -131,6 +131,30 @@ private:
     std::size_t count_ = 0;
 };
 
+// Runs a scenario of a queue on the world's context, once for each failure.
+template <class Scenario>
+void each_failure_of_a_queue(Scenario scenario) {
+    each_failure([&](world& w) {
+        queue q = w.call([&] { return queue(w.ctx()); });
+        ledger all(w);
+        scenario(w, q, all);
+        w.run();
+        all.close(q);
+    });
+}
+
+// Time passes, there is memory again, and the queue ends.
+template <class Queue>
+void end_with_memory(world& w, Queue& q, ledger& all) {
+    w.pass(5);
+    w.end_shortage();
+    w.pass(1);
+    all.give_up(aborted);
+    q.cancel();
+    w.run();
+    all.close(q);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(failing_queue)
@@ -218,39 +242,29 @@ BOOST_AUTO_TEST_CASE(a_push_that_is_refused) {
 // ---- Pops
 
 BOOST_AUTO_TEST_CASE(a_pop_that_waits) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world&, queue& q, ledger& all) {
         all.push(q, 1, 3ms);
         all.push(q, 2, 5ms);
         if (all.is_in(1) && all.is_in(2)) {
             all.pop(q);
             all.pop(q);
         }
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(a_pop_of_what_is_there) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world&, queue& q, ledger& all) {
         all.push(q, 1, -3ms);
         all.push(q, 2, -3ms);
         if (all.is_in(1) && all.is_in(2)) {
             all.pop(q);
             all.pop(q);
         }
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(a_push_for_a_pop_that_waits) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         all.pop(q);
         all.pop(q);
         all.pop(q);
@@ -262,15 +276,11 @@ BOOST_AUTO_TEST_CASE(a_push_for_a_pop_that_waits) {
         w.pass(12);
         all.give_up(aborted); // Some values may not have been accepted.
         q.cancel();
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(many_pops_at_once) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         for (std::size_t n = 1; n < 8; ++n) {
             all.pop(q);
         }
@@ -281,15 +291,11 @@ BOOST_AUTO_TEST_CASE(many_pops_at_once) {
         w.check(q.empty() || moves.failed_in_run != 0, "pops leave values that are due");
         all.give_up(aborted);
         q.cancel();
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(moving_what_is_waited_for) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         all.pop(q);
         all.push(q, 1, 3ms);
         all.push(q, 2, 9ms);
@@ -303,16 +309,12 @@ BOOST_AUTO_TEST_CASE(moving_what_is_waited_for) {
         w.pass(30);
         all.give_up(aborted);
         q.cancel();
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(pops_with_an_allocator) {
     allocations count;
-    each_failure([&](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([&](world& w, queue& q, ledger& all) {
         w.start(all.took(w.expect()), [&](auto h) {
             q.async_pop(asio::bind_allocator(counting_allocator<>(count), std::move(h)));
         });
@@ -320,8 +322,6 @@ BOOST_AUTO_TEST_CASE(pops_with_an_allocator) {
         w.pass(5);
         all.give_up(aborted);
         q.cancel();
-        w.run();
-        all.close(q);
     });
     BOOST_TEST(count.live == 0U);
 }
@@ -336,13 +336,7 @@ BOOST_AUTO_TEST_CASE(pops_of_a_strand) {
         all.pop(q);
         all.push(q, 1, 3ms);
         all.push(q, 2, 3ms);
-        w.pass(5);
-        w.end_shortage();
-        w.pass(1);
-        all.give_up(aborted);
-        q.cancel();
-        w.run();
-        all.close(q);
+        end_with_memory(w, q, all);
     });
 }
 
@@ -359,13 +353,7 @@ BOOST_AUTO_TEST_CASE(pops_bound_to_other_executors) {
                 [&](auto h) { q.async_pop(asio::bind_executor(other, std::move(h))); });
         all.push(q, 1, 3ms);
         all.push(q, 2, 3ms);
-        w.pass(5);
-        w.end_shortage();
-        w.pass(1);
-        all.give_up(aborted);
-        q.cancel();
-        w.run();
-        all.close(q);
+        end_with_memory(w, q, all);
     });
 }
 
@@ -377,13 +365,7 @@ BOOST_AUTO_TEST_CASE(pops_on_a_hidden_strand) {
         ledger all(w);
         all.pop(q);
         all.push(q, 1, 3ms);
-        w.pass(5);
-        w.end_shortage();
-        w.pass(1);
-        all.give_up(aborted);
-        q.cancel();
-        w.run();
-        all.close(q);
+        end_with_memory(w, q, all);
     });
 }
 
@@ -413,9 +395,7 @@ BOOST_AUTO_TEST_CASE(a_pop_that_is_cancelled) {
 }
 
 BOOST_AUTO_TEST_CASE(pops_when_the_queue_is_closed) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         all.pop(q);
         outcome& second = all.pop(q, closed); // There is at most one value.
         if (w.what() == one_move) {
@@ -431,23 +411,17 @@ BOOST_AUTO_TEST_CASE(pops_when_the_queue_is_closed) {
         if (q.empty()) {
             all.pop(q, closed);
         }
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(pops_when_a_closed_queue_is_cleared) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         all.pop(q);
         w.call([&] { return q.push(30ms, value(1)); });
         w.pass(1);
         q.close();
         all.give_up(closed);
         q.clear();
-        w.run();
-        all.close(q);
     });
 }
 
@@ -478,23 +452,17 @@ BOOST_AUTO_TEST_CASE(pops_when_the_context_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(pops_when_the_wheel_is_drained) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         all.pop(q, asio_wheel::error::wheel_stopped);
         all.pop(q, asio_wheel::error::wheel_stopped);
         all.push(q, 1, 30ms);
         w.pass(1);
         w.prepare([&] { return asio_wheel::use_wheel<world_clock>(w.ctx()).drain(); });
-        w.run();
-        all.close(q);
     });
 }
 
 BOOST_AUTO_TEST_CASE(pops_with_deadlines) {
-    each_failure([](world& w) {
-        queue q = w.call([&] { return queue(w.ctx()); });
-        ledger all(w);
+    each_failure_of_a_queue([](world& w, queue& q, ledger& all) {
         const auto start = [&](const error_code& ec) -> outcome& {
             outcome& o = all.took(w.expect(ec));
             if (w.what() != one_move) {
@@ -510,8 +478,6 @@ BOOST_AUTO_TEST_CASE(pops_with_deadlines) {
         all.push(q, 1, 3ms);
         w.pass(4);
         all.give_up(asio_wheel::error::timed_out);
-        w.run();
-        all.close(q);
     });
 }
 
