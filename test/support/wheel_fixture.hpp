@@ -62,19 +62,32 @@ inline constexpr shape shapes[] = {{2, 1},   {16, 1},  {64, 1},  {256, 1}, {4096
     return random() >> (random() % 64);
 }
 
-/// Calls test(wheel, random) for a new wheel of each shape. A failure reports the shape and the
-/// seed.
+/// Calls test(shape) for each shape. A failure reports the shape.
+template <class Test>
+void with_shapes(Test test) {
+    for (const shape s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            test(s);
+        }
+    }
+}
+
+/// Calls test(wheel) for a new wheel of each shape.
+template <class Test>
+void with_wheels(Test test) {
+    with_shapes([&](shape s) {
+        wheel w(s.slots, s.levels);
+        test(w);
+    });
+}
+
+/// Calls test(wheel, random) for a new wheel of each shape. A failure also reports the seed.
 template <class Test>
 void with_random_wheels(Test test) {
     const std::uint64_t number = seed();
     std::mt19937_64 random(number);
     BOOST_TEST_CONTEXT(seed_note(number)) {
-        for (const shape s : shapes) {
-            BOOST_TEST_CONTEXT(s) {
-                wheel w(s.slots, s.levels);
-                test(w, random);
-            }
-        }
+        with_wheels([&](wheel& w) { test(w, random); });
     }
 }
 

@@ -52,20 +52,17 @@ answer find_step_by_step(wheel& w) {
 BOOST_AUTO_TEST_SUITE(wheel_next_expiry)
 
 BOOST_AUTO_TEST_CASE(an_empty_wheel_has_none) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            BOOST_TEST(w.next_expiry() == no_tick);
-            BOOST_TEST(w.find_next_expiry() == no_tick);
-            BOOST_TEST((w.find_next_expiry(1) == no_tick));
-            entry a;
-            w.insert(a, 1000);
-            w.erase(a);
-            BOOST_TEST(w.find_next_expiry() == no_tick);
-            BOOST_TEST(w.next_expiry() == no_tick);
-            check_invariants(w);
-        }
-    }
+    with_wheels([&](wheel& w) {
+        BOOST_TEST(w.next_expiry() == no_tick);
+        BOOST_TEST(w.find_next_expiry() == no_tick);
+        BOOST_TEST((w.find_next_expiry(1) == no_tick));
+        entry a;
+        w.insert(a, 1000);
+        w.erase(a);
+        BOOST_TEST(w.find_next_expiry() == no_tick);
+        BOOST_TEST(w.next_expiry() == no_tick);
+        check_invariants(w);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(of_entries_that_were_only_inserted_it_is_found_without_filing_any_again) {
@@ -202,117 +199,102 @@ BOOST_AUTO_TEST_CASE(it_is_exact_after_an_advance_that_ran_out_of_budget) {
 }
 
 BOOST_AUTO_TEST_CASE(it_is_now_if_an_advance_that_ran_out_of_budget_left_something_that_is_due) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(50);
-            for (entry& e : entries) {
-                w.insert(e, 100);
-            }
-            wheel_entry* due[1] = {};
-            BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
-            // Repeated searches do no more work: one due entry is enough.
-            for (int i = 0; i < 100; ++i) {
-                BOOST_REQUIRE((w.find_next_expiry(1) == 100U));
-                check_invariants(w);
-            }
-            BOOST_TEST(expire(w, 100, 7).size() == 49U);
-            BOOST_TEST(w.find_next_expiry() == no_tick);
+    with_wheels([&](wheel& w) {
+        entry_set entries(50);
+        for (entry& e : entries) {
+            w.insert(e, 100);
         }
-    }
+        wheel_entry* due[1] = {};
+        BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
+        // Repeated searches do no more work: one due entry is enough.
+        for (int i = 0; i < 100; ++i) {
+            BOOST_REQUIRE((w.find_next_expiry(1) == 100U));
+            check_invariants(w);
+        }
+        BOOST_TEST(expire(w, 100, 7).size() == 49U);
+        BOOST_TEST(w.find_next_expiry() == no_tick);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(the_one_that_is_due_may_be_the_last_that_was_left_over) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(40);
-            for (entry& e : entries) {
-                w.insert(e, 100);
-            }
-            wheel_entry* due[1] = {};
-            BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
-            for (entry& e : entries) {
-                if (e.filed() && &e != &entries.back()) {
-                    w.postpone(e, 5000);
-                }
-            }
-            const answer found = find_step_by_step(w);
-            BOOST_TEST(found.tick == 100U);
-            BOOST_TEST(found.calls > 20U);
-            BOOST_TEST(expire(w, 4999) == ticks{100}, per_element);
-            BOOST_TEST(find_step_by_step(w).tick == 5000U);
+    with_wheels([&](wheel& w) {
+        entry_set entries(40);
+        for (entry& e : entries) {
+            w.insert(e, 100);
         }
-    }
+        wheel_entry* due[1] = {};
+        BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
+        for (entry& e : entries) {
+            if (e.filed() && &e != &entries.back()) {
+                w.postpone(e, 5000);
+            }
+        }
+        const answer found = find_step_by_step(w);
+        BOOST_TEST(found.tick == 100U);
+        BOOST_TEST(found.calls > 20U);
+        BOOST_TEST(expire(w, 4999) == ticks{100}, per_element);
+        BOOST_TEST(find_step_by_step(w).tick == 5000U);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(entries_may_change_while_it_is_being_found) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(30);
-            for (entry& e : entries) {
-                w.insert(e, 100);
-            }
-            for (entry& e : entries) {
-                w.postpone(e, 9000);
-            }
-            BOOST_TEST(!w.find_next_expiry(20).has_value());
-            entry fresh;
-            w.insert(fresh, 800);
-            w.reschedule(entries[0], 700);
-            w.reschedule(entries[29], 600);
-            w.postpone(entries[3], 9500);
-            w.erase(entries[15]);
-            check_invariants(w);
-            BOOST_TEST(find_step_by_step(w).tick == 600U);
-            w.erase(entries[29]);
-            BOOST_TEST(find_step_by_step(w).tick == 700U);
-            w.postpone(entries[0], 850);
-            BOOST_TEST(find_step_by_step(w).tick == 800U);
-            ticks expected(26, 9000);
-            expected.insert(expected.begin(), {800, 850});
-            expected.push_back(9500);
-            BOOST_TEST(expire(w, 10'000, 3) == expected, per_element);
+    with_wheels([&](wheel& w) {
+        entry_set entries(30);
+        for (entry& e : entries) {
+            w.insert(e, 100);
         }
-    }
+        for (entry& e : entries) {
+            w.postpone(e, 9000);
+        }
+        BOOST_TEST(!w.find_next_expiry(20).has_value());
+        entry fresh;
+        w.insert(fresh, 800);
+        w.reschedule(entries[0], 700);
+        w.reschedule(entries[29], 600);
+        w.postpone(entries[3], 9500);
+        w.erase(entries[15]);
+        check_invariants(w);
+        BOOST_TEST(find_step_by_step(w).tick == 600U);
+        w.erase(entries[29]);
+        BOOST_TEST(find_step_by_step(w).tick == 700U);
+        w.postpone(entries[0], 850);
+        BOOST_TEST(find_step_by_step(w).tick == 800U);
+        ticks expected(26, 9000);
+        expected.insert(expected.begin(), {800, 850});
+        expected.push_back(9500);
+        BOOST_TEST(expire(w, 10'000, 3) == expected, per_element);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(time_may_go_on_while_it_is_being_found) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(30);
-            for (entry& e : entries) {
-                w.insert(e, 100);
-            }
-            for (tick_t i = 0; i < entries.size(); ++i) {
-                w.postpone(entries[i], 200 + 10 * i);
-            }
-            BOOST_TEST(!w.find_next_expiry(20).has_value());
-            BOOST_TEST(expire(w, 150, 2).empty());
-            BOOST_TEST(w.find_next_expiry() == 200U);
-            w.postpone(entries[0], 1000);
-            static_cast<void>(w.find_next_expiry(1));
-            BOOST_TEST(expire(w, 229, 2) == (ticks{210, 220}), per_element);
-            BOOST_TEST(find_step_by_step(w).tick == 230U);
+    with_wheels([&](wheel& w) {
+        entry_set entries(30);
+        for (entry& e : entries) {
+            w.insert(e, 100);
         }
-    }
+        for (tick_t i = 0; i < entries.size(); ++i) {
+            w.postpone(entries[i], 200 + 10 * i);
+        }
+        BOOST_TEST(!w.find_next_expiry(20).has_value());
+        BOOST_TEST(expire(w, 150, 2).empty());
+        BOOST_TEST(w.find_next_expiry() == 200U);
+        w.postpone(entries[0], 1000);
+        static_cast<void>(w.find_next_expiry(1));
+        BOOST_TEST(expire(w, 229, 2) == (ticks{210, 220}), per_element);
+        BOOST_TEST(find_step_by_step(w).tick == 230U);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(it_is_found_at_the_end_of_time) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(2);
-            w.insert(entries[0], 5);
-            w.postpone(entries[0], no_tick);
-            BOOST_TEST(find_step_by_step(w).tick == last_tick);
-            w.insert(entries[1], no_tick);
-            BOOST_TEST(find_step_by_step(w).tick == last_tick);
-            BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
-        }
-    }
+    with_wheels([&](wheel& w) {
+        entry_set entries(2);
+        w.insert(entries[0], 5);
+        w.postpone(entries[0], no_tick);
+        BOOST_TEST(find_step_by_step(w).tick == last_tick);
+        w.insert(entries[1], no_tick);
+        BOOST_TEST(find_step_by_step(w).tick == last_tick);
+        BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
+    });
 }
 
 // A wheel with lazy expiries queries them before it files an entry again, and for the next expiry.

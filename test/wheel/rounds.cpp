@@ -124,22 +124,19 @@ BOOST_AUTO_TEST_CASE(it_is_exact_while_nothing_is_erased_or_moved) {
 }
 
 BOOST_AUTO_TEST_CASE(a_driver_that_sleeps_until_then_never_wakes_in_vain) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(100);
-            for (std::size_t i = 0; i < entries.size(); ++i) {
-                w.insert(entries[i], (i + 1) * (i + 1) * (i + 1) * 97);
-            }
-            std::size_t wake_ups = 0;
-            while (!w.empty()) {
-                const tick_t next = w.next_expiry();
-                BOOST_REQUIRE_EQUAL(expire(w, next).size(), 1U);
-                ++wake_ups;
-            }
-            BOOST_TEST(wake_ups == 100U);
+    with_wheels([&](wheel& w) {
+        entry_set entries(100);
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            w.insert(entries[i], (i + 1) * (i + 1) * (i + 1) * 97);
         }
-    }
+        std::size_t wake_ups = 0;
+        while (!w.empty()) {
+            const tick_t next = w.next_expiry();
+            BOOST_REQUIRE_EQUAL(expire(w, next).size(), 1U);
+            ++wake_ups;
+        }
+        BOOST_TEST(wake_ups == 100U);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(each_erased_or_postponed_entry_costs_one_wake_up_in_vain_at_most) {
@@ -169,23 +166,21 @@ BOOST_AUTO_TEST_CASE(each_erased_or_postponed_entry_costs_one_wake_up_in_vain_at
 }
 
 BOOST_AUTO_TEST_CASE(it_is_exact_when_an_erased_entry_had_its_slot_to_itself) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(3);
-            w.insert(entries[0], 1);
-            w.insert(entries[1], 6);
-            w.insert(entries[2], 1'000'000'000);
-            w.erase(entries[0]);
-            BOOST_TEST(w.next_expiry() == 6U);
-            w.erase(entries[1]);
-            if (s.slots * s.levels > 2) { // With two slots, the even ones share one.
-                BOOST_TEST(w.next_expiry() == 1'000'000'000U);
-            }
-            BOOST_TEST(expire(w, 6).empty());
+    with_shapes([&](shape s) {
+        wheel w(s.slots, s.levels);
+        entry_set entries(3);
+        w.insert(entries[0], 1);
+        w.insert(entries[1], 6);
+        w.insert(entries[2], 1'000'000'000);
+        w.erase(entries[0]);
+        BOOST_TEST(w.next_expiry() == 6U);
+        w.erase(entries[1]);
+        if (s.slots * s.levels > 2) { // With two slots, the even ones share one.
             BOOST_TEST(w.next_expiry() == 1'000'000'000U);
         }
-    }
+        BOOST_TEST(expire(w, 6).empty());
+        BOOST_TEST(w.next_expiry() == 1'000'000'000U);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(it_is_put_right_when_time_comes_by) {
@@ -200,22 +195,19 @@ BOOST_AUTO_TEST_CASE(it_is_put_right_when_time_comes_by) {
 }
 
 BOOST_AUTO_TEST_CASE(it_is_right_at_tick_0_too) {
-    for (const shape s : shapes) {
-        BOOST_TEST_CONTEXT(s) {
-            wheel w(s.slots, s.levels);
-            entry_set entries(3);
-            w.insert(entries[0], 0);
-            BOOST_TEST(w.next_expiry() == 0U);
-            w.insert(entries[1], 8);
-            w.insert(entries[2], 0);
-            BOOST_TEST(w.next_expiry() == 0U);
-            w.erase(entries[0]);
-            BOOST_TEST(w.next_expiry() == 0U);
-            check_invariants(w);
-            BOOST_TEST(expire(w, 0) == ticks{0}, per_element);
-            BOOST_TEST(w.next_expiry() == 8U);
-        }
-    }
+    with_wheels([&](wheel& w) {
+        entry_set entries(3);
+        w.insert(entries[0], 0);
+        BOOST_TEST(w.next_expiry() == 0U);
+        w.insert(entries[1], 8);
+        w.insert(entries[2], 0);
+        BOOST_TEST(w.next_expiry() == 0U);
+        w.erase(entries[0]);
+        BOOST_TEST(w.next_expiry() == 0U);
+        check_invariants(w);
+        BOOST_TEST(expire(w, 0) == ticks{0}, per_element);
+        BOOST_TEST(w.next_expiry() == 8U);
+    });
 }
 
 BOOST_AUTO_TEST_CASE(entries_of_one_tick_expire_in_the_order_in_which_they_were_filed) {
