@@ -113,39 +113,36 @@ BOOST_AUTO_TEST_SUITE(fault_stall)
 BOOST_AUTO_TEST_CASE_TEMPLATE(after_ten_turns_everything_due_is_delivered_once_and_in_order, Clock,
                               clocks) {
     using duration = typename Clock::duration;
-    const std::uint64_t number = seed();
-    std::mt19937_64 random(number);
-    BOOST_TEST_CONTEXT(seed_note(number)) {
-        for (const shape& s : shapes) {
-            BOOST_TEST_CONTEXT(s) {
-                stalled<Clock> f(s);
-                const duration turns = 10 * s.turn();
-                std::vector<duration> due;
-                std::size_t later = 0;
-                for (int i = 0; i < 3000; ++i) {
-                    // From the next tick to two turns after the end of the stall, in whole ticks:
-                    // waits of one tick are in order only within a slice.
-                    const auto ms =
-                        std::uniform_int_distribution<std::int64_t>(1, 12 * s.turn() / 1ms)(random);
-                    const duration d = std::chrono::milliseconds(ms);
-                    f.wait(d);
-                    if (d <= turns) {
-                        due.push_back(d);
-                    } else {
-                        ++later;
-                    }
+    std::mt19937_64 random(seed());
+    for (const shape& s : shapes) {
+        BOOST_TEST_CONTEXT(s) {
+            stalled<Clock> f(s);
+            const duration turns = 10 * s.turn();
+            std::vector<duration> due;
+            std::size_t later = 0;
+            for (int i = 0; i < 3000; ++i) {
+                // From the next tick to two turns after the end of the stall, in whole ticks:
+                // waits of one tick are in order only within a slice.
+                const auto ms =
+                    std::uniform_int_distribution<std::int64_t>(1, 12 * s.turn() / 1ms)(random);
+                const duration d = std::chrono::milliseconds(ms);
+                f.wait(d);
+                if (d <= turns) {
+                    due.push_back(d);
+                } else {
+                    ++later;
                 }
-                std::ranges::sort(due);
-                const std::size_t reads = f.reads_after(turns);
-                BOOST_TEST((f.delivered == due));
-                BOOST_TEST(f.stats().pending == later);
-                // Some reads for each delivered wait, and for each slice.
-                BOOST_TEST(reads <= 100 + 4 * due.size() + 4 * 3000 / s.budget);
-                f.delivered.clear();
-                f.reads_after(3 * turns);
-                BOOST_TEST(f.delivered.size() == later);
-                BOOST_TEST(std::ranges::is_sorted(f.delivered));
             }
+            std::ranges::sort(due);
+            const std::size_t reads = f.reads_after(turns);
+            BOOST_TEST((f.delivered == due));
+            BOOST_TEST(f.stats().pending == later);
+            // Some reads for each delivered wait, and for each slice.
+            BOOST_TEST(reads <= 100 + 4 * due.size() + 4 * 3000 / s.budget);
+            f.delivered.clear();
+            f.reads_after(3 * turns);
+            BOOST_TEST(f.delivered.size() == later);
+            BOOST_TEST(std::ranges::is_sorted(f.delivered));
         }
     }
 }

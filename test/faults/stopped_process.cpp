@@ -142,47 +142,45 @@ BOOST_AUTO_TEST_SUITE(fault_stopped_process)
 
 BOOST_AUTO_TEST_CASE(what_fell_due_while_the_process_was_stopped_is_delivered_once_and_in_order) {
     const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_CONTEXT(seed_note(seed)) {
-        const starting_line line;
-        struct named_child {
-            std::string name;
-            std::function<int()> run;
+    const starting_line line;
+    struct named_child {
+        std::string name;
+        std::function<int()> run;
+    };
+    using asio_wheel::steady_timer;
+    const auto on_wheel = [&](asio_wheel::wheel_options options, std::size_t threads = 1) {
+        return [&, options, threads] {
+            return waits_in_child<steady_timer>(line, options, threads, seed);
         };
-        using asio_wheel::steady_timer;
-        const auto on_wheel = [&](asio_wheel::wheel_options options, std::size_t threads = 1) {
-            return [&, options, threads] {
-                return waits_in_child<steady_timer>(line, options, threads, seed);
-            };
-        };
-        const named_child children[] = {
-            {"the default wheel", on_wheel({})},
-            {"one level, thirty turns of which go by", on_wheel({.slots = 64, .levels = 1})},
-            {"two levels of eight", on_wheel({.slots = 8, .levels = 2})},
-            {"slices of one", on_wheel({.budget = 1})},
-            {"ticks of 10 ms", on_wheel({.tick = 10ms})},
-            {"three threads", on_wheel({}, 3)},
-            {"intervals", [&] { return intervals_in_child(line); }},
-            {"Asio's timers",
-             [&] { return waits_in_child<asio::steady_timer>(line, std::nullopt, 1, seed); }},
-        };
-        std::deque<child_process> running;
-        for (const auto& child : children) {
-            running.emplace_back(child.run, 60U);
-            line.wait();
-        }
-        std::this_thread::sleep_for(50ms); // So that some are delivered before.
-        for (auto& child : running) {
-            child.signal(SIGSTOP);
-            BOOST_TEST(child.wait_until_stopped());
-        }
-        std::this_thread::sleep_for(stop);
-        for (auto& child : running) {
-            child.signal(SIGCONT);
-        }
-        for (std::size_t i = 0; i < running.size(); ++i) {
-            BOOST_TEST_CONTEXT(children[i].name) {
-                BOOST_TEST(running[i].wait() == exited_well);
-            }
+    };
+    const named_child children[] = {
+        {"the default wheel", on_wheel({})},
+        {"one level, thirty turns of which go by", on_wheel({.slots = 64, .levels = 1})},
+        {"two levels of eight", on_wheel({.slots = 8, .levels = 2})},
+        {"slices of one", on_wheel({.budget = 1})},
+        {"ticks of 10 ms", on_wheel({.tick = 10ms})},
+        {"three threads", on_wheel({}, 3)},
+        {"intervals", [&] { return intervals_in_child(line); }},
+        {"Asio's timers",
+         [&] { return waits_in_child<asio::steady_timer>(line, std::nullopt, 1, seed); }},
+    };
+    std::deque<child_process> running;
+    for (const auto& child : children) {
+        running.emplace_back(child.run, 60U);
+        line.wait();
+    }
+    std::this_thread::sleep_for(50ms); // So that some are delivered before.
+    for (auto& child : running) {
+        child.signal(SIGSTOP);
+        BOOST_TEST(child.wait_until_stopped());
+    }
+    std::this_thread::sleep_for(stop);
+    for (auto& child : running) {
+        child.signal(SIGCONT);
+    }
+    for (std::size_t i = 0; i < running.size(); ++i) {
+        BOOST_TEST_CONTEXT(children[i].name) {
+            BOOST_TEST(running[i].wait() == exited_well);
         }
     }
 }

@@ -164,52 +164,49 @@ BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_while_there_is_no_memory_loses_no_w
 
 // Steps of seconds to days, forwards and backwards, between starts, cancellations and turns.
 BOOST_AUTO_TEST_CASE(a_clock_that_is_stepped_at_random_fires_nothing_early_and_loses_nothing) {
-    const std::uint64_t number = seed();
-    std::mt19937_64 random(number);
-    BOOST_TEST_CONTEXT(seed_note(number)) {
-        const auto up_to = [&](std::chrono::seconds most) {
-            return std::chrono::seconds(
-                std::uniform_int_distribution<std::int64_t>(0, most.count())(random));
-        };
-        for (int round = 0; round < 200; ++round) {
-            stepped world;
-            std::deque<checked_wait> waits;
-            int cancelled = 0;
-            auto latest = wall_clock::now();
-            for (int i = 0; i < 60; ++i) {
-                switch (random() % 6) {
-                case 0:
-                case 1:
-                    waits.emplace_back(world.ctx, up_to(48h)).start();
-                    latest = std::max(latest, waits.back().timer.expiry());
-                    break;
-                case 2:
-                    if (!waits.empty()) {
-                        checked_wait& w = waits[random() % waits.size()];
-                        cancelled += static_cast<int>(w.timer.cancel());
-                    }
-                    break;
-                case 3:
-                    world.step(-up_to(random() % 2 == 0 ? 60s : 86400s));
-                    break;
-                case 4:
-                    world.step(up_to(random() % 2 == 0 ? 60s : 86400s));
-                    break;
-                default:
-                    wall_clock::advance(up_to(1h) - 30min); // Unnoticed.
+    std::mt19937_64 random(seed());
+    const auto up_to = [&](std::chrono::seconds most) {
+        return std::chrono::seconds(
+            std::uniform_int_distribution<std::int64_t>(0, most.count())(random));
+    };
+    for (int round = 0; round < 200; ++round) {
+        stepped world;
+        std::deque<checked_wait> waits;
+        int cancelled = 0;
+        auto latest = wall_clock::now();
+        for (int i = 0; i < 60; ++i) {
+            switch (random() % 6) {
+            case 0:
+            case 1:
+                waits.emplace_back(world.ctx, up_to(48h)).start();
+                latest = std::max(latest, waits.back().timer.expiry());
+                break;
+            case 2:
+                if (!waits.empty()) {
+                    checked_wait& w = waits[random() % waits.size()];
+                    cancelled += static_cast<int>(w.timer.cancel());
                 }
+                break;
+            case 3:
+                world.step(-up_to(random() % 2 == 0 ? 60s : 86400s));
+                break;
+            case 4:
+                world.step(up_to(random() % 2 == 0 ? 60s : 86400s));
+                break;
+            default:
+                wall_clock::advance(up_to(1h) - 30min); // Unnoticed.
             }
-            wall_clock::set(latest);
-            look(world.ctx);
-            int delivered = 0;
-            int aborts = 0;
-            for (const checked_wait& w : waits) {
-                BOOST_TEST_REQUIRE((w.delivered == 1 || w.delivered == 100));
-                ++(w.delivered == 1 ? delivered : aborts);
-            }
-            BOOST_TEST(aborts == cancelled);
-            BOOST_TEST(delivered + aborts == static_cast<int>(waits.size()));
         }
+        wall_clock::set(latest);
+        look(world.ctx);
+        int delivered = 0;
+        int aborts = 0;
+        for (const checked_wait& w : waits) {
+            BOOST_TEST_REQUIRE((w.delivered == 1 || w.delivered == 100));
+            ++(w.delivered == 1 ? delivered : aborts);
+        }
+        BOOST_TEST(aborts == cancelled);
+        BOOST_TEST(delivered + aborts == static_cast<int>(waits.size()));
     }
 }
 

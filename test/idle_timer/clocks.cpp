@@ -173,9 +173,7 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_goes_on_after_the_clock_was_set_back, set_ti
 
 // Behaves as a timer that is re-armed by each touch, whatever the clock does.
 BOOST_AUTO_TEST_CASE(it_completes_when_a_timer_would_that_is_postponed_with_each_touch) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(asio_wheel::test::seed());
     const auto up_to = [&random](nanoseconds most) {
         return nanoseconds(random() % static_cast<std::uint64_t>(most.count()));
     };

@@ -91,23 +91,21 @@ BOOST_AUTO_TEST_CASE(moving_many_timeouts_at_once_allocates_nothing) {
 // This counts slabs: a thread may keep some blocks, but only of the slab that is left.
 BOOST_AUTO_TEST_CASE(memory_shrinks_again_when_blocks_are_freed_in_whatever_order) {
     std::mt19937_64 random(seed());
-    BOOST_TEST_CONTEXT(seed_note(seed())) {
-        for (const std::size_t size : {16U, 64U, 208U}) {
-            const std::size_t before = heap.live;
-            {
-                std::vector<block> blocks = many_blocks(100'000, size);
-                BOOST_TEST(heap.live - before >= blocks.size() * size / 65536);
-                BOOST_TEST(heap.live - before <= blocks.size() * size / 65000 + 3);
-                std::shuffle(blocks.begin(), blocks.end(), random);
-                free_all(blocks);
-            }
-            // The blocks of this thread may lie on as many slabs.
-            in_a_new_thread([] {});
-            BOOST_TEST(heap.live <= before + 257U);
-            const std::vector<block> again = many_blocks(257, size);
-            BOOST_TEST(heap.live <= before + 258U);
-            free_all(again);
+    for (const std::size_t size : {16U, 64U, 208U}) {
+        const std::size_t before = heap.live;
+        {
+            std::vector<block> blocks = many_blocks(100'000, size);
+            BOOST_TEST(heap.live - before >= blocks.size() * size / 65536);
+            BOOST_TEST(heap.live - before <= blocks.size() * size / 65000 + 3);
+            std::shuffle(blocks.begin(), blocks.end(), random);
+            free_all(blocks);
         }
+        // The blocks of this thread may lie on as many slabs.
+        in_a_new_thread([] {});
+        BOOST_TEST(heap.live <= before + 257U);
+        const std::vector<block> again = many_blocks(257, size);
+        BOOST_TEST(heap.live <= before + 258U);
+        free_all(again);
     }
 }
 

@@ -74,7 +74,6 @@ BOOST_AUTO_TEST_SUITE(scheduler_key_table, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(keys_chosen_for_one_table_are_spread_by_another) {
     const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_INFO_SCOPE(asio_wheel::test::seed_note(seed));
     const hash_seed known(seed);
     const auto chosen = keys_for(known);
     BOOST_TEST(tasks_with_keys(chosen, known).table.longest_bucket() > at_random);

@@ -185,9 +185,7 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
 }
 
 BOOST_AUTO_TEST_CASE(no_place_is_ever_lost) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    std::mt19937_64 random(asio_wheel::test::seed());
     virtual_time world({.max_pending = 5});
     std::size_t started = 0, called = 0;
     std::deque<timer> timers;

@@ -358,55 +358,52 @@ using few_bits = manual_clock<struct few, std::chrono::duration<Rep, Period>>;
 BOOST_AUTO_TEST_SUITE(long_time)
 
 BOOST_AUTO_TEST_CASE(years_of_mixed_timers_are_exact) {
-    const std::uint64_t number = seed();
-    std::mt19937_64 random(number);
-    BOOST_TEST_CONTEXT(seed_note(number)) {
-        virtual_time world;
-        punctual p{world};
-        const auto start = world.now();
-        const auto end = start + years * year;
-        std::deque<regular_ticks> ticks;
-        for (const nanoseconds period :
-             {nanoseconds(10min), nanoseconds(1h), nanoseconds(86'399'999'999'999),
-              nanoseconds(7 * 24h), nanoseconds(30 * 24h + 1ns), nanoseconds(year)}) {
-            ticks.emplace_back(p, period);
-        }
-        std::deque<random_waits> waits;
-        std::deque<touched_sometimes> touched;
-        for (int i = 0; i < 200; ++i) {
-            waits.emplace_back(p, random);
-        }
-        for (int i = 0; i < 10; ++i) {
-            touched.emplace_back(p, random);
-        }
-        through_a_queue queue(p, random);
-        asio_wheel::basic_scheduler<std::chrono::steady_clock> scheduler(world.ctx);
-        std::int64_t calls = 0;
-        scheduler.schedule_at_fixed_rate(6h, 6h, [&] { p.expect(start + ++calls * 6h); });
-        timer distant(world.ctx, end);
-        bool over = false;
-        distant.async_wait([&](const error_code& ec) { over = !ec; });
+    std::mt19937_64 random(seed());
+    virtual_time world;
+    punctual p{world};
+    const auto start = world.now();
+    const auto end = start + years * year;
+    std::deque<regular_ticks> ticks;
+    for (const nanoseconds period :
+         {nanoseconds(10min), nanoseconds(1h), nanoseconds(86'399'999'999'999),
+          nanoseconds(7 * 24h), nanoseconds(30 * 24h + 1ns), nanoseconds(year)}) {
+        ticks.emplace_back(p, period);
+    }
+    std::deque<random_waits> waits;
+    std::deque<touched_sometimes> touched;
+    for (int i = 0; i < 200; ++i) {
+        waits.emplace_back(p, random);
+    }
+    for (int i = 0; i < 10; ++i) {
+        touched.emplace_back(p, random);
+    }
+    through_a_queue queue(p, random);
+    asio_wheel::basic_scheduler<std::chrono::steady_clock> scheduler(world.ctx);
+    std::int64_t calls = 0;
+    scheduler.schedule_at_fixed_rate(6h, 6h, [&] { p.expect(start + ++calls * 6h); });
+    timer distant(world.ctx, end);
+    bool over = false;
+    distant.async_wait([&](const error_code& ec) { over = !ec; });
 
-        while (!over) {
-            BOOST_TEST_REQUIRE(world.wheel.advance_to_next() != 0U);
-            world.poll();
-        }
-        BOOST_TEST((world.now() == end));
-        BOOST_TEST(p.events > 10'000U);
-        BOOST_TEST(p.wrong == 0U, p.wrong << " of " << p.events << " were not at their time");
-        for (regular_ticks& t : ticks) {
-            // A tick due at the very end may still be ready.
-            const auto due = (end - start) / t.period();
-            BOOST_TEST((t.count() == due || t.count() == due - 1));
-            t.stop();
-        }
-        BOOST_TEST((calls >= (end - start) / 6h - 1));
-        static_cast<void>(scheduler.stop());
-        queue.stop();
-        waits.clear();
-        touched.clear();
+    while (!over) {
+        BOOST_TEST_REQUIRE(world.wheel.advance_to_next() != 0U);
         world.poll();
     }
+    BOOST_TEST((world.now() == end));
+    BOOST_TEST(p.events > 10'000U);
+    BOOST_TEST(p.wrong == 0U, p.wrong << " of " << p.events << " were not at their time");
+    for (regular_ticks& t : ticks) {
+        // A tick due at the very end may still be ready.
+        const auto due = (end - start) / t.period();
+        BOOST_TEST((t.count() == due || t.count() == due - 1));
+        t.stop();
+    }
+    BOOST_TEST((calls >= (end - start) / 6h - 1));
+    static_cast<void>(scheduler.stop());
+    queue.stop();
+    waits.clear();
+    touched.clear();
+    world.poll();
 }
 
 BOOST_AUTO_TEST_CASE(ten_million_ticks_of_an_interval_do_not_drift) {
@@ -439,37 +436,34 @@ BOOST_AUTO_TEST_CASE(ten_million_ticks_of_an_interval_do_not_drift) {
 
 // The periods add up, in whatever steps time passes.
 BOOST_AUTO_TEST_CASE(a_million_periods_are_counted_however_many_are_missed_at_once) {
-    const std::uint64_t number = seed();
-    std::mt19937_64 random(number);
-    BOOST_TEST_CONTEXT(seed_note(number)) {
-        using asio_wheel::missed;
-        for (const missed rule : {missed::coalesce, missed::catch_up}) {
-            virtual_time world;
-            constexpr nanoseconds period = 999'983ns;
-            const auto start = world.now();
-            asio_wheel::interval ticks(world.ctx, period, {.missed = rule});
-            std::size_t periods = 0;
-            std::function<void(const error_code&, std::size_t)> tick = [&](const error_code& ec,
-                                                                           std::size_t n) {
-                if (!ec) {
-                    periods += n;
-                    ticks.async_tick(std::ref(tick));
-                }
-            };
-            ticks.async_tick(std::ref(tick));
-            const auto end = start + static_cast<std::int64_t>(a_million) * period;
-            while (world.now() < end) {
-                const auto step = nanoseconds(random() % (1'000'000U * 20'000U));
-                world.wheel.advance(std::min<nanoseconds>(step, end - world.now()));
-                world.poll();
-                const auto passed = (world.now() - start) / period;
-                BOOST_TEST_REQUIRE(periods == static_cast<std::size_t>(passed));
+    std::mt19937_64 random(seed());
+    using asio_wheel::missed;
+    for (const missed rule : {missed::coalesce, missed::catch_up}) {
+        virtual_time world;
+        constexpr nanoseconds period = 999'983ns;
+        const auto start = world.now();
+        asio_wheel::interval ticks(world.ctx, period, {.missed = rule});
+        std::size_t periods = 0;
+        std::function<void(const error_code&, std::size_t)> tick = [&](const error_code& ec,
+                                                                       std::size_t n) {
+            if (!ec) {
+                periods += n;
+                ticks.async_tick(std::ref(tick));
             }
-            BOOST_TEST(periods == a_million);
-            BOOST_TEST((ticks.expiry() == end + period));
-            ticks.cancel();
+        };
+        ticks.async_tick(std::ref(tick));
+        const auto end = start + static_cast<std::int64_t>(a_million) * period;
+        while (world.now() < end) {
+            const auto step = nanoseconds(random() % (1'000'000U * 20'000U));
+            world.wheel.advance(std::min<nanoseconds>(step, end - world.now()));
             world.poll();
+            const auto passed = (world.now() - start) / period;
+            BOOST_TEST_REQUIRE(periods == static_cast<std::size_t>(passed));
         }
+        BOOST_TEST(periods == a_million);
+        BOOST_TEST((ticks.expiry() == end + period));
+        ticks.cancel();
+        world.poll();
     }
 }
 

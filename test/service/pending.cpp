@@ -184,7 +184,6 @@ BOOST_FIXTURE_TEST_CASE(it_says_which_handlers_have_another_executor, world) {
 BOOST_AUTO_TEST_CASE(a_wait_that_is_moved_meanwhile_is_visited_once) {
     for (const std::size_t budget : {std::size_t{1}, std::size_t{16}}) {
         std::mt19937_64 random(seed());
-        BOOST_TEST_INFO_SCOPE(seed_note(seed()));
         world w({.slots = 16, .levels = 3, .budget = budget});
         constexpr std::size_t n = 400;
         for (std::size_t i = 0; i < n; ++i) {
@@ -205,7 +204,6 @@ BOOST_AUTO_TEST_CASE(a_wait_that_is_moved_meanwhile_is_visited_once) {
 
 BOOST_AUTO_TEST_CASE(a_wait_whose_timer_is_moved_meanwhile_is_visited_once) {
     std::mt19937_64 random(seed());
-    BOOST_TEST_INFO_SCOPE(seed_note(seed()));
     world w({.budget = 4});
     constexpr std::size_t n = 400;
     w.start_many(n, 1s, 1ms);
@@ -220,7 +218,6 @@ BOOST_AUTO_TEST_CASE(a_wait_whose_timer_is_moved_meanwhile_is_visited_once) {
 BOOST_AUTO_TEST_CASE(a_wait_that_time_moves_meanwhile_is_visited_once) {
     for (const std::size_t budget : {std::size_t{1}, std::size_t{3}, std::size_t{64}}) {
         std::mt19937_64 random(seed());
-        BOOST_TEST_INFO_SCOPE(seed_note(seed()));
         world w({.slots = 4, .levels = 6, .budget = budget});
         constexpr std::size_t n = 300;
         // They stay pending for the whole walk, during which 1040 ms pass at most. But when the
@@ -457,7 +454,6 @@ BOOST_AUTO_TEST_CASE(several_threads_may_use_timers_and_walk_meanwhile) {
     for (int i = 0; i < 200; ++i) {
         still.emplace_back(pool, 1h + i * 1s).async_wait(ignore);
     }
-    BOOST_TEST_INFO_SCOPE(seed_note(seed()));
     std::atomic<bool> stop{false};
     std::vector<std::thread> users;
     for (unsigned n = 0; n < 3; ++n) {
@@ -540,38 +536,35 @@ BOOST_AUTO_TEST_CASE(occupancy_says_which_slots_are_filled) {
 
 // Each cell is compared with its slots.
 BOOST_AUTO_TEST_CASE(occupancy_in_cells_has_the_fullest_of_their_slots) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(seed_note(seed)) {
-        world w({.tick = 1ms, .slots = 1024, .levels = 2});
-        for (int i = 0; i < 300; ++i) {
-            w.start(1us * (random() % 3'000'000));
-            w.start(500ms + 1us * (random() % 20'000));
-        }
-        const auto exact = w.wheel.occupancy();
-        for (const std::size_t most : {1U, 100U, 256U, 512U, 1024U, 5000U, 0U}) {
-            const auto coarse = w.wheel.occupancy(most);
-            BOOST_TEST_REQUIRE(coarse.levels.size() == 2U);
-            for (std::size_t i = 0; i < 2; ++i) {
-                const auto& slots = exact.levels[i].fill;
-                const auto& cells = coarse.levels[i].fill;
-                BOOST_TEST(coarse.levels[i].slots == 1024U);
-                BOOST_TEST((coarse.levels[i].slot_width == exact.levels[i].slot_width));
-                BOOST_TEST_REQUIRE(cells.size() <= std::max<std::size_t>(most, 1));
-                BOOST_TEST_REQUIRE(cells.size() * 2 > std::min<std::size_t>(most, 1024));
-                const std::size_t size = slots.size() / cells.size();
-                std::size_t wrong = 0;
-                for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-                    std::uint8_t fullest = 0;
-                    int looks = 0;
-                    for (std::size_t s = cell * size; s < (cell + 1) * size && looks < 16; ++s) {
-                        looks += slots[s] == 0 ? 0 : 1;
-                        fullest = std::max(fullest, slots[s]);
-                    }
-                    wrong += cells[cell] == fullest ? 0 : 1;
+    std::mt19937_64 random(asio_wheel::test::seed());
+    world w({.tick = 1ms, .slots = 1024, .levels = 2});
+    for (int i = 0; i < 300; ++i) {
+        w.start(1us * (random() % 3'000'000));
+        w.start(500ms + 1us * (random() % 20'000));
+    }
+    const auto exact = w.wheel.occupancy();
+    for (const std::size_t most : {1U, 100U, 256U, 512U, 1024U, 5000U, 0U}) {
+        const auto coarse = w.wheel.occupancy(most);
+        BOOST_TEST_REQUIRE(coarse.levels.size() == 2U);
+        for (std::size_t i = 0; i < 2; ++i) {
+            const auto& slots = exact.levels[i].fill;
+            const auto& cells = coarse.levels[i].fill;
+            BOOST_TEST(coarse.levels[i].slots == 1024U);
+            BOOST_TEST((coarse.levels[i].slot_width == exact.levels[i].slot_width));
+            BOOST_TEST_REQUIRE(cells.size() <= std::max<std::size_t>(most, 1));
+            BOOST_TEST_REQUIRE(cells.size() * 2 > std::min<std::size_t>(most, 1024));
+            const std::size_t size = slots.size() / cells.size();
+            std::size_t wrong = 0;
+            for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+                std::uint8_t fullest = 0;
+                int looks = 0;
+                for (std::size_t s = cell * size; s < (cell + 1) * size && looks < 16; ++s) {
+                    looks += slots[s] == 0 ? 0 : 1;
+                    fullest = std::max(fullest, slots[s]);
                 }
-                BOOST_TEST(wrong == 0U, most << " cells on level " << i);
+                wrong += cells[cell] == fullest ? 0 : 1;
             }
+            BOOST_TEST(wrong == 0U, most << " cells on level " << i);
         }
     }
 }

@@ -105,17 +105,15 @@ BOOST_AUTO_TEST_CASE(values_below_16_are_exact) {
 
 BOOST_AUTO_TEST_CASE(the_maximum_is_exact_whatever_else_was_counted) {
     std::mt19937_64 random(asio_wheel::test::seed());
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(asio_wheel::test::seed())) {
-        lateness_histogram histogram;
-        std::int64_t largest = 0;
-        for (std::uint64_t i = 1; i <= 1000; ++i) {
-            const auto value = static_cast<std::int64_t>((random() >> 1) >> (random() % 63));
-            histogram.add(nanoseconds(value));
-            largest = std::max(largest, value);
-            BOOST_REQUIRE_EQUAL(histogram.max().count(), largest);
-            BOOST_REQUIRE_EQUAL(histogram.quantile(1).count(), largest);
-            BOOST_REQUIRE_EQUAL(histogram.count(), i);
-        }
+    lateness_histogram histogram;
+    std::int64_t largest = 0;
+    for (std::uint64_t i = 1; i <= 1000; ++i) {
+        const auto value = static_cast<std::int64_t>((random() >> 1) >> (random() % 63));
+        histogram.add(nanoseconds(value));
+        largest = std::max(largest, value);
+        BOOST_REQUIRE_EQUAL(histogram.max().count(), largest);
+        BOOST_REQUIRE_EQUAL(histogram.quantile(1).count(), largest);
+        BOOST_REQUIRE_EQUAL(histogram.count(), i);
     }
 }
 
@@ -138,43 +136,36 @@ BOOST_AUTO_TEST_CASE(the_error_is_at_most_an_eighth_at_every_edge_of_every_cell)
 }
 
 BOOST_AUTO_TEST_CASE(every_quantile_of_a_random_sample_is_at_most_an_eighth_too_large) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (int round = 0; round < 300; ++round) {
-            lateness_histogram histogram;
-            std::vector<std::int64_t> values(1 + random() % 500);
-            const std::uint64_t magnitudes = 1 + random() % 63;
-            for (std::int64_t& value : values) {
-                value = static_cast<std::int64_t>((random() >> 1) >> (63 - random() % magnitudes));
-                histogram.add(nanoseconds(value));
-            }
-            std::sort(values.begin(), values.end());
-            for (std::int64_t part = 0; part <= parts; ++part) {
-                check_quantile(histogram, share(part), exact_quantile(values, part));
-            }
+    std::mt19937_64 random(asio_wheel::test::seed());
+    for (int round = 0; round < 300; ++round) {
+        lateness_histogram histogram;
+        std::vector<std::int64_t> values(1 + random() % 500);
+        const std::uint64_t magnitudes = 1 + random() % 63;
+        for (std::int64_t& value : values) {
+            value = static_cast<std::int64_t>((random() >> 1) >> (63 - random() % magnitudes));
+            histogram.add(nanoseconds(value));
+        }
+        std::sort(values.begin(), values.end());
+        for (std::int64_t part = 0; part <= parts; ++part) {
+            check_quantile(histogram, share(part), exact_quantile(values, part));
         }
     }
 }
 
 BOOST_AUTO_TEST_CASE(quantiles_never_fall_and_never_pass_the_maximum) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        lateness_histogram histogram;
-        for (int i = 0; i < 10'000; ++i) {
-            histogram.add(
-                nanoseconds(static_cast<std::int64_t>((random() >> 1) >> (random() % 63))));
-        }
-        nanoseconds before(0);
-        for (int thousandth = 0; thousandth <= 1000; ++thousandth) {
-            const nanoseconds quantile = histogram.quantile(thousandth / 1000.0);
-            BOOST_TEST(quantile.count() >= before.count());
-            BOOST_TEST(quantile.count() <= histogram.max().count());
-            before = quantile;
-        }
-        BOOST_TEST(before.count() == histogram.max().count());
+    std::mt19937_64 random(asio_wheel::test::seed());
+    lateness_histogram histogram;
+    for (int i = 0; i < 10'000; ++i) {
+        histogram.add(nanoseconds(static_cast<std::int64_t>((random() >> 1) >> (random() % 63))));
     }
+    nanoseconds before(0);
+    for (int thousandth = 0; thousandth <= 1000; ++thousandth) {
+        const nanoseconds quantile = histogram.quantile(thousandth / 1000.0);
+        BOOST_TEST(quantile.count() >= before.count());
+        BOOST_TEST(quantile.count() <= histogram.max().count());
+        before = quantile;
+    }
+    BOOST_TEST(before.count() == histogram.max().count());
 }
 
 BOOST_AUTO_TEST_CASE(a_share_outside_0_to_1_is_clamped) {
@@ -247,70 +238,63 @@ BOOST_AUTO_TEST_CASE(the_sum_is_exact_and_ends_at_the_longest_time) {
 
 // All values are in the buckets, and only those that have a value are listed.
 BOOST_AUTO_TEST_CASE(buckets_and_counts_up_to_a_limit_agree_with_the_values) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (int round = 0; round < 100; ++round) {
-            lateness_histogram histogram;
-            std::vector<std::int64_t> values(random() % 200);
-            for (std::int64_t& value : values) {
-                value = static_cast<std::int64_t>((random() >> 1) >> (random() % 63));
-                histogram.add(nanoseconds(value));
-            }
-            const auto not_above = [&values](std::int64_t limit) {
-                return static_cast<std::uint64_t>(
-                    std::count_if(values.begin(), values.end(),
-                                  [limit](std::int64_t value) { return value <= limit; }));
-            };
-            std::uint64_t before = 0;
-            for (const auto& [up_to, count] : histogram.buckets()) {
-                BOOST_TEST_REQUIRE(count != 0U);
-                BOOST_TEST_REQUIRE(not_above(up_to.count()) == before + count);
-                BOOST_TEST_REQUIRE(histogram.count_up_to(up_to) == before + count);
-                BOOST_TEST_REQUIRE(histogram.count_up_to(up_to - nanoseconds(1)) == before);
-                before += count;
-            }
-            BOOST_TEST(before == values.size());
-            for (unsigned power = 0; power < 63; ++power) {
-                const std::int64_t limit = (std::int64_t{1} << power) - 1;
-                BOOST_TEST(histogram.count_up_to(nanoseconds(limit)) == not_above(limit));
-            }
-            BOOST_TEST(histogram.count_up_to(nanoseconds(longest)) == values.size());
-            BOOST_TEST(histogram.count_up_to(nanoseconds(-1)) == 0U);
+    std::mt19937_64 random(asio_wheel::test::seed());
+    for (int round = 0; round < 100; ++round) {
+        lateness_histogram histogram;
+        std::vector<std::int64_t> values(random() % 200);
+        for (std::int64_t& value : values) {
+            value = static_cast<std::int64_t>((random() >> 1) >> (random() % 63));
+            histogram.add(nanoseconds(value));
         }
+        const auto not_above = [&values](std::int64_t limit) {
+            return static_cast<std::uint64_t>(
+                std::count_if(values.begin(), values.end(),
+                              [limit](std::int64_t value) { return value <= limit; }));
+        };
+        std::uint64_t before = 0;
+        for (const auto& [up_to, count] : histogram.buckets()) {
+            BOOST_TEST_REQUIRE(count != 0U);
+            BOOST_TEST_REQUIRE(not_above(up_to.count()) == before + count);
+            BOOST_TEST_REQUIRE(histogram.count_up_to(up_to) == before + count);
+            BOOST_TEST_REQUIRE(histogram.count_up_to(up_to - nanoseconds(1)) == before);
+            before += count;
+        }
+        BOOST_TEST(before == values.size());
+        for (unsigned power = 0; power < 63; ++power) {
+            const std::int64_t limit = (std::int64_t{1} << power) - 1;
+            BOOST_TEST(histogram.count_up_to(nanoseconds(limit)) == not_above(limit));
+        }
+        BOOST_TEST(histogram.count_up_to(nanoseconds(longest)) == values.size());
+        BOOST_TEST(histogram.count_up_to(nanoseconds(-1)) == 0U);
     }
 }
 
 BOOST_AUTO_TEST_CASE(the_difference_of_two_snapshots_is_what_was_counted_in_between) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (int round = 0; round < 100; ++round) {
-            lateness_histogram all;
-            lateness_histogram second_half;
-            const auto add = [&](std::uint64_t values, bool second) {
-                for (std::uint64_t i = 0; i < values; ++i) {
-                    // The sum must not end at the longest time.
-                    const nanoseconds value(
-                        static_cast<std::int64_t>(random() >> 20 >> random() % 44));
-                    all.add(value);
-                    if (second) {
-                        second_half.add(value);
-                    }
+    std::mt19937_64 random(asio_wheel::test::seed());
+    for (int round = 0; round < 100; ++round) {
+        lateness_histogram all;
+        lateness_histogram second_half;
+        const auto add = [&](std::uint64_t values, bool second) {
+            for (std::uint64_t i = 0; i < values; ++i) {
+                // The sum must not end at the longest time.
+                const nanoseconds value(static_cast<std::int64_t>(random() >> 20 >> random() % 44));
+                all.add(value);
+                if (second) {
+                    second_half.add(value);
                 }
-            };
-            add(random() % 100, false);
-            const lateness_histogram before = all;
-            add(random() % 100, true);
-            const lateness_histogram difference = all - before;
-            BOOST_TEST((difference.buckets() == second_half.buckets()));
-            BOOST_TEST(difference.count() == second_half.count());
-            BOOST_TEST(difference.sum().count() == second_half.sum().count());
-            const std::int64_t max = second_half.max().count();
-            BOOST_TEST(difference.max().count() >= max);
-            BOOST_TEST(difference.max().count() - max <= max / 8);
-            BOOST_TEST((all - all == lateness_histogram() - lateness_histogram()));
-        }
+            }
+        };
+        add(random() % 100, false);
+        const lateness_histogram before = all;
+        add(random() % 100, true);
+        const lateness_histogram difference = all - before;
+        BOOST_TEST((difference.buckets() == second_half.buckets()));
+        BOOST_TEST(difference.count() == second_half.count());
+        BOOST_TEST(difference.sum().count() == second_half.sum().count());
+        const std::int64_t max = second_half.max().count();
+        BOOST_TEST(difference.max().count() >= max);
+        BOOST_TEST(difference.max().count() - max <= max / 8);
+        BOOST_TEST((all - all == lateness_histogram() - lateness_histogram()));
     }
 }
 

@@ -199,54 +199,51 @@ BOOST_AUTO_TEST_CASE(
 // still be cancelled, postponed and moved.
 BOOST_AUTO_TEST_CASE(paused_time_is_compared_exactly_within_a_tick) {
     std::mt19937_64 random(seed());
-    BOOST_TEST_CONTEXT(seed_note(seed())) {
-        for (const std::size_t budget : {1U, 7U, 256U}) {
-            virtual_time world({.tick = 10ms, .budget = budget});
-            const time_point start = world.now();
-            constexpr std::size_t count = 300;
-            std::deque<timer> timers;
-            std::vector<bool> waits(count, true);
-            for (std::size_t i = 0; i < count; ++i) {
-                timer& t =
-                    timers.emplace_back(world.ctx, start + nanoseconds(random() % 30'000'000));
-                t.async_wait([&waits, i](error_code) { waits[i] = false; });
+    for (const std::size_t budget : {1U, 7U, 256U}) {
+        virtual_time world({.tick = 10ms, .budget = budget});
+        const time_point start = world.now();
+        constexpr std::size_t count = 300;
+        std::deque<timer> timers;
+        std::vector<bool> waits(count, true);
+        for (std::size_t i = 0; i < count; ++i) {
+            timer& t = timers.emplace_back(world.ctx, start + nanoseconds(random() % 30'000'000));
+            t.async_wait([&waits, i](error_code) { waits[i] = false; });
+        }
+        while (world.now() < start + 31ms) {
+            const std::size_t i = random() % count;
+            timer& some = timers[i];
+            switch (random() % 4) {
+            case 0:
+                some.cancel();
+                break;
+            case 1:
+                static_cast<void>(
+                    some.postpone_until(world.now() + nanoseconds(random() % 5'000'000)));
+                break;
+            case 2: {
+                timer moved(std::move(some));
+                some = std::move(moved);
+                break;
             }
-            while (world.now() < start + 31ms) {
-                const std::size_t i = random() % count;
-                timer& some = timers[i];
-                switch (random() % 4) {
-                case 0:
-                    some.cancel();
-                    break;
-                case 1:
-                    static_cast<void>(
-                        some.postpone_until(world.now() + nanoseconds(random() % 5'000'000)));
-                    break;
-                case 2: {
-                    timer moved(std::move(some));
-                    some = std::move(moved);
-                    break;
-                }
-                default:
-                    break;
-                }
-                world.poll();
-                const time_point until = world.now() + nanoseconds(random() % 1'000'000);
-                std::size_t expected = 0;
-                for (std::size_t k = 0; k < count; ++k) {
-                    expected += waits[k] && timers[k].expiry() <= until ? 1U : 0U;
-                }
-                const auto pending = std::count(waits.begin(), waits.end(), true);
-                BOOST_TEST(world.wheel.advance(until - world.now()) == expected);
-                world.poll();
-                BOOST_TEST(std::count(waits.begin(), waits.end(), true) ==
-                           pending - static_cast<std::ptrdiff_t>(expected));
-            }
-            for (timer& t : timers) {
-                t.cancel();
+            default:
+                break;
             }
             world.poll();
+            const time_point until = world.now() + nanoseconds(random() % 1'000'000);
+            std::size_t expected = 0;
+            for (std::size_t k = 0; k < count; ++k) {
+                expected += waits[k] && timers[k].expiry() <= until ? 1U : 0U;
+            }
+            const auto pending = std::count(waits.begin(), waits.end(), true);
+            BOOST_TEST(world.wheel.advance(until - world.now()) == expected);
+            world.poll();
+            BOOST_TEST(std::count(waits.begin(), waits.end(), true) ==
+                       pending - static_cast<std::ptrdiff_t>(expected));
         }
+        for (timer& t : timers) {
+            t.cancel();
+        }
+        world.poll();
     }
 }
 
@@ -410,7 +407,6 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_wait_again_or_move_time_itself, virtual_wo
 // Under virtual time, results depend only on the program.
 BOOST_AUTO_TEST_CASE(the_same_program_gives_the_same_trace) {
     const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
     const auto trace = [seed] {
         std::mt19937_64 random(seed);
         virtual_world world;

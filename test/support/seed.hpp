@@ -6,10 +6,9 @@
 //
 //     ASIO_WHEEL_SEED=1234567890 ctest -R wheel_random
 //
-//     BOOST_AUTO_TEST_CASE(...) {
-//         const std::uint64_t seed = asio_wheel::test::seed();
-//         BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-//             std::mt19937_64 random(seed);
+//     std::mt19937_64 random(seed());
+//
+// What a case prints about a failure need not name the seed: it is the first line of the output.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_SEED_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_SEED_HPP

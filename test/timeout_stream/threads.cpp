@@ -108,21 +108,19 @@ BOOST_AUTO_TEST_SUITE(timeout_stream_threads, *boost::unit_test::timeout(120))
 
 BOOST_AUTO_TEST_CASE(many_streams_on_a_pool_each_time_out_once) {
     const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_CONTEXT(seed_note(seed)) {
-        totals t;
-        constexpr int sessions = 200;
-        {
-            asio::thread_pool pool(4);
-            for (int i = 0; i < sessions; ++i) {
-                std::make_shared<session>(pool, i % 2 == 0, seed + static_cast<std::uint64_t>(i), t)
-                    ->start();
-            }
-            pool.join();
+    totals t;
+    constexpr int sessions = 200;
+    {
+        asio::thread_pool pool(4);
+        for (int i = 0; i < sessions; ++i) {
+            std::make_shared<session>(pool, i % 2 == 0, seed + static_cast<std::uint64_t>(i), t)
+                ->start();
         }
-        BOOST_TEST(t.late == sessions);
-        BOOST_TEST(t.read > sessions);
-        BOOST_TEST(t.running == 0);
+        pool.join();
     }
+    BOOST_TEST(t.late == sessions);
+    BOOST_TEST(t.read > sessions);
+    BOOST_TEST(t.running == 0);
 }
 
 // The handler of a future wakes another thread, which continues before the handler has returned.

@@ -186,9 +186,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_
 // pending.
 BOOST_AUTO_TEST_CASE_TEMPLATE(whatever_the_clock_does_waits_are_due_when_it_says_so, T,
                               wall_timers) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    std::mt19937_64 random(asio_wheel::test::seed());
     const auto up_to = [&random](nanoseconds most) {
         return nanoseconds(random() % static_cast<std::uint64_t>(most.count()));
     };

@@ -194,9 +194,7 @@ BOOST_AUTO_TEST_CASE(a_wait_is_neither_early_nor_more_than_a_tick_late) {
 
 // 1 to 1000 ms from any position within a tick, checked whenever a wait is due.
 BOOST_FIXTURE_TEST_CASE(a_wait_of_any_length_is_never_early, virtual_time) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    std::mt19937_64 random(asio_wheel::test::seed());
     std::size_t early = 0, late = 0, fired = 0;
     std::deque<timer> timers;
     for (int i = 0; i < 1000; ++i) {
@@ -482,9 +480,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_for_the_past_complete_in_order_of_expiry, Wo
 
 // Waits expire in order, except for those that fall into one tick and different slices of it.
 BOOST_AUTO_TEST_CASE(a_jump_of_time_completes_what_is_due_in_order_and_nothing_else) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_INFO_SCOPE(seed_note(seed));
+    std::mt19937_64 random(asio_wheel::test::seed());
     for (wheel_options shape : shapes) {
         for (const nanoseconds jump : {nanoseconds(20ms), nanoseconds(3s), nanoseconds(10h),
                                        nanoseconds(100 * 24h), nanoseconds(10 * year)}) {

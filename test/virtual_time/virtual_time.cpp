@@ -200,9 +200,7 @@ BOOST_FIXTURE_TEST_CASE(all_clocks_of_a_context_move_together, world) {
 // A fraction of a second rarely is a number of nanoseconds exactly. Rounded down, it was in the
 // tick before, and time stood still.
 BOOST_AUTO_TEST_CASE(time_moves_on_wherever_a_clock_with_fractions_stands) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    BOOST_TEST_INFO_SCOPE(asio_wheel::test::seed_note(seed));
-    std::mt19937_64 random(seed);
+    std::mt19937_64 random(asio_wheel::test::seed());
     for (int i = 0; i < 100; ++i) {
         fractions_at_will::seconds = std::uniform_real_distribution<double>(1, 1e7)(random);
         asio::io_context ctx;

@@ -120,28 +120,25 @@ BOOST_AUTO_TEST_CASE(a_lone_entry_is_looked_at_once_even_if_time_passes_tick_by_
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_is_filed_again_at_most_once_for_each_level_below_its_own) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (const shape s : {shape{2, 8}, shape{16, 4}, shape{64, 3}, shape{256, 4}}) {
-            BOOST_TEST_CONTEXT(s) {
-                wheel w(s.slots, s.levels);
-                tick_t reach = 1;
-                for (unsigned level = 0; level < s.levels; ++level) {
-                    reach *= s.slots;
-                }
-                entry_set entries(5000);
-                std::vector<unsigned> levels;
-                std::uint64_t allowed = 0;
-                for (entry& e : entries) {
-                    w.insert(e, 1 + random() % (reach - 1));
-                    allowed += wheel_inspector::level_of(w, e).value();
-                }
-                expire(w, reach, 100);
-                BOOST_TEST(w.empty());
-                BOOST_TEST(w.cascaded() <= allowed);
-                BOOST_TEST(w.cascaded() > 0U);
+    std::mt19937_64 random(asio_wheel::test::seed());
+    for (const shape s : {shape{2, 8}, shape{16, 4}, shape{64, 3}, shape{256, 4}}) {
+        BOOST_TEST_CONTEXT(s) {
+            wheel w(s.slots, s.levels);
+            tick_t reach = 1;
+            for (unsigned level = 0; level < s.levels; ++level) {
+                reach *= s.slots;
             }
+            entry_set entries(5000);
+            std::vector<unsigned> levels;
+            std::uint64_t allowed = 0;
+            for (entry& e : entries) {
+                w.insert(e, 1 + random() % (reach - 1));
+                allowed += wheel_inspector::level_of(w, e).value();
+            }
+            expire(w, reach, 100);
+            BOOST_TEST(w.empty());
+            BOOST_TEST(w.cascaded() <= allowed);
+            BOOST_TEST(w.cascaded() > 0U);
         }
     }
 }
@@ -305,9 +302,7 @@ BOOST_AUTO_TEST_CASE(a_wheel_that_has_reserved_allocates_no_level_later) {
 }
 
 BOOST_AUTO_TEST_CASE(entries_expire_in_time_although_there_is_no_memory_for_their_levels) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_INFO_SCOPE(asio_wheel::test::seed_note(seed));
+    std::mt19937_64 random(asio_wheel::test::seed());
     for (const shape s : {shape{2, 8}, shape{16, 1}, shape{16, 4}, shape{256, 4}}) {
         BOOST_TEST_CONTEXT(s) {
             wheel w(s.slots, s.levels);

@@ -250,26 +250,22 @@ BOOST_AUTO_TEST_CASE(a_wait_is_never_early_and_less_than_a_tick_late_at_every_ed
 }
 
 BOOST_AUTO_TEST_CASE(the_same_holds_for_random_scales_and_times) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (int i = 0; i < asio_wheel::test::unless_emulated(20'000); ++i) {
-            const scale_case c = any_scale(random);
-            const std::int64_t time = any_time(random);
-            const std::int64_t now = random() % 2 == 0
-                                         ? any_time(random)
-                                         : saturated(wide(time) + any_time(random) % c.length);
-            BOOST_TEST_CONTEXT("origin " << c.origin << ", length " << c.length << ", time " << time
-                                         << ", now " << now) {
-                check_time(c, time);
-                check_tick(c, random() >> (random() % 64));
-                check_tick(c, c.scale().round_down(time));
-                check_never_early_nor_late(c, time, now);
-                // Neither rounding ever decreases.
-                BOOST_TEST((time <= now) <= (c.scale().round_up(time) <= c.scale().round_up(now)));
-                BOOST_TEST((time <= now) <=
-                           (c.scale().round_down(time) <= c.scale().round_down(now)));
-            }
+    std::mt19937_64 random(asio_wheel::test::seed());
+    for (int i = 0; i < asio_wheel::test::unless_emulated(20'000); ++i) {
+        const scale_case c = any_scale(random);
+        const std::int64_t time = any_time(random);
+        const std::int64_t now = random() % 2 == 0
+                                     ? any_time(random)
+                                     : saturated(wide(time) + any_time(random) % c.length);
+        BOOST_TEST_CONTEXT("origin " << c.origin << ", length " << c.length << ", time " << time
+                                     << ", now " << now) {
+            check_time(c, time);
+            check_tick(c, random() >> (random() % 64));
+            check_tick(c, c.scale().round_down(time));
+            check_never_early_nor_late(c, time, now);
+            // Neither rounding ever decreases.
+            BOOST_TEST((time <= now) <= (c.scale().round_up(time) <= c.scale().round_up(now)));
+            BOOST_TEST((time <= now) <= (c.scale().round_down(time) <= c.scale().round_down(now)));
         }
     }
 }
@@ -290,26 +286,23 @@ BOOST_AUTO_TEST_CASE(moving_the_origin_back_makes_the_same_time_a_later_tick) {
 }
 
 BOOST_AUTO_TEST_CASE(a_moved_scale_is_the_same_as_one_made_there) {
-    const std::uint64_t seed = asio_wheel::test::seed();
-    std::mt19937_64 random(seed);
-    BOOST_TEST_CONTEXT(asio_wheel::test::seed_note(seed)) {
-        for (int i = 0; i < 2'000; ++i) {
-            const scale_case c = any_scale(random);
-            const std::int64_t target = any_time(random);
-            const wide back = wide(c.origin) - target;
-            if (back > last_time || back < first_time) {
-                continue; // Too far for a single step.
-            }
-            tick_scale moved = c.scale();
-            moved.shift_origin(back.convert_to<std::int64_t>());
-            const tick_scale made(target, c.length);
-            for (int times = 0; times < 10; ++times) {
-                const std::int64_t time = any_time(random);
-                BOOST_TEST(moved.round_up(time) == made.round_up(time));
-                BOOST_TEST(moved.round_down(time) == made.round_down(time));
-                const tick_t tick = random() >> (random() % 64);
-                BOOST_TEST(moved.begin_of(tick) == made.begin_of(tick));
-            }
+    std::mt19937_64 random(asio_wheel::test::seed());
+    for (int i = 0; i < 2'000; ++i) {
+        const scale_case c = any_scale(random);
+        const std::int64_t target = any_time(random);
+        const wide back = wide(c.origin) - target;
+        if (back > last_time || back < first_time) {
+            continue; // Too far for a single step.
+        }
+        tick_scale moved = c.scale();
+        moved.shift_origin(back.convert_to<std::int64_t>());
+        const tick_scale made(target, c.length);
+        for (int times = 0; times < 10; ++times) {
+            const std::int64_t time = any_time(random);
+            BOOST_TEST(moved.round_up(time) == made.round_up(time));
+            BOOST_TEST(moved.round_down(time) == made.round_down(time));
+            const tick_t tick = random() >> (random() % 64);
+            BOOST_TEST(moved.begin_of(tick) == made.begin_of(tick));
         }
     }
 }

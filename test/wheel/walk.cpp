@@ -115,7 +115,6 @@ struct world {
 BOOST_AUTO_TEST_SUITE(wheel_walk_steps)
 
 BOOST_AUTO_TEST_CASE(what_is_filed_all_the_time_is_found_whatever_happens_between_steps) {
-    BOOST_TEST_INFO_SCOPE(seed_note(seed()));
     std::mt19937_64 seeds(seed());
     for (int round = 0; round < unless_emulated(16'000); ++round) {
         BOOST_TEST_INFO_SCOPE("round " << round);
