@@ -67,6 +67,16 @@ outcome& start(world& w, Operations& ops, supply& s, int key, const error_code& 
     return o;
 }
 
+// Runs a scenario of operations on the world's context, once for each failure.
+template <class Scenario>
+void each_failure_of_operations(Scenario scenario) {
+    each_failure([&](world& w) {
+        supply s;
+        operations ops = w.call([&] { return operations(w.ctx()); });
+        scenario(w, ops, s);
+    });
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(failing_delayed_operations)
@@ -86,9 +96,7 @@ BOOST_AUTO_TEST_CASE(what_can_complete_at_the_start) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_check_completes) {
-    each_failure([](world& w) {
-        supply s;
-        operations ops = w.call([&] { return operations(w.ctx()); });
+    each_failure_of_operations([](world& w, operations& ops, supply& s) {
         outcome& a = start(w, ops, s, 1);
         outcome& b = start(w, ops, s, 1);
         outcome& c = start(w, ops, s, 2);
@@ -104,9 +112,7 @@ BOOST_AUTO_TEST_CASE(what_a_check_completes) {
 }
 
 BOOST_AUTO_TEST_CASE(deadlines) {
-    each_failure([](world& w) {
-        supply s;
-        operations ops = w.call([&] { return operations(w.ctx()); });
+    each_failure_of_operations([](world& w, operations& ops, supply& s) {
         start(w, ops, s, 1, late);
         start(w, ops, s, 2, late);
         w.run();
@@ -115,9 +121,7 @@ BOOST_AUTO_TEST_CASE(deadlines) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_forced) {
-    each_failure([](world& w) {
-        supply s;
-        operations ops = w.call([&] { return operations(w.ctx()); });
+    each_failure_of_operations([](world& w, operations& ops, supply& s) {
         start(w, ops, s, 1, late);
         start(w, ops, s, 2, late);
         w.pass(1);
@@ -128,9 +132,7 @@ BOOST_AUTO_TEST_CASE(what_is_forced) {
 }
 
 BOOST_AUTO_TEST_CASE(many_keys) {
-    each_failure([](world& w) {
-        supply s;
-        operations ops = w.call([&] { return operations(w.ctx()); });
+    each_failure_of_operations([](world& w, operations& ops, supply& s) {
         for (int key = 0; key < 30; key += 2) { // More than there are buckets at first.
             start(w, ops, s, key, aborted);
         }
@@ -247,9 +249,7 @@ BOOST_AUTO_TEST_CASE(operations_when_their_object_ends) {
 }
 
 BOOST_AUTO_TEST_CASE(operations_when_the_context_ends) {
-    each_failure([](world& w) {
-        supply s;
-        operations ops = w.call([&] { return operations(w.ctx()); });
+    each_failure_of_operations([](world& w, operations& ops, supply& s) {
         for (int key = 0; key < 3; ++key) {
             start(w, ops, s, key);
         }

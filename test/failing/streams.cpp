@@ -33,6 +33,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -77,6 +78,18 @@ private:
     world& world_;
 };
 
+// Runs a scenario of a connection in the world's steady time, once for each failure.
+template <class Scenario>
+void each_failure_of_a_connection(Scenario scenario, std::initializer_list<failing> without = {}) {
+    each_failure(
+        [&](world& w) {
+            w.steady();
+            connection c(w);
+            scenario(w, c);
+        },
+        without);
+}
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(failing_streams)
@@ -84,9 +97,7 @@ BOOST_AUTO_TEST_SUITE(failing_streams)
 // ---- Operations that complete in time
 
 BOOST_AUTO_TEST_CASE(reading_and_writing) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         const outcome& read = c.read();
         const outcome& write = c.write();
         w.pass(1);
@@ -98,9 +109,7 @@ BOOST_AUTO_TEST_CASE(reading_and_writing) {
 }
 
 BOOST_AUTO_TEST_CASE(meeting_deadlines) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         w.call([&] { c.stream.expires_after(20ms); });
         w.call([&] { c.stream.idle_after(10ms); });
         c.read();
@@ -119,9 +128,7 @@ BOOST_AUTO_TEST_CASE(meeting_deadlines) {
 }
 
 BOOST_AUTO_TEST_CASE(deadlines_that_are_earlier_and_later) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         w.call([&] { c.stream.write_expires_after(5ms); });
         w.call([&] { c.stream.read_expires_after(20ms); });
         c.read(timed_out);
@@ -134,9 +141,7 @@ BOOST_AUTO_TEST_CASE(deadlines_that_are_earlier_and_later) {
 }
 
 BOOST_AUTO_TEST_CASE(each_way_to_set_a_deadline) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         const auto now = [&] { return w.steady().now(); };
         w.call([&] { c.stream.expires_at(now() + 20ms); });
         w.call([&] { c.stream.read_expires_at(now() + 9ms); });
@@ -165,10 +170,8 @@ BOOST_AUTO_TEST_CASE(each_way_to_set_a_deadline) {
 
 // (A write whose handler is lost does not move the deadline.)
 BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
-    each_failure(
-        [](world& w) {
-            w.steady();
-            connection c(w);
+    each_failure_of_a_connection(
+        [](world& w, auto& c) {
             w.call([&] { c.stream.idle_after(5ms); });
             c.read(timed_out); // Each written byte moves its deadline.
             for (int i = 0; i < 3; ++i) {
@@ -183,10 +186,8 @@ BOOST_AUTO_TEST_CASE(being_idle_for_a_while) {
 // Asio composes this operation of several others. If the second one throws at its start, no caller
 // can catch that, and Asio loses the handler.
 BOOST_AUTO_TEST_CASE(composed_operations) {
-    each_failure(
-        [](world& w) {
-            w.steady();
-            connection c(w);
+    each_failure_of_a_connection(
+        [](world& w, auto& c) {
             w.call([&] { c.stream.expires_after(30ms); });
             w.start(w.expect(),
                     [&](auto h) { asio::async_read(c.stream, asio::buffer(c.in), std::move(h)); });
@@ -202,9 +203,7 @@ BOOST_AUTO_TEST_CASE(composed_operations) {
 // ---- Operations that are late
 
 BOOST_AUTO_TEST_CASE(missing_deadlines) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         w.call([&] { c.stream.expires_after(3ms); });
         const outcome& read = c.read(timed_out);
         w.pass(4);
@@ -217,9 +216,7 @@ BOOST_AUTO_TEST_CASE(missing_deadlines) {
 }
 
 BOOST_AUTO_TEST_CASE(beginning_too_late) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         w.call([&] { c.stream.expires_after(-1ms); });
         c.read(timed_out);
         c.write(timed_out);
@@ -301,9 +298,7 @@ BOOST_AUTO_TEST_CASE(a_stream_over_the_layer_of_another) {
 }
 
 BOOST_AUTO_TEST_CASE(giving_the_socket_away) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         w.call([&] { c.stream.expires_after(30ms); });
         c.read(aborted);
         w.pass(1);
@@ -478,17 +473,13 @@ BOOST_AUTO_TEST_CASE(a_stream_over_another_layer) {
 // ---- Deadlines of what is pending
 
 BOOST_AUTO_TEST_CASE(setting_deadlines_of_what_is_pending) {
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         c.read(timed_out);
         w.call([&] { c.stream.read_expires_after(30ms); });
         w.call([&] { c.stream.read_expires_after(3ms); });
         w.run();
     });
-    each_failure([](world& w) {
-        w.steady();
-        connection c(w);
+    each_failure_of_a_connection([](world& w, auto& c) {
         c.read(timed_out);
         w.call([&] { c.stream.idle_after(30ms); });
         w.call([&] { c.stream.idle_after(3ms); });
@@ -499,10 +490,8 @@ BOOST_AUTO_TEST_CASE(setting_deadlines_of_what_is_pending) {
 // ---- Rejected calls
 
 BOOST_AUTO_TEST_CASE(refusing_deadlines) {
-    each_failure(
-        [](world& w) {
-            w.steady();
-            connection c(w);
+    each_failure_of_a_connection(
+        [](world& w, auto& c) {
             c.read(aborted);
             const auto refuses = [&](auto f) {
                 w.check(w.call([&] {
