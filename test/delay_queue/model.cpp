@@ -1,8 +1,8 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Random programs on a delay queue. Each value is handed out once, never early, in order, to the pop
-// that has waited longest. Each pop completes once.
+// Random programs on a delay queue. Each value is handed out once, never early, in order, to the
+// pop that has waited longest. Each pop completes once.
 
 #include "support/delay_queue_episode.hpp"
 #include "support/random_episodes.hpp"

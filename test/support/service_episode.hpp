@@ -230,7 +230,7 @@ private:
         std::deque<std::size_t> waiting;
     };
 
-    /// Part of a handler, which moves with it. It reports to the episode what becomes of the handler.
+    /// Part of a handler, which moves with it. It tells the episode what becomes of the handler.
     class probe {
     public:
         probe(service_episode& episode, std::size_t id) noexcept : episode_(&episode), id_(id) {

@@ -19,7 +19,7 @@
 
 namespace asio_wheel::detail {
 
-/// A member of such a handler, or of an object that the handler owns. Keeps at most one block, which
+/// A member of such a handler, or of an object that it owns. Keeps at most one block, which
 /// comes from the handler's own allocator, `Allocator`.
 ///
 /// The allocator associated with the handler is a kept_memory_allocator, which points to this. So
