@@ -149,6 +149,7 @@ public:
     /// The same, but makes an entry of its key, its time and its value.
     template <class Entry>
     void take(element& e, std::optional<Entry>& entry) {
+        // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.
         entry.emplace(key_of(e), e.time_, std::move(*e.value_));
         remove(e);
     }

@@ -112,8 +112,7 @@ public:
     [[nodiscard]] std::size_t keys() const noexcept { return keys_.size(); }
 
 private:
-    using key_table = watched_keys<Key, op, Hash, Equal>;
-    using entry = typename key_table::entry;
+    using entry = watched_key<Key, op>;
 
     // Calls f(list) with what watches a key. While the list is walked, its entry stays.
     template <class Function>
@@ -281,7 +280,7 @@ private:
 
     wheel_service<Clock>& wheel_;
     const executor_type executor_;
-    key_table keys_;
+    watched_keys<Key, op, Hash, Equal> keys_;
     op_list all_;
     std::size_t delayed_ = 0;  // How many operations are in `all_`.
     std::size_t watched_ = 0;  // How many watches are in the lists of keys.

@@ -63,15 +63,15 @@ public:
         return deadline_type::make(core_access::of(wheel), type);
     }
 
-    template <class Executor, class Bound, class Tag>
+    template <class Executor, class BoundExecutor, class Tag>
     void start(typename core_type::state& state, deadline_ptr<core_type>&& wait, const Executor& ex,
-               Bound&& bound, const Tag& tag) const {
+               bound_to<BoundExecutor>&& bound, const Tag& tag) const {
         core_type& core = wait->core();
         set_idle_timer(core, state, time_point(time_), native_context(ex) != nullptr);
-        start_wait(core, held_timer<core_type>(state), ex,
-                   with_tag(expire_deadline<core_type, typename Bound::bound>(std::move(wait),
-                                                                              std::move(bound)),
-                            tag));
+        start_wait(
+            core, held_timer<core_type>(state), ex,
+            with_tag(expire_deadline<core_type, BoundExecutor>(std::move(wait), std::move(bound)),
+                     tag));
     }
 
 protected:
@@ -112,14 +112,14 @@ public:
         return owners;
     }
 
-    template <class Executor, class Bound, class Tag>
+    template <class Executor, class BoundExecutor, class Tag>
     void start(deadline_owner<timer_deadline>&& wait, const Executor& ex,
-               [[maybe_unused]] Bound&& bound, const Tag& tag) const {
-        if constexpr (std::is_same_v<Bound, bound_to<unassociated>>) {
+               [[maybe_unused]] bound_to<BoundExecutor>&& bound, const Tag& tag) const {
+        if constexpr (std::is_same_v<BoundExecutor, unassociated>) {
             start(std::move(wait), ex, bound_to<Executor>{ex}, tag);
         } else {
-            timer_->async_wait(with_tag(
-                end_of_timer_wait<typename Bound::bound>(std::move(wait), std::move(bound)), tag));
+            timer_->async_wait(
+                with_tag(end_of_timer_wait<BoundExecutor>(std::move(wait), std::move(bound)), tag));
         }
     }
 

@@ -42,11 +42,8 @@ struct relative_time {
     template <class T, class Clock>
     static constexpr bool accepts_for = is_duration<T>;
 
-    template <class Duration>
-    [[nodiscard]] static constexpr auto limit(const char* what, const Duration& d) {
-        using clock = std::chrono::steady_clock;
-        return time_limit<clock>(not_nan(what, d));
-    }
+    template <class T>
+    using clock_of = std::chrono::steady_clock; // Without a timer of the user's.
 
     template <class T>
     static constexpr auto expect() {
@@ -66,11 +63,8 @@ struct absolute_time {
     template <class T, class Clock>
     static constexpr bool accepts_for = is_time_point_of<T, Clock>;
 
-    template <class TimePoint>
-    [[nodiscard]] static constexpr auto limit(const char* what, const TimePoint& t) {
-        using clock = typename TimePoint::clock;
-        return time_limit<clock>(not_nan(what, t));
-    }
+    template <class T>
+    using clock_of = typename T::clock; // Without a timer of the user's.
 
     template <class T>
     static constexpr auto expect() {
@@ -143,7 +137,8 @@ public:
     template <class Time, class... More>
         requires(When::template accepts<Time> && time_arguments<Result, More...>)
     [[nodiscard]] constexpr auto operator()(const Time& t, More&&... more) const {
-        return make(When::limit(what_, t), std::forward<More>(more)...);
+        using clock = typename When::template clock_of<Time>;
+        return make(time_limit<clock>(not_nan(what_, t)), std::forward<More>(more)...);
     }
 
     // The same on a timer of the user's.
