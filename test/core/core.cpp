@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <deque>
 
 namespace {

@@ -18,9 +18,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <cstddef>
-#include <cstdint>
-
 namespace {
 
 using namespace asio_wheel::detail;

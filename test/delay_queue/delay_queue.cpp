@@ -32,15 +32,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <future>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <ratio>
 #include <stdexcept>
 #include <string>

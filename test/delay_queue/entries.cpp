@@ -25,7 +25,6 @@
 #include <cstddef>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>

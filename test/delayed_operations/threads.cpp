@@ -21,11 +21,9 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace {

@@ -31,7 +31,6 @@ namespace {
 namespace asio = boost::asio;
 using namespace asio_wheel::test;
 using namespace std::chrono_literals;
-using asio_wheel::attempt;
 
 template <class Executor>
 using operations_on = asio_wheel::basic_delayed_operations<int, std::size_t, world_clock, Executor>;

@@ -50,7 +50,6 @@ using asio_wheel::cancel_at;
 using asio_wheel::timeout;
 using asio_wheel::timeout_at;
 
-using timer = asio_wheel::basic_waitable_timer<world_clock>;
 using interval = asio_wheel::basic_interval<world_clock>;
 using idle_timer = asio_wheel::basic_idle_timer<world_clock>;
 using heartbeat = asio_wheel::basic_heartbeat<world_clock>;

@@ -26,7 +26,6 @@
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 using namespace std::chrono_literals;
 
 constexpr std::size_t many = 2000;

@@ -33,8 +33,6 @@
 #include <deque>
 #include <functional>
 #include <iterator>
-#include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <thread>

@@ -31,7 +31,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +38,7 @@
 #include <deque>
 #include <functional>
 #include <initializer_list>
-#include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 

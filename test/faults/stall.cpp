@@ -26,7 +26,6 @@
 #include <functional>
 #include <ostream>
 #include <random>
-#include <string>
 #include <thread>
 #include <tuple>
 #include <vector>

@@ -9,7 +9,6 @@
 #include "target.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>

@@ -20,9 +20,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <random>
 #include <string>
 #include <thread>

@@ -29,7 +29,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio::ip::tcp;
 using asio_wheel::inspector;
 using asio_wheel::inspector_options;
 

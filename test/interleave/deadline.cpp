@@ -22,13 +22,10 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 

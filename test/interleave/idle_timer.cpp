@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
-#include <string>
 
 namespace {
 

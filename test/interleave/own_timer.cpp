@@ -27,7 +27,6 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 namespace {
 

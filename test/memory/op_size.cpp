@@ -18,9 +18,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <chrono>
 #include <cstddef>
-#include <string>
 #include <type_traits>
 #include <utility>
 

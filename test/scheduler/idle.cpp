@@ -37,7 +37,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <future>
 #include <limits>
 #include <memory>

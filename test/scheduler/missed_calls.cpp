@@ -14,10 +14,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <optional>
-#include <type_traits>
 #include <vector>
 
 namespace {

@@ -28,7 +28,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <thread>
 #include <utility>

@@ -30,11 +30,9 @@
 #include <deque>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <ostream>
 #include <random>
 #include <set>
-#include <string>
 #include <vector>
 
 namespace {

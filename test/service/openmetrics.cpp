@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <locale>
-#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>

@@ -23,7 +23,6 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <map>
 #include <random>
 #include <stdexcept>

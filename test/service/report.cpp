@@ -17,11 +17,9 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <limits>
 #include <sstream>
 #include <string>

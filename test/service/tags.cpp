@@ -40,16 +40,13 @@
 
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <future>
 #include <memory>
 #include <set>
 #include <source_location>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace {
 

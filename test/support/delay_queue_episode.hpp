@@ -3,10 +3,11 @@
 
 // Delay queues, compared with a std::map of their elements.
 //
-// It is unspecified when exactly the queue assigns a value to a waiting pop. But it is observable:
-// the value leaves the queue. So the model checks the queue before and after each operation, and in
-// each handler. The values that have left must be those that were due first, and belong to the pops
-// that have waited longest.
+// A new pop gets what is due at once, if one slice is enough for all that wait. When exactly the
+// queue assigns a value to a pop that waits is unspecified, but it is observable: the value leaves
+// the queue. So the model looks at the queue before and after each operation, and in each handler.
+// The values that have left must be those that were due first, and belong to the pops that have
+// waited longest.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_DELAY_QUEUE_EPISODE_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_DELAY_QUEUE_EPISODE_HPP

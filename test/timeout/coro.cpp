@@ -24,7 +24,6 @@
 #include <chrono>
 #include <exception>
 #include <string>
-#include <utility>
 
 namespace {
 

@@ -39,7 +39,6 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <future>
 #include <memory>
 #include <optional>

@@ -27,7 +27,6 @@
 #include <exception>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace {

@@ -42,7 +42,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <memory>
 #include <optional>

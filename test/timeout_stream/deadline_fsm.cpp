@@ -20,7 +20,6 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>

@@ -22,7 +22,6 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <exception>
 #include <limits>
 #include <string>
 #include <utility>

@@ -43,9 +43,7 @@
 #include <cstddef>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -25,8 +25,6 @@
 #include <deque>
 #include <memory>
 #include <optional>
-#include <string>
-#include <thread>
 #include <tuple>
 #include <utility>
 

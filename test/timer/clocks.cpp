@@ -15,7 +15,6 @@
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +23,6 @@
 #include <limits>
 #include <random>
 #include <ratio>
-#include <string>
 #include <type_traits>
 #include <vector>
 

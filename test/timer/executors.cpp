@@ -36,7 +36,6 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 

@@ -19,8 +19,6 @@
 #include <deque>
 #include <random>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace {

@@ -16,8 +16,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <optional>
 #include <string>

@@ -30,9 +30,7 @@
 #include <chrono>
 #include <cstddef>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 

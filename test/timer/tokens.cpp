@@ -38,11 +38,9 @@
 #include <array>
 #include <chrono>
 #include <exception>
-#include <functional>
 #include <future>
 #include <memory>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <variant>
 

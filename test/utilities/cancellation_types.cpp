@@ -23,7 +23,6 @@
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
-#include <cstddef>
 #include <optional>
 #include <tuple>
 #include <utility>

@@ -54,7 +54,7 @@ using asio_wheel::scheduler;
 constexpr auto period = 10s;
 
 // For each kind of utility: how to create it, and how to start an operation that completes after a
-// period. For kinds with completion tokens, that is begin(utility, token...).
+// period: begin(utility, handler), or begin(utility, token...) for kinds with completion tokens.
 
 struct intervals {
     using type = interval;
@@ -64,11 +64,6 @@ struct intervals {
     template <class Utility, class... Token>
     static auto begin(Utility& ticks, Token&&... token) {
         return ticks.async_tick(std::forward<Token>(token)...);
-    }
-
-    template <class Handler>
-    static void start(interval& ticks, Handler handler) {
-        begin(ticks, std::move(handler));
     }
 };
 
@@ -81,11 +76,6 @@ struct idle_timers {
     static auto begin(Utility& idle, Token&&... token) {
         idle.touch();
         return idle.async_wait(std::forward<Token>(token)...);
-    }
-
-    template <class Handler>
-    static void start(idle_timer& idle, Handler handler) {
-        begin(idle, std::move(handler));
     }
 };
 
@@ -100,11 +90,6 @@ struct heartbeats {
     static auto begin(Utility& pulse, Token&&... token) {
         return pulse.async_next(std::forward<Token>(token)...);
     }
-
-    template <class Handler>
-    static void start(heartbeat& pulse, Handler handler) {
-        begin(pulse, std::move(handler));
-    }
 };
 
 struct queues {
@@ -116,11 +101,6 @@ struct queues {
     static auto begin(Utility& queue, Token&&... token) {
         queue.push(period, 1);
         return queue.async_pop(std::forward<Token>(token)...);
-    }
-
-    template <class Handler>
-    static void start(type& queue, Handler handler) {
-        begin(queue, std::move(handler));
     }
 };
 
@@ -139,11 +119,6 @@ struct operations {
                 return which == asio_wheel::attempt::last ? result(std::in_place) : std::nullopt;
             },
             std::forward<Token>(token)...);
-    }
-
-    template <class Handler>
-    static void start(type& waiting, Handler handler) {
-        begin(waiting, std::move(handler));
     }
 };
 
@@ -174,7 +149,7 @@ struct schedulers {
     static scheduler make(asio::io_context& ctx) { return scheduler(ctx); }
 
     template <class Handler>
-    static void start(scheduler& tasks, Handler handler) {
+    static void begin(scheduler& tasks, Handler handler) {
         tasks.schedule_after(period, called_once(std::move(handler)));
     }
 };
@@ -218,7 +193,7 @@ struct moving : virtual_world {
         };
     }
 
-    void start(utility& u, int entry) { Kind::start(u, note(entry)); }
+    void start(utility& u, int entry) { Kind::begin(u, note(entry)); }
 
     [[nodiscard]] utility started(int entry) {
         utility u = make();
@@ -346,7 +321,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(one_may_be_moved_by_its_own_handler, Kind, kinds) 
     moving<Kind> world;
     auto a = world.make();
     std::optional<typename Kind::type> b;
-    Kind::start(a, [&](const error_code& ec, const auto&...) {
+    Kind::begin(a, [&](const error_code& ec, const auto&...) {
         world.note(1)(ec);
         b.emplace(std::move(a));
         world.start(*b, 2);
@@ -360,7 +335,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(one_may_be_moved_by_its_own_handler, Kind, kinds) 
 BOOST_AUTO_TEST_CASE_TEMPLATE(one_may_be_replaced_by_its_own_handler, Kind, kinds) {
     moving<Kind> world;
     auto a = world.make();
-    Kind::start(a, [&](const error_code& ec, const auto&...) {
+    Kind::begin(a, [&](const error_code& ec, const auto&...) {
         world.note(1)(ec);
         a = world.started(2);
     });
@@ -396,8 +371,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(one_may_be_moved_when_its_context_has_ended, Kind,
     auto a = Kind::make(*ctx);
     auto b = Kind::make(*ctx);
     auto at_rest = Kind::make(*ctx);
-    Kind::start(a, count);
-    Kind::start(b, count);
+    Kind::begin(a, count);
+    Kind::begin(b, count);
     ctx.reset();
     auto c = std::move(a);
     c = std::move(b);

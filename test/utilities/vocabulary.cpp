@@ -28,10 +28,8 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace {

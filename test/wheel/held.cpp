@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,7 +20,6 @@
 namespace {
 
 using namespace asio_wheel::test;
-using asio_wheel::wheel_inspector;
 
 static_assert(noexcept(std::declval<wheel&>().hold(std::declval<wheel_entry&>())));
 static_assert(noexcept(std::declval<wheel&>().release_held()));

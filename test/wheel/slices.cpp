@@ -14,8 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 namespace {

@@ -23,7 +23,6 @@
 #include <exception>
 #include <iostream>
 #include <limits>
-#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string_view>
