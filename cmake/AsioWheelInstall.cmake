@@ -62,6 +62,15 @@ asio_wheel_install_pc(asio_wheel
     NEEDS "C++20, and the headers of Boost 1.81 or newer"
     CFLAGS "-pthread"
     FOLDERS ${Boost_INCLUDE_DIRS})
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/asio_wheel_replace_asio_timers.pc" @ONLY CONTENT
+"Name: asio_wheel_replace_asio_timers
+Description: Asio's own timers on the wheel of asio_wheel, in each source of a program
+Version: @PROJECT_VERSION@
+Requires: asio_wheel
+Cflags: -include asio_wheel/replace_asio_timers.hpp
+")
+install(FILES "${PROJECT_BINARY_DIR}/asio_wheel_replace_asio_timers.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 if(ASIO_WHEEL_STANDALONE)
     asio_wheel_install_pc(asio_wheel_standalone
         INCLUDE "${CMAKE_INSTALL_INCLUDEDIR}/asio_wheel_standalone"

@@ -142,8 +142,8 @@ private:
 
     wheel_clock& clock_;
     wheel wheel_;
-    // Where a slice's expired entries are put. Not a vector: with the library's debug mode, those of
-    // headers and of the compiled core would differ.
+    // Where a slice's expired entries are put. Not a vector: with the library's debug mode, that of
+    // headers and that of the compiled core would differ.
     const std::size_t budget_;
     const std::unique_ptr<wheel_entry*[]> found_;
     bool in_pass_ = false; // The last slice did not finish its pass.
