@@ -25,7 +25,7 @@
 #include <boost/asio/wait_traits.hpp>
 
 #include <concepts>
-#include <cstddef>
+#include <type_traits>
 #include <utility>
 
 /// Defined if Asio's timers are replaced.
@@ -60,12 +60,10 @@ public:
     explicit(sizeof...(Expiry) == 0 || !std::convertible_to<Where, const Executor&>)
         basic_waitable_timer(Where&& where, Expiry&&... expiry)
         : base(std::forward<Where>(where), std::forward<Expiry>(expiry)...) {
-        asio_wheel::detail::core_access::state_of(*this).replaces_asios = true;
+        end_as_asios();
     }
 
-    basic_waitable_timer(basic_waitable_timer&& other) : base(std::move(other)) {
-        asio_wheel::detail::core_access::state_of(*this).replaces_asios = true;
-    }
+    basic_waitable_timer(basic_waitable_timer&& other) : base(std::move(other)) { end_as_asios(); }
     basic_waitable_timer& operator=(basic_waitable_timer&& other) = default;
 
     /// Moves from a timer with another executor.
@@ -73,7 +71,7 @@ public:
         requires(std::convertible_to<Executor1, Executor> && !std::same_as<Executor1, Executor>)
     basic_waitable_timer(basic_waitable_timer<Clock, wait_traits<Clock>, Executor1>&& other)
         : base(static_cast<other_base<Executor1>&&>(other)) {
-        asio_wheel::detail::core_access::state_of(*this).replaces_asios = true;
+        end_as_asios();
     }
 
     template <class Executor1>
@@ -85,6 +83,12 @@ public:
     }
 
     ~basic_waitable_timer() = default;
+
+private:
+    // A wait that is refused ends as aborted.
+    void end_as_asios() noexcept {
+        asio_wheel::detail::core_access::state_of(*this).replaces_asios = true;
+    }
 };
 
 } // namespace boost::asio
