@@ -105,13 +105,8 @@ private:
 
     struct failure {};
 
-    struct handler {
-        must_be_called<delayed_operations_episode> inside;
-        void operator()(const error_code& ec, std::size_t value) {
-            auto [episode, id] = inside.called();
-            episode.completed(id, ec, value);
-        }
-    };
+    using handler = completing_handler<delayed_operations_episode, std::size_t>;
+    friend handler;
 
     void act() {
         switch (pick(20)) {

@@ -62,13 +62,8 @@ public:
     }
 
 private:
-    struct handler {
-        must_be_called<idle_timer_episode> inside;
-        void operator()(const error_code& ec) {
-            auto [episode, id] = inside.called();
-            episode.completed(id, ec);
-        }
-    };
+    using handler = completing_handler<idle_timer_episode>;
+    friend handler;
 
     void renew() {
         abort();
@@ -194,13 +189,8 @@ public:
     }
 
 private:
-    struct handler {
-        must_be_called<heartbeat_episode> inside;
-        void operator()(const error_code& ec, heartbeat_event event) {
-            auto [episode, id] = inside.called();
-            episode.completed(id, ec, event);
-        }
-    };
+    using handler = completing_handler<heartbeat_episode, heartbeat_event>;
+    friend handler;
 
     void wait() {
         handler h{begin(*this)};

@@ -78,13 +78,8 @@ public:
     }
 
 private:
-    struct handler {
-        must_be_called<interval_episode> inside;
-        void operator()(const error_code& ec, std::size_t periods) {
-            auto [episode, id] = inside.called();
-            episode.completed(id, ec, periods);
-        }
-    };
+    using handler = completing_handler<interval_episode, std::size_t>;
+    friend handler;
 
     void renew() {
         abort();

@@ -194,6 +194,17 @@ private:
     std::size_t id_;
 };
 
+/// A handler that calls episode.completed(id, ec, results...).
+template <class Episode, class... Results>
+struct completing_handler {
+    must_be_called<Episode> inside;
+
+    void operator()(const boost::system::error_code& ec, Results... results) {
+        auto [episode, id] = inside.called();
+        episode.completed(id, ec, results...);
+    }
+};
+
 } // namespace asio_wheel::test
 
 #endif

@@ -91,13 +91,8 @@ private:
         std::unique_ptr<boost::asio::cancellation_signal> signal;
     };
 
-    struct handler {
-        must_be_called<timeout_episode> inside;
-        void operator()(const error_code& ec, int value) {
-            auto [episode, i] = inside.called();
-            episode.completed(i, ec, value);
-        }
-    };
+    using handler = completing_handler<timeout_episode, int>;
+    friend handler;
 
     void act() {
         switch (pick(11)) {

@@ -81,13 +81,8 @@ private:
         int handlers = 0;
     };
 
-    struct handler {
-        must_be_called<timeout_stream_episode> inside;
-        void operator()(const error_code& ec, std::size_t n) {
-            auto [episode, i] = inside.called();
-            episode.completed(i, ec, n);
-        }
-    };
+    using handler = completing_handler<timeout_stream_episode, std::size_t>;
+    friend handler;
 
     void act() {
         switch (pick(20)) {
