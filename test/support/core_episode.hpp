@@ -17,8 +17,8 @@
 #include <asio_wheel/wheel_options.hpp>
 
 #include "choices.hpp"
+#include "episode_base.hpp"
 #include "manual_core.hpp"
-#include "story.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -33,10 +33,10 @@
 
 namespace asio_wheel::test {
 
-class core_episode final : private wait_listener {
+class core_episode final : private episode_base, private wait_listener {
 public:
     explicit core_episode(bytes& in)
-        : in_(in), options_(options(in)), ports_(ports(in)), core_(options_, ports_) {
+        : episode_base(in), options_(options(in)), ports_(ports(in)), core_(options_, ports_) {
         note("tick %, % slots, % levels, budget %, max_pending %", options_.tick.count(),
              options_.slots, options_.levels, options_.budget, options_.max_pending);
         note("    locking %, stall %, steady %, driver is work %, ends without work %",
@@ -185,9 +185,6 @@ private:
         return p;
     }
 
-    std::size_t pick(std::size_t n) { return static_cast<std::size_t>(in_.below(n)); }
-    bool once_in(std::size_t n) { return pick(n) == n - 1; }
-    bool coin() { return once_in(2); }
     place& any_place() { return places_[pick(places_.size())]; }
     // Most operations are for one that has a timer.
     place& any_timer() {
@@ -243,13 +240,6 @@ private:
     }
 
     // ---- For the report of a failure
-
-    template <class... Values>
-    void note(const char* text, Values... values) noexcept {
-        story_.note(text, values...);
-    }
-
-    void require(bool holds, const char* promise) const { story_.require(holds, promise); }
 
     [[nodiscard]] std::size_t number_of(const place& p) const {
         return static_cast<std::size_t>(&p - places_.data());
@@ -1145,10 +1135,8 @@ private:
         }
     }
 
-    bytes& in_;
     const wheel_options options_;
     const manual_ports ports_;
-    story story_;
     std::vector<wait> waits_; // All waits so far, by number.
     std::array<place, 8> places_;
     std::vector<timer*> kept_; // By the core.

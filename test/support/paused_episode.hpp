@@ -11,7 +11,7 @@
 
 #include "any_short_duration.hpp"
 #include "choices.hpp"
-#include "story.hpp"
+#include "episode_base.hpp"
 
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_type.hpp>
@@ -27,11 +27,7 @@
 
 namespace asio_wheel::test {
 
-class paused_episode {
-public:
-    paused_episode(const paused_episode&) = delete;
-    paused_episode& operator=(const paused_episode&) = delete;
-
+class paused_episode : protected episode_base {
 protected:
     using clock = std::chrono::steady_clock;
     using time_point = clock::time_point;
@@ -42,17 +38,13 @@ protected:
     static constexpr time_point last_hour = never - std::chrono::hours(1);
 
     explicit paused_episode(bytes& in)
-        : in_(in), context_(std::make_unique<boost::asio::io_context>()),
+        : episode_base(in), context_(std::make_unique<boost::asio::io_context>()),
           wheel_(make_wheel(*context_, options(in))) {
         wheel_.pause();
     }
     ~paused_episode() = default;
 
     // ---- Choices
-
-    std::size_t pick(std::size_t n) { return static_cast<std::size_t>(in_.below(n)); }
-    bool once_in(std::size_t n) { return pick(n) == n - 1; }
-    bool coin() { return once_in(2); }
 
     // Mostly close, so that much happens.
     duration any_duration() {
@@ -135,21 +127,10 @@ protected:
 
     // Checks after poll_all().
     void require_work(bool some) const {
-        story_.require(context_->stopped() != some,
-                       "the context has work as long as something waits, and no longer");
+        require(context_->stopped() != some,
+                "the context has work as long as something waits, and no longer");
     }
 
-    // ---- The log
-
-    template <class... Values>
-    void note(const char* text, Values... values) noexcept {
-        story_.note(text, values...);
-    }
-
-    void require(bool holds, const char* promise) const { story_.require(holds, promise); }
-
-    bytes& in_;
-    story story_;
     std::unique_ptr<boost::asio::io_context> context_;
     wheel_service<clock>& wheel_; // Destroyed with the context.
 

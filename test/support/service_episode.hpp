@@ -17,7 +17,7 @@
 #include "any_short_duration.hpp"
 #include "backend.hpp"
 #include "choices.hpp"
-#include "story.hpp"
+#include "episode_base.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -47,12 +47,12 @@
 
 namespace asio_wheel::test {
 
-class service_episode {
+class service_episode : private episode_base {
 public:
     /// `crowd`: so many other waits that never expire. With very many, operations are aborted in
     /// another way.
     explicit service_episode(bytes& in, std::size_t crowd = 0)
-        : in_(in), in_real_time_(in.below(16) == 15), sides_{side(in), side(in)} {
+        : episode_base(in), in_real_time_(in.below(16) == 15), sides_{side(in), side(in)} {
         for (const side& s : sides_) {
             const wheel_options& o = s.wheel->options();
             note("hint %, tick % ns, % slots, % levels, budget %", s.hint, o.tick.count(), o.slots,
@@ -263,9 +263,6 @@ private:
 
     // ---- Choices
 
-    std::size_t pick(std::size_t n) { return static_cast<std::size_t>(in_.below(n)); }
-    bool once_in(std::size_t n) { return pick(n) == n - 1; }
-    bool coin() { return once_in(2); }
     place& any_place() { return places_[pick(places_.size())]; }
 
     // Mostly close, so that much happens, but of all magnitudes for which a wheel has levels.
@@ -289,13 +286,6 @@ private:
     duration any_magnitude() { return duration(static_cast<duration::rep>(in_.magnitude(61))); }
 
     // ---- For the report of a failure
-
-    template <class... Values>
-    void note(const char* text, Values... values) noexcept {
-        story_.note(text, values...);
-    }
-
-    void require(bool holds, const char* promise) const { story_.require(holds, promise); }
 
     [[nodiscard]] std::size_t number_of(const place& p) const {
         return static_cast<std::size_t>(&p - places_.data());
@@ -1143,13 +1133,11 @@ private:
 
     static constexpr std::size_t nobody = 2;
 
-    bytes& in_;
     const bool in_real_time_;
     std::deque<wait> waits_; // All waits so far, by number.
     std::array<side, 2> sides_;
     std::array<place, 8> places_;
     std::deque<native_timer> crowd_;
-    story story_;
     std::size_t probes_ = 0;
     std::size_t thrown_ = 0;
     std::size_t caught_ = 0;
