@@ -11,8 +11,6 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_COUNTED_SYNC_HPP
 
-#include <asio_wheel/detail/threads/event.hpp>
-
 #include "support/atomic_operators.hpp"
 
 #include <atomic>

@@ -7,8 +7,6 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_MEASURED_SYNC_HPP
 
-#include <asio_wheel/detail/threads/event.hpp>
-
 #include <atomic>
 #include <cstdint>
 #include <mutex>

@@ -8,8 +8,6 @@
 #ifndef ASIO_WHEEL_TEST_SUPPORT_WATCHED_SYNC_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_WATCHED_SYNC_HPP
 
-#include <asio_wheel/detail/threads/event.hpp>
-
 #include <atomic>
 #include <functional>
 #include <mutex>

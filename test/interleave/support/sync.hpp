@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSL-1.0
 
 // The mutex, the atomics and the event of the library for programs that explore interleavings: each
-// operation is a yield point. Selected by ASIO_WHEEL_SYNC_HEADER.
+// operation is a yield point. Selected by ASIO_WHEEL_SYNC_HEADER and ASIO_WHEEL_EVENT_HEADER.
 //
 // Each contains the real one, which does the work with the memory order that the library has
 // chosen. So ThreadSanitizer sees which accesses the library itself orders. On a thread that is not

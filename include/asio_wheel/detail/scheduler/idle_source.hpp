@@ -14,6 +14,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_SOURCE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_SOURCE_HPP
 
+#include <asio_wheel/detail/threads/event.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>

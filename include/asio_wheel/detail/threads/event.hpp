@@ -1,14 +1,20 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// A thread that blocks, perhaps for a limited time, until another thread lets it go on. Included by
-// sync.hpp, because tests replace it.
+// A thread that blocks, perhaps for a limited time, until another thread lets it go on. It is not
+// in sync.hpp, because a condition variable takes long to compile, and few need one.
+//
+// A program may define ASIO_WHEEL_EVENT_HEADER, as ASIO_WHEEL_SYNC_HEADER: see sync.hpp.
 //
 // A condition variable serves on all systems and for both kinds of waits. The wait of an atomic has
 // no limit, and std::binary_semaphore is wrong where ASIO_WHEEL_HAS_ATOMIC_WAIT is 0.
 
 #ifndef ASIO_WHEEL_DETAIL_THREADS_EVENT_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_EVENT_HPP
+
+#ifdef ASIO_WHEEL_EVENT_HEADER
+#include ASIO_WHEEL_EVENT_HEADER
+#else
 
 #include <chrono>
 #include <condition_variable>
@@ -46,5 +52,7 @@ private:
 };
 
 } // namespace asio_wheel::detail
+
+#endif
 
 #endif

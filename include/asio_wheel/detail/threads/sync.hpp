@@ -1,13 +1,13 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The mutex, the atomics and the event of the library, in one place. So tests can replace them: by
-// types that count, that measure, or that hand control to a scheduler at each operation.
+// The mutex and the atomics of the library, in one place. So tests can replace them: by types that
+// count, that measure, or that hand control to a scheduler at each operation.
 //
 // If a program defines ASIO_WHEEL_SYNC_HEADER as the name of a header, that header is used instead.
-// It must define asio_wheel::detail::mutex, atomic<T> and event, with the members of std::mutex, of
-// std::atomic<T> and of event.hpp that the library uses. All sources of such a program must be
-// compiled with the same definition.
+// It must define asio_wheel::detail::mutex and atomic<T>, with the members of std::mutex and of
+// std::atomic<T> that the library uses. All sources of such a program must be compiled with the
+// same definition.
 
 #ifndef ASIO_WHEEL_DETAIL_THREADS_SYNC_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_SYNC_HPP
@@ -17,7 +17,6 @@
 #else
 
 #include <asio_wheel/detail/requirements.hpp>
-#include <asio_wheel/detail/threads/event.hpp>
 
 #include <atomic>
 #include <mutex>
