@@ -256,7 +256,9 @@ private:
 };
 
 /// The wheel of `context` for a clock; makes one if there is none. Takes the lock of the context's
-/// registry of services.
+/// registry of services. Timers of the same clock with wait traits of their own have another wheel,
+/// which `use_wheel<Clock, WaitTraits>(context)` returns: the traits limit how long the one Asio
+/// timer of a wheel sleeps, so a wheel cannot serve two.
 template <class Clock = std::chrono::steady_clock,
           class WaitTraits = boost::asio::wait_traits<Clock>>
 wheel_service<Clock, WaitTraits>& use_wheel(boost::asio::execution_context& context) {
