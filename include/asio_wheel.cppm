@@ -53,6 +53,7 @@ using asio_wheel::heartbeat_event;
 using asio_wheel::heartbeat_options;
 using asio_wheel::high_resolution_timer;
 using asio_wheel::idle_timer;
+using asio_wheel::idle_timer_options;
 using asio_wheel::idle_timer_scale;
 using asio_wheel::interval;
 using asio_wheel::interval_options;

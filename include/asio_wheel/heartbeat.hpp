@@ -51,6 +51,10 @@ struct heartbeat_options {
     std::chrono::nanoseconds send_every = (std::chrono::nanoseconds::max)();
     /// How long after the last receipt the peer is considered dead.
     std::chrono::nanoseconds dead_after = (std::chrono::nanoseconds::max)();
+    /// Each sending is due earlier by a random time, less than this share of `send_every`: 0 to 1.
+    /// It spreads the signs of life of connections that were made at one moment. They are never
+    /// later than the peer may expect.
+    double jitter = 0;
 };
 
 /// What the owner of a heartbeat has to do.
@@ -91,7 +95,8 @@ public:
         using other = basic_heartbeat<Clock, Executor1>;
     };
 
-    /// Both periods begin now. Throws std::invalid_argument if one is not greater than zero.
+    /// Both periods begin now. Throws std::invalid_argument if one is not greater than zero, or
+    /// `jitter` is no share.
     basic_heartbeat(const executor_type& ex, const heartbeat_options& options)
         : seen_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
           impl_(std::in_place, ex, options, seen_) {}

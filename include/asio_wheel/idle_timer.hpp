@@ -50,15 +50,28 @@ template <class Clock>
 using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>>>;
 } // namespace detail
 
+/// How the periods of an idle timer end.
+struct idle_timer_options {
+    /// Each period ends late by a random time, less than this share of it: 0 to 1. It spreads the
+    /// idle timers that a restart has made at one moment. It is drawn for each wait on the wheel;
+    /// so touch() costs no more.
+    double jitter = 0;
+
+    /// scale_idle_timers() makes the period no shorter than this. A period that is shorter by
+    /// itself stays as it is.
+    std::chrono::nanoseconds min_period{0};
+};
+
 /// Completes a wait when touch() was not called for a period.
 ///
 /// A message costs one touch(): it reads a coarse clock and stores the time. Nothing on the wheel
 /// moves. When the period ends, the timer checks when it was last touched, and waits for the rest.
 /// So it wakes up once a period, however often it is touched.
 ///
-/// It is never early. It is late by at most one tick of the wheel and three ticks of the kernel,
-/// which is usually 13 ms. (If the processor that keeps the kernel's time is held up for longer
-/// than a tick, for example by another virtual machine, the coarse clock is behind by more.)
+/// It is never early. Without jitter, it is late by at most one tick of the wheel and three ticks
+/// of the kernel, which is usually 13 ms. (If the processor that keeps the kernel's time is held up
+/// for longer than a tick, for example by another virtual machine, the coarse clock is behind by
+/// more.)
 ///
 /// On a clock that can be set, it completes when a timer would that each touch sets to `period`
 /// from now. If the clock is set back, the next touch begins a period there. Without a touch, the
@@ -73,8 +86,9 @@ using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>
 /// ends, whose wheel tells the time, but not while this same object is moved or assigned to;
 /// everything else as with a timer.
 ///
-/// A period of zero or less, and one that is not a number, throws std::invalid_argument. In an
-/// overloaded server, scale_idle_timers() shortens the periods of all idle timers at once.
+/// A period of zero or less, one that is not a number, and unusable options throw
+/// std::invalid_argument, which names them. In an overloaded server, scale_idle_timers() shortens
+/// the periods of all idle timers at once.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_idle_timer {
     using impl = detail::idle_timer_impl<Clock, Executor>;
@@ -95,14 +109,16 @@ public:
 
     /// It counts as touched now.
     template <class Rep, class Period>
-    basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period)
+    basic_idle_timer(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
+                     const idle_timer_options& options = {})
         : touched_(detail::core_access::of(detail::wheel_of<Clock>(ex))),
-          impl_(std::in_place, ex, period, touched_) {}
+          impl_(std::in_place, ex, period, options, touched_) {}
 
     template <class Context, class Rep, class Period>
         requires detail::is_context<Context>
-    basic_idle_timer(Context& context, const std::chrono::duration<Rep, Period>& period)
-        : basic_idle_timer(executor_type(context.get_executor()), period) {}
+    basic_idle_timer(Context& context, const std::chrono::duration<Rep, Period>& period,
+                     const idle_timer_options& options = {})
+        : basic_idle_timer(executor_type(context.get_executor()), period, options) {}
 
     /// Takes over `other`'s period, its last touch and the pending wait.
     basic_idle_timer(basic_idle_timer&& other) noexcept

@@ -280,6 +280,16 @@ BOOST_FIXTURE_TEST_CASE(idle_timer_shorter_periods_under_overload_close_what_was
     BOOST_TEST(seen.take() == "shorter");
 }
 
+BOOST_FIXTURE_TEST_CASE(idle_timer_many_at_one_moment_waits_60_to_72_s, snippet_world) {
+    asio_wheel::test::journal seen;
+#include "docs/guide/idle_timer.md/asio_wheel_idle_timer_idle_ctx.inc"
+    idle.async_wait(seen.note("closed"));
+    pass(60s - 1ns);
+    BOOST_TEST(seen.take().empty());
+    pass(12s + 1ns);
+    BOOST_TEST(seen.take() == "closed");
+}
+
 } // namespace idle_timer
 
 namespace scheduler {

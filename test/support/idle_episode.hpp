@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 
@@ -69,9 +68,11 @@ private:
         abort();
         timer_.reset();
         period_ = any_positive_duration();
-        timer_ = std::make_unique<idle_timer>(*context_, period_);
+        options_ = {.jitter = any_jitter(), .min_period = any_duration()};
+        timer_ = std::make_unique<idle_timer>(*context_, period_, options_);
         touched_ = now();
-        note("an idle timer of % at %", ns(period_), ns(touched_));
+        note("an idle timer of % at %, jitter %, not below %", ns(period_), ns(touched_),
+             options_.jitter, ns(options_.min_period));
     }
 
     void wait() {
@@ -118,24 +119,28 @@ private:
 
     void settle() {
         poll_all();
-        require(pending_ == nobody || now() < end_of_period() || end_of_period() == never,
+        require(pending_ == nobody || now() < latest_end() || latest_end() == never,
                 "an idle timer completes when it was idle for its period");
         require(timer_->idle_for() == now() - touched_, "idle_for() counts from the last touch");
         require_settled();
     }
 
-    [[nodiscard]] time_point end_of_period() const {
-        if (scale_ == 1 || period_ == duration::max()) { // The longest one is none.
-            return sum(touched_, period_);
-        }
-        const double length = std::ceil(static_cast<double>(period_.count()) * scale_);
-        return sum(touched_, length >= 9.2e18 ? duration::max()
-                                              : duration(static_cast<duration::rep>(length)));
+    [[nodiscard]] time_point end_of_period() const { return sum(touched_, scaled_period()); }
+
+    [[nodiscard]] time_point latest_end() const {
+        return sum(end_of_period(), share_of(scaled_period(), options_.jitter));
+    }
+
+    [[nodiscard]] duration scaled_period() const {
+        return scale_ == 1 || period_ == duration::max() // The longest one is none.
+                   ? period_
+                   : std::max(share_of(period_, scale_), std::min(period_, options_.min_period));
     }
 
     std::unique_ptr<idle_timer>
         timer_; // Not an optional: g++ 12 would warn that it is uninitialised.
     duration period_{};
+    idle_timer_options options_;
     double scale_ = 1;
     time_point touched_;
 };
@@ -144,11 +149,14 @@ class heartbeat_episode : public one_wait_episode {
 public:
     explicit heartbeat_episode(bytes& in)
         : one_wait_episode(in), send_every_(any_positive_duration()),
-          dead_after_(any_positive_duration()), sent_(now()), received_(now()) {
+          dead_after_(any_positive_duration()), jitter_(any_jitter()), sent_(now()),
+          received_(now()) {
         pulse_ = std::make_unique<heartbeat>(
-            *context_,
-            asio_wheel::heartbeat_options{.send_every = send_every_, .dead_after = dead_after_});
-        note("a heartbeat, to send every %, dead after %", ns(send_every_), ns(dead_after_));
+            *context_, asio_wheel::heartbeat_options{.send_every = send_every_,
+                                                     .dead_after = dead_after_,
+                                                     .jitter = jitter_});
+        note("a heartbeat, to send every %, dead after %, jitter %", ns(send_every_),
+             ns(dead_after_), jitter_);
     }
 
     void step() {
@@ -209,7 +217,7 @@ private:
         if (event == heartbeat_event::dead) {
             require(now() >= sum(received_, dead_after_), "nobody is given up early");
         } else {
-            require(now() >= sum(sent_, send_every_), "no sign of life is early");
+            require(now() >= sum(sent_, least_pause()), "no sign of life is early");
             require(now() < sum(received_, dead_after_), "if both are due, it is too late to send");
             sent_ = now();
         }
@@ -231,8 +239,14 @@ private:
         require_settled();
     }
 
+    [[nodiscard]] duration least_pause() const {
+        return send_every_ == duration::max() ? send_every_
+                                              : send_every_ - share_of(send_every_, jitter_);
+    }
+
     duration send_every_;
     duration dead_after_;
+    double jitter_;
     time_point sent_;
     time_point received_;
     std::unique_ptr<heartbeat> pulse_;

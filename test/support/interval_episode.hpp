@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <stdexcept>
@@ -207,10 +206,7 @@ private:
 
     // The jitter of the pending tick depends on the current period.
     void note_jitter() {
-        const double product = std::ceil(static_cast<double>(period_.count()) * options_.jitter);
-        const duration window = product < static_cast<double>(period_.count())
-                                    ? duration(static_cast<duration::rep>(product))
-                                    : period_;
+        const duration window = std::min(share_of(period_, options_.jitter), period_);
         latest_ = std::max(window - duration(1), duration::zero());
     }
 

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <utility>
@@ -64,6 +65,11 @@ protected:
 
     duration any_positive_duration() { return std::max(any_duration(), duration(1)); }
 
+    double any_jitter() {
+        constexpr std::array<double, 3> shares{0, 0.5, 1};
+        return shares[pick(shares.size())];
+    }
+
     time_point any_time() {
         return coin() ? sum(now(), any_duration()) : now() - std::chrono::milliseconds(pick(64));
     }
@@ -80,6 +86,12 @@ protected:
 
     [[nodiscard]] static time_point sum(time_point t, duration d) {
         return d > duration::zero() && t > time_point::max() - d ? time_point::max() : t + d;
+    }
+
+    // Rounded up.
+    [[nodiscard]] static duration share_of(duration d, double share) {
+        const double length = std::ceil(static_cast<double>(d.count()) * share);
+        return length >= 9.2e18 ? duration::max() : duration(static_cast<duration::rep>(length));
     }
 
     [[nodiscard]] static auto ns(time_point t) { return t.time_since_epoch().count(); }

@@ -7,6 +7,9 @@
 // death of the peer, counted from the last receipt. It waits for the earlier one. When the wait
 // ends, it checks both again, because something may have been sent or received meanwhile.
 //
+// Jitter makes a sending earlier. Only the owner's waits have it: what was sent or received on
+// another thread moves a wait to the end of the whole period, which is later.
+//
 // The user may move a heartbeat. This part stays where it is, because the pending wait points to
 // it. The times of the last sending and the last receipt are in the part that moves; activity_
 // points there.
@@ -23,6 +26,7 @@
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -51,7 +55,9 @@ public:
         : wheel_(wheel_of<Clock>(ex)), timer_(ex),
           send_every_(positive<duration>("a heartbeat's send_every", options.send_every)),
           dead_after_(positive<duration>("a heartbeat's dead_after", options.dead_after)),
-          activity_(&activity) {}
+          jitter_(checked_jitter(options.jitter)), activity_(&activity) {
+        draw_jitter();
+    }
 
     heartbeat_impl(const heartbeat_impl&) = delete;
     heartbeat_impl& operator=(const heartbeat_impl&) = delete;
@@ -66,7 +72,7 @@ public:
     void on_touch() {
         auto& core = core_access::of(wheel_);
         if constexpr (!steady_clock<Clock>) {
-            wait_end_.bring_forward(core, core_access::state_of(timer_), next_expiry());
+            wait_end_.bring_forward(core, core_access::state_of(timer_), next_expiry(send_every_));
         }
         if (activity_->received.is_watched() &&
             core_access::state_of(timer_).life() != timer_life::inactive) {
@@ -93,10 +99,12 @@ private:
                 return op.complete(ec, heartbeat_event::send);
             }
             const time_point now = self->wheel_.now();
+            const bool sends = now >= self->send_expiry(self->send_after_);
+            self->draw_jitter();
             if (now >= self->peer_expiry()) {
                 core_access::of(self->wheel_).expired(kind_of_wait);
                 op.complete(ec, heartbeat_event::dead);
-            } else if (now >= self->send_expiry()) {
+            } else if (sends) {
                 self->activity_->sent.touch();
                 self->on_touch();
                 core_access::of(self->wheel_).expired(kind_of_wait);
@@ -110,22 +118,35 @@ private:
 
     template <class Operation>
     void wait(Operation&& op) {
-        const time_point next = next_expiry();
+        const time_point next = next_expiry(send_after_);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
             wait_end_.set(next);
             timer_.expires_at(next);
         });
     }
 
-    [[nodiscard]] time_point next_expiry() const noexcept {
-        return (std::min)(send_expiry(), peer_expiry());
+    [[nodiscard]] time_point next_expiry(duration send_after) const noexcept {
+        return (std::min)(send_expiry(send_after), peer_expiry());
     }
 
-    [[nodiscard]] time_point send_expiry() const noexcept {
-        return add_saturating(activity_->sent.last(), send_every_);
+    [[nodiscard]] time_point send_expiry(duration send_after) const noexcept {
+        return add_saturating(activity_->sent.last(), send_after);
     }
     [[nodiscard]] time_point peer_expiry() const noexcept {
         return add_saturating(activity_->received.last(), dead_after_);
+    }
+
+    void draw_jitter() {
+        const bool ends = send_every_ != (duration::max)();
+        const duration early =
+            ends ? floor_saturating<duration>(random_share(to_nanoseconds(send_every_), jitter_))
+                 : duration::zero();
+        send_after_ = send_every_ - early;
+    }
+
+    [[nodiscard]] static double checked_jitter(double jitter) {
+        require_share("heartbeat_options::jitter", jitter);
+        return jitter;
     }
 
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;
@@ -134,6 +155,8 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration send_every_;
     duration dead_after_;
+    const double jitter_;
+    duration send_after_{};   // Less jitter. The waits' owner's: other threads use send_every_.
     activity_type* activity_; // Not null.
     ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
 };

@@ -10,6 +10,7 @@
 #include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace asio_wheel::detail {
@@ -20,8 +21,8 @@ struct idle_entry : scaled_wait<Core> {
     using duration = typename Core::duration;
     using time_point = typename Core::time_point;
 
-    idle_entry(const activity<Core>& a, typename Core::state& s, duration p)
-        : scaled_wait<Core>(s, &expiry_of), last_activity(&a), period(p) {}
+    idle_entry(const activity<Core>& a, typename Core::state& s, duration p, duration least)
+        : scaled_wait<Core>(s, &expiry_of), last_activity(&a), period(p), min_period(least) {}
 
     /// When the period ends, shortened by `scale`.
     [[nodiscard]] time_point expiry(double scale) const noexcept { return expiry(scale, 1); }
@@ -35,24 +36,25 @@ struct idle_entry : scaled_wait<Core> {
                               endless ? (duration::max)() : one * static_cast<rep>(periods));
     }
 
-    /// How many periods are over.
-    [[nodiscard]] std::size_t periods(double scale, time_point now) const noexcept {
-        return static_cast<std::size_t>(until_or_zero(last_activity->last(), now) /
-                                        period_at(scale));
+    /// How many periods are over, if each ends `late`.
+    [[nodiscard]] std::size_t periods(double scale, time_point now, duration late) const noexcept {
+        const duration idle = until_or_zero(last_activity->last(), now);
+        return idle < late ? 0 : static_cast<std::size_t>((idle - late) / period_at(scale));
+    }
+
+    [[nodiscard]] duration period_at(double scale) const noexcept {
+        return (std::max)(scaled_period(period, scale), (std::min)(period, min_period));
     }
 
     // The owner is the idle timer. It writes these under the scale's lock, and may read them
     // without it.
     const activity<Core>* last_activity;
     duration period;
+    const duration min_period;
 
 private:
     static time_point expiry_of(scaled_wait<Core>& self, double scale) noexcept {
         return static_cast<const idle_entry&>(self).expiry(scale);
-    }
-
-    [[nodiscard]] duration period_at(double scale) const noexcept {
-        return scaled_period(period, scale);
     }
 };
 

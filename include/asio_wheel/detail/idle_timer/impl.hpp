@@ -6,6 +6,10 @@
 // When a period ends, the timer checks when it was last touched, and waits for the rest. So a touch
 // only stores the time, and the wheel is used once a period.
 //
+// Jitter makes the end of a period later. It is the owner's, and only the owner's waits have it:
+// touches and the scale, on other threads, move a wait to the end without it. Such a wait finds
+// that it is too early, and waits for the rest.
+//
 // The user may move an idle timer. This part stays where it is, because the pending wait, the scale
 // and the wheel point to it. The time of the last touch is in the part that moves, so that touch()
 // need not follow a pointer; entry_ points there.
@@ -19,11 +23,13 @@
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/intermediate_handler.hpp>
 #include <asio_wheel/detail/attributes.hpp>
+#include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/idle_timer/idle_entry.hpp>
 #include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/service/wait_anew.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/time/steady.hpp>
 #include <asio_wheel/wait_kind.hpp>
@@ -51,10 +57,12 @@ public:
 
     template <class Rep, class Period>
     idle_timer_impl(const executor_type& ex, const std::chrono::duration<Rep, Period>& period,
-                    const activity_type& touched)
+                    const idle_timer_options& options, const activity_type& touched)
         : wheel_(wheel_of<Clock>(ex)),
           scale_(boost::asio::use_service<idle_scale<Clock>>(context_of(ex))), timer_(ex),
-          entry_(touched, core_access::state_of(timer_), positive_period(period)) {
+          entry_(touched, core_access::state_of(timer_), positive_period(period),
+                 checked_min_period(options.min_period)),
+          jitter_(checked_jitter(options.jitter)), late_(drawn_jitter()) {
         scale_.add(entry_);
     }
 
@@ -122,7 +130,7 @@ public:
         const double scale = scale_.scale();
         const time_point expiry = entry_.expiry(scale);
         wait_end_.set(expiry);
-        static_cast<void>(timer_.postpone_until(expiry));
+        static_cast<void>(timer_.postpone_until(add_saturating(expiry, lateness(scale))));
         scale_.on_wait_started(scale);
     }
 
@@ -136,10 +144,12 @@ private:
 
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
-            if (!ec && self->wheel_.now() < self->expiry()) { // It was touched meanwhile.
+            if (!ec && self->wheel_.now() < self->late_expiry()) { // It was touched meanwhile.
+                self->draw_jitter();
                 start_next_wait(op, [this, &op] { self->wait_for_end(std::move(op)); });
             } else {
                 if (!ec) {
+                    self->draw_jitter();
                     core_access::of(self->wheel_).expired(kind_of_wait);
                 }
                 op.complete(ec);
@@ -155,6 +165,9 @@ private:
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
             const std::size_t periods = ec ? 0 : self->new_periods();
+            if (!ec) {
+                self->draw_jitter();
+            }
             if (ec || periods != 0) {
                 if (!ec) {
                     core_access::of(self->wheel_).expired(kind_of_wait);
@@ -185,7 +198,8 @@ private:
     // How many periods it has been idle, if that is more than was reported before; otherwise zero.
     [[nodiscard]] std::size_t new_periods() {
         forget_reported_if_touched();
-        const std::size_t periods = entry_.periods(scale_.scale(), wheel_.now());
+        const double scale = scale_.scale();
+        const std::size_t periods = entry_.periods(scale, wheel_.now(), lateness(scale));
         const bool more = periods > reported_;
         reported_ = more ? periods : reported_;
         return more ? periods : 0;
@@ -199,7 +213,7 @@ private:
         }
     }
 
-    // Waits until expiry_at(scale).
+    // Waits until expiry_at(scale), and for the jitter.
     template <class Operation, class Expiry>
     void wait(Operation&& op, Expiry expiry_at) {
         // A local reference: when the wait has started, the idle timer may have been destroyed.
@@ -208,12 +222,25 @@ private:
         const time_point expiry = expiry_at(scale);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
             wait_end_.set(expiry);
-            timer_.expires_at(expiry);
+            timer_.expires_at(add_saturating(expiry, lateness(scale)));
         });
         s.on_wait_started(scale);
     }
 
     [[nodiscard]] time_point expiry() const noexcept { return entry_.expiry(scale_.scale()); }
+
+    [[nodiscard]] time_point late_expiry() const noexcept {
+        const double scale = scale_.scale();
+        return add_saturating(entry_.expiry(scale), lateness(scale));
+    }
+
+    [[nodiscard]] duration lateness(double scale) const noexcept {
+        const auto period = to_nanoseconds(entry_.period_at(scale));
+        return floor_saturating<duration>(scaled(period, late_, period));
+    }
+
+    void draw_jitter() { late_ = drawn_jitter(); }
+    [[nodiscard]] double drawn_jitter() const { return jitter_ * random_part(jitter_); }
 
     template <class Rep, class Period>
     [[nodiscard]] static duration
@@ -221,10 +248,24 @@ private:
         return positive<duration>("the period of an idle timer", period);
     }
 
+    [[nodiscard]] static double checked_jitter(double jitter) {
+        require_share("idle_timer_options::jitter", jitter);
+        return jitter;
+    }
+
+    [[nodiscard]] static duration checked_min_period(std::chrono::nanoseconds d) {
+        if (d.count() < 0) {
+            bad_argument("idle_timer_options::min_period", in_ns(d), "0 ns or more");
+        }
+        return ceil_saturating<duration>(d);
+    }
+
     wheel_service<Clock>& wheel_;
     idle_scale<Clock>& scale_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     idle_entry<core_type> entry_;
+    const double jitter_;       // The most,
+    double late_;               // and that of the present wait: shares of the period.
     std::size_t reported_ = 0;  // By async_next_idle(): periods
     time_point reported_since_; // since this touch.
     ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
