@@ -41,6 +41,7 @@ using asio_wheel::cancel_after_t;
 using asio_wheel::cancel_at;
 using asio_wheel::cancel_result;
 using asio_wheel::counts_by_kind;
+using asio_wheel::debounce_options;
 using asio_wheel::delay_queue;
 using asio_wheel::delay_queue_entry;
 using asio_wheel::delay_queue_options;

@@ -26,6 +26,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <type_traits>
@@ -164,6 +165,19 @@ public:
     /// meanwhile. If a scheduler is closed() and has none, nothing is being called, and nothing
     /// will be.
     [[nodiscard]] std::size_t pending() const noexcept { return registry().size(); }
+
+    /// How many calls have ended so far, also those that have thrown, and those of coroutines. What
+    /// was cancelled before its call is not counted.
+    [[nodiscard]] std::uint64_t completed() const noexcept { return registry().calls(); }
+
+    /// Calls f(handle) for each task that pending() counts, those of groups included. No lock is
+    /// held meanwhile: f may use the scheduler, and tasks may end. Allocates once.
+    ///
+    ///     tasks.for_each([&](const task_handle& h) { repeated += h.is_repeated() ? 1 : 0; });
+    template <class Function>
+    void for_each(Function f) const {
+        impl_.for_each(std::move(f));
+    }
 
     /// Takes no more tasks. Those that are there go on; when the last one is over, pending() is 0.
     void close() noexcept { registry().close(); }

@@ -316,6 +316,17 @@ void return_to_sender() {
     ++returned;
 }
 
+BOOST_FIXTURE_TEST_CASE(scheduler_debounce_is_one_call_for_a_burst, snippet_world) {
+    asio_wheel::scheduler tasks(ctx);
+    int saved = 0;
+    const auto save = [&] { ++saved; };
+    for (int i = 0; i < 50; ++i) {
+#include "docs/guide/scheduler.md/tasks_debounce_save_quiet.inc"
+        pass(100ms);
+    }
+    BOOST_TEST(saved == 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(scheduler_missed_calls_follow_their_rules, snippet_world) {
     asio_wheel::scheduler tasks(ctx);
 #include "docs/guide/scheduler.md/tasks_schedule_at_fixed_rate_1min_1min.inc"

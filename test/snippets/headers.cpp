@@ -296,6 +296,26 @@ BOOST_FIXTURE_TEST_CASE(scheduler_forgets_what_was_cancelled, snippet_world) {
     BOOST_TEST(reminders == 0);
 }
 
+BOOST_FIXTURE_TEST_CASE(scheduler_debounces_events_and_visits_its_tasks, snippet_world) {
+    using asio_wheel::task_handle;
+    struct {
+        int saved = 0;
+        void save() { ++saved; }
+    } file;
+    asio_wheel::scheduler tasks(ctx);
+    const auto event = [&] {
+#include "include/asio_wheel/detail/scheduler/task_scheduling.hpp/tasks_debounce_save_quiet.inc"
+    };
+    event();
+    event();
+    tasks.schedule_at_fixed_rate(1h, 1h, [] {});
+    int repeated = 0;
+#include "include/asio_wheel/scheduler.hpp/tasks_for_each_const_task_handle.inc"
+    BOOST_TEST(repeated == 1);
+    pass(500ms);
+    BOOST_TEST(file.saved == 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(scheduler_tells_a_letter_that_it_was_cancelled, snippet_world) {
     using asio_wheel::on_cancel;
     std::string log;

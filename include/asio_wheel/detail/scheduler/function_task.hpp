@@ -8,6 +8,7 @@
 
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/scheduler/coroutine_call.hpp>
+#include <asio_wheel/detail/scheduler/first_call.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
@@ -35,7 +36,7 @@ class function_task final : public task<Clock> {
 
 public:
     template <class KeyArgument>
-    function_task(const group_ptr& group, KeyArgument&& k, const time_point& first,
+    function_task(const group_ptr& group, KeyArgument&& k, const first_call<time_point>& first,
                   Function&& function, Repeat repeat, const Tag& tag)
         : task<Clock>(first, group), tag_(tag), parts_(std::in_place, std::forward<KeyArgument>(k),
                                                        std::move(function), std::move(repeat)) {

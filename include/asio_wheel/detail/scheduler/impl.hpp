@@ -11,6 +11,7 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_IMPL_HPP
 
 #include <asio_wheel/detail/asio/executors.hpp>
+#include <asio_wheel/detail/scheduler/first_call.hpp>
 #include <asio_wheel/detail/scheduler/function_task.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task.hpp>
@@ -27,6 +28,7 @@
 
 #include <boost/throw_exception.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -107,10 +109,22 @@ public:
         return add_saturating(wheel_->now(), d);
     }
 
+    /// The task that has the key waits until `quiet` from now; if there is none, a new one does.
+    template <class Key, class F>
+    handle debounce(Key&& key, const duration& quiet, const duration& at_latest, F&& f) {
+        const handle pending = find(key);
+        if (pending.postpone(quiet)) {
+            return pending;
+        }
+        const time_point latest = expiry_after(at_latest);
+        const first_call<time_point> first{(std::min)(expiry_after(quiet), latest), latest};
+        return start_new(std::forward<Key>(key), first, std::forward<F>(f), nullptr);
+    }
+
     /// Schedules a task for `first`, and then for what repeat(previous, now) returns. `repeat` is
     /// null for a task that is called once, and `key` is no_key for one without.
     template <class Key, class F, class Repeat>
-    handle start_new(Key&& key, const time_point& first, F&& f, Repeat repeat) {
+    handle start_new(Key&& key, const first_call<time_point>& first, F&& f, Repeat repeat) {
         if constexpr (is_tagged_token<std::decay_t<F>>) {
             return start_tagged(std::forward<Key>(key), first, std::forward<F>(f).token_,
                                 std::move(repeat), f.tag_);
@@ -130,10 +144,18 @@ public:
         if (!first) {
             return handle();
         }
-        return start_new(std::forward<Key>(key), *first, std::forward<F>(f),
+        return start_new(std::forward<Key>(key), {*first}, std::forward<F>(f),
                          [repeat = std::move(repeat)](time_point previous, time_point t) mutable {
                              return next_of(repeat, previous, t);
                          });
+    }
+
+    /// Calls f(handle) for each task.
+    template <class Function>
+    void for_each(Function f) const {
+        for (task_ptr& t : registry()->tasks()) {
+            f(handle(std::move(t)));
+        }
     }
 
     /// The handle of the task that has a key; to no task if there is none.
@@ -171,7 +193,8 @@ public:
 
 private:
     template <class Key, class F, class Repeat, class Tag>
-    handle start_tagged(Key&& key, const time_point& first, F&& f, Repeat repeat, const Tag& tag) {
+    handle start_tagged(Key&& key, const first_call<time_point>& first, F&& f, Repeat repeat,
+                        const Tag& tag) {
         using function = std::decay_t<F>;
         if constexpr (!std::is_same_v<key_type<Key>, no_key>) {
             expect_key<Key>();

@@ -20,6 +20,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/scheduler/first_call.hpp>
 #include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/task_group.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
@@ -37,6 +38,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -177,13 +179,8 @@ public:
                state_ == state::unscheduled;
     }
     [[nodiscard]] duration remaining() const {
-        std::unique_lock<mutex> guard(mutex_);
-        if (state_ != state::waiting) {
-            return duration::zero();
-        }
-        const auto [wheel, expiry] = std::pair(wheel_, expiry_);
-        guard.unlock();
-        return until_or_zero(wheel->now(), expiry);
+        const std::lock_guard<mutex> guard(mutex_);
+        return state_ == state::waiting ? until_or_zero(wheel_->now(), expiry_) : duration::zero();
     }
     [[nodiscard]] time_point expiry() const noexcept {
         const std::lock_guard<mutex> guard(mutex_);
@@ -213,8 +210,8 @@ public:
     }
 
 protected:
-    task(const time_point& first, const group_ptr& group) noexcept
-        : expiry_(first), group_(group) {}
+    task(const first_call<time_point>& first, const group_ptr& group) noexcept
+        : expiry_(first.at), latest_(first.latest), group_(group) {}
 
     /// Of its timer: there is one while it is being called.
     [[nodiscard]] boost::asio::any_io_executor get_executor() { return timer_.get_executor(); }
@@ -324,7 +321,8 @@ private:
     }
 
     // Moves the pending wait. The mutex is held. False if it is too late.
-    [[nodiscard]] bool move_wait(const time_point& t) {
+    [[nodiscard]] bool move_wait(time_point t) {
+        t = (std::min)(t, latest_);
         const bool moved = timer_.postpone_until(t);
         expiry_ = moved ? t : expiry_;
         return moved;
@@ -393,6 +391,7 @@ private:
     }
 
     void after_call(const handle& h, wait_handler& w) noexcept {
+        registry_->count_call();
         std::optional<time_point> next;
         guarded(h, [&] { next = next_expiry(expiry_, wheel_->now()); });
         continue_or_end(next, h, w);
@@ -438,6 +437,7 @@ private:
     // Written under the mutex while the task is unscheduled or waiting, or by the thread that calls
     // it. So the thread that calls or ends the task may read these without the mutex.
     time_point expiry_;
+    const time_point latest_; // It is not postponed beyond this.
     wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;
     // Set until the task is over. Constant until then; so it may be read without the mutex.

@@ -70,7 +70,7 @@ public:
     /// after that, which are counted from it. False if there is no next call to move: the task is
     /// being called, or is over, or its scheduler was stopped.
     ///
-    /// To debounce, schedule once, and postpone with each event. Allocates nothing. Throws
+    /// For bursts of events, see basic_scheduler::debounce(). Allocates nothing. Throws
     /// std::invalid_argument if `d` is not a number; then the task keeps its time.
     template <class Rep, class Period>
     [[nodiscard("false: there is no next call")]] bool

@@ -36,7 +36,9 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <iostream>
@@ -138,6 +140,23 @@ public:
         return size_;
     }
 
+    /// All tasks, as they are now.
+    [[nodiscard]] std::vector<task_ptr> tasks() {
+        const std::lock_guard<mutex> guard(mutex_);
+        std::vector<task_ptr> all;
+        all.reserve(size_);
+        for (registry_entry& entry : tasks_) {
+            all.push_back(shared_from(entry));
+        }
+        return all;
+    }
+
+    /// A call has ended.
+    void count_call() noexcept { calls_.fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t calls() const noexcept {
+        return calls_.load(std::memory_order_relaxed);
+    }
+
     /// The registry takes no more tasks.
     void close() noexcept {
         const std::lock_guard<mutex> guard(mutex_);
@@ -236,7 +255,8 @@ private:
     [[nodiscard]] bool is_idle() const noexcept override { return size_ == 0; }
 
     const std::size_t max_pending_;
-    const error_handler on_error_; // Several threads may call it at once.
+    const error_handler on_error_;        // Several threads may call it at once.
+    std::atomic<std::uint64_t> calls_{0}; // Only counted: orders nothing.
     // The mutex of the base class guards all that follows.
     list tasks_;
     std::size_t size_ = 0;

@@ -22,7 +22,15 @@
 #include <optional>
 #include <utility>
 
-namespace asio_wheel::detail {
+namespace asio_wheel {
+
+/// When a burst of events ends: see basic_scheduler::debounce().
+struct debounce_options {
+    std::chrono::nanoseconds quiet; ///< After the last event.
+    std::chrono::nanoseconds at_latest = (std::chrono::nanoseconds::max)(); ///< After the first.
+};
+
+namespace detail {
 
 /// What a scheduler and its groups have in common.
 template <class Clock, class Executor>
@@ -44,7 +52,7 @@ public:
     }
     template <class Key, class Rep, class Period, class F>
     handle schedule_after(Key&& key, const std::chrono::duration<Rep, Period>& d, F&& f) {
-        return impl_.start_new(std::forward<Key>(key), impl_.expiry_after(d), std::forward<F>(f),
+        return impl_.start_new(std::forward<Key>(key), {impl_.expiry_after(d)}, std::forward<F>(f),
                                nullptr);
     }
 
@@ -55,7 +63,7 @@ public:
     }
     template <class Key, class F>
     handle schedule_at(Key&& key, const time_point& t, F&& f) {
-        return impl_.start_new(std::forward<Key>(key), not_nan("the time of a task", t),
+        return impl_.start_new(std::forward<Key>(key), {not_nan("the time of a task", t)},
                                std::forward<F>(f), nullptr);
     }
 
@@ -79,7 +87,7 @@ public:
     handle schedule_at_fixed_rate(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
                                   const std::chrono::duration<Rep2, Period2>& period, F&& f,
                                   missed rule = missed::coalesce) {
-        return impl_.start_new(std::forward<Key>(key), impl_.expiry_after(initial),
+        return impl_.start_new(std::forward<Key>(key), {impl_.expiry_after(initial)},
                                std::forward<F>(f),
                                fixed_rate<Clock>(positive_period(period), rule));
     }
@@ -93,7 +101,7 @@ public:
     template <class Key, class Rep1, class Period1, class Rep2, class Period2, class F>
     handle schedule_with_fixed_delay(Key&& key, const std::chrono::duration<Rep1, Period1>& initial,
                                      const std::chrono::duration<Rep2, Period2>& delay, F&& f) {
-        return impl_.start_new(std::forward<Key>(key), impl_.expiry_after(initial),
+        return impl_.start_new(std::forward<Key>(key), {impl_.expiry_after(initial)},
                                std::forward<F>(f),
                                [delay = positive_period(delay)](time_point, time_point now) {
                                    return std::optional(add_saturating(now, delay));
@@ -115,6 +123,28 @@ public:
     handle schedule(Key&& key, Next&& next, F&& f) {
         return impl_.start_repeated(std::forward<Key>(key), std::forward<Next>(next),
                                     std::forward<F>(f));
+    }
+
+    /// For events that come in bursts: calls f when there was no event under the key for
+    /// debounce_options::quiet, but not later than debounce_options::at_latest after the first of
+    /// them. An event is a call of this function. The first of a burst schedules f. Those that
+    /// follow postpone it, and their f is dropped: what is to be seen of the last event belongs
+    /// into what f refers to. An event during the call begins a new burst.
+    ///
+    ///     tasks.debounce("save", {.quiet = 500ms, .at_latest = 5s}, [&] { file.save(); });
+    ///
+    /// With `at_latest` as long as `quiet`, f is called once in this time, however many events
+    /// there are: that throttles.
+    ///
+    /// postpone() of the handle does not go beyond `at_latest`, either. Throws
+    /// std::invalid_argument unless both times are greater than zero; and what schedule_after()
+    /// throws.
+    template <class Key, class F>
+    handle debounce(Key&& key, const debounce_options& options, F&& f) {
+        using duration = typename Clock::duration;
+        const auto quiet = positive<duration>("debounce_options::quiet", options.quiet);
+        const auto at_latest = positive<duration>("debounce_options::at_latest", options.at_latest);
+        return impl_.debounce(std::forward<Key>(key), quiet, at_latest, std::forward<F>(f));
     }
 
     /// Waits until the scheduler, or the group, is idle: no task of it is scheduled, no function is
@@ -185,6 +215,8 @@ private:
     }
 };
 
-} // namespace asio_wheel::detail
+} // namespace detail
+
+} // namespace asio_wheel
 
 #endif
