@@ -49,6 +49,7 @@ using asio_wheel::delayed_operations;
 using asio_wheel::each_error;
 using asio_wheel::error;
 using asio_wheel::error_category;
+using asio_wheel::handler_group;
 using asio_wheel::heartbeat;
 using asio_wheel::heartbeat_event;
 using asio_wheel::heartbeat_options;

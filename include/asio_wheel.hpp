@@ -39,6 +39,7 @@
 #include <asio_wheel/backoff.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/delayed_operations.hpp>
+#include <asio_wheel/handler_group.hpp>
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>

@@ -14,7 +14,7 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/scheduler/idle_op.hpp>
+#include <asio_wheel/detail/op/idle_op.hpp>
 #include <asio_wheel/detail/scheduler/on_cancel.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>

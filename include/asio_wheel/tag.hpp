@@ -139,38 +139,17 @@ template <class Handler>
     return handler;
 }
 
-template <class Initiation>
-class tagged_initiation : public executor_of_initiation<Initiation> {
+/// Gives handlers a tag.
+class give_tag {
 public:
-    template <class I>
-    tagged_initiation(I&& initiation, const wait_tag& tag)
-        : initiation_(std::forward<I>(initiation)), tag_(tag) {}
+    explicit give_tag(const wait_tag& tag) noexcept : tag_(tag) {}
 
-    [[nodiscard]] auto get_executor() const noexcept
-        requires requires(const Initiation& i) { i.get_executor(); }
-    {
-        return initiation_.get_executor();
+    template <class Handler>
+    [[nodiscard]] tagged_handler<Handler> operator()(Handler handler) const {
+        return with_tag(std::move(handler), tag_);
     }
-
-    template <class Handler, class... Args>
-    void operator()(Handler&& handler, Args&&... args) && {
-        std::move(initiation_)(wrap(std::forward<Handler>(handler)), std::forward<Args>(args)...);
-    }
-
-    template <class Handler, class... Args>
-    void operator()(Handler&& handler, Args&&... args) const& {
-        initiation_(wrap(std::forward<Handler>(handler)), std::forward<Args>(args)...);
-    }
-
-    Initiation initiation_; // Public: see innermost_initiation().
 
 private:
-    template <class Handler>
-    [[nodiscard]] auto wrap(Handler&& handler) const {
-        using decayed = std::decay_t<Handler>;
-        return tagged_handler<decayed>(decayed(std::forward<Handler>(handler)), tag_);
-    }
-
     wait_tag tag_;
 };
 
@@ -185,10 +164,10 @@ public:
     // For boost::asio::async_result.
     using wrapped_token = Token;
     template <class Initiation, class... Signatures>
-    using initiation = tagged_initiation<Initiation>;
+    using initiation = wrapping_initiation<Initiation, give_tag>;
     template <class RawToken>
-    [[nodiscard]] static constexpr const wait_tag& property_of(const tagged_token& t) noexcept {
-        return t.tag_;
+    [[nodiscard]] static give_tag property_of(const tagged_token& t) noexcept {
+        return give_tag(t.tag_);
     }
     Token token_;
     wait_tag tag_;

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// expect: a handle has no executor. Write
+// expect: there is no executor to call the handler on. Write
 
 #include <asio_wheel/scheduler.hpp>
 

@@ -10,12 +10,15 @@
 #include "support/manual_operation.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/udp.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/system/error_category.hpp>
 #include <boost/test/unit_test.hpp>
@@ -199,6 +202,57 @@ BOOST_FIXTURE_TEST_CASE(delayed_operations_wait_until_there_is_enough, snippet_w
 }
 
 } // namespace delayed_operations
+
+namespace handler_group {
+
+using boost::system::error_code;
+
+struct owner {
+    int ended = 0;
+    void on_timeout(error_code) { ++ended; }
+    void run(asio_wheel::steady_timer& timer) {
+#include "include/asio_wheel/handler_group.hpp/asio_wheel_handler_group_handlers.inc"
+        BOOST_TEST(ended == 1);
+    }
+};
+
+BOOST_AUTO_TEST_CASE(handler_group_no_handler_runs_after_wait_idle) {
+    asio::thread_pool pool(1);
+    asio_wheel::steady_timer timer(pool, 1h);
+    owner().run(timer);
+    pool.join();
+}
+
+asio::awaitable<void> wait(asio_wheel::steady_timer& timer, asio_wheel::handler_group handlers) {
+    using asio::use_awaitable;
+#include "include/asio_wheel/handler_group.hpp/timer_cancel.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(handler_group_goes_with_any_operation, snippet_world) {
+    using asio::bind_executor;
+    snippets::connection c(ctx);
+    tcp::socket& socket = c.socket;
+    std::array<char, 1> bytes{};
+    const auto buffer = asio::buffer(bytes);
+    const auto strand = asio::make_strand(ctx);
+    const asio_wheel::handler_group handlers;
+    const auto handler = [](error_code, std::size_t) {};
+    const auto read = [&] {
+#include "include/asio_wheel/handler_group.hpp/socket_async_read_some_buffer_handlers.inc"
+    };
+    read();
+    asio_wheel::steady_timer timer(ctx, 1h);
+    timer.async_wait(handlers([](error_code) {}));
+    begin(wait(timer, handlers));
+    BOOST_TEST(!over); // The read is pending.
+    socket.close();
+    while (!over) {
+        poll();
+    }
+    BOOST_TEST(handlers.pending() == 0U);
+}
+
+} // namespace handler_group
 
 namespace heartbeat {
 

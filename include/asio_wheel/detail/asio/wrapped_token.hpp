@@ -53,6 +53,38 @@ struct default_token_of<Initiation> {
         typename boost::asio::default_completion_token<typename Initiation::executor_type>::type;
 };
 
+/// An initiation that gives the one inside wrap(handler) in place of each handler.
+template <class Initiation, class Wrap>
+class wrapping_initiation : public executor_of_initiation<Initiation> {
+public:
+    template <class I>
+    wrapping_initiation(I&& initiation, const Wrap& wrap)
+        : initiation_(std::forward<I>(initiation)), wrap_(wrap) {}
+
+    [[nodiscard]] auto get_executor() const noexcept
+        requires requires(const Initiation& i) { i.get_executor(); }
+    {
+        return initiation_.get_executor();
+    }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) && {
+        std::move(initiation_)(wrap_(std::decay_t<Handler>(std::forward<Handler>(handler))),
+                               std::forward<Args>(args)...);
+    }
+
+    template <class Handler, class... Args>
+    void operator()(Handler&& handler, Args&&... args) const& {
+        initiation_(wrap_(std::decay_t<Handler>(std::forward<Handler>(handler))),
+                    std::forward<Args>(args)...);
+    }
+
+    Initiation initiation_; // Public: see innermost_initiation().
+
+private:
+    Wrap wrap_;
+};
+
 /// The async_result of a token that has another one inside, as token_, and wraps each initiation.
 /// `Outer` has
 ///

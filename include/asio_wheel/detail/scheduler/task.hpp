@@ -20,8 +20,8 @@
 
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/first_call.hpp>
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/task_group.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
@@ -194,7 +194,7 @@ public:
     static void end_call(const handle& h, const std::exception_ptr& thrown,
                          wait_handler& w) noexcept {
         task& t = *h.task_;
-        const idle_source::task_call in_call(t, t.group_.get(), t.registry_.get());
+        const idle_source::idle_call in_call(t, t.group_.get(), t.registry_.get());
         if (thrown) {
             t.report(h, thrown);
         }
@@ -261,7 +261,7 @@ private:
     // Called once, without the mutex, after the transition to expired or cancelled. `tell`: if the
     // task was cancelled by the user, who may want to be told.
     void finalize(bool tell) noexcept {
-        const idle_source::task_call in_call(*this, group_.get(), registry_.get());
+        const idle_source::idle_call in_call(*this, group_.get(), registry_.get());
         if (registry_ && this->key != nullptr) {
             registry_->release_place(*this);
         }
@@ -370,7 +370,7 @@ private:
         if (next_wait.waiting) {
             return after_initiate(next_wait, w);
         }
-        const idle_source::task_call in_call(*this, group_.get(), registry_.get());
+        const idle_source::idle_call in_call(*this, group_.get(), registry_.get());
         if (next_wait.failure) {
             registry_->report(h, next_wait.failure);
             return continue_or_end(std::nullopt, h, w);

@@ -15,7 +15,7 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_GROUP_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_GROUP_HPP
 
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/error.hpp>

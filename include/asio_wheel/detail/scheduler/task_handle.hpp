@@ -7,21 +7,18 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HANDLE_HPP
 
-#include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/scheduler/idle_op.hpp>
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/op/idle_op.hpp>
+#include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
 
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/system_executor.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 namespace asio_wheel {
@@ -112,16 +109,7 @@ public:
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code)) Token>
         requires detail::wait_token<Token>
     auto async_wait_idle(Token&& token) const {
-        auto initiation = [task = task_]<class Handler>(Handler&& handler) {
-            detail::expect_storable<Handler>();
-            static_assert(detail::has_own_executor<std::decay_t<Handler>>,
-                          "asio_wheel: a handle has no executor. Write "
-                          "bind_executor(executor, handler)");
-            detail::start_idle_op(task, std::decay_t<Handler>(std::forward<Handler>(handler)),
-                                  boost::asio::system_executor(), [] {});
-        };
-        return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            std::move(initiation), token);
+        return detail::async_idle_wait(task_, std::forward<Token>(token));
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.

@@ -24,7 +24,7 @@
 
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/key_table.hpp>
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/error.hpp>

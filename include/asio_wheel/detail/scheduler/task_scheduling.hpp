@@ -5,8 +5,8 @@
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_SCHEDULING_HPP
 
 #include <asio_wheel/detail/asio/misuse.hpp>
-#include <asio_wheel/detail/scheduler/idle_op.hpp>
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/op/idle_op.hpp>
+#include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/impl.hpp>
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_key.hpp>

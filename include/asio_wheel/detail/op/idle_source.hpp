@@ -1,18 +1,18 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// Waiting until a task, a group or a scheduler is idle: until none of its tasks is scheduled or
-// being called any more, and their functions are destroyed.
+// Waiting until something is idle: until none of its functions is scheduled or being called any
+// more, and they are destroyed.
 //
-// A task, a group and a scheduler's registry are idle sources. Each has a mutex, which also guards
-// the list of the waits for it, and knows under the mutex whether it is idle. What always holds
-// when the mutex is released: if the source is idle, the list is empty.
+// A task, its group, its scheduler's registry, and a group of handlers are idle sources. Each has a
+// mutex, which also guards the list of the waits for it, and knows under the mutex whether it is
+// idle. What always holds when the mutex is released: if the source is idle, the list is empty.
 //
 // A wait is a thread that is blocked, or an operation (idle_op.hpp). Both are finished under the
 // mutex. That is short: an operation is put into the queue of a context.
 
-#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_SOURCE_HPP
-#define ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_SOURCE_HPP
+#ifndef ASIO_WHEEL_DETAIL_OP_IDLE_SOURCE_HPP
+#define ASIO_WHEEL_DETAIL_OP_IDLE_SOURCE_HPP
 
 #include <asio_wheel/detail/threads/event.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -30,6 +30,8 @@
 #include <boost/system/system_error.hpp>
 #include <boost/throw_exception.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -103,10 +105,10 @@ public:
             if (is_idle()) {
                 return true;
             }
-            if (task_call::waits_for(*this)) {
+            if (idle_call::waits_for(*this)) {
                 BOOST_THROW_EXCEPTION(boost::system::system_error(
                     make_error_code(boost::system::errc::resource_deadlock_would_occur),
-                    "asio_wheel: a task waits for itself"));
+                    "asio_wheel: a function waits for its own end"));
             }
             waits_.push_back(wait);
         }
@@ -118,23 +120,24 @@ public:
         return wait.is_finished();
     }
 
-    /// On the stack of a thread while it calls the function of a task, or ends a task. A wait for
-    /// that task, its group or its scheduler, by the same thread, would never end.
-    class task_call {
+    /// On the stack of a thread while it calls a function, or ends it. A wait for its sources, by
+    /// the same thread, would never end.
+    class idle_call {
     public:
-        /// `group` may be null.
-        task_call(const idle_source& task, const idle_source* group,
-                  const idle_source* scheduler) noexcept
-            : task_(&task), group_(group), scheduler_(scheduler) {
+        /// `group` and `all` may be null.
+        explicit idle_call(const idle_source& own, const idle_source* group = nullptr,
+                           const idle_source* all = nullptr) noexcept
+            : sources_{&own, group, all} {
             innermost_ = this;
         }
-        task_call(const task_call&) = delete;
-        task_call& operator=(const task_call&) = delete;
-        ~task_call() { innermost_ = outer_; }
+        idle_call(const idle_call&) = delete;
+        idle_call& operator=(const idle_call&) = delete;
+        ~idle_call() { innermost_ = outer_; }
 
         [[nodiscard]] static bool waits_for(const idle_source& source) noexcept {
-            for (const task_call* c = innermost_; c != nullptr; c = c->outer_) {
-                if (&source == c->task_ || &source == c->group_ || &source == c->scheduler_) {
+            for (const idle_call* c = innermost_; c != nullptr; c = c->outer_) {
+                if (std::find(c->sources_.begin(), c->sources_.end(), &source) !=
+                    c->sources_.end()) {
                     return true;
                 }
             }
@@ -142,12 +145,10 @@ public:
         }
 
     private:
-        static inline thread_local constinit const task_call* innermost_ = nullptr;
+        static inline thread_local constinit const idle_call* innermost_ = nullptr;
 
-        const task_call* const outer_ = innermost_;
-        const idle_source* const task_;
-        const idle_source* const group_;
-        const idle_source* const scheduler_;
+        const idle_call* const outer_ = innermost_;
+        const std::array<const idle_source*, 3> sources_;
     };
 
 protected:

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// An operation that waits until a task, a group or a scheduler is idle.
+// An operation that waits until an idle source is idle.
 //
 // It goes to its handler (handler_op.hpp) through the queue of the context of the handler's
 // executor; and, if that is not native, from there to the executor.
@@ -15,14 +15,14 @@
 //   finished    delivered    it arrives: its handler is called
 //   finished    destroyed    the context of its handler's executor ends
 //
-// A source becomes idle at the latest when the contexts of its tasks end. So an operation never
+// A source becomes idle at the latest when the contexts of its functions end. So an operation never
 // waits for ever.
 //
 // A cancellation slot leads to the operation by the source and a number, not by its address. So a
 // signal can come at any time, from any thread, also when the operation and the source are gone.
 
-#ifndef ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_OP_HPP
-#define ASIO_WHEEL_DETAIL_SCHEDULER_IDLE_OP_HPP
+#ifndef ASIO_WHEEL_DETAIL_OP_IDLE_OP_HPP
+#define ASIO_WHEEL_DETAIL_OP_IDLE_OP_HPP
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
 #include <asio_wheel/detail/asio/cancellation.hpp>
@@ -32,11 +32,12 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/op/executor_op.hpp>
 #include <asio_wheel/detail/op/handler_op.hpp>
-#include <asio_wheel/detail/scheduler/idle_source.hpp>
+#include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/system_executor.hpp>
@@ -104,7 +105,7 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
     op_type* const op = op_memory<op_type, Handler>::create(std::forward<Handler>(handler),
                                                             way(bound, queue_before(bound)));
     BOOST_ASIO_HANDLER_CREATION(
-        (context_before(bound), *op, "scheduler", source.get(), 0, "async_wait_idle"));
+        (context_before(bound), *op, "idle_source", source.get(), 0, "async_wait_idle"));
     const std::uint64_t id = source ? source->new_id() : 0;
     scope_exit undo([op] { op->destroy(); });
     auto slot = boost::asio::get_associated_cancellation_slot(op->handler());
@@ -122,6 +123,21 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
     } else {
         op->finish({});
     }
+}
+
+/// The same for what has no executor. So the handler must have one.
+template <class Token>
+auto async_idle_wait(std::shared_ptr<idle_source> source, Token&& token) {
+    auto initiation = [source = std::move(source)]<class Handler>(Handler&& handler) {
+        expect_storable<Handler>();
+        static_assert(has_own_executor<std::decay_t<Handler>>,
+                      "asio_wheel: there is no executor to call the handler on. Write "
+                      "bind_executor(executor, handler)");
+        start_idle_op(source, std::decay_t<Handler>(std::forward<Handler>(handler)),
+                      boost::asio::system_executor(), [] {});
+    };
+    return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
+        std::move(initiation), token);
 }
 
 /// Starts it with a handler, by default on `ex`.
