@@ -44,8 +44,8 @@ namespace asio_wheel {
 /// A group neither cancels nor refuses anything: it counts. It costs a lock at the start and at the
 /// end of each operation, and no memory but that of a pointer in the handler.
 ///
-/// Copyable: copies are the same group, and a move is a copy. Handlers may outlive the group. Constructing one allocates; nothing else does,
-/// but async_wait_idle().
+/// Copyable: copies are the same group, and a move is a copy. Handlers may outlive the group.
+/// Constructing one allocates; nothing else does, but async_wait_idle().
 ///
 /// Thread safety. All functions may be called from any thread at any time, but not while this same
 /// object is assigned to.
