@@ -59,6 +59,10 @@ void wait_with_each_kind_of_handler(boost::asio::io_context& context,
     asio_wheel::scheduler tasks(context);
     tasks.schedule_after(std::chrono::seconds(1), [] {});
     tasks.schedule_after("key", std::chrono::seconds(1), [] {});
+    asio_wheel::system_scheduler days(context);
+    days.schedule(asio_wheel::daily(std::chrono::hours(3)), [] {});
+    days.schedule(asio_wheel::monthly(std::chrono::last, std::chrono::hours(3), asio_wheel::utc),
+                  [] {});
     tasks.schedule_at_fixed_rate(std::chrono::seconds(1), std::chrono::seconds(1), [] {});
     asio_wheel::scheduler::group session(tasks);
     session.schedule_after(7, std::chrono::seconds(1), asio_wheel::on_cancel([] {}, [] {}));

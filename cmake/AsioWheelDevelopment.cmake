@@ -10,6 +10,7 @@
 #   // timeout: 600             seconds, instead of the default
 #   // requires: context        needs Boost.Context; skipped with a message if it is missing
 #   // requires: openssl        needs OpenSSL; skipped likewise
+#   // requires: zones          needs the time zones of <chrono> or of date; skipped likewise
 #   // requires: inspector      links the inspector, which is compiled once for all
 #   // pch: off                 compiled without the shared precompiled header
 #   // unity: ...               restricts unity builds: see AsioWheelUnity.cmake
@@ -59,6 +60,34 @@ macro(asio_wheel_find_openssl)
     endif()
 endmacro()
 
+# Adds the target asio_wheel_zones if there are time zones: those of the standard library, or of Howard
+# Hinnant's library date, if that links with the standard library of this build.
+function(asio_wheel_find_zones)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_CXX_STANDARD 20)
+    set(program "int main() { return zones::locate_zone(\"UTC\")->name().empty(); }")
+    check_cxx_source_compiles("#include <chrono>
+        namespace zones = std::chrono;
+        ${program}" ASIO_WHEEL_HAS_CHRONO_ZONES)
+    if(NOT ASIO_WHEEL_HAS_CHRONO_ZONES)
+        find_package(date QUIET)
+        if(NOT TARGET date::date-tz)
+            return()
+        endif()
+        set(CMAKE_REQUIRED_LIBRARIES date::date-tz)
+        check_cxx_source_compiles("#include <date/tz.h>
+            namespace zones = date;
+            ${program}" ASIO_WHEEL_HAS_DATE_ZONES)
+        if(NOT ASIO_WHEEL_HAS_DATE_ZONES)
+            return()
+        endif()
+    endif()
+    add_library(asio_wheel_zones INTERFACE)
+    if(NOT ASIO_WHEEL_HAS_CHRONO_ZONES)
+        target_link_libraries(asio_wheel_zones INTERFACE date::date-tz)
+    endif()
+endfunction()
+
 # asio_wheel_tags(<prefix> <file>) sets <prefix>_labels, _timeout, _requires, _pch and _unity.
 function(asio_wheel_tags prefix file)
     foreach(tag IN ITEMS labels timeout requires pch unity)
@@ -82,6 +111,8 @@ function(asio_wheel_found result name requires)
         message(STATUS "asio_wheel: ${name} skipped, Boost.Context was not found")
     elseif("openssl" IN_LIST requires AND NOT asio_wheel_openssl)
         message(STATUS "asio_wheel: ${name} skipped, OpenSSL was not found")
+    elseif("zones" IN_LIST requires AND NOT TARGET asio_wheel_zones)
+        message(STATUS "asio_wheel: ${name} skipped, neither <chrono> nor date has time zones")
     else()
         set(${result} TRUE PARENT_SCOPE)
     endif()
@@ -97,6 +128,9 @@ function(asio_wheel_executable target)
     endif()
     if("openssl" IN_LIST arg_REQUIRES)
         target_link_libraries(${target} PRIVATE ${asio_wheel_openssl})
+    endif()
+    if("zones" IN_LIST arg_REQUIRES)
+        target_link_libraries(${target} PRIVATE asio_wheel_zones)
     endif()
     if("inspector" IN_LIST arg_REQUIRES)
         target_link_libraries(${target} PRIVATE asio_wheel_compiled_inspector)

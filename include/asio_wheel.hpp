@@ -37,6 +37,7 @@
 
 // The utilities.
 #include <asio_wheel/backoff.hpp>
+#include <asio_wheel/civil_time.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/handler_group.hpp>

@@ -24,7 +24,7 @@ GUIDE = {
     "Utilities": ["guide/sleep", "guide/cancel_after", "guide/timeout", "guide/timeout_stream",
                   "guide/interval", "guide/idle_timer", "guide/heartbeat", "guide/delay_queue",
                   "guide/delayed_operations", "guide/backoff", "guide/scheduler",
-                  "guide/handler_group"],
+                  "guide/civil_time", "guide/handler_group"],
     "In production": ["guide/operations", "guide/inspector", "guide/works_with",
                       "guide/durable_queue", "guide/packages", "reliability"],
     "Questions": ["guide/faq", "parity"],

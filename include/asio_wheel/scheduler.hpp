@@ -278,7 +278,8 @@ using scheduler = basic_scheduler<std::chrono::steady_clock>;
 using scheduler_options = scheduler::options; ///< The options of a scheduler.
 using task_handle = scheduler::handle;        ///< Refers to a task of a scheduler.
 
-/// A scheduler on the system clock: calls come when the wall clock shows their times.
+/// A scheduler on the system clock: calls come when the wall clock shows their times. For times of
+/// day, civil_time.hpp has functions for schedule().
 using system_scheduler = basic_scheduler<std::chrono::system_clock>;
 
 } // namespace asio_wheel
