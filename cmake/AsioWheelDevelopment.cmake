@@ -60,8 +60,8 @@ macro(asio_wheel_find_openssl)
     endif()
 endmacro()
 
-# Adds the target asio_wheel_zones if there are time zones: those of the standard library, or of Howard
-# Hinnant's library date, if that links with the standard library of this build.
+# Adds the target asio_wheel_zones if there are time zones: those of the standard library, or of
+# Howard Hinnant's library date, if that links with the standard library of this build.
 function(asio_wheel_find_zones)
     include(CheckCXXSourceCompiles)
     set(CMAKE_CXX_STANDARD 20)

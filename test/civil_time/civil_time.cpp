@@ -248,6 +248,20 @@ BOOST_AUTO_TEST_CASE(as_shown_is_never_a_time_that_is_skipped_and_both_of_those_
                       "2026-10-26 02:30 +1"}));
 }
 
+BOOST_AUTO_TEST_CASE(
+    as_shown_the_clock_shows_the_first_second_after_a_change_but_not_the_last_one) {
+    const auto two = daily(2h, spring_and_autumn, zone_changes::as_shown);
+    const auto three = daily(3h, spring_and_autumn, zone_changes::as_shown);
+    BOOST_TEST((first(1, two, spring_and_autumn, at(2026y / March / 28, 12h)) ==
+                texts{"2026-03-30 02:00 +2"}));
+    BOOST_TEST((first(1, three, spring_and_autumn, at(2026y / March / 28, 12h)) ==
+                texts{"2026-03-29 03:00 +2"}));
+    BOOST_TEST((first(2, two, spring_and_autumn, at(2026y / October / 24, 12h)) ==
+                texts{"2026-10-25 02:00 +2", "2026-10-25 02:00 +1"}));
+    BOOST_TEST((first(2, three, spring_and_autumn, at(2026y / October / 24, 12h)) ==
+                texts{"2026-10-25 03:00 +1", "2026-10-26 03:00 +1"}));
+}
+
 BOOST_AUTO_TEST_CASE(a_change_at_midnight_takes_no_day_away) {
     // As in São Paulo: at 0:00 to 1:00, and at 0:00 back to 23:00.
     const zone_of_changes zone{
@@ -397,6 +411,17 @@ BOOST_AUTO_TEST_CASE(without_such_a_day_or_beyond_the_clock_there_is_no_next_tim
     BOOST_TEST(!daily(3h, utc)(time_point::max()));
     BOOST_TEST(!daily(3h, spring_and_autumn)(time_point::max() - 1s));
     BOOST_TEST((daily(3h, utc)(time_point::min()) > time_point::min()));
+}
+
+// For a clock with a longer range than that of this system may have.
+BOOST_AUTO_TEST_CASE(rules_are_for_the_years_from_1_to_9999) {
+    const auto next = [](sys_seconds t) {
+        return detail::next_time(detail::every_day(), 3h, utc, false, t);
+    };
+    BOOST_TEST((next(sys_seconds::min()) == at(1y / January / 1, 3h)));
+    BOOST_TEST((next(at(9999y / December / 29, 3h)) == at(9999y / December / 30, 3h)));
+    BOOST_TEST(!next(at(9999y / December / 31, 3h)));
+    BOOST_TEST(!next(sys_seconds::max()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

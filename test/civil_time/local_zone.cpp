@@ -130,9 +130,11 @@ BOOST_AUTO_TEST_CASE(without_a_zone_a_rule_is_in_that_of_the_system, *only_if(ha
 
 BOOST_AUTO_TEST_CASE(the_systems_zone_has_an_answer_for_all_times) {
     for (const sys_seconds t : {sys_seconds(), sys_seconds(sys_days(1900y / 1 / 1)),
-                                sys_seconds(sys_days(9999y / 12 / 31))}) {
+                                sys_seconds(sys_days(9999y / 12 / 31)),
+                                sys_seconds(sys_seconds::max().time_since_epoch() / 2)}) {
         const auto period = local_zone().get_info(t);
         BOOST_TEST((period.begin <= t && t < period.end));
+        BOOST_TEST((period.offset < 24h && period.offset > -24h));
     }
 }
 
