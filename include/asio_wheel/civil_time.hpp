@@ -14,6 +14,7 @@
 
 #include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/civil_time/days.hpp>
+#include <asio_wheel/detail/civil_time/misuse.hpp>
 #include <asio_wheel/detail/civil_time/next_time.hpp>
 #include <asio_wheel/detail/civil_time/zone.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
@@ -65,9 +66,9 @@ public:
 
     // For a number. The compiler says why not.
     template <class Number>
-        requires std::is_arithmetic_v<Number>
+        requires detail::invalid_number<Number>
     constexpr time_of_day(Number) {
-        static_assert(!std::is_arithmetic_v<Number>,
+        static_assert(!detail::invalid_number<Number>,
                       "asio_wheel: a number has no unit and is no time of day. Write 3h, or "
                       "3h + 30min");
     }
@@ -102,9 +103,9 @@ public:
 
     // For a number. The compiler says why not.
     template <class Number>
-        requires std::is_arithmetic_v<Number>
+        requires detail::invalid_number<Number>
     constexpr days_of_week(Number) {
-        static_assert(!std::is_arithmetic_v<Number>,
+        static_assert(!detail::invalid_number<Number>,
                       "asio_wheel: a number is no day of the week. Write std::chrono::Monday");
     }
 
@@ -200,7 +201,7 @@ concept civil_zone =
 /// When the wall clock is set. The time after a call is later than that call's, and later than now.
 /// So the same time is never called twice, however often the clock shows it. If the clock is set
 /// back, there is no call until it comes to the time that is next. If it is set forward over one
-/// time or several, there is one call, and so there is if the process did not run meanwhile.
+/// time or several, there is one call; so there is after a suspend.
 ///
 /// A small value: copied as its `Days` and its `Zone` are, and compared, if these can be. Allocates
 /// nothing.
@@ -240,9 +241,9 @@ public:
 
     // For times of another clock. The compiler says why not.
     template <class Clock, class Duration, class... More>
-        requires(!std::same_as<Clock, std::chrono::system_clock>)
+        requires detail::invalid_clock<Clock>
     auto operator()(const std::chrono::time_point<Clock, Duration>&, const More&...) const {
-        static_assert(std::same_as<Clock, std::chrono::system_clock>,
+        static_assert(!detail::invalid_clock<Clock>,
                       "asio_wheel: these are times of the wall clock. Write "
                       "asio_wheel::system_scheduler, which counts by it");
     }

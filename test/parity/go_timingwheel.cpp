@@ -4,6 +4,7 @@
 // The features of github.com/RussellLuo/timingwheel: TimingWheel with AfterFunc, ScheduleFunc and
 // Stop, Timer.Stop, and its package delayqueue.
 
+#include <asio_wheel/civil_time.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/scheduler.hpp>
 
@@ -127,6 +128,10 @@ BOOST_FIXTURE_TEST_CASE(a_plan_may_follow_the_calendar, wall_time) {
     }
     BOOST_TEST((calls[2] - calls[0] == 48h));
     handle.cancel();
+    // The same.
+    const auto noons = tasks.schedule(asio_wheel::daily(12h, asio_wheel::utc), [] {});
+    BOOST_TEST((noons.expiry() == calls[2] + 24h));
+    noons.cancel();
 }
 
 BOOST_FIXTURE_TEST_CASE(a_function_may_be_called_at_a_date, wall_time) {

@@ -3,6 +3,7 @@
 
 // The features of the JDK's java.util.Timer and TimerTask.
 
+#include <asio_wheel/civil_time.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -126,6 +127,28 @@ BOOST_FIXTURE_TEST_CASE(a_fixed_rate_may_begin_at_a_date, wall_time) {
     }
     BOOST_TEST(take_log() == "xxx");
     BOOST_TEST((h.expiry() == midnight + 3 * 24h));
+    h.cancel();
+}
+
+BOOST_FIXTURE_TEST_CASE(a_time_of_day_stays_that_when_a_zone_changes_its_clock, wall_time) {
+    // A zone that changes its clock by an hour, the day after tomorrow at midnight.
+    struct changing_zone {
+        std::chrono::sys_seconds change;
+
+        [[nodiscard]] asio_wheel::zone_period get_info(std::chrono::sys_seconds t) const {
+            using time = std::chrono::sys_seconds;
+            return t < change ? asio_wheel::zone_period{(time::min)(), change, 1h}
+                              : asio_wheel::zone_period{change, (time::max)(), 2h};
+        }
+    };
+    const auto today = std::chrono::floor<std::chrono::days>(now());
+    const changing_zone zone{today + 48h};
+    const auto h = tasks.schedule(asio_wheel::daily(9h, zone), note("x"));
+    pass(today + 32h - now()); // Tomorrow at 9:00 in the zone. Today's may have passed.
+    static_cast<void>(take_log());
+    BOOST_TEST((h.expiry() == today + 48h + 7h)); // 23 hours later it is 9:00 again.
+    pass(23h);
+    BOOST_TEST(take_log() == "x");
     h.cancel();
 }
 
