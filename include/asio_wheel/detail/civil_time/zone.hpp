@@ -19,9 +19,9 @@ namespace asio_wheel {
 /// A period in which the offset of a zone is the same: what get_info() of a zone returns. The next
 /// period may have this offset, too.
 struct zone_period {
-    std::chrono::sys_seconds begin; ///< The first second.
-    std::chrono::sys_seconds end;   ///< The first second of the next one.
-    std::chrono::seconds offset;    ///< What the zone's clock shows is so much later than UTC.
+    std::chrono::sys_seconds begin; ///< The first second; min() if there is none.
+    std::chrono::sys_seconds end; ///< The first second of the next period; max() if there is none.
+    std::chrono::seconds offset;  ///< What the zone's clock shows is so much later than UTC.
 };
 
 namespace detail {
