@@ -64,8 +64,6 @@ struct zone_of_changes {
         }
         return p;
     }
-    friend bool operator==(const zone_of_changes& a, const zone_of_changes& b) { return &a == &b; }
-
     std::chrono::seconds first;
     std::vector<change> changes;
 };

@@ -5,6 +5,7 @@
 // docs/vocabulary.md has the table.
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/civil_time.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/delayed_operations.hpp>
 #include <asio_wheel/heartbeat.hpp>
@@ -28,6 +29,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -101,6 +103,12 @@ concept can_become_idle = requires(Utility& u) {
     u.async_wait_idle(asio::use_awaitable);
 };
 
+template <class Rule>
+concept says_what_is_next = requires(const Rule& next, std::chrono::system_clock::time_point t) {
+    { next(t) } -> std::same_as<std::optional<std::chrono::system_clock::time_point>>;
+    { next(t, t) } -> std::same_as<std::optional<std::chrono::system_clock::time_point>>;
+};
+
 using scheduler = scheduler_on<asio::any_io_executor>;
 using queue = queue_on<asio::any_io_executor>;
 using operations = operations_on<asio::any_io_executor>;
@@ -171,6 +179,7 @@ BOOST_AUTO_TEST_CASE(the_same_verbs_have_the_same_results) {
     static_assert(tells_what_is_pending<asio_wheel::wheel_service<>>);
     static_assert(tells_what_is_pending<operations>);
     static_assert(tells_what_is_pending<scheduler>);
+    static_assert(says_what_is_next<decltype(asio_wheel::daily(0s))>);
     static_assert(can_be_closed<queue>);
     static_assert(can_be_closed<scheduler>);
     static_assert(can_become_idle<scheduler>);
