@@ -212,10 +212,11 @@ class civil_times {
     static_assert(std::predicate<const Days&, std::chrono::year_month_day>,
                   "asio_wheel: the days are a function of a std::chrono::year_month_day, which "
                   "returns whether it is one of them");
-    static_assert(civil_zone<Zone>,
-                  "asio_wheel: this is no time zone. Write std::chrono::locate_zone(\"…\"), which "
-                  "returns a pointer, the same of date, asio_wheel::utc, fixed_offset(2h), or "
-                  "local_zone()");
+    static_assert(
+        civil_zone<Zone>,
+        "asio_wheel: this is no time zone. Write std::chrono::locate_zone(\"Europe/Berlin\"), "
+        "which returns a pointer, the same of date, asio_wheel::utc, fixed_offset(2h), or "
+        "local_zone()");
 
 public:
     using time_point = std::chrono::system_clock::time_point; ///< On the wall clock.
