@@ -20,6 +20,7 @@ export namespace asio_wheel {
 using asio_wheel::all_wait_kinds;
 using asio_wheel::append_openmetrics;
 using asio_wheel::associated_tag;
+using asio_wheel::async_retry;
 using asio_wheel::async_sleep_for;
 using asio_wheel::async_sleep_until;
 using asio_wheel::attempt;
@@ -85,6 +86,8 @@ using asio_wheel::partial_timeout;
 using asio_wheel::pending_wait;
 using asio_wheel::random_phase;
 using asio_wheel::recent_lateness;
+using asio_wheel::retry_options;
+using asio_wheel::retry_pause;
 using asio_wheel::scale_idle_timers;
 using asio_wheel::scheduler;
 using asio_wheel::scheduler_options;

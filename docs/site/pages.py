@@ -23,7 +23,7 @@ GUIDE = {
                "guide/wheel", "guide/testing"],
     "Utilities": ["guide/sleep", "guide/cancel_after", "guide/timeout", "guide/timeout_stream",
                   "guide/interval", "guide/idle_timer", "guide/heartbeat", "guide/delay_queue",
-                  "guide/delayed_operations", "guide/backoff", "guide/scheduler",
+                  "guide/delayed_operations", "guide/backoff", "guide/retry", "guide/scheduler",
                   "guide/civil_time", "guide/handler_group"],
     "In production": ["guide/operations", "guide/inspector", "guide/works_with",
                       "guide/durable_queue", "guide/packages", "reliability"],

@@ -211,10 +211,10 @@ public:
 /// waits for. `bind_executor(strand, tag("login", handler))` has the tag, too; a handler in an
 /// `any_completion_handler` has none.
 ///
-/// Operations of several waits have it in each: those of intervals, heartbeats and idle timers. A
-/// scheduler takes `tag(name, f)` in place of a function. The deadline of a stream has the tag of
-/// the operation that made the stream wait. All elements of a delay_queue share one wait, without a
-/// tag.
+/// Operations of several waits have it in each: those of intervals, heartbeats and idle timers, and
+/// async_retry(). A scheduler takes `tag(name, f)` in place of a function. The deadline of a stream
+/// has the tag of the operation that made the stream wait. All elements of a delay_queue share one
+/// wait, without a tag.
 ///
 ///     timer.async_wait(asio_wheel::tag("session idle", [](auto ec) { … }));
 template <class Token>

@@ -16,7 +16,8 @@ namespace asio_wheel {
 /// What a wait on a wheel is part of, and what it means that something of this kind has expired.
 enum class wait_kind : std::uint8_t {
     timer,     ///< `async_wait()` of a timer. Its time has come.
-    sleep,     ///< `async_sleep_for()` or `async_sleep_until()`. Its time has come.
+    sleep,     ///< `async_sleep_for()` or `async_sleep_until()`, or a pause of `async_retry()`. Its
+               ///< time has come.
     timeout,   ///< A deadline of an operation: `timeout()`, `cancel_after()` and their relatives,
                ///< delayed_operations. It has passed before the operation ended.
     interval,  ///< A tick of an interval. (One that skips missed ticks may run more often.)

@@ -14,6 +14,7 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
+#include <asio_wheel/retry.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
 
@@ -670,6 +671,55 @@ BOOST_AUTO_TEST_CASE(a_beat_that_takes_the_place_of_another) {
             first.expected = aborted;
         }
         w.run();
+    });
+}
+
+// ---- Trying again
+
+// Each try takes too long.
+template <class Handler>
+void try_three_times(world& w, Handler handler) {
+    const auto slow = [&w](auto token) { return async_sleep_for(w.ctx(), 1h, std::move(token)); };
+    asio_wheel::async_retry(w.ctx(), slow,
+                            {.max_tries = 3, .try_timeout = 3ms, .pauses = {.initial = 5ms}},
+                            std::move(handler));
+}
+
+BOOST_AUTO_TEST_CASE(trying_again) {
+    each_failure([](world& w) {
+        w.steady();
+        outcome& o = expect_with_deadline(w, asio_wheel::error::timed_out);
+        w.start(o, [&](auto h) { try_three_times(w, std::move(h)); });
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(trying_again_with_an_allocator) {
+    allocations count;
+    each_failure([&](world& w) {
+        w.steady();
+        outcome& o = expect_with_deadline(w, asio_wheel::error::timed_out);
+        w.start(o, [&](auto h) {
+            try_three_times(w, asio::bind_allocator(counting_allocator<>(count), std::move(h)));
+        });
+        w.run();
+    });
+    BOOST_TEST(count.live == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_what_is_tried_again) {
+    each_failure([](world& w) {
+        w.steady();
+        asio::cancellation_signal signal;
+        for (const int when : {1, 5}) { // In the first try; in the first pause.
+            outcome& o = expect_with_deadline(w, aborted);
+            w.start(o, [&](auto h) {
+                try_three_times(w, asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+            });
+            w.pass(when);
+            signal.emit(asio::cancellation_type::terminal);
+            w.run();
+        }
     });
 }
 

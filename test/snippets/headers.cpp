@@ -63,6 +63,32 @@ BOOST_FIXTURE_TEST_CASE(backoff_before_the_next_attempt, snippet_world) {
 
 } // namespace backoff
 
+namespace retry {
+
+asio::awaitable<void> shown(tcp::socket& socket, const tcp::endpoint& peer) {
+    const auto ex = co_await this_coro::executor;
+#include "include/asio_wheel/retry.hpp/const_auto_connect_auto.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(connecting_at_the_first_try, snippet_world) {
+    tcp::acceptor acceptor(ctx, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    tcp::socket socket(ctx);
+    begin(shown(socket, acceptor.local_endpoint()));
+    while (!over) {
+        ctx.run_one();
+    }
+    BOOST_TEST(error == error_code());
+    BOOST_TEST(socket.is_open());
+}
+
+BOOST_AUTO_TEST_CASE(options_with_a_predicate) {
+#include "include/asio_wheel/retry.hpp/const_auto_if_refused_error_code.inc"
+    BOOST_TEST(options.retry_if(asio::error::connection_refused));
+    BOOST_TEST(!options.retry_if(asio::error::connection_reset));
+}
+
+} // namespace retry
+
 namespace basic_waitable_timer {
 
 asio::awaitable<void> shown() {

@@ -15,6 +15,7 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/cancellation_type.hpp>
 
+#include <concepts>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -68,15 +69,21 @@ inline void slot_target::disconnect_slot() noexcept {
     }
 }
 
-/// The function in the slot: calls abort(op).
+/// The function in the slot: calls abort(op), or abort(op, type) if an operation asks for it.
 template <class Op, class Abort>
 class slot_function : public slot_link {
 public:
     slot_function(Op& op, Abort abort) noexcept : slot_link(op), abort_(abort) {}
 
     void operator()(boost::asio::cancellation_type type) noexcept {
-        if (target() != nullptr && aborts(type)) {
-            abort_(static_cast<Op&>(*target()));
+        if (target() == nullptr || !aborts(type)) {
+            return;
+        }
+        Op& op = static_cast<Op&>(*target());
+        if constexpr (std::invocable<Abort&, Op&, boost::asio::cancellation_type>) {
+            abort_(op, type);
+        } else {
+            abort_(op);
         }
     }
 
@@ -85,7 +92,8 @@ private:
 };
 
 /// Connects an operation with the slot of its handler, if that has one. Until the operation is
-/// disconnected, the slot calls abort(op). If this throws, the operation is destroyed.
+/// disconnected, the slot calls abort(op), or abort(op, type). If this throws, the operation is
+/// destroyed.
 template <class Op, class Handler, class Abort>
 void connect_slot(Op& op, const Handler& handler, Abort abort) {
     scope_exit undo([&op] { op.destroy(); });

@@ -6,6 +6,8 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_ON_CANCEL_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_ON_CANCEL_HPP
 
+#include <asio_wheel/detail/asio/awaitable.hpp>
+
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -46,11 +48,6 @@ decltype(auto) call_with_handle(F& f, const Handle& h) {
 template <class F, class Handle>
 using result_with_handle =
     decltype(call_with_handle(std::declval<F&>(), std::declval<const Handle&>()));
-
-template <class T>
-inline constexpr bool is_awaitable = false;
-template <class T, class Executor>
-inline constexpr bool is_awaitable<boost::asio::awaitable<T, Executor>> = true;
 
 /// A coroutine that can be spawned on the executor of a scheduler.
 template <class T>
