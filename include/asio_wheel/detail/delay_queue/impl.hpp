@@ -27,11 +27,12 @@
 #include <asio_wheel/detail/asio/op_memory.hpp>
 #include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/delay_queue/pop_op.hpp>
-#include <asio_wheel/detail/delay_queue/queue_driver.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/op/executor_op.hpp>
 #include <asio_wheel/detail/op/handler_op.hpp>
+#include <asio_wheel/detail/op/queue_driver.hpp>
 #include <asio_wheel/detail/op/slot_link.hpp>
+#include <asio_wheel/detail/op/waiting_op.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
@@ -64,6 +65,8 @@ public:
     using entry = delay_queue_entry<T, Clock>;
     using time_point = typename Clock::time_point;
     using executor_type = Executor;
+    using waiter = pop_op<entry>;
+    static constexpr wait_kind kind_of_wait = wait_kind::queue;
     using elements = delayed_elements<T, time_point, steady_clock<Clock>>;
 
     delay_queue_impl(const executor_type& ex, const delay_queue_options& options)
@@ -167,7 +170,7 @@ public:
     [[nodiscard]] bool closed() const noexcept { return closed_; }
 
 private:
-    using pop = pop_op<entry>;
+    using pop = waiter;
     using element = typename elements::element;
     using driver = queue_driver<delay_queue_impl>;
     friend driver;
@@ -326,7 +329,7 @@ private:
 
     // The context ends. The handler of a pop may own the queue, so this is the last thing to be
     // done with it.
-    void destroy_pops() noexcept {
+    void destroy_waiting() noexcept {
         wait_pending_ = false;
         destroy_all(pops_);
     }
@@ -335,7 +338,7 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     std::size_t max_pending_; // 0 is no limit.
     elements elements_;
-    pop_list<entry> pops_; // Those that wait, in the order in which they were started.
+    waiting_list<pop> pops_; // Those that wait, in the order in which they were started.
     std::shared_ptr<driver> driver_;
     bool wait_pending_ = false; // A wait on timer_ is pending, and its handler will call on_wait().
     bool closed_ = false;

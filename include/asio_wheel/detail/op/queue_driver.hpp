@@ -1,13 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The driver of a delay queue: calls the queue on its executor, when the time of the next element
-// has come, or when there is another slice of work. It also dispatches finished pops there, one by
-// one, if that executor is a strand or of an unknown kind.
+// The driver of an object in which operations wait in a queue, such as a delay queue: calls the
+// object on its executor, when the time of the next one has come, or when there is another slice of
+// work. It also dispatches finished operations there, one by one, if that executor is a strand or
+// of an unknown kind.
 //
-// A pop that has started must not fail because there is no memory. So
+// An operation that has started must not fail because there is no memory. So
 //
-//  - the wait for the next element, which is started again and again, uses the same block of memory
+//  - the wait for the next time, which is started again and again, uses the same block of memory
 //    again and again;
 //  - if the wait cannot be started, the driver takes turns in the context's queue until it can;
 //  - a turn needs no memory, because the driver itself is the operation in the context's queue.
@@ -26,15 +27,15 @@
 // All members are used on the queue's executor only; but run() is called by the context's queue,
 // and reads const members.
 
-#ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_QUEUE_DRIVER_HPP
-#define ASIO_WHEEL_DETAIL_DELAY_QUEUE_QUEUE_DRIVER_HPP
+#ifndef ASIO_WHEEL_DETAIL_OP_QUEUE_DRIVER_HPP
+#define ASIO_WHEEL_DETAIL_OP_QUEUE_DRIVER_HPP
 
 #include <asio_wheel/detail/asio/context_queue.hpp>
 #include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/asio/kept_memory.hpp>
 #include <asio_wheel/detail/asio/op_memory.hpp>
-#include <asio_wheel/detail/delay_queue/pop_op.hpp>
 #include <asio_wheel/detail/op/executor_op.hpp>
+#include <asio_wheel/detail/op/waiting_op.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <boost/assert.hpp>
@@ -48,13 +49,13 @@
 namespace asio_wheel::detail {
 
 /// Calls queue.on_wait(error) when a wait has ended, queue.on_turn() when a turn has come, and
-/// queue.destroy_pops() if the context ends first.
+/// queue.destroy_waiting() if the context ends first. `Queue` names the type of its operations,
+/// `waiter`, and the kind of its waits.
 template <class Queue>
 class queue_driver final : public executor_op,
                            public std::enable_shared_from_this<queue_driver<Queue>> {
     using executor_type = typename Queue::executor_type;
-    using pop = pop_op<typename Queue::entry>;
-    using pops = pop_list<typename Queue::entry>;
+    using waiter = typename Queue::waiter;
 
 public:
     queue_driver(Queue& queue, const executor_type& ex)
@@ -66,7 +67,7 @@ public:
     /// The queue of the context.
     [[nodiscard]] context_queue context() const noexcept { return context_; }
 
-    /// Called when the delay queue is destroyed.
+    /// Called when the queue is destroyed, or does without the driver.
     void disconnect() noexcept { queue_ = nullptr; }
 
     /// Starts a wait. If this throws, there is none.
@@ -87,14 +88,14 @@ public:
     }
     [[nodiscard]] bool turn_requested() const noexcept { return turn_requested_; }
 
-    /// The way of a pop whose handler is called on the queue's executor, if that is not native.
-    /// Finished pops are dispatched there one by one, in the order in which they were finished.
+    /// The way of an operation whose handler is called on the queue's executor, if that is not
+    /// native. Finished operations are dispatched there one by one, in the order in which they were finished.
     class way {
     public:
         explicit way(queue_driver& driver) : driver_(driver), work_(track_work(driver.executor_)) {}
 
-        void post(pop& p) noexcept { driver_.dispatch(p); }
-        [[nodiscard]] bool arrives(const pop&) const noexcept { return true; }
+        void post(waiter& w) noexcept { driver_.dispatch(w); }
+        [[nodiscard]] bool arrives(const waiter&) const noexcept { return true; }
 
     private:
         queue_driver& driver_;
@@ -107,7 +108,7 @@ private:
     class wait_handler {
     public:
         using allocator_type = kept_memory_allocator<void, block_allocator<void>>;
-        static constexpr wait_kind kind_of_wait = wait_kind::queue;
+        static constexpr wait_kind kind_of_wait = Queue::kind_of_wait;
 
         wait_handler(std::shared_ptr<queue_driver> driver, std::uint64_t number) noexcept
             : driver_(std::move(driver)), number_(number) {}
@@ -115,7 +116,7 @@ private:
         wait_handler& operator=(wait_handler&&) = delete;
         ~wait_handler() {
             if (driver_ != nullptr && driver_->is_current(number_)) {
-                driver_->queue_->destroy_pops();
+                driver_->queue_->destroy_waiting();
             }
         }
 
@@ -139,9 +140,9 @@ private:
         return queue_ != nullptr && number == wait_number_;
     }
 
-    void dispatch(pop& p) noexcept {
-        p.move_to(executor_op::location::queue);
-        finished_.push_back(p);
+    void dispatch(waiter& w) noexcept {
+        w.move_to(executor_op::location::queue);
+        finished_.push_back(w);
         post_turn();
     }
 
@@ -165,14 +166,14 @@ private:
         }
     }
 
-    // Delivers one pop, or calls the queue for one slice. If there is more to do, that is posted
+    // Delivers one operation, or calls the queue for one slice. If there is more to do, that is posted
     // first: a handler may throw.
     void on_executor() {
         const std::shared_ptr<queue_driver> self(std::move(self_));
         BOOST_ASSERT(self != nullptr);
         move_to(location::owner);
         if (!finished_.empty()) {
-            pop& first = finished_.front();
+            waiter& first = finished_.front();
             finished_.pop_front();
             if (!finished_.empty() || turn_requested_) {
                 post_turn();
@@ -187,14 +188,14 @@ private:
         }
     }
 
-    // The context ends before the driver's turn has come. The handler of a pop may own the queue.
+    // The context ends before the driver's turn has come. The handler of an operation may own the queue.
     void on_context_end() noexcept {
         const std::shared_ptr<queue_driver> self(std::move(self_));
         move_to(location::owner);
         turn_requested_ = false;
         destroy_all(finished_);
         if (queue_ != nullptr) {
-            queue_->destroy_pops();
+            queue_->destroy_waiting();
         }
     }
 
@@ -203,7 +204,7 @@ private:
     const bool native_;
     const context_queue context_;
     std::uint64_t wait_number_ = 0; // Of the last wait that was started or ignored.
-    pops finished_;                 // Pops to be dispatched.
+    waiting_list<waiter> finished_; // Operations to be dispatched.
     bool turn_requested_ = false;   // A call of on_turn() is to be made.
     std::shared_ptr<queue_driver> self_;
     kept_memory<block_allocator<void>> wait_memory_{block_allocator<void>()};
