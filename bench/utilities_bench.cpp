@@ -22,6 +22,7 @@
 
 #include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/delay_queue.hpp>
+#include <asio_wheel/rate_limiter.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -30,6 +31,7 @@
 
 #include <benchmark/benchmark.h>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #if __has_include(<boost/asio/cancel_after.hpp>)
 #include <boost/asio/cancel_after.hpp>
@@ -38,13 +40,17 @@
 #define BENCH_HAS_CANCEL_AFTER 0
 #endif
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -303,6 +309,155 @@ void add_queues(std::size_t n) {
     }
 }
 
+// ---- Rate limiters
+
+// What one writes with Asio: a number of tokens, a timer, and those who wait.
+class hand_written_limiter {
+public:
+    hand_written_limiter(asio::io_context& context, double per_second, double burst)
+        : rate_(per_second), burst_(burst), tokens_(burst), timer_(context) {}
+
+    bool try_acquire(double n = 1) {
+        if (!waiting_.empty()) {
+            return false;
+        }
+        refill();
+        if (tokens_ < n) {
+            return false;
+        }
+        tokens_ -= n;
+        return true;
+    }
+
+    template <class Handler>
+    void async_acquire(double n, Handler handler) {
+        if (try_acquire(n)) {
+            asio::post(timer_.get_executor(),
+                       [h = std::move(handler)]() mutable { h(bench::error_code()); });
+            return;
+        }
+        waiting_.emplace_back(n, std::move(handler));
+        if (waiting_.size() == 1) {
+            wait();
+        }
+    }
+
+private:
+    using clock = std::chrono::steady_clock;
+
+    void refill() {
+        const auto now = clock::now();
+        const std::chrono::duration<double> passed = now - last_;
+        tokens_ = std::min(burst_, tokens_ + passed.count() * rate_);
+        last_ = now;
+    }
+
+    void wait() {
+        const double missing = waiting_.front().first - tokens_;
+        timer_.expires_after(std::chrono::duration_cast<clock::duration>(
+            std::chrono::duration<double>(missing / rate_)));
+        timer_.async_wait([this](const bench::error_code& ec) {
+            if (ec) {
+                return;
+            }
+            refill();
+            while (!waiting_.empty() && tokens_ >= waiting_.front().first) {
+                const auto first = std::move(waiting_.front());
+                waiting_.pop_front();
+                tokens_ -= first.first;
+                first.second(bench::error_code());
+            }
+            if (!waiting_.empty()) {
+                wait();
+            }
+        });
+    }
+
+    double rate_;
+    double burst_;
+    double tokens_;
+    clock::time_point last_ = clock::now();
+    asio::steady_timer timer_;
+    std::deque<std::pair<double, std::function<void(const bench::error_code&)>>> waiting_;
+};
+
+// Two limiters each: one that always has tokens, and one that gives one each microsecond.
+template <class Limiter>
+std::unique_ptr<Limiter> make_limiter(asio::io_context& context, bool scarce) {
+    const std::uint64_t rate = scarce ? 1'000'000 : 1'000'000'000;
+    const std::uint64_t burst = scarce ? 100 : 1'000'000'000;
+    if constexpr (std::is_same_v<Limiter, hand_written_limiter>) {
+        return std::make_unique<Limiter>(context, static_cast<double>(rate),
+                                         static_cast<double>(burst));
+    } else {
+        return std::make_unique<Limiter>(
+            context, asio_wheel::rate_limiter_options{.rate = {rate}, .burst = burst});
+    }
+}
+
+// `n` limiters in turn, as for so many clients.
+template <class Limiter>
+void try_limiters(benchmark::State& state, std::size_t n) {
+    constexpr std::size_t count = 1'000'000;
+    asio::io_context context;
+    std::vector<std::unique_ptr<Limiter>> limiters;
+    for (std::size_t i = 0; i < n; ++i) {
+        limiters.push_back(make_limiter<Limiter>(context, false));
+    }
+    for (auto _ : state) {
+        std::size_t taken = 0;
+        const bench::stopwatch<process_clock> watch;
+        for (std::size_t i = 0; i < count; ++i) {
+            taken += limiters[i % n]->try_acquire() ? 1 : 0;
+        }
+        state.SetIterationTime(watch.seconds());
+        bench::require(taken == count, "a token is missing");
+    }
+    state.counters["op"] = bench::per_operation(count);
+}
+
+template <class Limiter>
+struct taker {
+    void operator()(const bench::error_code& ec = {}) {
+        bench::require(!ec, "an acquire ended early");
+        if (*left != 0) {
+            --*left;
+            limiter->async_acquire(1, taker(*this));
+        }
+    }
+    Limiter* limiter;
+    std::size_t* left;
+};
+
+// `n` that take one token after the other. If there are too few, most of them wait.
+template <class Limiter>
+void acquire_tokens(benchmark::State& state, std::size_t n, bool scarce) {
+    constexpr std::size_t count = 200'000;
+    asio::io_context context;
+    for (auto _ : state) {
+        const auto limiter = make_limiter<Limiter>(context, scarce);
+        std::size_t left = count;
+        state.SetIterationTime(seconds(bench::run(context, [&] {
+            for (std::size_t i = 0; i < n; ++i) {
+                taker<Limiter>{limiter.get(), &left}();
+            }
+        })));
+    }
+    state.counters["op"] = bench::per_operation(count);
+}
+
+template <class Limiter>
+void add_limiter(const char* name) {
+    for (const std::size_t n : {1U, 1'000'000U}) {
+        bench::add("utilities/limiter_try", name, n,
+                   [n](auto& state) { try_limiters<Limiter>(state, n); });
+    }
+    bench::add("utilities/limiter_acquire", name, 100,
+               [](auto& state) { acquire_tokens<Limiter>(state, 100, false); });
+    bench::add("utilities/limiter_wait", name, 100,
+               [](auto& state) { acquire_tokens<Limiter>(state, 100, true); });
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -322,5 +477,9 @@ int main(int argc, char** argv) {
         bench::add("utilities/sleep", bench::ours, n, [n](auto& state) { sleep(state, n); });
     }
     add_queues(1'000'000);
+    add_limiter<
+        asio_wheel::basic_rate_limiter<std::chrono::steady_clock, asio::io_context::executor_type>>(
+        bench::ours);
+    add_limiter<hand_written_limiter>("asio");
     return bench::run_benchmarks(argc, argv);
 }

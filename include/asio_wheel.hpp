@@ -44,6 +44,7 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
+#include <asio_wheel/rate_limiter.hpp>
 #include <asio_wheel/retry.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/timeout_stream.hpp>

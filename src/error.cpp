@@ -30,6 +30,8 @@ const char* message_of(error e) noexcept {
         return "The scheduler was stopped";
     case error::scheduler_full:
         return "The scheduler is full";
+    case error::limiter_closed:
+        return "The rate limiter was closed";
     }
     return "Unknown asio_wheel error";
 }

@@ -38,6 +38,9 @@ enum class error {
 
     /// The scheduler has scheduler_options::max_pending tasks already. Try again when one is over.
     scheduler_full = 7,
+
+    /// The rate limiter was closed, and gives no more tokens.
+    limiter_closed = 8,
 };
 
 /// The category of asio_wheel::error, named "asio_wheel".

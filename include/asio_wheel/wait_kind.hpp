@@ -24,7 +24,8 @@ enum class wait_kind : std::uint8_t {
     scheduler, ///< A time of a scheduler's task. (A task that has missed some may run more often.)
     idle,      ///< An idle timer has reported idleness. To look after a touch does not count.
     heartbeat, ///< A heartbeat has reported that it is time to send, or that the peer is dead.
-    queue,     ///< An element of a delay_queue was delivered to `async_pop()`.
+    queue,     ///< An element of a delay_queue was delivered to `async_pop()`, or tokens of a
+               ///< rate_limiter to an `async_acquire()` that has waited.
     stream ///< A deadline of a timeout_stream has passed: it was closed. An operation that begins
            ///< later counts, too.
 };

@@ -14,6 +14,7 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
+#include <asio_wheel/rate_limiter.hpp>
 #include <asio_wheel/retry.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -720,6 +721,63 @@ BOOST_AUTO_TEST_CASE(cancelling_what_is_tried_again) {
             signal.emit(asio::cancellation_type::terminal);
             w.run();
         }
+    });
+}
+
+// ---- Rate limiters
+
+using limiter = asio_wheel::basic_rate_limiter<world_clock>;
+
+// Without memory for the first wait, there is no operation.
+outcome& acquire(world& w, limiter& l, const error_code& ec = success) {
+    outcome& o = w.expect(ec);
+    w.start(o, [&](auto h) { l.async_acquire(2, std::move(h)); });
+    return o;
+}
+
+BOOST_AUTO_TEST_CASE(acquiring) {
+    each_failure([](world& w) {
+        limiter l = w.call([&] { return limiter(w.ctx(), {.rate = {1, 3ms}, .burst = 2}); });
+        acquire(w, l); // At once.
+        acquire(w, l);
+        acquire(w, l);
+        w.pass(3);
+        w.call([&] { l.rate({1, 2ms}); });
+        w.run();
+        acquire(w, l);
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(acquiring_on_a_strand) {
+    each_failure([](world& w) {
+        w.ends_without_memory = false;
+        const auto strand = w.strand();
+        asio_wheel::basic_rate_limiter<world_clock, reliable_strand> l = w.call([&] {
+            return asio_wheel::basic_rate_limiter<world_clock, reliable_strand>(
+                strand, {.rate = {1, 3ms}, .burst = 2});
+        });
+        for (int i = 0; i < 3; ++i) {
+            w.start(w.expect(), [&](auto h) { l.async_acquire(2, std::move(h)); });
+        }
+        w.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(cancelling_those_who_wait_for_tokens) {
+    each_failure([](world& w) {
+        asio::cancellation_signal signal;
+        limiter l = w.call([&] { return limiter(w.ctx(), {.rate = {1, 30ms}, .burst = 2}); });
+        acquire(w, l);
+        w.start(w.expect(aborted), [&](auto h) {
+            l.async_acquire(2, asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+        });
+        acquire(w, l, aborted);
+        w.pass(1);
+        signal.emit(asio::cancellation_type::terminal);
+        w.pass(1);
+        l.cancel();
+        w.run();
     });
 }
 

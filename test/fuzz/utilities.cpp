@@ -9,6 +9,7 @@
 #include "support/delayed_operations_episode.hpp"
 #include "support/idle_episode.hpp"
 #include "support/interval_episode.hpp"
+#include "support/rate_limiter_episode.hpp"
 #include "support/run_episode.hpp"
 #include "support/scheduler_episode.hpp"
 #include "support/timeout_episode.hpp"
@@ -22,7 +23,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace asio_wheel::test;
     bytes input(std::span(data, size), bytes_for_the_end);
-    switch (input.below(8)) {
+    switch (input.below(9)) {
     case 0:
         run_episode<delay_queue_episode>(input);
         break;
@@ -43,6 +44,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         break;
     case 6:
         run_episode<timeout_stream_episode>(input);
+        break;
+    case 7:
+        run_episode<rate_limiter_episode>(input);
         break;
     default:
         run_episode<delayed_operations_episode>(input);

@@ -22,7 +22,7 @@ using boost::system::error_code;
 
 constexpr std::array all{error::too_many_pending, error::wheel_stopped, error::timed_out,
                          error::queue_closed,     error::queue_full,    error::scheduler_stopped,
-                         error::scheduler_full};
+                         error::scheduler_full,   error::limiter_closed};
 
 static_assert(boost::system::is_error_code_enum<error>::value);
 static_assert(!boost::system::is_error_condition_enum<error>::value);

@@ -89,6 +89,20 @@ BOOST_AUTO_TEST_CASE(options_with_a_predicate) {
 
 } // namespace retry
 
+namespace rate_limiter {
+
+asio::awaitable<void> shown(asio::io_context& ctx) {
+#include "include/asio_wheel/rate_limiter.hpp/asio_wheel_rate_limiter_limiter_ctx.inc"
+}
+
+BOOST_FIXTURE_TEST_CASE(taking_a_token, snippet_world) {
+    begin(shown(ctx));
+    BOOST_TEST(over);
+    BOOST_TEST(error == error_code());
+}
+
+} // namespace rate_limiter
+
 namespace basic_waitable_timer {
 
 asio::awaitable<void> shown() {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // labels: threads
 
-// Intervals, idle timers, heartbeats, queues, delayed operations and schedulers are moved, while
-// idle and with pending operations.
+// Intervals, idle timers, heartbeats, queues, delayed operations, rate limiters and schedulers are
+// moved, while idle and with pending operations.
 
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/delayed_operations.hpp>
@@ -11,6 +11,7 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
+#include <asio_wheel/rate_limiter.hpp>
 #include <asio_wheel/scheduler.hpp>
 
 #include "support/context.hpp"
@@ -122,6 +123,21 @@ struct operations {
     }
 };
 
+struct limiters {
+    using type = asio_wheel::rate_limiter;
+
+    // A token in a period.
+    static constexpr asio_wheel::rate_limiter_options options{.rate = {1, period}, .burst = 1};
+
+    static type make(asio::io_context& ctx) { return type(ctx, options); }
+
+    template <class Utility, class... Token>
+    static auto begin(Utility& limiter, Token&&... token) {
+        static_cast<void>(limiter.try_acquire());
+        return limiter.async_acquire(1, std::forward<Token>(token)...);
+    }
+};
+
 // A function that is destroyed without having been called reports to its handler that it was
 // aborted.
 template <class Handler>
@@ -154,8 +170,10 @@ struct schedulers {
     }
 };
 
-using kinds = std::tuple<intervals, idle_timers, heartbeats, queues, operations, schedulers>;
-using kinds_with_tokens = std::tuple<intervals, idle_timers, heartbeats, queues, operations>;
+using kinds =
+    std::tuple<intervals, idle_timers, heartbeats, queues, operations, limiters, schedulers>;
+using kinds_with_tokens =
+    std::tuple<intervals, idle_timers, heartbeats, queues, operations, limiters>;
 
 template <class T>
 constexpr bool moves_as_promised =
@@ -407,6 +425,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deferred_operation_starts_where_the_object_is, K
             return utility(world.ctx);
         } else if constexpr (std::is_same_v<Kind, heartbeats>) {
             return utility(world.ctx, {.send_every = period, .dead_after = 1h});
+        } else if constexpr (std::is_same_v<Kind, limiters>) {
+            return utility(world.ctx, limiters::options);
         } else {
             return utility(world.ctx, period);
         }
@@ -443,6 +463,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_coroutine_waits_while_what_it_waits_for_is_moved
     } else if constexpr (std::is_same_v<Kind, heartbeats>) {
         all.emplace_back(world.ctx,
                          asio_wheel::heartbeat_options{.send_every = period, .dead_after = 1h});
+    } else if constexpr (std::is_same_v<Kind, limiters>) {
+        all.emplace_back(world.ctx, limiters::options);
     } else {
         all.emplace_back(world.ctx, period);
     }

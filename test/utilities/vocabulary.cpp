@@ -11,6 +11,7 @@
 #include <asio_wheel/heartbeat.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
+#include <asio_wheel/rate_limiter.hpp>
 #include <asio_wheel/scheduler.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
@@ -52,6 +53,8 @@ template <class Executor>
 using queue_on = asio_wheel::basic_delay_queue<int, steady, Executor>;
 template <class Executor>
 using operations_on = asio_wheel::basic_delayed_operations<int, int, steady, Executor>;
+template <class Executor>
+using limiter_on = asio_wheel::basic_rate_limiter<steady, Executor>;
 template <class Executor>
 using scheduler_on = asio_wheel::basic_scheduler<steady, Executor>;
 template <class Executor>
@@ -143,6 +146,7 @@ BOOST_AUTO_TEST_CASE(each_utility_has_an_executor_that_can_be_rebound) {
     static_assert(has_an_executor<heartbeat_on>());
     static_assert(has_an_executor<queue_on>());
     static_assert(has_an_executor<operations_on>());
+    static_assert(has_an_executor<limiter_on>());
     static_assert(has_an_executor<scheduler_on>());
     static_assert(has_an_executor<stream_on>());
     asio::io_context ctx;
@@ -159,6 +163,7 @@ BOOST_AUTO_TEST_CASE(each_utility_names_the_types_of_its_clock) {
     static_assert(has_a_clock<asio_wheel::heartbeat>());
     static_assert(has_a_clock<queue>());
     static_assert(has_a_clock<operations>());
+    static_assert(has_a_clock<asio_wheel::rate_limiter>());
     static_assert(has_a_clock<scheduler>());
     static_assert(std::same_as<asio_wheel::system_scheduler::clock_type,
                                asio_wheel::system_timer::clock_type>);
@@ -172,15 +177,18 @@ BOOST_AUTO_TEST_CASE(the_same_verbs_have_the_same_results) {
     static_assert(counts_what_it_cancels<asio_wheel::heartbeat>);
     static_assert(counts_what_it_cancels<queue>);
     static_assert(counts_what_it_cancels<operations>);
+    static_assert(counts_what_it_cancels<asio_wheel::rate_limiter>);
     static_assert(counts_what_it_cancels<scheduler::group>);
     static_assert(has_a_limit<asio_wheel::wheel_options>);
     static_assert(has_a_limit<asio_wheel::delay_queue_options>);
     static_assert(has_a_limit<asio_wheel::scheduler_options>);
     static_assert(tells_what_is_pending<asio_wheel::wheel_service<>>);
     static_assert(tells_what_is_pending<operations>);
+    static_assert(tells_what_is_pending<asio_wheel::rate_limiter>);
     static_assert(tells_what_is_pending<scheduler>);
     static_assert(says_what_is_next<decltype(asio_wheel::daily(0s))>);
     static_assert(can_be_closed<queue>);
+    static_assert(can_be_closed<asio_wheel::rate_limiter>);
     static_assert(can_be_closed<scheduler>);
     static_assert(can_become_idle<scheduler>);
     static_assert(can_become_idle<scheduler::group>);
@@ -218,6 +226,8 @@ BOOST_AUTO_TEST_CASE(what_was_moved_from_can_be_cancelled_assigned_and_destroyed
         [&] { return asio_wheel::heartbeat(ctx, {.send_every = 1h, .dead_after = 2h}); });
     expect_moved_from_is_harmless([&] { return queue(ctx); });
     expect_moved_from_is_harmless([&] { return operations(ctx); });
+    expect_moved_from_is_harmless(
+        [&] { return asio_wheel::rate_limiter(ctx, {.rate = {1}, .burst = 1}); });
     expect_moved_from_is_harmless([&] { return scheduler(ctx); });
     expect_moved_from_is_harmless(
         [&] { return asio_wheel::timeout_stream<asio::ip::tcp::socket>(ctx); });

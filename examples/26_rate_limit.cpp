@@ -1,0 +1,64 @@
+// Copyright (c) 2026 The asio-wheel authors
+// SPDX-License-Identifier: BSL-1.0
+
+// A limit for each client address, and one for all: a server that answers, makes wait, or refuses.
+
+#include <asio_wheel/rate_limiter.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <unordered_map>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+using asio_wheel::rate_limiter;
+
+class server {
+public:
+    explicit server(asio::io_context& ctx) : ctx_(ctx), all_(ctx, {.rate = {200}, .burst = 1}) {}
+
+    // Each client may ask five times at once, and then ten times a second. Whoever asks more often
+    // is refused at once, which costs no timer. All together wait for their turn.
+    asio::awaitable<void> request(std::string address) {
+        auto& client = clients_.try_emplace(address, ctx_, each).first->second;
+        if (!client.try_acquire()) {
+            ++refused;
+            co_return;
+        }
+        co_await all_.async_acquire(1, asio::use_awaitable);
+        ++answered;
+    }
+
+    int answered = 0;
+    int refused = 0;
+
+private:
+    static constexpr asio_wheel::rate_limiter_options each{.rate = {10}, .burst = 5};
+
+    asio::io_context& ctx_;
+    rate_limiter all_;
+    std::unordered_map<std::string, rate_limiter> clients_;
+};
+
+int main() {
+    asio::io_context ctx;
+    server s(ctx);
+    const auto start = std::chrono::steady_clock::now();
+    for (const char* address : {"192.0.2.1", "192.0.2.2"}) {
+        for (int i = 0; i < 8; ++i) {
+            asio::co_spawn(ctx, s.request(address), asio::detached);
+        }
+    }
+    ctx.run();
+    const auto took = std::chrono::steady_clock::now() - start;
+    std::cout << s.answered << " answered in " << took / 1ms << " ms, " << s.refused
+              << " refused\n";
+    return s.answered == 10 && s.refused == 6 && took >= 45ms ? 0 : 1;
+}
