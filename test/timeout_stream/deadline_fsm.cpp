@@ -28,6 +28,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -75,16 +76,32 @@ static_assert(noexcept(std::declval<deadline_fsm>().wait_ended(1, deadline_fsm::
 // Times are whole seconds. The largest number is never.
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
-deadline_fsm::time_point at(std::int64_t t) {
+deadline_fsm::time_point time_of(std::int64_t t) {
     return t == never ? deadline_fsm::never
                       : deadline_fsm::time_point(1000h) + std::chrono::seconds(t);
 }
 
-std::int64_t seconds_of(deadline_fsm::time_point t) {
-    return t == deadline_fsm::never ? never : (t - at(0)) / 1s;
+std::string seconds_of(deadline_fsm::time_point t) {
+    return t == deadline_fsm::never ? "never" : std::to_string((t - time_of(0)) / 1s);
 }
 
-// Calls the machine as a stream does, and returns its answers as text.
+const std::string late = error_code(error::timed_out).message();
+const std::string stopped = error_code(error::wheel_stopped).message();
+const std::string refused = error_code(error::too_many_pending).message();
+
+// What the machine has to answer to a step, if that matters.
+struct answer {
+    answer(std::source_location l = std::source_location::current()) : where(l) {}
+    answer(const char* t, std::source_location l = std::source_location::current())
+        : text(t), where(l) {}
+    answer(const std::string& t, std::source_location l = std::source_location::current())
+        : text(t), where(l) {}
+
+    std::optional<std::string> text;
+    std::source_location where;
+};
+
+// Calls the machine as a stream does. Each step says what the machine has to answer.
 struct machine {
     using enum direction; // POSIX has functions of these names.
 
@@ -93,94 +110,142 @@ struct machine {
     std::optional<std::size_t> unsent; // What the next layer says if it is asked.
     int looks = 0;                     // How often it was.
 
-    std::string set_reads(std::int64_t t) { return name_of(fsm.set_reads(at(t))); }
-    std::string set_writes(std::int64_t t) { return name_of(fsm.set_writes(at(t))); }
-    void set_both(std::int64_t t) {
-        set_reads(t);
-        set_writes(t);
+    machine& at(std::int64_t t) {
+        now = t;
+        return *this;
     }
-    std::string idle_after(std::int64_t d) {
-        return name_of(fsm.idle_after(std::chrono::seconds(d), at(now)));
-    }
-    std::string idle_never() { return name_of(fsm.idle_after(deadline_fsm::no_period, no_time())); }
-    std::string scale_idle(std::int64_t d) {
-        return name_of(fsm.scale_idle(std::chrono::seconds(d)));
+    machine& the_peer_lacks(std::optional<std::size_t> n) {
+        unsent = n;
+        return *this;
     }
 
-    void message_after(std::int64_t d) { fsm.message_after(std::chrono::seconds(d)); }
+    // ---- Settings
 
-    std::string begin(direction what, bool empty = false) {
-        return name_of(fsm.begin(what, fsm.begin_needs_now(what) ? at(now) : no_time(), empty));
+    machine& set_reads(std::int64_t t, const answer& want = {}) {
+        return check(fsm.set_reads(time_of(t)), want);
     }
-    std::string grace_ended(direction what) { return grace_ended(what, fsm.grace()); }
-    std::string grace_ended(direction what, std::uint64_t grace) {
-        return name_of(answered(fsm.grace_ended(what, grace, at(now))));
+    machine& set_writes(std::int64_t t, const answer& want = {}) {
+        return check(fsm.set_writes(time_of(t)), want);
     }
-    std::string block(direction what) {
-        const auto end = fsm.block(what, fsm.begin_needs_now(what) ? at(now) : no_time());
-        return !end                          ? "close"
-               : *end == deadline_fsm::never ? "until never"
-                                             : "until " + std::to_string(seconds_of(*end));
+    machine& set_both(std::int64_t t) { return set_reads(t).set_writes(t); }
+    machine& idle_after(std::int64_t d, const answer& want = {}) {
+        return check(fsm.idle_after(std::chrono::seconds(d), time_of(now)), want);
     }
-    void block_ended(direction what, bool progress = true) {
+    machine& idle_never() { return check(fsm.idle_after(deadline_fsm::no_period, no_time()), {}); }
+    machine& scale_idle(std::int64_t d, const answer& want) {
+        return check(fsm.scale_idle(std::chrono::seconds(d)), want);
+    }
+    machine& message_after(std::int64_t d) {
+        fsm.message_after(std::chrono::seconds(d));
+        return *this;
+    }
+    machine& try_late(bool on = true) {
+        fsm.try_late(on);
+        return *this;
+    }
+
+    // ---- Operations
+
+    machine& begin(direction what, const answer& want = {}, bool empty = false) {
+        const bool needs_now = fsm.begin_needs_now(what);
+        return check(fsm.begin(what, needs_now ? time_of(now) : no_time(), empty), want);
+    }
+    machine& take_back(direction what) {
+        fsm.take_back(what);
+        return *this;
+    }
+    machine& take_back_grace(direction what) {
+        fsm.take_back_grace(what);
+        return *this;
+    }
+    // With progress, or without.
+    machine& end(direction what, const answer& want = {}) { return end(what, true, want); }
+    machine& end_in_vain(direction what, const answer& want = {}) { return end(what, false, want); }
+    machine& settle(const answer& want = {}) { return check(fsm.settle(), want); }
+
+    machine& block(direction what, const answer& want = {}) {
+        const bool needs_now = fsm.begin_needs_now(what);
+        return check(fsm.block(what, needs_now ? time_of(now) : no_time()), want);
+    }
+    machine& block_on(direction what, std::int64_t until, const answer& want) {
+        return check(fsm.block_on(what, time_of(until), unsent, time_of(now)), want);
+    }
+    machine& block_ended(direction what, bool progress = true) {
         const bool needs_now = fsm.end_needs_now(what, progress);
-        fsm.block_ended(what, progress, needs_now ? at(now) : no_time());
+        fsm.block_ended(what, progress, needs_now ? time_of(now) : no_time());
+        return *this;
     }
-    std::string end(direction what, bool progress = true) {
-        const auto e =
-            fsm.end(what, progress, fsm.end_needs_now(what, progress) ? at(now) : no_time());
-        return (e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : "");
-    }
-    std::string settle() { return name_of(fsm.settle()); }
-    std::string wait_ended() { return wait_ended(fsm.turn()); }
-    std::string wait_ended(std::uint64_t turn) {
-        return name_of(answered(fsm.wait_ended(turn, at(now))));
-    }
-    std::string block_on(direction what, std::int64_t until) {
-        const auto end = fsm.block_on(what, at(until), unsent, at(now));
-        return end ? "until " + std::to_string(seconds_of(*end)) : "close";
-    }
-    std::string wait_failed(error_code why) { return wait_failed(fsm.turn(), why); }
-    std::string wait_failed(std::uint64_t turn, error_code why) {
-        return name_of(fsm.wait_failed(turn, why));
-    }
-    std::string wait_refused(error_code why) { return name_of(fsm.wait_refused(why)); }
 
-    [[nodiscard]] std::string wait() const {
-        return fsm.armed() ? "ends at " + std::to_string(seconds_of(fsm.wait_end())) : "none";
-    }
-    [[nodiscard]] std::string reads() const { return name_of(fsm.phase_of(read)); }
-    [[nodiscard]] std::string writes() const { return name_of(fsm.phase_of(write)); }
+    // ---- The wait, and graces
 
-    static std::string name_of(const deadline_fsm::action& a) {
-        switch (a.what) {
-        case kind::none:
-            break;
-        case kind::arm:
-            return "arm " + std::to_string(seconds_of(a.at));
-        case kind::move:
-            return "move " + std::to_string(seconds_of(a.at));
-        case kind::grace:
-            return "grace";
-        case kind::ask:
-            return "ask";
-        case kind::withdraw:
-            return "withdraw";
-        case kind::close:
-            return "close";
-        }
-        return "none";
+    machine& wait_ended(const answer& want) { return wait_ended(fsm.turn(), want); }
+    machine& wait_ended(std::uint64_t turn, const answer& want = {}) {
+        return check(asked(fsm.wait_ended(turn, time_of(now))), want);
+    }
+    machine& wait_failed(error_code why, const answer& want = {}) {
+        return wait_failed(fsm.turn(), why, want);
+    }
+    machine& wait_failed(std::uint64_t turn, error_code why, const answer& want = {}) {
+        return check(fsm.wait_failed(turn, why), want);
+    }
+    machine& wait_refused(const answer& want = {}) {
+        return check(fsm.wait_refused(error::too_many_pending), want);
+    }
+    machine& grace_ended(direction what, const answer& want) {
+        return grace_ended(what, fsm.grace(), want);
+    }
+    machine& grace_ended(direction what, std::uint64_t grace, const answer& want = {}) {
+        return check(asked(fsm.grace_ended(what, grace, time_of(now))), want);
+    }
+
+    // ---- How it is afterwards
+
+    machine& waits_until(std::int64_t t, const answer& want = "") {
+        return check(fsm.armed() ? seconds_of(fsm.wait_end()) : "no wait",
+                     answer(std::to_string(t), want.where));
+    }
+    machine& has_no_wait(const answer& want = "") {
+        return check(fsm.armed() ? "a wait" : "no wait", answer("no wait", want.where));
+    }
+    machine& reads(const answer& want) { return check(name_of(fsm.phase_of(read)), want); }
+    machine& writes(const answer& want) { return check(name_of(fsm.phase_of(write)), want); }
+    machine& reads_until(const answer& want) { return check(seconds_of(fsm.current().read), want); }
+    // Of which directions nothing is pending. A connect counts as both.
+    machine& unused(const answer& want) {
+        const int n = (fsm.has_no_reads() ? 1 : 0) + (fsm.has_no_writes() ? 2 : 0);
+        return check(std::array{"none", "reads", "writes", "both"}.at(static_cast<std::size_t>(n)),
+                     want);
     }
 
 private:
-    deadline_fsm::action answered(const deadline_fsm::action& a) {
+    machine& check(const std::string& told, const answer& want) {
+        BOOST_CHECK_MESSAGE(!want.text || told == *want.text,
+                            "line " << want.where.line() << ": \"" << told << "\" instead of \""
+                                    << want.text.value_or("") << '"');
+        return *this;
+    }
+    machine& check(const deadline_fsm::action& a, const answer& want) {
+        constexpr std::array names{"none", "arm ", "move ", "ask", "grace", "withdraw", "close"};
+        const std::string name = names.at(static_cast<std::size_t>(a.what));
+        const bool is_timed = a.what == kind::arm || a.what == kind::move;
+        return check(is_timed ? name + seconds_of(a.at) : name, want);
+    }
+    machine& check(const std::optional<deadline_fsm::time_point>& end, const answer& want) {
+        return check(end ? "until " + seconds_of(*end) : "close", want);
+    }
+    machine& end(direction what, bool progress, const answer& want) {
+        const bool needs_now = fsm.end_needs_now(what, progress);
+        const auto e = fsm.end(what, progress, needs_now ? time_of(now) : no_time());
+        return check((e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : ""), want);
+    }
+
+    deadline_fsm::action asked(const deadline_fsm::action& a) {
         looks += a.what == kind::ask ? 1 : 0;
-        return a.what == kind::ask ? fsm.asked(unsent, at(now)) : a;
+        return a.what == kind::ask ? fsm.asked(unsent, time_of(now)) : a;
     }
 
     static std::string name_of(deadline_fsm::phase p) {
-        using enum asio_wheel::detail::direction_phase;
-        return p == unused ? "unused" : p == pending ? "pending" : "failed";
+        return std::array{"unused", "pending", "failed"}.at(static_cast<std::size_t>(p));
     }
 
     // A time for calls that need none: alternately the earliest and the latest of all.
@@ -191,9 +256,6 @@ private:
 
     bool first_ = false;
 };
-
-const std::string late = error_code(error::timed_out).message();
-const std::string stopped = error_code(error::wheel_stopped).message();
 
 // Returns the assertion that fails in `f`.
 template <class Function>
@@ -212,903 +274,455 @@ BOOST_AUTO_TEST_SUITE(timeout_stream_deadline_fsm, *boost::unit_test::timeout(12
 // The phases of a direction.
 
 BOOST_FIXTURE_TEST_CASE(a_direction_is_pending_until_its_last_operation_ends, machine) {
-    BOOST_TEST(reads() == "unused");
-    begin(read);
-    BOOST_TEST(reads() == "pending");
-    BOOST_TEST(writes() == "unused");
-    begin(read);
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(reads() == "pending");
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(reads() == "unused");
-    begin(write);
-    BOOST_TEST(reads() == "unused");
-    BOOST_TEST(writes() == "pending");
-    end(write);
-    BOOST_TEST(writes() == "unused");
+    reads("unused").begin(read).reads("pending").writes("unused");
+    begin(read).end(read, "ok").reads("pending").end(read, "ok").reads("unused");
+    begin(write).reads("unused").writes("pending").end(write).writes("unused");
 }
 
 BOOST_FIXTURE_TEST_CASE(it_is_known_of_which_directions_something_is_pending, machine) {
-    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
-    begin(read);
-    BOOST_TEST((!fsm.has_no_reads() && fsm.has_no_writes()));
-    begin(write);
-    BOOST_TEST((!fsm.has_no_reads() && !fsm.has_no_writes()));
-    end(read);
-    BOOST_TEST((fsm.has_no_reads() && !fsm.has_no_writes()));
-    end(write);
-    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
+    unused("both").begin(read).unused("writes").begin(write).unused("none");
+    end(read).unused("reads").end(write).unused("both");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_last_operation_that_ends_is_told_so, machine) {
-    begin(read);
-    begin(write);
-    begin(write);
-    BOOST_TEST(!fsm.end(read, true, at(0)).last);
-    BOOST_TEST(!fsm.end(write, true, at(0)).last);
-    BOOST_TEST(fsm.end(write, true, at(0)).last);
+    begin(read).begin(write).begin(write);
+    BOOST_TEST(!fsm.end(read, true, time_of(0)).last);
+    BOOST_TEST(!fsm.end(write, true, time_of(0)).last);
+    BOOST_TEST(fsm.end(write, true, time_of(0)).last);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_connect_has_the_deadline_of_writes_and_counts_as_both, machine) {
-    set_reads(10);
-    set_writes(20);
-    BOOST_TEST(begin(connect) == "arm 20");
-    BOOST_TEST(reads() == "unused");
-    BOOST_TEST(writes() == "pending");
-    BOOST_TEST((!fsm.has_no_reads() && !fsm.has_no_writes()));
-    now = 20;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(connect, false) == late);
-    BOOST_TEST(writes() == "unused");
-    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
+    set_reads(10).set_writes(20);
+    begin(connect, "arm 20").reads("unused").writes("pending").unused("none");
+    at(20).wait_ended("close").end_in_vain(connect, late).writes("unused").unused("both");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_direction_fails_when_its_deadline_has_passed_and_no_other_does, machine) {
-    set_reads(30);
-    set_writes(31);
-    begin(read);
-    begin(write);
-    now = 30;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(reads() == "failed");
-    BOOST_TEST(writes() == "pending");
-    BOOST_TEST(end(write, false) == "ok"); // It has the socket's result.
-    BOOST_TEST(end(read, false) == late);
+    set_reads(30).set_writes(31).begin(read).begin(write);
+    at(30).wait_ended("close").reads("failed").writes("pending");
+    end_in_vain(write, "ok"); // It has the socket's result.
+    end_in_vain(read, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_direction_that_has_failed_tells_each_of_its_operations_why, machine) {
-    set_both(30);
-    begin(read);
-    begin(read);
-    now = 30;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(reads() == "failed");
-    BOOST_TEST(end(read) == late); // Even if data has arrived.
-    BOOST_TEST(reads() == "unused");
-    set_reads(never);
-    begin(read);
-    BOOST_TEST(end(read) == "ok");
+    set_both(30).begin(read).begin(read);
+    at(30).wait_ended("close").end_in_vain(read, late).reads("failed");
+    end(read, late).reads("unused"); // Even if data has arrived.
+    set_reads(never).begin(read).end(read, "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_begins_in_a_direction_that_has_failed_shares_its_fate, machine) {
-    idle_after(10);
-    begin(read);
-    now = 10;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(begin(read) == "none");
-    BOOST_TEST(reads() == "failed");
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(begin(read) == "arm 20");
-    BOOST_TEST(end(read) == "ok, lingers");
+    idle_after(10).begin(read);
+    at(10).wait_ended("close").begin(read, "none").reads("failed");
+    end_in_vain(read, late).end_in_vain(read, late);
+    begin(read, "arm 20").end(read, "ok, lingers");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_begins_too_late_does_not_begin_and_closes, machine) {
     set_reads(30);
-    now = 29;
-    BOOST_TEST(begin(read) == "arm 30");
-    end(read);
-    settle();
-    now = 30;
-    BOOST_TEST(begin(read) == "close");
-    BOOST_TEST(reads() == "unused");
-    BOOST_TEST(begin(read) == "close");
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST(begin(write) == "none");
-    BOOST_TEST(end(write) == "ok");
+    at(29).begin(read, "arm 30").end(read).settle();
+    at(30).begin(read, "close").reads("unused").begin(read, "close").has_no_wait();
+    begin(write, "none").end(write, "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_begins_too_late_finds_what_else_is_late, machine) {
-    set_reads(30);
-    set_writes(20);
-    begin(read);
-    now = 29;
-    BOOST_TEST(begin(write) == "close"); // The read has a second left.
-    BOOST_TEST(reads() == "pending");
-    BOOST_TEST(wait() == "ends at 30");
-    now = 30;
-    BOOST_TEST(begin(write) == "close");
-    BOOST_TEST(reads() == "failed");
-    BOOST_TEST(wait() == "ends at 30"); // It continues until it ends or is withdrawn.
-    BOOST_TEST(end(read, false) == late + ", lingers");
-    BOOST_TEST(settle() == "withdraw");
+    set_reads(30).set_writes(20).begin(read);
+    at(29).begin(write, "close").reads("pending").waits_until(30); // The read has a second left.
+    at(30).begin(write, "close").reads("failed");
+    waits_until(30); // It continues until it ends or is withdrawn.
+    end_in_vain(read, late + ", lingers").settle("withdraw");
 }
 
 // The wait.
 
 BOOST_FIXTURE_TEST_CASE(without_deadlines_there_is_no_wait, machine) {
-    BOOST_TEST(begin(read) == "none");
-    BOOST_TEST(begin(write) == "none");
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(settle() == "none");
-    BOOST_TEST(end(write) == "ok");
-    BOOST_TEST(begin(connect) == "none");
-    BOOST_TEST(end(connect) == "ok");
+    begin(read, "none").begin(write, "none").has_no_wait();
+    end(read, "ok").settle("none").end(write, "ok");
+    begin(connect, "none").end(connect, "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_deadline_arms_a_wait, machine) {
-    set_reads(30);
-    BOOST_TEST(begin(write) == "none");
-    BOOST_TEST(begin(read) == "arm 30");
-    BOOST_TEST(wait() == "ends at 30");
+    set_reads(30).begin(write, "none").begin(read, "arm 30").waits_until(30);
     BOOST_TEST(fsm.turn() == 1U);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_earlier_deadline_moves_the_wait_and_a_later_one_does_not, machine) {
-    set_reads(30);
-    set_writes(30);
-    begin(read);
-    BOOST_TEST(begin(write) == "none");
-    end(write);
-    set_writes(40);
-    BOOST_TEST(begin(write) == "none");
-    end(write);
-    set_writes(20);
-    BOOST_TEST(begin(write) == "move 20");
-    BOOST_TEST(wait() == "ends at 20");
+    set_both(30).begin(read);
+    begin(write, "none").end(write);
+    set_writes(40).begin(write, "none").end(write);
+    set_writes(20).begin(write, "move 20").waits_until(20);
     BOOST_TEST(fsm.turn() == 1U); // It is the same wait.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_goes_on_when_its_operation_ends_and_serves_the_next, machine) {
-    set_both(30);
-    begin(read);
-    for (now = 1; now < 30; ++now) {
-        BOOST_TEST(end(read) == "ok, lingers");
-        set_both(now + 30);
-        BOOST_TEST(begin(now % 2 == 0 ? read : write) == "none");
-        BOOST_TEST(settle() == "none");
-        BOOST_TEST(end(now % 2 == 0 ? read : write) == "ok, lingers");
-        BOOST_TEST(begin(read) == "none");
+    set_both(30).begin(read);
+    for (const int t : {1, 2, 28, 29}) {
+        const direction what = t % 2 == 0 ? read : write;
+        at(t).end(read, "ok, lingers").set_both(t + 30);
+        begin(what, "none").settle("none").end(what, "ok, lingers").begin(read, "none");
     }
-    BOOST_TEST(wait() == "ends at 30");
+    waits_until(30);
     BOOST_TEST(fsm.turn() == 1U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_with_nothing_to_watch_is_withdrawn, machine) {
-    set_both(30);
-    begin(read);
-    begin(write);
-    BOOST_TEST(settle() == "none");
-    BOOST_TEST(end(read) == "ok"); // The write needs it.
-    BOOST_TEST(settle() == "none");
-    BOOST_TEST(end(write) == "ok, lingers");
-    BOOST_TEST(settle() == "withdraw");
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST(settle() == "none");
-    BOOST_TEST(begin(read) == "arm 30");
+    set_both(30).begin(read).begin(write).settle("none");
+    end(read, "ok").settle("none"); // The write needs it.
+    end(write, "ok, lingers").settle("withdraw").has_no_wait().settle("none");
+    begin(read, "arm 30");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_pending_without_a_deadline_needs_no_wait, machine) {
-    set_reads(30);
-    begin(read);
-    begin(write);
-    BOOST_TEST(end(read) == "ok, lingers");
-    BOOST_TEST(settle() == "withdraw");
+    set_reads(30).begin(read).begin(write).end(read, "ok, lingers").settle("withdraw");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_ends_before_the_deadline_is_armed_again, machine) {
-    set_both(30);
-    begin(read);
-    end(read);
-    set_reads(50);
-    begin(read);
-    now = 30;
-    BOOST_TEST(wait_ended() == "arm 50");
-    BOOST_TEST(wait() == "ends at 50");
+    set_both(30).begin(read).end(read).set_reads(50).begin(read);
+    at(30).wait_ended("arm 50").waits_until(50);
     BOOST_TEST(fsm.turn() == 2U);
-    now = 49;
-    BOOST_TEST(wait_ended() == "arm 50"); // It may also be early.
-    now = 50;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(wait() == "none");
+    at(49).wait_ended("arm 50"); // It may also be early.
+    at(50).wait_ended("close").has_no_wait();
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_ends_or_fails_with_nothing_to_watch_comes_to_nothing, machine) {
-    set_reads(30);
-    for (const bool fails : {false, true}) {
-        now = 0;
-        begin(read);
-        end(read);
-        now = 30;
-        BOOST_TEST((fails ? wait_failed(error::wheel_stopped) : wait_ended()) == "none");
-        BOOST_TEST(wait() == "none");
-        BOOST_TEST(settle() == "none");
-    }
+    set_reads(30).begin(read).end(read);
+    at(30).wait_ended("none").has_no_wait().settle("none");
+    at(0).begin(read).end(read);
+    wait_failed(error::wheel_stopped, "none").has_no_wait().settle("none");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_fails_fails_all_that_has_a_deadline, machine) {
-    set_reads(30);
-    set_writes(40);
-    begin(read);
-    begin(write);
-    BOOST_TEST(wait_failed(error::wheel_stopped) == "close");
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST(end(read, false) == stopped);
-    BOOST_TEST(end(write, false) == stopped);
-    set_writes(never);
-    begin(write);
-    BOOST_TEST(begin(read) == "arm 30");
-    BOOST_TEST(wait_failed(error::wheel_stopped) == "close");
-    BOOST_TEST(writes() == "pending"); // It needs no wait.
-    BOOST_TEST(reads() == "failed");
+    set_reads(30).set_writes(40).begin(read).begin(write);
+    wait_failed(error::wheel_stopped, "close").has_no_wait();
+    end_in_vain(read, stopped).end_in_vain(write, stopped);
+    set_writes(never).begin(write).begin(read, "arm 30");
+    wait_failed(error::wheel_stopped, "close").reads("failed");
+    writes("pending"); // It needs no wait.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_is_refused_is_one_that_fails, machine) {
-    set_both(30);
-    begin(read);
-    end(read);
-    set_both(60);
-    begin(read);
-    now = 30;
-    BOOST_TEST(wait_ended() == "arm 60");
-    BOOST_TEST(wait_refused(error::too_many_pending) == "close");
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST(end(read, false) == error_code(error::too_many_pending).message());
-    BOOST_TEST(begin(read) == "arm 60");
+    set_both(30).begin(read).end(read).set_both(60).begin(read);
+    at(30).wait_ended("arm 60").wait_refused("close").has_no_wait();
+    end_in_vain(read, refused).begin(read, "arm 60");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_whose_wait_does_not_start_is_taken_back, machine) {
-    set_reads(30);
-    set_writes(40);
+    set_reads(30).set_writes(40);
     for (const direction what : {read, write, connect}) {
-        BOOST_TEST(begin(what) == (what == read ? "arm 30" : "arm 40"));
-        fsm.take_back(what);
-        BOOST_TEST(wait() == "none");
-        BOOST_TEST(reads() == "unused");
-        BOOST_TEST(writes() == "unused");
-        BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
+        begin(what, what == read ? "arm 30" : "arm 40").take_back(what);
+        has_no_wait().reads("unused").writes("unused").unused("both");
     }
-    set_reads(never);
-    begin(read);
-    begin(write);
-    fsm.take_back(write);
-    BOOST_TEST(reads() == "pending");
+    set_reads(never).begin(read).begin(write).take_back(write).reads("pending");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_was_withdrawn_arrives_and_comes_to_nothing, machine) {
     set_both(30);
     for (const bool fails : {false, true}) {
-        now = 0;
-        begin(read);
-        end(read);
-        BOOST_TEST(settle() == "withdraw");
-        const std::uint64_t past = fsm.turn();
-        const auto arrive = [&] {
-            return fails ? wait_failed(past, error::wheel_stopped) : wait_ended(past);
+        at(0).begin(read).end(read).settle("withdraw");
+        const auto arrive = [&, past = fsm.turn()] {
+            fails ? wait_failed(past, error::wheel_stopped, "none") : wait_ended(past, "none");
         };
-        now = 29;
-        BOOST_TEST(arrive() == "none"); // There is no wait,
-        BOOST_TEST(begin(read) == "arm 30");
-        now = 30;
-        BOOST_TEST(arrive() == "none"); // and this is not the one there is.
-        BOOST_TEST(wait() == "ends at 30");
-        BOOST_TEST(reads() == "pending");
-        end(read);
-        settle();
+        at(29);
+        arrive(); // There is no wait,
+        begin(read, "arm 30").at(30);
+        arrive(); // and this is not the one there is.
+        waits_until(30).reads("pending").end(read).settle();
     }
 }
 
 // Idle periods.
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_fails_all_that_is_pending, machine) {
-    idle_after(10);
-    set_reads(100);
-    BOOST_TEST(begin(read) == "arm 10");
-    BOOST_TEST(begin(write) == "none");
-    now = 10;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(write, false) == late);
-    BOOST_TEST(end(read, false) == late);
+    idle_after(10).set_reads(100).begin(read, "arm 10").begin(write, "none");
+    at(10).wait_ended("close").end_in_vain(write, late).end_in_vain(read, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_is_counted_from_the_last_progress, machine) {
-    idle_after(10);
-    begin(read);
-    begin(write);
-    now = 4;
-    end(write, true);
-    begin(write);
-    now = 8;
-    end(write, false); // Nothing was written.
-    now = 10;
-    BOOST_TEST(wait_ended() == "arm 14");
-    now = 13;
-    begin(write); // That is no progress,
-    begin(read);  // and neither is this.
-    now = 14;
-    BOOST_TEST(wait_ended() == "close");
+    idle_after(10).begin(read).begin(write);
+    at(4).end(write).begin(write);
+    at(8).end_in_vain(write); // Nothing was written.
+    at(10).wait_ended("arm 14");
+    at(13).begin(write).begin(read); // Neither is progress.
+    at(14).wait_ended("close");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_is_counted_from_the_first_operation, machine) {
     idle_after(10);
-    now = 100;
-    BOOST_TEST(begin(read) == "arm 110");
-    end(read);
-    settle();
-    now = 200;
-    BOOST_TEST(begin(write) == "arm 210");
+    at(100).begin(read, "arm 110").end(read).settle();
+    at(200).begin(write, "arm 210");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_idle_period_is_counted_from_when_it_is_set, machine) {
     begin(read);
-    now = 100;
-    BOOST_TEST(idle_after(10) == "arm 110");
-    BOOST_TEST(begin(write) == "none");
-    now = 110;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(reads() == "failed");
-    BOOST_TEST(writes() == "failed");
+    at(100).idle_after(10, "arm 110").begin(write, "none");
+    at(110).wait_ended("close").reads("failed").writes("failed");
 }
 
 BOOST_FIXTURE_TEST_CASE(another_idle_period_is_counted_from_the_last_progress, machine) {
-    idle_after(10);
-    begin(read);
-    now = 2;
-    BOOST_TEST(idle_after(5) == "move 5");
-    BOOST_TEST(idle_after(20) == "none");
-    now = 5;
-    BOOST_TEST(wait_ended() == "arm 20");
-    begin(write);
-    end(write);
-    now = 9;
-    BOOST_TEST(idle_after(3) == "move 8"); // That has passed.
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(read, false) == late);
+    idle_after(10).begin(read);
+    at(2).idle_after(5, "move 5").idle_after(20, "none");
+    at(5).wait_ended("arm 20").begin(write).end(write);
+    at(9).idle_after(3, "move 8"); // That has passed.
+    wait_ended("close").end_in_vain(read, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_is_scaled_if_there_is_one, machine) {
-    BOOST_TEST(scale_idle(5) == "none");
-    begin(read);
+    scale_idle(5, "none").begin(read);
     BOOST_TEST((fsm.current().idle == deadline_fsm::no_period));
-    end(read);
-    idle_after(10);
-    begin(read);
-    BOOST_TEST(scale_idle(5) == "move 5");
-    BOOST_TEST(scale_idle(10) == "none");
-    now = 5;
-    BOOST_TEST(wait_ended() == "arm 10");
-    now = 10;
-    BOOST_TEST(wait_ended() == "close");
-    end(read, false);
-    set_reads(0);
-    fsm.try_late(true);
-    BOOST_TEST(begin(read) == "grace");
-    BOOST_TEST(scale_idle(1) == "none"); // There is no wait.
+    end(read).idle_after(10).begin(read).scale_idle(5, "move 5").scale_idle(10, "none");
+    at(5).wait_ended("arm 10");
+    at(10).wait_ended("close").end_in_vain(read);
+    set_reads(0).try_late().begin(read, "grace");
+    scale_idle(1, "none"); // There is no wait.
 }
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_ends_at_once, machine) {
-    idle_after(10);
-    begin(read);
-    idle_never();
-    BOOST_TEST(settle() == "withdraw");
-    now = 100;
-    BOOST_TEST(begin(write) == "none");
-    idle_after(10);
-    begin(write);
-    idle_never();
-    now = 200;
-    BOOST_TEST(wait_ended() == "none");
+    idle_after(10).begin(read).idle_never().settle("withdraw");
+    at(100).begin(write, "none").idle_after(10).begin(write).idle_never();
+    at(200).wait_ended("none");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_idle_period_is_none, machine) {
-    idle_after(10);
-    begin(read);
-    end(read);
-    settle();
-    idle_never();
-    now = 100;
-    BOOST_TEST(begin(read) == "none");
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(name_of(fsm.idle_after(deadline_fsm::no_period - 1ns, at(now))) == "none");
-    BOOST_TEST(begin(read) == "none"); // That is after the last time point.
+    idle_after(10).begin(read).end(read).settle().idle_never();
+    at(100).begin(read, "none").end(read, "ok");
+    const auto a = fsm.idle_after(deadline_fsm::no_period - 1ns, time_of(now));
+    BOOST_TEST((a.what == kind::none));
+    begin(read, "none"); // That is after the last time point.
 }
 
 // What the peer takes.
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_takes_what_was_written_is_not_idle, machine) {
-    idle_after(10);
-    begin(write);
-    unsent = 500; // It is not known how much it was before.
-    now = 10;
-    BOOST_TEST(wait_ended() == "arm 20");
-    unsent = 499;
-    now = 20;
-    BOOST_TEST(wait_ended() == "arm 30");
-    unsent = 0;
-    now = 30;
-    BOOST_TEST(wait_ended() == "arm 40");
-    now = 40;
-    BOOST_TEST(wait_ended() == "close"); // There was nothing to take.
-    BOOST_TEST(end(write, false) == late);
+    idle_after(10).begin(write);
+    the_peer_lacks(500).at(10).wait_ended("arm 20"); // It is not known how much it was before.
+    the_peer_lacks(499).at(20).wait_ended("arm 30");
+    the_peer_lacks(0).at(30).wait_ended("arm 40");
+    at(40).wait_ended("close").end_in_vain(write, late); // There was nothing to take.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_takes_nothing_is_idle_after_the_second_look, machine) {
-    idle_after(10);
-    begin(write);
-    unsent = 500;
-    now = 10;
-    BOOST_TEST(wait_ended() == "arm 20");
-    now = 20;
-    BOOST_TEST(wait_ended() == "close");
+    idle_after(10).begin(write).the_peer_lacks(500);
+    at(10).wait_ended("arm 20").at(20).wait_ended("close");
 }
 
 BOOST_FIXTURE_TEST_CASE(with_nothing_to_take_or_nobody_who_knows_an_idle_period_ends_at_once,
                         machine) {
     idle_after(10);
-    for (const std::optional<std::size_t> n : {std::optional<std::size_t>(0), {}}) {
-        unsent = n;
-        now = 0;
-        begin(read);
-        now = 10;
-        BOOST_TEST(wait_ended() == "close");
-        end(read, false);
-    }
+    the_peer_lacks(0).at(0).begin(read).at(10).wait_ended("close").end_in_vain(read);
+    the_peer_lacks({}).at(0).begin(read).at(10).wait_ended("close").end_in_vain(read);
 }
 
 BOOST_FIXTURE_TEST_CASE(after_progress_the_next_look_is_a_first_one, machine) {
-    idle_after(10);
-    begin(write);
-    unsent = 500;
-    now = 10;
-    BOOST_TEST(wait_ended() == "arm 20");
-    end(write); // More was written.
-    begin(write);
-    unsent = 900;
-    now = 20;
-    BOOST_TEST(wait_ended() == "arm 30");
-    now = 30;
-    BOOST_TEST(wait_ended() == "close");
+    idle_after(10).begin(write).the_peer_lacks(500);
+    at(10).wait_ended("arm 20").end(write).begin(write).the_peer_lacks(900); // More was written.
+    at(20).wait_ended("arm 30").at(30).wait_ended("close");
 }
 
 BOOST_FIXTURE_TEST_CASE(nobody_is_asked_about_any_other_deadline, machine) {
-    idle_after(10);
-    set_writes(10);
-    begin(write);
-    begin(read);
-    unsent = 500;
-    now = 10;
-    BOOST_TEST(wait_ended() == "close");
+    idle_after(10).set_writes(10).begin(write).begin(read).the_peer_lacks(500);
+    at(10).wait_ended("close");
     BOOST_TEST(looks == 0);
-    BOOST_TEST(end(read, false) == late); // It was idle, too.
-    BOOST_TEST(end(write, false) == late);
-    set_writes(19);
-    begin(write);
-    now = 19;
-    BOOST_TEST(wait_ended() == "close");
+    end_in_vain(read, late).end_in_vain(write, late); // The read was idle, too.
+    set_writes(19).begin(write).at(19).wait_ended("close");
     BOOST_TEST(looks == 0);
 }
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_goes_on_while_the_peer_takes_bytes, machine) {
-    idle_after(10);
-    set_writes(25);
-    BOOST_TEST(block(write) == "until 10");
-    unsent = 500;
-    now = 9;
-    BOOST_TEST(block_on(write, 10) == "close"); // Real time was over.
-    now = 10;
-    BOOST_TEST(block_on(write, 10) == "until 20");
-    unsent = 499;
-    now = 20;
-    BOOST_TEST(block_on(write, 20) == "until 25");
-    unsent = 1;
-    now = 25;
-    BOOST_TEST(block_on(write, 25) == "close"); // Its deadline has passed.
-    block_ended(write, false);
-    set_writes(never);
-    BOOST_TEST(block(write) == "until 35");
-    now = 35;
-    BOOST_TEST(block_on(write, 35) == "until 45"); // A first look again.
-    now = 45;
-    BOOST_TEST(block_on(write, 45) == "close");
+    idle_after(10).set_writes(25).block(write, "until 10").the_peer_lacks(500);
+    at(9).block_on(write, 10, "close"); // Real time was over.
+    at(10).block_on(write, 10, "until 20");
+    the_peer_lacks(499).at(20).block_on(write, 20, "until 25");
+    the_peer_lacks(1).at(25).block_on(write, 25, "close"); // Its deadline has passed.
+    block_ended(write, false).set_writes(never).block(write, "until 35");
+    at(35).block_on(write, 35, "until 45"); // A first look again.
+    at(45).block_on(write, 45, "close");
 }
 
 // Deadlines of what is pending.
 
 BOOST_FIXTURE_TEST_CASE(a_deadline_may_be_moved_while_its_operations_are_pending, machine) {
-    set_both(30);
-    begin(read);
-    begin(write);
-    BOOST_TEST(set_reads(20) == "move 20");
-    BOOST_TEST(set_writes(40) == "none");
-    BOOST_TEST(set_reads(50) == "none");
-    now = 20;
-    BOOST_TEST(wait_ended() == "arm 40");
-    BOOST_TEST(set_writes(never) == "none");
-    now = 40;
-    BOOST_TEST(wait_ended() == "arm 50");
-    BOOST_TEST(set_reads(40) == "move 40"); // It passes now.
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(write) == "ok");
-    BOOST_TEST(end(read, false) == late);
+    set_both(30).begin(read).begin(write);
+    set_reads(20, "move 20").set_writes(40, "none").set_reads(50, "none");
+    at(20).wait_ended("arm 40").set_writes(never, "none");
+    at(40).wait_ended("arm 50").set_reads(40, "move 40"); // It passes now.
+    wait_ended("close").end(write, "ok").end_in_vain(read, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_deadline_of_what_is_pending_without_one_arms_a_wait, machine) {
     for (const direction what : {read, write, connect}) {
         begin(what);
-        BOOST_TEST((what == read ? set_reads(30) : set_writes(30)) == "arm 30");
-        now = 30;
-        BOOST_TEST(wait_ended() == "close");
-        BOOST_TEST(end(what, false) == late);
-        set_both(never);
-        now = 0;
+        what == read ? set_reads(30, "arm 30") : set_writes(30, "arm 30");
+        at(30).wait_ended("close").end_in_vain(what, late).set_both(never).at(0);
     }
-    BOOST_TEST(begin(connect) == "none");
-    BOOST_TEST(set_reads(30) == "none"); // It is not one of connects.
+    begin(connect, "none").set_reads(30, "none"); // It is not one of connects.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_setting_whose_wait_does_not_start_is_taken_back, machine) {
-    begin(read);
-    begin(write);
+    begin(read).begin(write);
     const auto before = fsm.current();
-    BOOST_TEST(set_reads(30) == "arm 30");
-    fsm.take_back_setting(before);
-    BOOST_TEST(set_writes(40) == "arm 40");
-    fsm.take_back_setting(before);
-    BOOST_TEST(idle_after(10) == "arm 10");
-    fsm.take_back_setting(before);
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST((fsm.current().read == deadline_fsm::never));
+    set_reads(30, "arm 30").fsm.take_back_setting(before);
+    set_writes(40, "arm 40").fsm.take_back_setting(before);
+    idle_after(10, "arm 10").fsm.take_back_setting(before);
+    has_no_wait().reads_until("never");
     BOOST_TEST((fsm.current().write == deadline_fsm::never));
     BOOST_TEST((fsm.current().idle == deadline_fsm::no_period));
-    BOOST_TEST(end(read) == "ok");
+    end(read, "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_that_is_set_while_a_read_is_pending_begins_with_its_bytes,
                         machine) {
-    begin(read);
-    message_after(5);
-    now = 10;
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(begin(read) == "arm 15");
+    begin(read).message_after(5).at(10).end(read, "ok").begin(read, "arm 15");
 }
 
 // The next message.
 
 BOOST_FIXTURE_TEST_CASE(a_message_gets_its_deadline_with_its_first_byte, machine) {
-    set_reads(60);
-    message_after(5);
-    BOOST_TEST(begin(read) == "arm 60");
-    now = 58;
-    BOOST_TEST(end(read) == "ok, lingers");
-    BOOST_TEST((fsm.current().read == at(63)));
-    BOOST_TEST(begin(read) == "none");
-    now = 60;
-    BOOST_TEST(wait_ended() == "arm 63");
-    BOOST_TEST(end(read) == "ok, lingers"); // The next byte begins no other message.
-    now = 62;
-    BOOST_TEST(begin(read) == "none");
-    now = 63;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(read, false) == late);
+    set_reads(60).message_after(5).begin(read, "arm 60");
+    at(58).end(read, "ok, lingers").reads_until("63").begin(read, "none");
+    at(60).wait_ended("arm 63");
+    end(read, "ok, lingers"); // The next byte begins no other message.
+    at(62).begin(read, "none").at(63).wait_ended("close").end_in_vain(read, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_may_have_the_only_deadline, machine) {
-    message_after(5);
-    BOOST_TEST(begin(read) == "none");
-    now = 100;
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(begin(write) == "none"); // It is one of reads.
-    BOOST_TEST(begin(read) == "arm 105");
-    end(read);
-    settle();
+    message_after(5).begin(read, "none");
+    at(100).end(read, "ok").begin(write, "none"); // It is one of reads.
+    begin(read, "arm 105").end(read).settle();
     fsm.message_after(deadline_fsm::duration::max());
-    BOOST_TEST(begin(read) == "arm 105");
-    end(read);
-    BOOST_TEST(begin(read) == "none"); // That is never.
+    begin(read, "arm 105").end(read).begin(read, "none"); // That is never.
 }
 
 BOOST_FIXTURE_TEST_CASE(only_a_read_that_reads_begins_a_message, machine) {
-    set_both(60);
-    message_after(5);
-    begin(read);
-    now = 1;
-    end(read, false);
-    begin(write);
-    end(write);
-    begin(connect);
-    end(connect);
-    BOOST_TEST((fsm.current().read == at(60)));
-    begin(read);
-    begin(read);
-    end(read);
-    BOOST_TEST((fsm.current().read == at(60))); // Another one is pending, which has that.
-    now = 2;
-    end(read);
-    BOOST_TEST((fsm.current().read == at(7)));
+    set_both(60).message_after(5).begin(read);
+    at(1).end_in_vain(read).begin(write).end(write).begin(connect).end(connect).reads_until("60");
+    begin(read).begin(read).end(read).reads_until("60"); // Another one is pending, which has that.
+    at(2).end(read).reads_until("7");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_set_before_the_first_byte_is_the_deadline_until_then, machine) {
-    for (const bool first : {false, true}) {
-        machine m;
-        if (first) {
-            m.set_reads(60);
-        }
-        m.message_after(5);
-        if (!first) {
-            m.set_reads(60);
-        }
-        BOOST_TEST(m.begin(read) == "arm 60");
-        m.now = 10;
-        m.end(read);
-        BOOST_TEST((m.fsm.current().read == at(15)));
+    machine first, second;
+    first.set_reads(60).message_after(5);
+    second.message_after(5).set_reads(60);
+    for (machine* const m : {&first, &second}) {
+        m->begin(read, "arm 60").at(10).end(read).reads_until("15");
     }
-    message_after(5);
-    set_reads(never); // It does not take the message's back,
-    begin(read);
-    end(read);
-    BOOST_TEST((fsm.current().read == at(5)));
-    message_after(5);
-    fsm.message_after(std::nullopt); // but this does.
-    set_reads(70);
-    begin(read);
-    end(read);
-    BOOST_TEST((fsm.current().read == at(70)));
-    message_after(5);
-    message_after(6);
-    begin(read);
-    end(read);
-    BOOST_TEST((fsm.current().read == at(6)));
-    set_reads(80); // It is a deadline like any other.
-    BOOST_TEST((fsm.current().read == at(80)));
+    message_after(5).set_reads(never).begin(read).end(read);
+    reads_until("5"); // It does not take the message's back,
+    message_after(5).fsm.message_after(std::nullopt);
+    set_reads(70).begin(read).end(read).reads_until("70"); // but this does.
+    message_after(5).message_after(6).begin(read).end(read).reads_until("6");
+    set_reads(80).reads_until("80"); // It is a deadline like any other.
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_and_an_idle_period_go_together, machine) {
-    idle_after(10);
-    message_after(15);
-    BOOST_TEST(begin(read) == "arm 10");
-    now = 9;
-    BOOST_TEST(end(read) == "ok, lingers");
-    BOOST_TEST(begin(read) == "none");
-    now = 10;
-    BOOST_TEST(wait_ended() == "arm 19"); // idle
-    now = 18;
-    end(read);
-    begin(read);
-    now = 19;
-    BOOST_TEST(wait_ended() == "arm 24"); // the message
-    now = 24;
-    BOOST_TEST(wait_ended() == "close");
+    idle_after(10).message_after(15).begin(read, "arm 10");
+    at(9).end(read, "ok, lingers").begin(read, "none");
+    at(10).wait_ended("arm 19");                              // idle
+    at(18).end(read).begin(read).at(19).wait_ended("arm 24"); // the message
+    at(24).wait_ended("close");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_whose_wait_is_refused_fails, machine) {
-    set_reads(60);
-    message_after(5);
-    begin(read);
-    now = 59;
-    end(read);
-    begin(read);
-    now = 60;
-    BOOST_TEST(wait_ended() == "arm 64");
-    BOOST_TEST(wait_refused(error::too_many_pending) == "close");
-    BOOST_TEST(end(read) == error_code(error::too_many_pending).message());
+    set_reads(60).message_after(5).begin(read).at(59).end(read).begin(read);
+    at(60).wait_ended("arm 64").wait_refused("close").end(read, refused);
 }
 
 // A grace for what begins too late.
 
 BOOST_FIXTURE_TEST_CASE(what_begins_too_late_has_a_grace_if_it_is_to_be_tried, machine) {
-    fsm.try_late(true);
-    set_both(30);
-    now = 30;
+    try_late().set_both(30).at(30);
     for (const direction what : {read, write, connect}) {
-        BOOST_TEST(begin(what) == "grace");
-        BOOST_TEST(wait() == "none");
-        BOOST_TEST(end(what) == "ok"); // It was ready.
-        BOOST_TEST(grace_ended(what) == "none");
-        BOOST_TEST(begin(what) == "grace");
-        BOOST_TEST(grace_ended(what) == "close"); // It was not.
-        BOOST_TEST(end(what, false) == late);
+        begin(what, "grace").has_no_wait();
+        end(what, "ok").grace_ended(what, "none");                               // It was ready.
+        begin(what, "grace").grace_ended(what, "close").end_in_vain(what, late); // It was not.
     }
     BOOST_TEST(fsm.grace() == 6U);
-    now = 29;
-    BOOST_TEST(begin(read) == "arm 30");
+    at(29).begin(read, "arm 30");
 }
 
 BOOST_FIXTURE_TEST_CASE(each_direction_has_a_grace_and_each_operation_a_new_one, machine) {
-    fsm.try_late(true);
-    set_both(30);
-    now = 30;
-    begin(read);
-    begin(write);
-    BOOST_TEST(grace_ended(read, 2) == "none"); // It is the write's.
-    BOOST_TEST(grace_ended(read, 1) == "close");
-    BOOST_TEST(writes() == "pending"); // It still has its own.
-    end(write);
-    begin(write);
-    BOOST_TEST(grace_ended(write, 2) == "none");
-    BOOST_TEST(grace_ended(write, 3) == "close");
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(end(write, false) == late);
+    try_late().set_both(30).at(30).begin(read).begin(write);
+    grace_ended(read, 2, "none");                    // It is the write's.
+    grace_ended(read, 1, "close").writes("pending"); // It still has its own.
+    end(write).begin(write).grace_ended(write, 2, "none").grace_ended(write, 3, "close");
+    end_in_vain(read, late).end_in_vain(write, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(what_joins_others_that_are_late_has_their_wait_or_grace, machine) {
-    fsm.try_late(true);
-    set_reads(30);
-    begin(read);
-    now = 30;
-    BOOST_TEST(begin(read) == "none");
-    BOOST_TEST(wait() == "ends at 30"); // It is about to end.
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(begin(read) == "grace");
-    BOOST_TEST(begin(read) == "none");
-    BOOST_TEST(end(read) == "ok");
-    BOOST_TEST(grace_ended(read) == "close");
-    BOOST_TEST(end(read, false) == late);
+    try_late().set_reads(30).begin(read);
+    at(30).begin(read, "none").waits_until(30); // It is about to end.
+    wait_ended("close").end_in_vain(read, late).end_in_vain(read, late);
+    begin(read, "grace").begin(read, "none").end(read, "ok");
+    grace_ended(read, "close").end_in_vain(read, late);
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_empty_has_no_grace, machine) {
-    fsm.try_late(true);
-    set_reads(30);
-    now = 30;
-    BOOST_TEST(begin(read, true) == "close");
-    BOOST_TEST(reads() == "unused");
-    begin(read);
-    BOOST_TEST(begin(read, true) == "none"); // Another one is pending.
-    fsm.try_late(false);
-    BOOST_TEST(begin(read) == "close");
+    constexpr bool empty = true;
+    try_late().set_reads(30).at(30).begin(read, "close", empty).reads("unused");
+    begin(read).begin(read, "none", empty); // Another one is pending.
+    try_late(false).begin(read, "close");
 }
 
 BOOST_FIXTURE_TEST_CASE(during_a_grace_there_is_nothing_to_watch, machine) {
-    fsm.try_late(true);
-    set_reads(30);
-    begin(read);
-    end(read);
-    set_reads(0);
-    idle_after(10);
-    BOOST_TEST(begin(read) == "grace");
-    BOOST_TEST(settle() == "withdraw"); // The wait of the last one.
-    BOOST_TEST(begin(write) == "arm 10");
-    now = 10;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(writes() == "failed");
-    BOOST_TEST(reads() == "pending");
-    BOOST_TEST(grace_ended(read) == "close");
-    BOOST_TEST(reads() == "failed");
+    try_late().set_reads(30).begin(read).end(read);
+    set_reads(0).idle_after(10).begin(read, "grace");
+    settle("withdraw"); // The wait of the last one.
+    begin(write, "arm 10").at(10).wait_ended("close").writes("failed").reads("pending");
+    grace_ended(read, "close").reads("failed");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_grace_begins_an_idle_period_only_for_a_stream_without_operations,
                         machine) {
-    fsm.try_late(true);
-    set_reads(0);
-    idle_after(10);
-    begin(write);
-    end(write);
-    settle();
-    now = 100;
-    begin(read);
-    now = 101;
-    BOOST_TEST(begin(write) == "arm 110");
-    end(read);
-    BOOST_TEST(idle_after(5) == "move 106"); // The read was progress.
-    begin(read);
-    BOOST_TEST(wait() == "ends at 106");
+    try_late().set_reads(0).idle_after(10).begin(write).end(write).settle();
+    at(100).begin(read).at(101).begin(write, "arm 110");
+    end(read).idle_after(5, "move 106"); // The read was progress.
+    begin(read).waits_until(106);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_deadline_that_is_set_during_a_grace_counts_after_it, machine) {
-    fsm.try_late(true);
-    set_reads(0);
-    BOOST_TEST(begin(read) == "grace");
-    BOOST_TEST(set_reads(10) == "none");
-    BOOST_TEST(grace_ended(read) == "arm 10");
-    now = 10;
-    BOOST_TEST(wait_ended() == "close");
-    BOOST_TEST(end(read, false) == late);
-    BOOST_TEST(begin(read) == "grace");
-    BOOST_TEST(set_reads(never) == "none");
-    BOOST_TEST(grace_ended(read) == "none");
-    BOOST_TEST(end(read) == "ok");
+    try_late().set_reads(0).begin(read, "grace").set_reads(10, "none").grace_ended(read, "arm 10");
+    at(10).wait_ended("close").end_in_vain(read, late);
+    begin(read, "grace").set_reads(never, "none").grace_ended(read, "none").end(read, "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_operation_whose_grace_does_not_start_is_taken_back, machine) {
-    fsm.try_late(true);
-    set_both(0);
+    try_late().set_both(0);
     for (const direction what : {read, write, connect}) {
-        BOOST_TEST(begin(what) == "grace");
-        fsm.take_back_grace(what);
-        BOOST_TEST(reads() == "unused");
-        BOOST_TEST(writes() == "unused");
-        BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
-        BOOST_TEST(grace_ended(what) == "none");
+        begin(what, "grace").take_back_grace(what);
+        reads("unused").writes("unused").unused("both").grace_ended(what, "none");
     }
 }
 
 // Operations that block.
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_its_deadline, machine) {
-    BOOST_TEST(block(read) == "until never");
-    set_reads(30);
-    set_writes(40);
-    now = 29;
-    BOOST_TEST(block(read) == "until 30");
-    BOOST_TEST(block(write) == "until 40");
-    BOOST_TEST(block(connect) == "until 40");
-    now = 30;
-    BOOST_TEST(block(read) == "close");
-    fsm.try_late(true);
-    BOOST_TEST(block(read) == "until 30");
-    BOOST_TEST(reads() == "unused");
-    BOOST_TEST(wait() == "none");
-    BOOST_TEST((fsm.has_no_reads() && fsm.has_no_writes()));
+    block(read, "until never").set_reads(30).set_writes(40);
+    at(29).block(read, "until 30").block(write, "until 40").block(connect, "until 40");
+    at(30).block(read, "close").try_late().block(read, "until 30");
+    reads("unused").has_no_wait().unused("both");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, machine) {
-    idle_after(10);
-    now = 100;
-    BOOST_TEST(block(read) == "until 110");
-    block_ended(read);
-    now = 103;
-    BOOST_TEST(begin(write) == "arm 113");
-    now = 105;
-    BOOST_TEST(block(read) == "until 113");
-    block_ended(read);
-    BOOST_TEST(block(read) == "until 115");
-    block_ended(read, false);
-    BOOST_TEST(block(read) == "until 115");
-    idle_after(20);
-    BOOST_TEST(block(read) == "until 125");
-    block_ended(read, false);
-    now = 113;
-    BOOST_TEST(wait_ended() == "arm 125"); // So has the write.
-    end(write, false);
-    settle();
-    now = 200;
-    begin(read);
-    end(read, false);
-    now = 300;
-    BOOST_TEST(block(read) == "until 320"); // Nothing else is pending.
-    idle_never();
-    BOOST_TEST(block(read) == "until never");
+    idle_after(10).at(100).block(read, "until 110").block_ended(read);
+    at(103).begin(write, "arm 113");
+    at(105).block(read, "until 113").block_ended(read).block(read, "until 115");
+    block_ended(read, false).block(read, "until 115");
+    idle_after(20).block(read, "until 125").block_ended(read, false);
+    at(113).wait_ended("arm 125").end_in_vain(write).settle();              // So has the write.
+    at(200).begin(read).end_in_vain(read).at(300).block(read, "until 320"); // Nothing is pending.
+    idle_never().block(read, "until never");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_too_long_takes_along_what_is_late, machine) {
-    set_reads(30);
-    set_writes(40);
-    begin(read);
-    begin(write);
-    now = 30;
-    BOOST_TEST(block(read) == "close");
-    BOOST_TEST(reads() == "failed");
-    BOOST_TEST(writes() == "pending");
-    BOOST_TEST(block(write) == "until 40");
-    now = 40;
-    BOOST_TEST(block_on(write, 40) == "close");
-    BOOST_TEST(end(write, false) == late + ", lingers");
-    BOOST_TEST(end(read, false) == late + ", lingers");
+    set_reads(30).set_writes(40).begin(read).begin(write);
+    at(30).block(read, "close").reads("failed").writes("pending").block(write, "until 40");
+    at(40).block_on(write, 40, "close");
+    end_in_vain(write, late + ", lingers").end_in_vain(read, late + ", lingers");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_begins_a_message_too, machine) {
-    message_after(5);
-    block(read);
-    now = 10;
-    block_ended(read, false);
-    BOOST_TEST(block(read) == "until never");
-    block_ended(write);
-    now = 20;
-    block_ended(read);
-    BOOST_TEST(block(read) == "until 25");
+    message_after(5).block(read).at(10).block_ended(read, false).block(read, "until never");
+    block_ended(write).at(20).block_ended(read).block(read, "until 25");
 }
 
 // The clock and the current settings.
@@ -1122,25 +736,21 @@ BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare,
     BOOST_TEST((needs() == std::array{false, false, false, false, false}));
     set_reads(30);
     BOOST_TEST((needs() == std::array{true, false, false, false, false}));
-    set_reads(never);
-    set_writes(30);
+    set_reads(never).set_writes(30);
     BOOST_TEST((needs() == std::array{false, true, true, false, false}));
-    set_writes(never);
-    idle_after(10);
+    set_writes(never).idle_after(10);
     BOOST_TEST((needs() == std::array{true, true, true, true, false}));
     begin(read);
     BOOST_TEST((needs() == std::array{true, true, true, true, false}));
-    end(read);
-    idle_never();
-    message_after(5);
+    end(read).idle_never().message_after(5);
     BOOST_TEST((needs() == std::array{false, false, false, true, false}));
     BOOST_TEST(!fsm.end_needs_now(write, true));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_set_can_be_asked) {
-    const deadline_fsm fsm({at(1), at(2), 3s, 4s, true});
-    BOOST_TEST((fsm.current().read == at(1)));
-    BOOST_TEST((fsm.current().write == at(2)));
+    const deadline_fsm fsm({time_of(1), time_of(2), 3s, 4s, true});
+    BOOST_TEST((fsm.current().read == time_of(1)));
+    BOOST_TEST((fsm.current().write == time_of(2)));
     BOOST_TEST((fsm.current().idle == 3s));
     BOOST_TEST((fsm.current().message == 4s));
     BOOST_TEST(fsm.current().try_late);
@@ -1171,7 +781,7 @@ BOOST_FIXTURE_TEST_CASE(an_operation_that_ends_without_beginning_fails_an_assert
 
 BOOST_FIXTURE_TEST_CASE(taking_back_without_a_wait_fails_an_assertion, machine) {
     begin(read);
-    BOOST_TEST(assertion_failed_by([&] { fsm.take_back(read); }) == "armed_");
+    BOOST_TEST(assertion_failed_by([&] { take_back(read); }) == "armed_");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_grace_that_was_not_asked_for_fails_an_assertion, machine) {
@@ -1181,23 +791,21 @@ BOOST_FIXTURE_TEST_CASE(a_grace_that_was_not_asked_for_fails_an_assertion, machi
     BOOST_TEST(assertion_failed_by([&] { machine(*this).grace_ended(read, 0); }) ==
                "grace != 0 && grace <= grace_");
     begin(read);
-    BOOST_TEST(assertion_failed_by([&] { fsm.take_back_grace(read); }) ==
+    BOOST_TEST(assertion_failed_by([&] { take_back_grace(read); }) ==
                "directions_.part_of(what).grace == grace_ && directions_.part_of(what).count == 1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_was_not_asked_for_fails_an_assertion, machine) {
-    BOOST_TEST(assertion_failed_by([&] { wait_refused(error::wheel_stopped); }) == "armed_");
-    set_reads(30);
-    begin(read);
+    BOOST_TEST(assertion_failed_by([&] { wait_refused(); }) == "armed_");
+    set_reads(30).begin(read);
     BOOST_TEST(assertion_failed_by([&] { wait_ended(fsm.turn() + 1); }) == "turn <= turn_");
     BOOST_TEST(assertion_failed_by([&] { wait_failed(fsm.turn() + 1, error::wheel_stopped); }) ==
                "turn <= turn_");
-    BOOST_TEST(wait() == "ends at 30");
+    waits_until(30);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_that_fails_without_a_reason_fails_an_assertion, machine) {
-    set_reads(30);
-    begin(read);
+    set_reads(30).begin(read);
     BOOST_TEST(assertion_failed_by([&] { wait_failed({}); }) == "in() == phase::pending && reason");
 }
 
