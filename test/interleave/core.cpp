@@ -19,7 +19,9 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -28,16 +30,29 @@ using namespace asio_wheel::test::interleave;
 /// Two threads, and a preemption wherever it may hurt.
 constexpr bounds most{.preemptions = 2};
 
+/// Who else has waits.
+enum class neighbours { none, two };
+
 /// Each step of an owner, with a timer in each condition, beside a step of another thread. The time
-/// is 1,060, and no thread changes it.
-void explore_owner(const step& other, bool (*wanted)(const condition&) = nullptr) {
+/// is 1,060, and no thread changes it. With neighbours, another timer is due, and one is not. Each
+/// is a slice of its own.
+void explore_owner(const step& other, neighbours who,
+                   const std::function<bool(const condition&)>& wanted = {},
+                   const std::vector<step>& steps = owners_steps()) {
+    const bool alone = who == neighbours::none;
+    const bounds limits = alone || at_length() ? most : bounds{.preemptions = 1};
     for (const condition& c : conditions()) {
-        for (const step& mine : owners_steps()) {
+        for (const step& mine : steps) {
             if (wanted == nullptr || wanted(c)) {
-                explore_all(std::string("core_") + other.name + '_' + c.name + '_' + mine.name,
-                            most, {}, [&] {
-                                core_scene s;
+                explore_all(std::string(alone ? "core_" : "core_slices_") + other.name + '_' +
+                                c.name + '_' + mine.name,
+                            limits, {}, [&] {
+                                core_scene s({.budget = alone ? 8U : 1U});
                                 prepared p = c.make(s);
+                                if (!alone) {
+                                    static_cast<void>(s.armed(1'045, s.wait()));
+                                    static_cast<void>(s.armed(5'000, s.wait()));
+                                }
                                 s.core.time = 1'060;
                                 s.together([&] { mine.take(s, p); }, [&] { other.take(s, p); });
                             });
@@ -45,22 +60,13 @@ void explore_owner(const step& other, bool (*wanted)(const condition&) = nullptr
         }
     }
 }
+void explore_owner(const step& other) {
+    explore_owner(other, neighbours::none);
+    explore_owner(other, neighbours::two);
+}
 
-/// The same, while another timer is due, and one is not. Each is a slice of its own.
-void explore_owner_among_others(const step& other) {
-    for (const condition& c : conditions()) {
-        for (const step& mine : owners_steps()) {
-            explore_all(std::string("core_slices_") + other.name + '_' + c.name + '_' + mine.name,
-                        {.preemptions = at_length() ? 2 : 1}, {}, [&] {
-                            core_scene s({.budget = 1});
-                            prepared p = c.make(s);
-                            static_cast<void>(s.armed(1'045, s.wait()));
-                            static_cast<void>(s.armed(5'000, s.wait()));
-                            s.core.time = 1'060;
-                            s.together([&] { mine.take(s, p); }, [&] { other.take(s, p); });
-                        });
-        }
-    }
+bool is_tombstone(const condition& c) {
+    return c.name == std::string("tombstone");
 }
 
 /// A case of this suite. The last one needs all others.
@@ -88,29 +94,58 @@ BOOST_FIXTURE_TEST_SUITE(interleave_core, one_of_many)
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_the_time_of_its_timer_comes) {
     explore_owner(others::run);
-    explore_owner_among_others(others::run);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_a_signal_is_emitted) {
-    explore_owner(others::emit, [](const condition& c) { return c.has_slot; });
+    explore_owner(others::emit, neighbours::none, &condition::has_slot);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_the_core_is_drained) {
     explore_owner(others::drain);
-    explore_owner_among_others(others::drain);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_the_context_ends) {
     explore_owner(others::shut_down);
-    explore_owner_among_others(others::shut_down);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_another_thread_walks) {
-    explore_owner_among_others(others::walk);
+    explore_owner(others::walk, neighbours::two);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_another_executor_drops_its_wait) {
-    explore_owner(others::drop, [](const condition& c) { return c.is_elsewhere; });
+    explore_owner(others::drop, neighbours::none, &condition::is_elsewhere);
+}
+
+// A wait that starts on a tombstone takes no lock, and neither does most of what follows.
+BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_with_a_wait_that_it_has_just_started) {
+    const std::vector<step> steps{
+        {"earlier_start",
+         [](core_scene& s, prepared& p) {
+             s.rearm(p.timer, 1'020);
+             s.start(p.timer, p.wait);
+         }},
+        {"start_destroy",
+         [](core_scene& s, prepared& p) {
+             s.start(p.timer, p.wait);
+             s.destroy(p.timer);
+         }},
+        {"start_postpone",
+         [](core_scene& s, prepared& p) {
+             s.start(p.timer, p.wait);
+             s.postpone(p.timer, 1'200);
+         }},
+        {"start_cancel_start_later",
+         [](core_scene& s, prepared& p) {
+             s.start(p.timer, p.wait);
+             s.cancel(p.timer);
+             s.start(p.timer, s.wait());
+             s.rearm(p.timer, 1'200);
+         }},
+    };
+    for (const step& other : {others::run, others::drain}) {
+        explore_owner(other, neighbours::none, is_tombstone, steps);
+        explore_owner(other, neighbours::two, is_tombstone, steps);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_cancel_has_counted_is_what_the_handler_sees) {
