@@ -74,26 +74,21 @@ BOOST_AUTO_TEST_SUITE(failing_utilities)
 
 // ---- Sleeps
 
-BOOST_AUTO_TEST_CASE(sleeping) {
-    each_failure([](world& w) {
-        w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(5ms), std::move(h)); });
-        w.start(w.expect(), [&](auto h) {
-            async_sleep_until(w.ctx().get_executor(), after(3ms), std::move(h));
-        });
-        w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(-3ms), h); });
-        w.run();
-    });
+FAILING_TEST_CASE(sleeping) {
+    w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(5ms), std::move(h)); });
+    w.start(w.expect(),
+            [&](auto h) { async_sleep_until(w.ctx().get_executor(), after(3ms), std::move(h)); });
+    w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(-3ms), h); });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(sleeping_by_the_steady_clock) {
-    each_failure([](world& w) {
-        w.steady();
-        w.start(w.expect(), [&](auto h) { async_sleep_for(w.ctx(), 5ms, std::move(h)); });
-        w.start(w.expect(), [&](auto h) {
-            async_sleep_for(w.ctx().get_executor(), 3ms, asio::deferred)(std::move(h));
-        });
-        w.run();
+FAILING_TEST_CASE(sleeping_by_the_steady_clock) {
+    w.steady();
+    w.start(w.expect(), [&](auto h) { async_sleep_for(w.ctx(), 5ms, std::move(h)); });
+    w.start(w.expect(), [&](auto h) {
+        async_sleep_for(w.ctx().get_executor(), 3ms, asio::deferred)(std::move(h));
     });
+    w.run();
 }
 
 BOOST_AUTO_TEST_CASE(sleeping_with_an_allocator) {
@@ -108,147 +103,125 @@ BOOST_AUTO_TEST_CASE(sleeping_with_an_allocator) {
     BOOST_TEST(count.live == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(sleeping_on_a_strand) {
-    each_failure([](world& w) {
-        w.ends_without_memory = false; // A strand needs some.
-        const auto strand = w.strand();
-        w.start(w.expect(), [&](auto h) { async_sleep_until(strand, after(3ms), std::move(h)); });
-        w.start(w.expect(), [&](auto h) {
-            async_sleep_until(w.ctx(), after(3ms), asio::bind_executor(strand, std::move(h)));
-        });
-        w.run();
+FAILING_TEST_CASE(sleeping_on_a_strand) {
+    w.ends_without_memory = false; // A strand needs some.
+    const auto strand = w.strand();
+    w.start(w.expect(), [&](auto h) { async_sleep_until(strand, after(3ms), std::move(h)); });
+    w.start(w.expect(), [&](auto h) {
+        async_sleep_until(w.ctx(), after(3ms), asio::bind_executor(strand, std::move(h)));
     });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(a_sleep_that_is_cancelled) {
-    each_failure([](world& w) {
-        asio::cancellation_signal signal;
-        const auto sleep = [&](auto h) {
-            async_sleep_until(w.ctx(), after(30ms),
-                              asio::bind_cancellation_slot(signal.slot(), std::move(h)));
-        };
-        outcome& o = w.expect(aborted);
-        w.start(o, sleep);
-        w.pass(1);
-        signal.emit(asio::cancellation_type::terminal);
-        w.poll();
-        w.check(!o.waits(), "a signal has not ended its sleep");
-        w.start(w.expect(aborted), sleep); // In the same slot.
-        w.pass(1);
-        signal.emit(asio::cancellation_type::partial);
-        w.run();
-    });
+FAILING_TEST_CASE(a_sleep_that_is_cancelled) {
+    asio::cancellation_signal signal;
+    const auto sleep = [&](auto h) {
+        async_sleep_until(w.ctx(), after(30ms),
+                          asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+    };
+    outcome& o = w.expect(aborted);
+    w.start(o, sleep);
+    w.pass(1);
+    signal.emit(asio::cancellation_type::terminal);
+    w.poll();
+    w.check(!o.waits(), "a signal has not ended its sleep");
+    w.start(w.expect(aborted), sleep); // In the same slot.
+    w.pass(1);
+    signal.emit(asio::cancellation_type::partial);
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(sleeping_when_the_context_ends) {
-    each_failure([](world& w) {
-        w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(3ms), std::move(h)); });
-        w.start(w.expect(),
-                [&](auto h) { async_sleep_until(w.strand(), after(3ms), std::move(h)); });
-        w.end_context();
-    });
+FAILING_TEST_CASE(sleeping_when_the_context_ends) {
+    w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(3ms), std::move(h)); });
+    w.start(w.expect(), [&](auto h) { async_sleep_until(w.strand(), after(3ms), std::move(h)); });
+    w.end_context();
 }
 
 // ---- Deadlines
 
 constexpr auto timed_out = asio_wheel::error::timed_out;
 
-BOOST_AUTO_TEST_CASE(an_operation_that_meets_its_deadline) {
-    each_failure([](world& w) {
-        w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.ctx(), after(3ms), timeout_at(after(8ms), std::move(h)));
-        });
-        w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(9ms), std::move(h)); });
-        w.run();
+FAILING_TEST_CASE(an_operation_that_meets_its_deadline) {
+    w.start(expect_with_deadline(w, success), [&](auto h) {
+        async_sleep_until(w.ctx(), after(3ms), timeout_at(after(8ms), std::move(h)));
     });
+    w.start(w.expect(), [&](auto h) { async_sleep_until(w.ctx(), after(9ms), std::move(h)); });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_that_misses_its_deadline) {
-    each_failure([](world& w) {
-        w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms), std::move(h)));
-        });
-        w.start(expect_with_deadline(w, aborted), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms),
-                              timeout_at(after(5ms),
-                                         make_error_code(asio::error::operation_aborted),
-                                         std::move(h)));
-        });
-        w.run();
+FAILING_TEST_CASE(an_operation_that_misses_its_deadline) {
+    w.start(expect_with_deadline(w, timed_out), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms), std::move(h)));
     });
+    w.start(expect_with_deadline(w, aborted), [&](auto h) {
+        async_sleep_until(
+            w.ctx(), after(80ms),
+            timeout_at(after(5ms), make_error_code(asio::error::operation_aborted), std::move(h)));
+    });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_that_is_cancelled_at_a_time) {
-    each_failure([](world& w) {
-        w.start(w.expect(aborted), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), cancel_at(after(3ms), std::move(h)));
-        });
-        outcome& o = w.expect();
-        o.otherwise = aborted;
-        w.start(o, [&](auto h) {
-            async_sleep_until(w.ctx(), after(3ms),
-                              cancel_at(after(5ms), asio::cancellation_type::total, std::move(h)));
-        });
-        w.run();
+FAILING_TEST_CASE(an_operation_that_is_cancelled_at_a_time) {
+    w.start(w.expect(aborted), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms), cancel_at(after(3ms), std::move(h)));
     });
+    outcome& o = w.expect();
+    o.otherwise = aborted;
+    w.start(o, [&](auto h) {
+        async_sleep_until(w.ctx(), after(3ms),
+                          cancel_at(after(5ms), asio::cancellation_type::total, std::move(h)));
+    });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_by_the_steady_clock) {
-    each_failure([](world& w) {
-        w.steady();
-        w.start(expect_with_deadline(w, timed_out),
-                [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, std::move(h))); });
-        w.start(w.expect(aborted),
-                [&](auto h) { async_sleep_for(w.ctx(), 80ms, cancel_after(4ms, std::move(h))); });
-        w.run();
-    });
+FAILING_TEST_CASE(deadlines_by_the_steady_clock) {
+    w.steady();
+    w.start(expect_with_deadline(w, timed_out),
+            [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, std::move(h))); });
+    w.start(w.expect(aborted),
+            [&](auto h) { async_sleep_for(w.ctx(), 80ms, cancel_after(4ms, std::move(h))); });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_without_a_token) {
-    each_failure([](world& w) {
-        w.start(expect_with_deadline(w, timed_out), [&](auto h) { // Deferred.
-            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms)))(std::move(h));
-        });
-        w.start(w.expect(aborted), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), cancel_at(after(4ms))(std::move(h)));
-        });
-        w.run();
+FAILING_TEST_CASE(deadlines_without_a_token) {
+    w.start(expect_with_deadline(w, timed_out), [&](auto h) { // Deferred.
+        async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms)))(std::move(h));
     });
+    w.start(w.expect(aborted), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms), cancel_at(after(4ms))(std::move(h)));
+    });
+    w.run();
 }
 
 // With and without a clock of its own, a cancellation type, an error and a token.
-BOOST_AUTO_TEST_CASE(each_form_of_a_deadline) {
-    each_failure([](world& w) {
-        using asio::cancellation_type;
-        w.steady();
-        const error_code refused = asio::error::connection_refused;
-        const auto sleep = [&](const error_code& ec, auto with_deadline) {
-            w.start(expect_with_deadline(w, ec), [&](auto h) { with_deadline(std::move(h)); });
-        };
-        sleep(timed_out, [&](auto h) {
-            async_sleep_for(w.ctx(), 80ms, timeout(3ms, cancellation_type::total, std::move(h)));
-        });
-        sleep(refused,
-              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused, std::move(h))); });
-        sleep(timed_out,
-              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms))(std::move(h)); });
-        sleep(refused,
-              [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused))(std::move(h)); });
-        sleep(timed_out, [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms),
-                              timeout_at(after(3ms), cancellation_type::partial, std::move(h)));
-        });
-        sleep(refused, [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms), refused))(std::move(h));
-        });
-        sleep(aborted, [&](auto h) {
-            async_sleep_for(w.ctx(), 80ms,
-                            cancel_after(3ms, cancellation_type::total, std::move(h)));
-        });
-        sleep(aborted,
-              [&](auto h) { async_sleep_for(w.ctx(), 80ms, cancel_after(3ms))(std::move(h)); });
-        w.run();
+FAILING_TEST_CASE(each_form_of_a_deadline) {
+    using asio::cancellation_type;
+    w.steady();
+    const error_code refused = asio::error::connection_refused;
+    const auto sleep = [&](const error_code& ec, auto with_deadline) {
+        w.start(expect_with_deadline(w, ec), [&](auto h) { with_deadline(std::move(h)); });
+    };
+    sleep(timed_out, [&](auto h) {
+        async_sleep_for(w.ctx(), 80ms, timeout(3ms, cancellation_type::total, std::move(h)));
     });
+    sleep(refused,
+          [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused, std::move(h))); });
+    sleep(timed_out, [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms))(std::move(h)); });
+    sleep(refused,
+          [&](auto h) { async_sleep_for(w.ctx(), 80ms, timeout(3ms, refused))(std::move(h)); });
+    sleep(timed_out, [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms),
+                          timeout_at(after(3ms), cancellation_type::partial, std::move(h)));
+    });
+    sleep(refused, [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms), timeout_at(after(3ms), refused))(std::move(h));
+    });
+    sleep(aborted, [&](auto h) {
+        async_sleep_for(w.ctx(), 80ms, cancel_after(3ms, cancellation_type::total, std::move(h)));
+    });
+    sleep(aborted,
+          [&](auto h) { async_sleep_for(w.ctx(), 80ms, cancel_after(3ms))(std::move(h)); });
+    w.run();
 }
 
 BOOST_AUTO_TEST_CASE(deadlines_with_an_allocator) {
@@ -265,50 +238,44 @@ BOOST_AUTO_TEST_CASE(deadlines_with_an_allocator) {
     BOOST_TEST(count.live == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_on_a_strand) {
-    each_failure([](world& w) {
-        w.ends_without_memory = false; // A strand needs some.
-        const auto strand = w.strand();
-        w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(strand, after(80ms), timeout_at(after(3ms), std::move(h)));
-        });
-        w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms),
-                              timeout_at(after(4ms), asio::bind_executor(strand, std::move(h))));
-        });
-        w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.ctx(), after(4ms),
-                              timeout_at(after(20ms), asio::bind_executor(strand, std::move(h))));
-        });
-        w.run();
+FAILING_TEST_CASE(deadlines_on_a_strand) {
+    w.ends_without_memory = false; // A strand needs some.
+    const auto strand = w.strand();
+    w.start(expect_with_deadline(w, timed_out), [&](auto h) {
+        async_sleep_until(strand, after(80ms), timeout_at(after(3ms), std::move(h)));
     });
+    w.start(expect_with_deadline(w, timed_out), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms),
+                          timeout_at(after(4ms), asio::bind_executor(strand, std::move(h))));
+    });
+    w.start(expect_with_deadline(w, success), [&](auto h) {
+        async_sleep_until(w.ctx(), after(4ms),
+                          timeout_at(after(20ms), asio::bind_executor(strand, std::move(h))));
+    });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_in_a_deadline) {
-    each_failure([](world& w) {
-        w.start(expect_with_deadline(w, timed_out), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms),
-                              timeout_at(after(9ms), timeout_at(after(3ms), std::move(h))));
-        });
-        w.run();
+FAILING_TEST_CASE(a_deadline_in_a_deadline) {
+    w.start(expect_with_deadline(w, timed_out), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms),
+                          timeout_at(after(9ms), timeout_at(after(3ms), std::move(h))));
     });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(an_operation_that_is_cancelled_before_its_deadline) {
-    each_failure([](world& w) {
-        asio::cancellation_signal signal;
-        outcome& o = expect_with_deadline(w, aborted);
-        w.start(o, [&](auto h) {
-            async_sleep_until(
-                w.ctx(), after(80ms),
-                timeout_at(after(9ms), asio::bind_cancellation_slot(signal.slot(), std::move(h))));
-        });
-        w.pass(1);
-        signal.emit(asio::cancellation_type::terminal);
-        w.poll();
-        w.check(!o.waits(), "a signal has not ended its operation");
-        w.run();
+FAILING_TEST_CASE(an_operation_that_is_cancelled_before_its_deadline) {
+    asio::cancellation_signal signal;
+    outcome& o = expect_with_deadline(w, aborted);
+    w.start(o, [&](auto h) {
+        async_sleep_until(
+            w.ctx(), after(80ms),
+            timeout_at(after(9ms), asio::bind_cancellation_slot(signal.slot(), std::move(h))));
     });
+    w.pass(1);
+    signal.emit(asio::cancellation_type::terminal);
+    w.poll();
+    w.check(!o.waits(), "a signal has not ended its operation");
+    w.run();
 }
 
 // An operation that has reserved the memory for its cancellation and completion.
@@ -333,46 +300,40 @@ private:
     manual_operation<error_code, std::size_t> operation_;
 };
 
-BOOST_AUTO_TEST_CASE(a_deadline_of_somebody_elses_operation) {
-    each_failure([](world& w) {
-        other_operation late = w.prepare([&] { return other_operation(w); });
-        other_operation early = w.prepare([&] { return other_operation(w); });
-        outcome& o = expect_with_deadline(w, timed_out);
-        w.start(o, [&](auto h) { late.start(timeout_at(after(5ms), std::move(h))); });
-        outcome& in_time = expect_with_deadline(w, success);
-        w.start(in_time, [&](auto h) { early.start(timeout_at(after(5ms), std::move(h))); });
-        w.pass(1);
-        if (early.pending()) {
-            early.complete(success);
-        }
-        w.run();
-        w.check(o.calls == 0 || o.more == 7, "what the operation has done is lost");
-    });
+FAILING_TEST_CASE(a_deadline_of_somebody_elses_operation) {
+    other_operation late = w.prepare([&] { return other_operation(w); });
+    other_operation early = w.prepare([&] { return other_operation(w); });
+    outcome& o = expect_with_deadline(w, timed_out);
+    w.start(o, [&](auto h) { late.start(timeout_at(after(5ms), std::move(h))); });
+    outcome& in_time = expect_with_deadline(w, success);
+    w.start(in_time, [&](auto h) { early.start(timeout_at(after(5ms), std::move(h))); });
+    w.pass(1);
+    if (early.pending()) {
+        early.complete(success);
+    }
+    w.run();
+    w.check(o.calls == 0 || o.more == 7, "what the operation has done is lost");
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_when_the_context_ends) {
-    each_failure([](world& w) {
-        w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(9ms), std::move(h)));
-        });
-        w.start(expect_with_deadline(w, success), [&](auto h) {
-            async_sleep_until(w.strand(), after(80ms), timeout_at(after(9ms), std::move(h)));
-        });
-        w.pass(1);
-        w.end_context();
+FAILING_TEST_CASE(deadlines_when_the_context_ends) {
+    w.start(expect_with_deadline(w, success), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms), timeout_at(after(9ms), std::move(h)));
     });
+    w.start(expect_with_deadline(w, success), [&](auto h) {
+        async_sleep_until(w.strand(), after(80ms), timeout_at(after(9ms), std::move(h)));
+    });
+    w.pass(1);
+    w.end_context();
 }
 
 // The deadline is rejected then, too: the operation is cancelled.
-BOOST_AUTO_TEST_CASE(deadlines_when_the_wheel_is_drained) {
-    each_failure([](world& w) {
-        w.start(expect_with_deadline(w, asio_wheel::error::wheel_stopped), [&](auto h) {
-            async_sleep_until(w.ctx(), after(80ms), timeout_at(after(9ms), std::move(h)));
-        });
-        w.pass(1);
-        w.prepare([&] { return asio_wheel::use_wheel<world_clock>(w.ctx()).drain(); });
-        w.run();
+FAILING_TEST_CASE(deadlines_when_the_wheel_is_drained) {
+    w.start(expect_with_deadline(w, asio_wheel::error::wheel_stopped), [&](auto h) {
+        async_sleep_until(w.ctx(), after(80ms), timeout_at(after(9ms), std::move(h)));
     });
+    w.pass(1);
+    w.prepare([&] { return asio_wheel::use_wheel<world_clock>(w.ctx()).drain(); });
+    w.run();
 }
 
 // co_spawn() with such a token has no scenario: the behaviour of a coroutine without memory is up
@@ -406,92 +367,79 @@ BOOST_AUTO_TEST_CASE(ticks) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_tick_is_taken_once) {
-    each_failure([](world& w) {
-        interval i = w.call([&] { return interval(w.ctx(), 2ms); });
-        const auto begin = i.expiry() - i.period();
-        std::size_t periods = 0;
-        for (int n = 0; n < 3; ++n) {
-            const outcome& o = tick(w, i);
-            w.run();
-            periods += o.more;
-            w.check(begin + (periods + 1) * i.period() == i.expiry(), "a period is lost");
-        }
-    });
+FAILING_TEST_CASE(a_tick_is_taken_once) {
+    interval i = w.call([&] { return interval(w.ctx(), 2ms); });
+    const auto begin = i.expiry() - i.period();
+    std::size_t periods = 0;
+    for (int n = 0; n < 3; ++n) {
+        const outcome& o = tick(w, i);
+        w.run();
+        periods += o.more;
+        w.check(begin + (periods + 1) * i.period() == i.expiry(), "a period is lost");
+    }
 }
 
-BOOST_AUTO_TEST_CASE(moving_the_ticks) {
-    each_failure([](world& w) {
-        interval i =
-            w.call([&] { return interval(w.ctx(), 20ms, {.first = 1ms, .jitter = 0.05}); });
-        tick(w, i);
-        w.run();
-        tick(w, i);
-        w.pass(1);
-        w.call([&] { i.period(4ms); });
-        w.run();
-        tick(w, i);
-        w.call([&] { i.reset(); });
-        w.run();
-        tick(w, i);
-        w.call([&] { i.reset_at(after(2ms)); });
-        w.run();
-    });
+FAILING_TEST_CASE(moving_the_ticks) {
+    interval i = w.call([&] { return interval(w.ctx(), 20ms, {.first = 1ms, .jitter = 0.05}); });
+    tick(w, i);
+    w.run();
+    tick(w, i);
+    w.pass(1);
+    w.call([&] { i.period(4ms); });
+    w.run();
+    tick(w, i);
+    w.call([&] { i.reset(); });
+    w.run();
+    tick(w, i);
+    w.call([&] { i.reset_at(after(2ms)); });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(ticks_on_a_strand) {
-    each_failure([](world& w) {
-        w.ends_without_memory = false; // A strand needs some.
-        const auto strand = w.strand();
-        asio_wheel::basic_interval<world_clock, reliable_strand> i = w.call(
-            [&] { return asio_wheel::basic_interval<world_clock, reliable_strand>(strand, 3ms); });
-        w.start(w.expect(), [&](auto h) { i.async_tick(std::move(h)); });
-        w.run();
-    });
+FAILING_TEST_CASE(ticks_on_a_strand) {
+    w.ends_without_memory = false; // A strand needs some.
+    const auto strand = w.strand();
+    asio_wheel::basic_interval<world_clock, reliable_strand> i = w.call(
+        [&] { return asio_wheel::basic_interval<world_clock, reliable_strand>(strand, 3ms); });
+    w.start(w.expect(), [&](auto h) { i.async_tick(std::move(h)); });
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(cancelling_a_tick) {
-    each_failure([](world& w) {
-        asio::cancellation_signal signal;
+FAILING_TEST_CASE(cancelling_a_tick) {
+    asio::cancellation_signal signal;
+    interval i = w.call([&] { return interval(w.ctx(), 3ms); });
+    outcome& o = tick(w, i, aborted);
+    w.pass(1);
+    i.cancel();
+    w.poll();
+    w.check(!o.waits(), "cancel() does not end a tick");
+    w.start(w.expect(aborted), [&](auto h) {
+        i.async_tick(asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+    });
+    w.pass(0);
+    signal.emit(asio::cancellation_type::terminal);
+    w.run();
+    tick(w, i);
+    w.run();
+}
+
+FAILING_TEST_CASE(a_tick_that_takes_the_place_of_another) {
+    interval i = w.call([&] { return interval(w.ctx(), 3ms); });
+    outcome& first = tick(w, i);
+    const auto expiry = i.expiry();
+    if (tick(w, i).accepted) {
+        first.expected = aborted;
+    }
+    w.check(i.expiry() == expiry, "a tick that is refused moves the interval");
+    w.run();
+}
+
+FAILING_TEST_CASE(destroying_an_interval) {
+    {
         interval i = w.call([&] { return interval(w.ctx(), 3ms); });
-        outcome& o = tick(w, i, aborted);
+        tick(w, i, aborted);
         w.pass(1);
-        i.cancel();
-        w.poll();
-        w.check(!o.waits(), "cancel() does not end a tick");
-        w.start(w.expect(aborted), [&](auto h) {
-            i.async_tick(asio::bind_cancellation_slot(signal.slot(), std::move(h)));
-        });
-        w.pass(0);
-        signal.emit(asio::cancellation_type::terminal);
-        w.run();
-        tick(w, i);
-        w.run();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(a_tick_that_takes_the_place_of_another) {
-    each_failure([](world& w) {
-        interval i = w.call([&] { return interval(w.ctx(), 3ms); });
-        outcome& first = tick(w, i);
-        const auto expiry = i.expiry();
-        if (tick(w, i).accepted) {
-            first.expected = aborted;
-        }
-        w.check(i.expiry() == expiry, "a tick that is refused moves the interval");
-        w.run();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(destroying_an_interval) {
-    each_failure([](world& w) {
-        {
-            interval i = w.call([&] { return interval(w.ctx(), 3ms); });
-            tick(w, i, aborted);
-            w.pass(1);
-        }
-        w.run();
-    });
+    }
+    w.run();
 }
 
 // ---- Idle timers
@@ -502,119 +450,103 @@ outcome& wait(world& w, idle_timer& t, const error_code& ec = success) {
     return o;
 }
 
-BOOST_AUTO_TEST_CASE(being_idle) {
-    each_failure([](world& w) {
-        idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
-        wait(w, t);
-        w.run();
-        wait(w, t); // It has been idle for long enough.
-        w.run();
-    });
+FAILING_TEST_CASE(being_idle) {
+    idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
+    wait(w, t);
+    w.run();
+    wait(w, t); // It has been idle for long enough.
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(being_touched_while_it_waits) {
-    each_failure([](world& w) {
-        idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
-        outcome& o = wait(w, t);
-        w.pass(2);
-        t.touch();
-        w.pass(2);
-        w.check(o.calls == 0, "an idle timer is early");
-        t.touch();
-        w.run();
-    });
+FAILING_TEST_CASE(being_touched_while_it_waits) {
+    idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
+    outcome& o = wait(w, t);
+    w.pass(2);
+    t.touch();
+    w.pass(2);
+    w.check(o.calls == 0, "an idle timer is early");
+    t.touch();
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(being_touched_on_a_strand) {
-    each_failure([](world& w) {
-        w.ends_without_memory = false; // A strand needs some.
-        allocations count;
-        const auto strand = w.strand();
-        using strand_timer = asio_wheel::basic_idle_timer<world_clock, reliable_strand>;
-        strand_timer t = w.call([&] { return strand_timer(strand, 3ms); });
-        w.start(w.expect(), [&](auto h) {
-            t.async_wait(asio::bind_allocator(counting_allocator<>(count), std::move(h)));
-        });
-        w.pass(2);
-        t.touch();
-        w.run();
-        w.check(count.live == 0, "memory is left");
+FAILING_TEST_CASE(being_touched_on_a_strand) {
+    w.ends_without_memory = false; // A strand needs some.
+    allocations count;
+    const auto strand = w.strand();
+    using strand_timer = asio_wheel::basic_idle_timer<world_clock, reliable_strand>;
+    strand_timer t = w.call([&] { return strand_timer(strand, 3ms); });
+    w.start(w.expect(), [&](auto h) {
+        t.async_wait(asio::bind_allocator(counting_allocator<>(count), std::move(h)));
     });
+    w.pass(2);
+    t.touch();
+    w.run();
+    w.check(count.live == 0, "memory is left");
 }
 
 // See a_timer_on_a_large_executor in timers.cpp.
-BOOST_AUTO_TEST_CASE(being_touched_on_a_large_executor) {
-    each_failure([](world& w) {
-        w.ends_without_memory = false;
-        const asio::any_io_executor large = w.large();
-        idle_timer t = w.call([&] { return idle_timer(large, 3ms); });
-        outcome& o = wait(w, t);
-        o.otherwise = no_memory; // There was no memory to start the wait again,
-        o.or_else = aborted;     // or to queue it on its executor.
-        w.pass(2);
-        t.touch();
-        w.run();
-    });
+FAILING_TEST_CASE(being_touched_on_a_large_executor) {
+    w.ends_without_memory = false;
+    const asio::any_io_executor large = w.large();
+    idle_timer t = w.call([&] { return idle_timer(large, 3ms); });
+    outcome& o = wait(w, t);
+    o.otherwise = no_memory; // There was no memory to start the wait again,
+    o.or_else = aborted;     // or to queue it on its executor.
+    w.pass(2);
+    t.touch();
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(scaling) {
-    each_failure([](world& w) {
-        auto& wheel = w.call(
-            [&]() -> auto& { return asio_wheel::make_wheel<world_clock>(w.ctx(), {.budget = 2}); });
-        std::array<std::optional<idle_timer>, 5> all;
-        for (auto& t : all) {
-            w.call([&] { t.emplace(w.ctx(), 40ms); });
-            wait(w, *t);
-        }
-        w.pass(1);
-        w.call([&] { asio_wheel::scale_idle_timers(wheel, 0.25); });
-        w.pass(2);
-        all[0]->touch();
-        w.call([&] { all[1]->period(20ms); });
-        w.run();
-        w.call([&] { asio_wheel::scale_idle_timers(wheel, 1); });
-        wait(w, *all[0]);
-        w.run();
-    });
+FAILING_TEST_CASE(scaling) {
+    auto& wheel = w.call(
+        [&]() -> auto& { return asio_wheel::make_wheel<world_clock>(w.ctx(), {.budget = 2}); });
+    std::array<std::optional<idle_timer>, 5> all;
+    for (auto& t : all) {
+        w.call([&] { t.emplace(w.ctx(), 40ms); });
+        wait(w, *t);
+    }
+    w.pass(1);
+    w.call([&] { asio_wheel::scale_idle_timers(wheel, 0.25); });
+    w.pass(2);
+    all[0]->touch();
+    w.call([&] { all[1]->period(20ms); });
+    w.run();
+    w.call([&] { asio_wheel::scale_idle_timers(wheel, 1); });
+    wait(w, *all[0]);
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(cancelling_an_idle_timer) {
-    each_failure([](world& w) {
-        asio::cancellation_signal signal;
-        idle_timer t = w.call([&] { return idle_timer(w.ctx(), 30ms); });
+FAILING_TEST_CASE(cancelling_an_idle_timer) {
+    asio::cancellation_signal signal;
+    idle_timer t = w.call([&] { return idle_timer(w.ctx(), 30ms); });
+    wait(w, t, aborted);
+    w.pass(1);
+    t.cancel();
+    w.run();
+    w.start(w.expect(aborted), [&](auto h) {
+        t.async_wait(asio::bind_cancellation_slot(signal.slot(), std::move(h)));
+    });
+    w.pass(1);
+    signal.emit(asio::cancellation_type::terminal);
+    w.run();
+}
+
+FAILING_TEST_CASE(an_idle_wait_that_takes_the_place_of_another) {
+    idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
+    outcome& first = wait(w, t);
+    if (wait(w, t).accepted) {
+        first.expected = aborted;
+    }
+    w.run();
+}
+
+FAILING_TEST_CASE(destroying_an_idle_timer) {
+    {
+        idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
         wait(w, t, aborted);
         w.pass(1);
-        t.cancel();
-        w.run();
-        w.start(w.expect(aborted), [&](auto h) {
-            t.async_wait(asio::bind_cancellation_slot(signal.slot(), std::move(h)));
-        });
-        w.pass(1);
-        signal.emit(asio::cancellation_type::terminal);
-        w.run();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(an_idle_wait_that_takes_the_place_of_another) {
-    each_failure([](world& w) {
-        idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
-        outcome& first = wait(w, t);
-        if (wait(w, t).accepted) {
-            first.expected = aborted;
-        }
-        w.run();
-    });
-}
-
-BOOST_AUTO_TEST_CASE(destroying_an_idle_timer) {
-    each_failure([](world& w) {
-        {
-            idle_timer t = w.call([&] { return idle_timer(w.ctx(), 3ms); });
-            wait(w, t, aborted);
-            w.pass(1);
-        }
-        w.run();
-    });
+    }
+    w.run();
 }
 
 // ---- Heartbeats
@@ -625,54 +557,47 @@ outcome& next(world& w, heartbeat& b, const error_code& ec = success) {
     return o;
 }
 
-BOOST_AUTO_TEST_CASE(beating) {
-    each_failure([](world& w) {
-        heartbeat b =
-            w.call([&] { return heartbeat(w.ctx(), {.send_every = 3ms, .dead_after = 10ms}); });
-        next(w, b);
-        w.run();
-        next(w, b);
-        w.pass(1);
-        b.sent();
-        b.received();
-        w.run();
-        w.pass(10);
-        next(w, b);
-        w.run();
-        b.sent();
-        b.received();
-        next(w, b, aborted);
-        w.pass(1);
-        b.cancel();
-        w.run();
-    });
+FAILING_TEST_CASE(beating) {
+    heartbeat b =
+        w.call([&] { return heartbeat(w.ctx(), {.send_every = 3ms, .dead_after = 10ms}); });
+    next(w, b);
+    w.run();
+    next(w, b);
+    w.pass(1);
+    b.sent();
+    b.received();
+    w.run();
+    w.pass(10);
+    next(w, b);
+    w.run();
+    b.sent();
+    b.received();
+    next(w, b, aborted);
+    w.pass(1);
+    b.cancel();
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(beating_on_a_large_executor) {
-    each_failure([](world& w) {
-        w.ends_without_memory = false;
-        const asio::any_io_executor large = w.large();
-        heartbeat b =
-            w.call([&] { return heartbeat(large, {.send_every = 3ms, .dead_after = 10ms}); });
-        outcome& o = next(w, b);
-        o.otherwise = no_memory;
-        o.or_else = aborted;
-        w.pass(2);
-        b.sent();
-        w.run();
-    });
+FAILING_TEST_CASE(beating_on_a_large_executor) {
+    w.ends_without_memory = false;
+    const asio::any_io_executor large = w.large();
+    heartbeat b = w.call([&] { return heartbeat(large, {.send_every = 3ms, .dead_after = 10ms}); });
+    outcome& o = next(w, b);
+    o.otherwise = no_memory;
+    o.or_else = aborted;
+    w.pass(2);
+    b.sent();
+    w.run();
 }
 
-BOOST_AUTO_TEST_CASE(a_beat_that_takes_the_place_of_another) {
-    each_failure([](world& w) {
-        heartbeat b =
-            w.call([&] { return heartbeat(w.ctx(), {.send_every = 3ms, .dead_after = 10ms}); });
-        outcome& first = next(w, b);
-        if (next(w, b).accepted) {
-            first.expected = aborted;
-        }
-        w.run();
-    });
+FAILING_TEST_CASE(a_beat_that_takes_the_place_of_another) {
+    heartbeat b =
+        w.call([&] { return heartbeat(w.ctx(), {.send_every = 3ms, .dead_after = 10ms}); });
+    outcome& first = next(w, b);
+    if (next(w, b).accepted) {
+        first.expected = aborted;
+    }
+    w.run();
 }
 
 // ---- Trying again

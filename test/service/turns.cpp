@@ -12,6 +12,7 @@
 
 #include "support/core_sources.hpp"
 
+#include "support/each.hpp"
 #include "support/names.hpp"
 #include "support/turns.hpp"
 
@@ -105,134 +106,118 @@ BOOST_AUTO_TEST_CASE(a_lock_that_covers_much_is_noticed) {
     BOOST_TEST(drained.most_ready == waits);
 }
 
-BOOST_AUTO_TEST_CASE(waits_that_expire_are_delivered_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1s);
-        waiting_crowd::gap gap;
-        check_locks(crowd, [&] { gap = crowd.run(1s); });
-        BOOST_TEST(crowd.delivered() == waits);
-        BOOST_TEST(gap.handlers <= a_slice);
-    });
+TEST_CASE_FOR_EACH(waits_that_expire_are_delivered_in_slices, with_each_shape,
+                   waiting_crowd& crowd) {
+    crowd.wait(waits, 1s);
+    waiting_crowd::gap gap;
+    check_locks(crowd, [&] { gap = crowd.run(1s); });
+    BOOST_TEST(crowd.delivered() == waits);
+    BOOST_TEST(gap.handlers <= a_slice);
 }
 
-BOOST_AUTO_TEST_CASE(waits_that_were_postponed_are_filed_again_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1s);
-        check_locks(crowd, [&] { crowd.postpone(1h); });
-        waiting_crowd::gap gap;
-        const lock_record locks = check_locks(crowd, [&] { gap = crowd.run(1s); });
-        BOOST_TEST(crowd.delivered() == 0U);
+TEST_CASE_FOR_EACH(waits_that_were_postponed_are_filed_again_in_slices, with_each_shape,
+                   waiting_crowd& crowd) {
+    crowd.wait(waits, 1s);
+    check_locks(crowd, [&] { crowd.postpone(1h); });
+    waiting_crowd::gap gap;
+    const lock_record locks = check_locks(crowd, [&] { gap = crowd.run(1s); });
+    BOOST_TEST(crowd.delivered() == 0U);
+    BOOST_TEST(gap.cascaded <= budget);
+    BOOST_TEST(locks.count >= slices);
+    gap = crowd.run(1h);
+    BOOST_TEST(crowd.delivered() == waits);
+    BOOST_TEST(gap.handlers <= a_slice);
+}
+
+TEST_CASE_FOR_EACH(waits_come_down_the_levels_in_slices, with_each_shape, waiting_crowd& crowd) {
+    crowd.wait(1, 30h + 10ms); // Opens the slot of the others.
+    crowd.wait(waits, 30h + 20ms);
+    check_locks(crowd, [&] {
+        const waiting_crowd::gap gap = crowd.run(30h + 10ms);
         BOOST_TEST(gap.cascaded <= budget);
-        BOOST_TEST(locks.count >= slices);
-        gap = crowd.run(1h);
-        BOOST_TEST(crowd.delivered() == waits);
-        BOOST_TEST(gap.handlers <= a_slice);
+        BOOST_TEST(crowd.delivered() == 1U);
+        if (crowd.levels() > 1) {
+            BOOST_TEST(crowd.wheel().stats().cascaded >= waits);
+        }
+        BOOST_TEST(crowd.run(10ms).handlers <= a_slice);
     });
+    BOOST_TEST(crowd.delivered() == 1 + waits);
 }
 
-BOOST_AUTO_TEST_CASE(waits_come_down_the_levels_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(1, 30h + 10ms); // Opens the slot of the others.
-        crowd.wait(waits, 30h + 20ms);
-        check_locks(crowd, [&] {
-            const waiting_crowd::gap gap = crowd.run(30h + 10ms);
-            BOOST_TEST(gap.cascaded <= budget);
-            BOOST_TEST(crowd.delivered() == 1U);
-            if (crowd.levels() > 1) {
-                BOOST_TEST(crowd.wheel().stats().cascaded >= waits);
-            }
-            BOOST_TEST(crowd.run(10ms).handlers <= a_slice);
-        });
-        BOOST_TEST(crowd.delivered() == 1 + waits);
+TEST_CASE_FOR_EACH(waits_are_cancelled_without_a_lock, with_each_shape, waiting_crowd& crowd) {
+    crowd.wait(waits, 1h);
+    const lock_record locks = locks_of(crowd, [&] {
+        for (auto& t : crowd.timers()) {
+            BOOST_TEST_REQUIRE(t.cancel() == 1U);
+        }
     });
+    BOOST_TEST(locks.count == 0U);
+    BOOST_TEST(crowd.ran() == waits);
+    BOOST_TEST(crowd.delivered() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(waits_are_cancelled_without_a_lock) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1h);
-        const lock_record locks = locks_of(crowd, [&] {
-            for (auto& t : crowd.timers()) {
-                BOOST_TEST_REQUIRE(t.cancel() == 1U);
-            }
-        });
-        BOOST_TEST(locks.count == 0U);
-        BOOST_TEST(crowd.ran() == waits);
-        BOOST_TEST(crowd.delivered() == 0U);
-    });
+TEST_CASE_FOR_EACH(timers_end_one_lock_each, with_each_shape, waiting_crowd& crowd) {
+    crowd.wait(waits, 1h);
+    const lock_record locks = locks_of(crowd, [&] { crowd.timers().clear(); });
+    BOOST_TEST(locks.count == waits);
+    BOOST_TEST(locks.most_work == 1U);
+    BOOST_TEST(locks.most_ready == 1U);
+    BOOST_TEST(crowd.ran() == waits);
+    BOOST_TEST(crowd.delivered() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(timers_end_one_lock_each) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1h);
-        const lock_record locks = locks_of(crowd, [&] { crowd.timers().clear(); });
-        BOOST_TEST(locks.count == waits);
-        BOOST_TEST(locks.most_work == 1U);
-        BOOST_TEST(locks.most_ready == 1U);
-        BOOST_TEST(crowd.ran() == waits);
-        BOOST_TEST(crowd.delivered() == 0U);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(what_is_overdue_when_time_is_paused_is_delivered_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1s);
-        waiting_crowd::clock::advance(1s);
-        check_locks(crowd, [&] {
-            crowd.wheel().pause();
-            BOOST_TEST(crowd.run(0s).handlers <= a_slice);
-        });
-        BOOST_TEST(crowd.delivered() == waits);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(paused_time_is_advanced_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
+TEST_CASE_FOR_EACH(what_is_overdue_when_time_is_paused_is_delivered_in_slices, with_each_shape,
+                   waiting_crowd& crowd) {
+    crowd.wait(waits, 1s);
+    waiting_crowd::clock::advance(1s);
+    check_locks(crowd, [&] {
         crowd.wheel().pause();
-        crowd.wait(waits, 1s);
-        crowd.postpone(2s);
-        const lock_record first =
-            check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().advance(1s) == 0U); });
-        BOOST_TEST(first.count >= slices);
-        const lock_record second =
-            check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().advance(1s) == waits); });
-        BOOST_TEST(second.count >= slices);
-        BOOST_TEST(crowd.delivered() == waits);
+        BOOST_TEST(crowd.run(0s).handlers <= a_slice);
     });
+    BOOST_TEST(crowd.delivered() == waits);
 }
 
-BOOST_AUTO_TEST_CASE(paused_time_is_advanced_to_the_next_wait_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wheel().pause();
-        crowd.wait(waits, 1s);
-        crowd.postpone(2s);
-        const std::size_t before = crowd.delivered();
-        const lock_record locks =
-            check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().advance_to_next() == waits); });
-        // Each is filed again, found, and made due.
-        BOOST_TEST(locks.count >= 3 * slices);
-        BOOST_TEST(crowd.delivered() == before + waits);
-    });
+TEST_CASE_FOR_EACH(paused_time_is_advanced_in_slices, with_each_shape, waiting_crowd& crowd) {
+    crowd.wheel().pause();
+    crowd.wait(waits, 1s);
+    crowd.postpone(2s);
+    const lock_record first =
+        check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().advance(1s) == 0U); });
+    BOOST_TEST(first.count >= slices);
+    const lock_record second =
+        check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().advance(1s) == waits); });
+    BOOST_TEST(second.count >= slices);
+    BOOST_TEST(crowd.delivered() == waits);
 }
 
-BOOST_AUTO_TEST_CASE(a_wheel_is_drained_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1h);
-        const lock_record locks =
-            check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().drain().size() == waits); });
-        BOOST_TEST(locks.count >= slices);
-        BOOST_TEST(crowd.ran() == waits);
-        BOOST_TEST(crowd.delivered() == 0U);
-    });
+TEST_CASE_FOR_EACH(paused_time_is_advanced_to_the_next_wait_in_slices, with_each_shape,
+                   waiting_crowd& crowd) {
+    crowd.wheel().pause();
+    crowd.wait(waits, 1s);
+    crowd.postpone(2s);
+    const std::size_t before = crowd.delivered();
+    const lock_record locks =
+        check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().advance_to_next() == waits); });
+    // Each is filed again, found, and made due.
+    BOOST_TEST(locks.count >= 3 * slices);
+    BOOST_TEST(crowd.delivered() == before + waits);
 }
 
-BOOST_AUTO_TEST_CASE(a_context_ends_in_slices) {
-    with_each_shape([](waiting_crowd& crowd) {
-        crowd.wait(waits, 1h);
-        const lock_record locks = check_locks(crowd, [&] { crowd.end(); });
-        BOOST_TEST(crowd.ran() == 0U);
-        BOOST_TEST(crowd.wheel().pending() == 0U);
-        BOOST_TEST(locks.count >= slices);
-    });
+TEST_CASE_FOR_EACH(a_wheel_is_drained_in_slices, with_each_shape, waiting_crowd& crowd) {
+    crowd.wait(waits, 1h);
+    const lock_record locks =
+        check_locks(crowd, [&] { BOOST_TEST(crowd.wheel().drain().size() == waits); });
+    BOOST_TEST(locks.count >= slices);
+    BOOST_TEST(crowd.ran() == waits);
+    BOOST_TEST(crowd.delivered() == 0U);
+}
+
+TEST_CASE_FOR_EACH(a_context_ends_in_slices, with_each_shape, waiting_crowd& crowd) {
+    crowd.wait(waits, 1h);
+    const lock_record locks = check_locks(crowd, [&] { crowd.end(); });
+    BOOST_TEST(crowd.ran() == 0U);
+    BOOST_TEST(crowd.wheel().pending() == 0U);
+    BOOST_TEST(locks.count >= slices);
 }
 
 BOOST_AUTO_TEST_CASE(idle_timers_are_given_less_time_in_slices) {

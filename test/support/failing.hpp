@@ -3,13 +3,11 @@
 
 // Runs a scenario many times. In each run, another step fails:
 //
-//     BOOST_AUTO_TEST_CASE(a_wait) {
-//         each_failure([](world& w) {
-//             timer t = w.call([&] { return timer(w.ctx(), 3ms); });
-//             outcome& o = w.expect(success);
-//             w.start(o, [&](auto handler) { t.async_wait(std::move(handler)); });
-//             w.run();
-//         });
+//     FAILING_TEST_CASE(a_wait) { // Its world is `w`.
+//         timer t = w.call([&] { return timer(w.ctx(), 3ms); });
+//         outcome& o = w.expect(success);
+//         w.start(o, [&](auto handler) { t.async_wait(std::move(handler)); });
+//         w.run();
 //     }
 //
 // What fails, for n = 0, 1, 2 … until nothing fails in a run:
@@ -54,6 +52,7 @@
 
 #include "support/backend.hpp"
 #include "support/counted_handler.hpp"
+#include "support/each.hpp"
 #include "support/manual_clock.hpp"
 #include "support/reliable_executor.hpp"
 
@@ -586,5 +585,19 @@ void each_failure(Scenario scenario, std::initializer_list<failing> without = {}
 }
 
 } // namespace asio_wheel::test
+
+/// A case whose body is a scenario in the world `w`. It runs with each failure.
+#define FAILING_TEST_CASE(name)                                                                    \
+    TEST_CASE_FOR_EACH(name, asio_wheel::test::each_failure, asio_wheel::test::world& w)
+
+/// The same, for each of some types.
+#define FAILING_TEST_CASE_TEMPLATE(name, type, types)                                              \
+    template <class type>                                                                          \
+    void name##_once(asio_wheel::test::world& w);                                                  \
+    BOOST_AUTO_TEST_CASE_TEMPLATE(name, type, types) {                                             \
+        asio_wheel::test::each_failure(&name##_once<type>);                                        \
+    }                                                                                              \
+    template <class type>                                                                          \
+    void name##_once([[maybe_unused]] asio_wheel::test::world& w)
 
 #endif

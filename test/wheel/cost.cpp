@@ -7,6 +7,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/each.hpp"
 #include "support/only_if.hpp"
 #include "support/sanitizers.hpp"
 #include "support/seed.hpp"
@@ -103,20 +104,19 @@ BOOST_AUTO_TEST_CASE(a_lone_entry_is_looked_at_once_whatever_its_distance) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_lone_entry_is_looked_at_once_even_if_time_passes_tick_by_tick) {
-    with_wheels([&](wheel& w) {
-        entry a;
-        w.insert(a, 5000);
-        wheel_entry* due[1] = {};
-        for (tick_t t = 0; t < 5000; ++t) {
-            const slice early = advance_once(w, t, 1, due);
-            BOOST_REQUIRE(early.expired == 0 && !early.more);
-            BOOST_REQUIRE_EQUAL(w.next_expiry(), 5000U);
-        }
-        BOOST_TEST(w.cascaded() == 0U);
-        BOOST_TEST(advance_once(w, 5000, 1, due).expired == 1U);
-        BOOST_TEST(w.cascaded() == 0U);
-    });
+TEST_CASE_FOR_EACH(a_lone_entry_is_looked_at_once_even_if_time_passes_tick_by_tick, with_wheels,
+                   wheel& w) {
+    entry a;
+    w.insert(a, 5000);
+    wheel_entry* due[1] = {};
+    for (tick_t t = 0; t < 5000; ++t) {
+        const slice early = advance_once(w, t, 1, due);
+        BOOST_REQUIRE(early.expired == 0 && !early.more);
+        BOOST_REQUIRE_EQUAL(w.next_expiry(), 5000U);
+    }
+    BOOST_TEST(w.cascaded() == 0U);
+    BOOST_TEST(advance_once(w, 5000, 1, due).expired == 1U);
+    BOOST_TEST(w.cascaded() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_is_filed_again_at_most_once_for_each_level_below_its_own) {
@@ -209,18 +209,16 @@ BOOST_AUTO_TEST_CASE(one_level_looks_at_an_entry_once_for_each_occupied_round_no
     BOOST_TEST(!whole.more);
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_stretch_of_any_length_is_jumped_over) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(2);
-        std::vector<wheel_entry*> due(4);
-        w.insert(entries[0], 3);
-        w.insert(entries[1], last_tick - 3);
-        // Advancing tick by tick would take a lifetime. At worst, the far one shares the slot
-        // of the near one.
-        const slice whole = advance_once(w, last_tick, 3, due);
-        BOOST_TEST(whole.expired == 2U);
-        BOOST_TEST(!whole.more);
-    });
+TEST_CASE_FOR_EACH(an_empty_stretch_of_any_length_is_jumped_over, with_wheels, wheel& w) {
+    entry_set entries(2);
+    std::vector<wheel_entry*> due(4);
+    w.insert(entries[0], 3);
+    w.insert(entries[1], last_tick - 3);
+    // Advancing tick by tick would take a lifetime. At worst, the far one shares the slot
+    // of the near one.
+    const slice whole = advance_once(w, last_tick, 3, due);
+    BOOST_TEST(whole.expired == 2U);
+    BOOST_TEST(!whole.more);
 }
 
 #if defined(__linux__)

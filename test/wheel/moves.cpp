@@ -5,6 +5,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/each.hpp"
 #include "support/wheel_fixture.hpp"
 #include "support/wheel_inspector.hpp"
 
@@ -69,21 +70,20 @@ BOOST_AUTO_TEST_CASE(a_postponed_entry_is_touched_when_its_old_slot_comes_up_and
     BOOST_TEST(w.cascaded() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(postponing_one_entry_leaves_the_others_of_its_slot_alone) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(places);
-        for (entry& e : entries) {
-            w.insert(e, 700);
-        }
-        w.postpone(entries[0], 700); // Stays in its slot.
-        w.postpone(entries[4], 701);
-        w.postpone(entries[8], no_tick);
-        BOOST_TEST(entries[8].deadline() == last_tick);
-        BOOST_TEST(expire(w, 700) == ticks(places - 2, 700), per_element);
-        BOOST_TEST(expire(w, 701) == ticks{701}, per_element);
-        BOOST_TEST(expire(w, last_tick - 1).empty());
-        BOOST_TEST(expire(w, last_tick) == ticks{last_tick}, per_element);
-    });
+TEST_CASE_FOR_EACH(postponing_one_entry_leaves_the_others_of_its_slot_alone, with_wheels,
+                   wheel& w) {
+    entry_set entries(places);
+    for (entry& e : entries) {
+        w.insert(e, 700);
+    }
+    w.postpone(entries[0], 700); // Stays in its slot.
+    w.postpone(entries[4], 701);
+    w.postpone(entries[8], no_tick);
+    BOOST_TEST(entries[8].deadline() == last_tick);
+    BOOST_TEST(expire(w, 700) == ticks(places - 2, 700), per_element);
+    BOOST_TEST(expire(w, 701) == ticks{701}, per_element);
+    BOOST_TEST(expire(w, last_tick - 1).empty());
+    BOOST_TEST(expire(w, last_tick) == ticks{last_tick}, per_element);
 }
 
 BOOST_AUTO_TEST_CASE(a_rescheduled_entry_expires_at_its_new_time_only) {
@@ -108,49 +108,44 @@ BOOST_AUTO_TEST_CASE(a_rescheduled_entry_expires_at_its_new_time_only) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_last_of_several_reschedules_wins) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(3);
-        for (entry& e : entries) {
-            w.insert(e, 1000);
-        }
-        w.reschedule(entries[0], 5000);
-        w.reschedule(entries[0], 10);
-        w.reschedule(entries[1], 10);
-        w.reschedule(entries[1], 5000);
-        w.reschedule(entries[2], no_tick);
-        w.reschedule(entries[2], 999);
-        check_invariants(w);
-        BOOST_TEST(expire(w, 10'000) == (ticks{10, 999, 5000}), per_element);
-    });
+TEST_CASE_FOR_EACH(the_last_of_several_reschedules_wins, with_wheels, wheel& w) {
+    entry_set entries(3);
+    for (entry& e : entries) {
+        w.insert(e, 1000);
+    }
+    w.reschedule(entries[0], 5000);
+    w.reschedule(entries[0], 10);
+    w.reschedule(entries[1], 10);
+    w.reschedule(entries[1], 5000);
+    w.reschedule(entries[2], no_tick);
+    w.reschedule(entries[2], 999);
+    check_invariants(w);
+    BOOST_TEST(expire(w, 10'000) == (ticks{10, 999, 5000}), per_element);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_can_be_moved_earlier_after_time_has_entered_its_slot) {
-    with_wheels([&](wheel& w) {
-        entry e;
-        w.insert(e, 200);
-        BOOST_TEST(expire(w, 80).empty());
-        w.reschedule(e, 120);
-        BOOST_TEST(w.next_expiry() == 120U);
-        BOOST_TEST(expire(w, 119).empty());
-        BOOST_TEST(expire(w, 120) == ticks{120}, per_element);
-    });
+TEST_CASE_FOR_EACH(an_entry_can_be_moved_earlier_after_time_has_entered_its_slot, with_wheels,
+                   wheel& w) {
+    entry e;
+    w.insert(e, 200);
+    BOOST_TEST(expire(w, 80).empty());
+    w.reschedule(e, 120);
+    BOOST_TEST(w.next_expiry() == 120U);
+    BOOST_TEST(expire(w, 119).empty());
+    BOOST_TEST(expire(w, 120) == ticks{120}, per_element);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_moved_into_the_past_is_due_at_the_next_advance) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(3);
-        w.insert(entries[0], 5000);
-        w.insert(entries[1], 5000);
-        w.insert(entries[2], 6000);
-        BOOST_TEST(expire(w, 1000).empty());
-        w.reschedule(entries[0], 0);
-        w.reschedule(entries[2], 500);
-        BOOST_TEST(w.next_expiry() <= 1000U);
-        check_invariants(w);
-        BOOST_TEST(expire(w, 1000).size() == 2U);
-        BOOST_TEST(entries[1].filed());
-    });
+TEST_CASE_FOR_EACH(an_entry_moved_into_the_past_is_due_at_the_next_advance, with_wheels, wheel& w) {
+    entry_set entries(3);
+    w.insert(entries[0], 5000);
+    w.insert(entries[1], 5000);
+    w.insert(entries[2], 6000);
+    BOOST_TEST(expire(w, 1000).empty());
+    w.reschedule(entries[0], 0);
+    w.reschedule(entries[2], 500);
+    BOOST_TEST(w.next_expiry() <= 1000U);
+    check_invariants(w);
+    BOOST_TEST(expire(w, 1000).size() == 2U);
+    BOOST_TEST(entries[1].filed());
 }
 
 BOOST_AUTO_TEST_CASE(moving_later_is_one_store_by_whichever_name) {
@@ -208,28 +203,27 @@ BOOST_AUTO_TEST_CASE(any_entry_of_a_slot_can_be_erased) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(every_entry_can_be_erased_in_any_order) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        entry_set entries(200);
-        std::vector<entry*> order;
-        std::multiset<tick_t> left;
-        for (entry& e : entries) {
-            const tick_t deadline = random() % 2 == 0 ? random() % 50 : any_distance(random);
-            w.insert(e, deadline);
-            left.insert(e.deadline());
-            order.push_back(&e);
-        }
-        std::shuffle(order.begin(), order.end(), random);
-        for (entry* const e : order) {
-            left.erase(left.find(e->deadline()));
-            w.erase(*e);
-            BOOST_REQUIRE_EQUAL(w.size(), left.size());
-            BOOST_REQUIRE_LE(w.next_expiry(), left.empty() ? no_tick : *left.begin());
-        }
-        BOOST_TEST(w.next_expiry() == no_tick);
-        BOOST_TEST(expire(w, last_tick).empty());
-        check_invariants(w);
-    });
+TEST_CASE_FOR_EACH(every_entry_can_be_erased_in_any_order, with_random_wheels, wheel& w,
+                   std::mt19937_64& random) {
+    entry_set entries(200);
+    std::vector<entry*> order;
+    std::multiset<tick_t> left;
+    for (entry& e : entries) {
+        const tick_t deadline = random() % 2 == 0 ? random() % 50 : any_distance(random);
+        w.insert(e, deadline);
+        left.insert(e.deadline());
+        order.push_back(&e);
+    }
+    std::shuffle(order.begin(), order.end(), random);
+    for (entry* const e : order) {
+        left.erase(left.find(e->deadline()));
+        w.erase(*e);
+        BOOST_REQUIRE_EQUAL(w.size(), left.size());
+        BOOST_REQUIRE_LE(w.next_expiry(), left.empty() ? no_tick : *left.begin());
+    }
+    BOOST_TEST(w.next_expiry() == no_tick);
+    BOOST_TEST(expire(w, last_tick).empty());
+    check_invariants(w);
 }
 
 BOOST_AUTO_TEST_CASE(a_replacement_takes_the_place_of_the_old_entry) {
@@ -258,24 +252,22 @@ BOOST_AUTO_TEST_CASE(a_replacement_takes_the_place_of_the_old_entry) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_replacement_can_be_erased_or_moved_like_any_other) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(4);
-        w.insert(entries[0], 777); // Alone in its slot.
-        w.replace(entries[0], entries[1]);
-        w.erase(entries[1]);
-        BOOST_TEST(w.next_expiry() == no_tick);
-        check_invariants(w);
-        w.insert(entries[0], 777);
-        w.postpone(entries[0], 900);
-        w.replace(entries[0], entries[2]); // Takes over the new deadline and the old slot.
-        BOOST_TEST(entries[2].deadline() == 900U);
-        w.replace(entries[2], entries[3]);
-        w.reschedule(entries[3], 5);
-        check_invariants(w);
-        BOOST_TEST(expire(w, 10'000) == ticks{5}, per_element);
-        BOOST_TEST(!entries[3].filed());
-    });
+TEST_CASE_FOR_EACH(a_replacement_can_be_erased_or_moved_like_any_other, with_wheels, wheel& w) {
+    entry_set entries(4);
+    w.insert(entries[0], 777); // Alone in its slot.
+    w.replace(entries[0], entries[1]);
+    w.erase(entries[1]);
+    BOOST_TEST(w.next_expiry() == no_tick);
+    check_invariants(w);
+    w.insert(entries[0], 777);
+    w.postpone(entries[0], 900);
+    w.replace(entries[0], entries[2]); // Takes over the new deadline and the old slot.
+    BOOST_TEST(entries[2].deadline() == 900U);
+    w.replace(entries[2], entries[3]);
+    w.reschedule(entries[3], 5);
+    check_invariants(w);
+    BOOST_TEST(expire(w, 10'000) == ticks{5}, per_element);
+    BOOST_TEST(!entries[3].filed());
 }
 
 BOOST_AUTO_TEST_CASE(replacing_an_entry_that_is_not_filed_does_nothing) {

@@ -5,6 +5,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/each.hpp"
 #include "support/wheel_fixture.hpp"
 #include "support/wheel_inspector.hpp"
 
@@ -51,67 +52,63 @@ answer find_step_by_step(wheel& w) {
 
 BOOST_AUTO_TEST_SUITE(wheel_next_expiry)
 
-BOOST_AUTO_TEST_CASE(an_empty_wheel_has_none) {
-    with_wheels([&](wheel& w) {
-        BOOST_TEST(w.next_expiry() == no_tick);
-        BOOST_TEST(w.find_next_expiry() == no_tick);
-        BOOST_TEST((w.find_next_expiry(1) == no_tick));
-        entry a;
-        w.insert(a, 1000);
-        w.erase(a);
-        BOOST_TEST(w.find_next_expiry() == no_tick);
-        BOOST_TEST(w.next_expiry() == no_tick);
+TEST_CASE_FOR_EACH(an_empty_wheel_has_none, with_wheels, wheel& w) {
+    BOOST_TEST(w.next_expiry() == no_tick);
+    BOOST_TEST(w.find_next_expiry() == no_tick);
+    BOOST_TEST((w.find_next_expiry(1) == no_tick));
+    entry a;
+    w.insert(a, 1000);
+    w.erase(a);
+    BOOST_TEST(w.find_next_expiry() == no_tick);
+    BOOST_TEST(w.next_expiry() == no_tick);
+    check_invariants(w);
+}
+
+TEST_CASE_FOR_EACH(of_entries_that_were_only_inserted_it_is_found_without_filing_any_again,
+                   with_random_wheels, wheel& w, std::mt19937_64& random) {
+    entry_set entries(200);
+    tick_t first = no_tick;
+    for (entry& e : entries) {
+        const tick_t deadline = 1 + random() % (entries.size() * w.slots());
+        w.insert(e, deadline);
+        first = std::min(first, deadline);
+        BOOST_REQUIRE((w.find_next_expiry(1) == first));
+    }
+    while (!w.empty()) {
+        const std::optional<tick_t> next = w.find_next_expiry(1);
+        BOOST_REQUIRE(next.has_value());
+        BOOST_REQUIRE_EQUAL(*next, w.next_expiry());
+        const ticks expired = expire(w, *next);
+        BOOST_REQUIRE(!expired.empty());
+        BOOST_REQUIRE_EQUAL(expired.back(), *next);
         check_invariants(w);
-    });
+    }
 }
 
-BOOST_AUTO_TEST_CASE(of_entries_that_were_only_inserted_it_is_found_without_filing_any_again) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        entry_set entries(200);
-        tick_t first = no_tick;
+TEST_CASE_FOR_EACH(it_is_exact_after_entries_were_postponed_or_erased, with_random_wheels, wheel& w,
+                   std::mt19937_64& random) {
+    entry_set entries(60);
+    for (int round = 0; round < 20; ++round) {
         for (entry& e : entries) {
-            const tick_t deadline = 1 + random() % (entries.size() * w.slots());
-            w.insert(e, deadline);
-            first = std::min(first, deadline);
-            BOOST_REQUIRE((w.find_next_expiry(1) == first));
-        }
-        while (!w.empty()) {
-            const std::optional<tick_t> next = w.find_next_expiry(1);
-            BOOST_REQUIRE(next.has_value());
-            BOOST_REQUIRE_EQUAL(*next, w.next_expiry());
-            const ticks expired = expire(w, *next);
-            BOOST_REQUIRE(!expired.empty());
-            BOOST_REQUIRE_EQUAL(expired.back(), *next);
-            check_invariants(w);
-        }
-    });
-}
-
-BOOST_AUTO_TEST_CASE(it_is_exact_after_entries_were_postponed_or_erased) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        entry_set entries(60);
-        for (int round = 0; round < 20; ++round) {
-            for (entry& e : entries) {
-                if (!e.filed()) {
-                    w.insert(e, w.now() + any_distance(random) % 100'000);
-                } else if (random() % 2 == 0) {
-                    w.postpone(e, e.deadline() + any_distance(random) % 100'000);
-                } else if (random() % 4 == 0) {
-                    w.erase(e);
-                }
+            if (!e.filed()) {
+                w.insert(e, w.now() + any_distance(random) % 100'000);
+            } else if (random() % 2 == 0) {
+                w.postpone(e, e.deadline() + any_distance(random) % 100'000);
+            } else if (random() % 4 == 0) {
+                w.erase(e);
             }
-            tick_t first = no_tick;
-            for (const entry& e : entries) {
-                first = e.filed() ? std::min(first, e.deadline()) : first;
-            }
-            BOOST_REQUIRE_LE(w.next_expiry(), first);
-            const bool at_once = random() % 2 == 0;
-            BOOST_REQUIRE_EQUAL(at_once ? w.find_next_expiry() : find_step_by_step(w).tick, first);
-            BOOST_REQUIRE_EQUAL(w.next_expiry(), first); // The wheel caches the result.
-            check_invariants(w);
-            expire(w, first);
         }
-    });
+        tick_t first = no_tick;
+        for (const entry& e : entries) {
+            first = e.filed() ? std::min(first, e.deadline()) : first;
+        }
+        BOOST_REQUIRE_LE(w.next_expiry(), first);
+        const bool at_once = random() % 2 == 0;
+        BOOST_REQUIRE_EQUAL(at_once ? w.find_next_expiry() : find_step_by_step(w).tick, first);
+        BOOST_REQUIRE_EQUAL(w.next_expiry(), first); // The wheel caches the result.
+        check_invariants(w);
+        expire(w, first);
+    }
 }
 
 // A postponed entry is filed again in the right slot, and its old slot is no longer considered.
@@ -198,103 +195,94 @@ BOOST_AUTO_TEST_CASE(it_is_exact_after_an_advance_that_ran_out_of_budget) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(it_is_now_if_an_advance_that_ran_out_of_budget_left_something_that_is_due) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(50);
-        for (entry& e : entries) {
-            w.insert(e, 100);
-        }
-        wheel_entry* due[1] = {};
-        BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
-        // Repeated searches do no more work: one due entry is enough.
-        for (int i = 0; i < 100; ++i) {
-            BOOST_REQUIRE((w.find_next_expiry(1) == 100U));
-            check_invariants(w);
-        }
-        BOOST_TEST(expire(w, 100, 7).size() == 49U);
-        BOOST_TEST(w.find_next_expiry() == no_tick);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(the_one_that_is_due_may_be_the_last_that_was_left_over) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(40);
-        for (entry& e : entries) {
-            w.insert(e, 100);
-        }
-        wheel_entry* due[1] = {};
-        BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
-        for (entry& e : entries) {
-            if (e.filed() && &e != &entries.back()) {
-                w.postpone(e, 5000);
-            }
-        }
-        const answer found = find_step_by_step(w);
-        BOOST_TEST(found.tick == 100U);
-        BOOST_TEST(found.calls > 20U);
-        BOOST_TEST(expire(w, 4999) == ticks{100}, per_element);
-        BOOST_TEST(find_step_by_step(w).tick == 5000U);
-    });
-}
-
-BOOST_AUTO_TEST_CASE(entries_may_change_while_it_is_being_found) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(30);
-        for (entry& e : entries) {
-            w.insert(e, 100);
-        }
-        for (entry& e : entries) {
-            w.postpone(e, 9000);
-        }
-        BOOST_TEST(!w.find_next_expiry(20).has_value());
-        entry fresh;
-        w.insert(fresh, 800);
-        w.reschedule(entries[0], 700);
-        w.reschedule(entries[29], 600);
-        w.postpone(entries[3], 9500);
-        w.erase(entries[15]);
+TEST_CASE_FOR_EACH(it_is_now_if_an_advance_that_ran_out_of_budget_left_something_that_is_due,
+                   with_wheels, wheel& w) {
+    entry_set entries(50);
+    for (entry& e : entries) {
+        w.insert(e, 100);
+    }
+    wheel_entry* due[1] = {};
+    BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
+    // Repeated searches do no more work: one due entry is enough.
+    for (int i = 0; i < 100; ++i) {
+        BOOST_REQUIRE((w.find_next_expiry(1) == 100U));
         check_invariants(w);
-        BOOST_TEST(find_step_by_step(w).tick == 600U);
-        w.erase(entries[29]);
-        BOOST_TEST(find_step_by_step(w).tick == 700U);
-        w.postpone(entries[0], 850);
-        BOOST_TEST(find_step_by_step(w).tick == 800U);
-        ticks expected(26, 9000);
-        expected.insert(expected.begin(), {800, 850});
-        expected.push_back(9500);
-        BOOST_TEST(expire(w, 10'000, 3) == expected, per_element);
-    });
+    }
+    BOOST_TEST(expire(w, 100, 7).size() == 49U);
+    BOOST_TEST(w.find_next_expiry() == no_tick);
 }
 
-BOOST_AUTO_TEST_CASE(time_may_go_on_while_it_is_being_found) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(30);
-        for (entry& e : entries) {
-            w.insert(e, 100);
+TEST_CASE_FOR_EACH(the_one_that_is_due_may_be_the_last_that_was_left_over, with_wheels, wheel& w) {
+    entry_set entries(40);
+    for (entry& e : entries) {
+        w.insert(e, 100);
+    }
+    wheel_entry* due[1] = {};
+    BOOST_TEST_REQUIRE(w.advance(100, 1, due).more);
+    for (entry& e : entries) {
+        if (e.filed() && &e != &entries.back()) {
+            w.postpone(e, 5000);
         }
-        for (tick_t i = 0; i < entries.size(); ++i) {
-            w.postpone(entries[i], 200 + 10 * i);
-        }
-        BOOST_TEST(!w.find_next_expiry(20).has_value());
-        BOOST_TEST(expire(w, 150, 2).empty());
-        BOOST_TEST(w.find_next_expiry() == 200U);
-        w.postpone(entries[0], 1000);
-        static_cast<void>(w.find_next_expiry(1));
-        BOOST_TEST(expire(w, 229, 2) == (ticks{210, 220}), per_element);
-        BOOST_TEST(find_step_by_step(w).tick == 230U);
-    });
+    }
+    const answer found = find_step_by_step(w);
+    BOOST_TEST(found.tick == 100U);
+    BOOST_TEST(found.calls > 20U);
+    BOOST_TEST(expire(w, 4999) == ticks{100}, per_element);
+    BOOST_TEST(find_step_by_step(w).tick == 5000U);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_found_at_the_end_of_time) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(2);
-        w.insert(entries[0], 5);
-        w.postpone(entries[0], no_tick);
-        BOOST_TEST(find_step_by_step(w).tick == last_tick);
-        w.insert(entries[1], no_tick);
-        BOOST_TEST(find_step_by_step(w).tick == last_tick);
-        BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
-    });
+TEST_CASE_FOR_EACH(entries_may_change_while_it_is_being_found, with_wheels, wheel& w) {
+    entry_set entries(30);
+    for (entry& e : entries) {
+        w.insert(e, 100);
+    }
+    for (entry& e : entries) {
+        w.postpone(e, 9000);
+    }
+    BOOST_TEST(!w.find_next_expiry(20).has_value());
+    entry fresh;
+    w.insert(fresh, 800);
+    w.reschedule(entries[0], 700);
+    w.reschedule(entries[29], 600);
+    w.postpone(entries[3], 9500);
+    w.erase(entries[15]);
+    check_invariants(w);
+    BOOST_TEST(find_step_by_step(w).tick == 600U);
+    w.erase(entries[29]);
+    BOOST_TEST(find_step_by_step(w).tick == 700U);
+    w.postpone(entries[0], 850);
+    BOOST_TEST(find_step_by_step(w).tick == 800U);
+    ticks expected(26, 9000);
+    expected.insert(expected.begin(), {800, 850});
+    expected.push_back(9500);
+    BOOST_TEST(expire(w, 10'000, 3) == expected, per_element);
+}
+
+TEST_CASE_FOR_EACH(time_may_go_on_while_it_is_being_found, with_wheels, wheel& w) {
+    entry_set entries(30);
+    for (entry& e : entries) {
+        w.insert(e, 100);
+    }
+    for (tick_t i = 0; i < entries.size(); ++i) {
+        w.postpone(entries[i], 200 + 10 * i);
+    }
+    BOOST_TEST(!w.find_next_expiry(20).has_value());
+    BOOST_TEST(expire(w, 150, 2).empty());
+    BOOST_TEST(w.find_next_expiry() == 200U);
+    w.postpone(entries[0], 1000);
+    static_cast<void>(w.find_next_expiry(1));
+    BOOST_TEST(expire(w, 229, 2) == (ticks{210, 220}), per_element);
+    BOOST_TEST(find_step_by_step(w).tick == 230U);
+}
+
+TEST_CASE_FOR_EACH(it_is_found_at_the_end_of_time, with_wheels, wheel& w) {
+    entry_set entries(2);
+    w.insert(entries[0], 5);
+    w.postpone(entries[0], no_tick);
+    BOOST_TEST(find_step_by_step(w).tick == last_tick);
+    w.insert(entries[1], no_tick);
+    BOOST_TEST(find_step_by_step(w).tick == last_tick);
+    BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
 }
 
 // A wheel with lazy expiries queries them before it files an entry again, and for the next expiry.

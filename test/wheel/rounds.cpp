@@ -5,6 +5,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/each.hpp"
 #include "support/seed.hpp"
 #include "support/wheel_fixture.hpp"
 
@@ -100,83 +101,77 @@ BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE(wheel_next_expiry)
 
-BOOST_AUTO_TEST_CASE(it_is_exact_while_nothing_is_erased_or_moved) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        entry_set entries(300);
-        std::multiset<tick_t> deadlines;
-        tick_t now = 0;
-        for (entry& e : entries) {
-            const tick_t distance = random() % 2 == 0 ? random() % 1000 : any_distance(random) >> 2;
-            w.insert(e, std::min(now + distance, last_tick));
-            deadlines.insert(e.deadline());
-            BOOST_REQUIRE_EQUAL(w.next_expiry(), *deadlines.begin());
-            now += any_distance(random) >> 56;
-            for (const tick_t expired : expire(w, now)) {
-                deadlines.erase(deadlines.find(expired));
-            }
-            BOOST_REQUIRE_EQUAL(w.next_expiry(), deadlines.empty() ? no_tick : *deadlines.begin());
+TEST_CASE_FOR_EACH(it_is_exact_while_nothing_is_erased_or_moved, with_random_wheels, wheel& w,
+                   std::mt19937_64& random) {
+    entry_set entries(300);
+    std::multiset<tick_t> deadlines;
+    tick_t now = 0;
+    for (entry& e : entries) {
+        const tick_t distance = random() % 2 == 0 ? random() % 1000 : any_distance(random) >> 2;
+        w.insert(e, std::min(now + distance, last_tick));
+        deadlines.insert(e.deadline());
+        BOOST_REQUIRE_EQUAL(w.next_expiry(), *deadlines.begin());
+        now += any_distance(random) >> 56;
+        for (const tick_t expired : expire(w, now)) {
+            deadlines.erase(deadlines.find(expired));
         }
-    });
+        BOOST_REQUIRE_EQUAL(w.next_expiry(), deadlines.empty() ? no_tick : *deadlines.begin());
+    }
 }
 
-BOOST_AUTO_TEST_CASE(a_driver_that_sleeps_until_then_never_wakes_in_vain) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(100);
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            w.insert(entries[i], (i + 1) * (i + 1) * (i + 1) * 97);
-        }
-        std::size_t wake_ups = 0;
-        while (!w.empty()) {
-            const tick_t next = w.next_expiry();
-            BOOST_REQUIRE_EQUAL(expire(w, next).size(), 1U);
-            ++wake_ups;
-        }
-        BOOST_TEST(wake_ups == 100U);
-    });
+TEST_CASE_FOR_EACH(a_driver_that_sleeps_until_then_never_wakes_in_vain, with_wheels, wheel& w) {
+    entry_set entries(100);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        w.insert(entries[i], (i + 1) * (i + 1) * (i + 1) * 97);
+    }
+    std::size_t wake_ups = 0;
+    while (!w.empty()) {
+        const tick_t next = w.next_expiry();
+        BOOST_REQUIRE_EQUAL(expire(w, next).size(), 1U);
+        ++wake_ups;
+    }
+    BOOST_TEST(wake_ups == 100U);
 }
 
-BOOST_AUTO_TEST_CASE(each_erased_or_postponed_entry_costs_one_wake_up_in_vain_at_most) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        entry_set entries(200);
-        for (entry& e : entries) {
-            w.insert(e, random() % 100'000);
+TEST_CASE_FOR_EACH(each_erased_or_postponed_entry_costs_one_wake_up_in_vain_at_most,
+                   with_random_wheels, wheel& w, std::mt19937_64& random) {
+    entry_set entries(200);
+    for (entry& e : entries) {
+        w.insert(e, random() % 100'000);
+    }
+    std::size_t changed = 0;
+    for (entry& e : entries) {
+        const auto choice = random() % 4;
+        changed += choice < 3 ? 1 : 0;
+        if (choice == 0) {
+            w.erase(e);
+        } else if (choice == 1) {
+            w.postpone(e, e.deadline() + random() % 100'000);
+        } else if (choice == 2) {
+            w.reschedule(e, random() % 100'000);
         }
-        std::size_t changed = 0;
-        for (entry& e : entries) {
-            const auto choice = random() % 4;
-            changed += choice < 3 ? 1 : 0;
-            if (choice == 0) {
-                w.erase(e);
-            } else if (choice == 1) {
-                w.postpone(e, e.deadline() + random() % 100'000);
-            } else if (choice == 2) {
-                w.reschedule(e, random() % 100'000);
-            }
-        }
-        std::size_t in_vain = 0;
-        while (!w.empty()) {
-            in_vain += expire(w, w.next_expiry()).empty() ? 1 : 0;
-        }
-        BOOST_TEST(in_vain <= changed);
-    });
+    }
+    std::size_t in_vain = 0;
+    while (!w.empty()) {
+        in_vain += expire(w, w.next_expiry()).empty() ? 1 : 0;
+    }
+    BOOST_TEST(in_vain <= changed);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_exact_when_an_erased_entry_had_its_slot_to_itself) {
-    with_shapes([&](shape s) {
-        wheel w(s.slots, s.levels);
-        entry_set entries(3);
-        w.insert(entries[0], 1);
-        w.insert(entries[1], 6);
-        w.insert(entries[2], 1'000'000'000);
-        w.erase(entries[0]);
-        BOOST_TEST(w.next_expiry() == 6U);
-        w.erase(entries[1]);
-        if (s.slots * s.levels > 2) { // With two slots, the even ones share one.
-            BOOST_TEST(w.next_expiry() == 1'000'000'000U);
-        }
-        BOOST_TEST(expire(w, 6).empty());
+TEST_CASE_FOR_EACH(it_is_exact_when_an_erased_entry_had_its_slot_to_itself, with_shapes, shape s) {
+    wheel w(s.slots, s.levels);
+    entry_set entries(3);
+    w.insert(entries[0], 1);
+    w.insert(entries[1], 6);
+    w.insert(entries[2], 1'000'000'000);
+    w.erase(entries[0]);
+    BOOST_TEST(w.next_expiry() == 6U);
+    w.erase(entries[1]);
+    if (s.slots * s.levels > 2) { // With two slots, the even ones share one.
         BOOST_TEST(w.next_expiry() == 1'000'000'000U);
-    });
+    }
+    BOOST_TEST(expire(w, 6).empty());
+    BOOST_TEST(w.next_expiry() == 1'000'000'000U);
 }
 
 BOOST_AUTO_TEST_CASE(it_is_put_right_when_time_comes_by) {
@@ -190,46 +185,43 @@ BOOST_AUTO_TEST_CASE(it_is_put_right_when_time_comes_by) {
     BOOST_TEST(w.next_expiry() == 310U);
 }
 
-BOOST_AUTO_TEST_CASE(it_is_right_at_tick_0_too) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(3);
-        w.insert(entries[0], 0);
-        BOOST_TEST(w.next_expiry() == 0U);
-        w.insert(entries[1], 8);
-        w.insert(entries[2], 0);
-        BOOST_TEST(w.next_expiry() == 0U);
-        w.erase(entries[0]);
-        BOOST_TEST(w.next_expiry() == 0U);
-        check_invariants(w);
-        BOOST_TEST(expire(w, 0) == ticks{0}, per_element);
-        BOOST_TEST(w.next_expiry() == 8U);
-    });
+TEST_CASE_FOR_EACH(it_is_right_at_tick_0_too, with_wheels, wheel& w) {
+    entry_set entries(3);
+    w.insert(entries[0], 0);
+    BOOST_TEST(w.next_expiry() == 0U);
+    w.insert(entries[1], 8);
+    w.insert(entries[2], 0);
+    BOOST_TEST(w.next_expiry() == 0U);
+    w.erase(entries[0]);
+    BOOST_TEST(w.next_expiry() == 0U);
+    check_invariants(w);
+    BOOST_TEST(expire(w, 0) == ticks{0}, per_element);
+    BOOST_TEST(w.next_expiry() == 8U);
 }
 
-BOOST_AUTO_TEST_CASE(entries_of_one_tick_expire_in_the_order_in_which_they_were_filed) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        constexpr tick_t ticks = 3000;
-        entry_set entries(1000);
-        std::vector<std::pair<tick_t, std::size_t>> filed; // Deadline, and when it was filed.
-        std::vector<wheel_entry*> due(entries.size());
-        std::size_t next = 0;
-        for (tick_t now = 0; now < ticks; now += 1 + random() % 20) {
-            // Few deadlines, so that many are equal. They are filed from near and far.
-            for (std::size_t n = random() % 10; n != 0 && next < entries.size(); --n, ++next) {
-                const tick_t deadline = now + random() % (ticks - now);
-                w.insert(entries[next], std::max(now, deadline / 100 * 100));
-                filed.emplace_back(entries[next].deadline(), next);
-            }
-            std::sort(filed.begin(), filed.end());
-            const slice whole = advance_once(w, now, 1'000'000, due);
-            std::size_t in_order = 0;
-            for (std::size_t i = 0; i < whole.expired; ++i) {
-                in_order += due[i] == &entries[filed[i].second] ? 1 : 0;
-            }
-            BOOST_TEST_REQUIRE(in_order == whole.expired);
-            filed.erase(filed.begin(), filed.begin() + static_cast<int>(whole.expired));
+TEST_CASE_FOR_EACH(entries_of_one_tick_expire_in_the_order_in_which_they_were_filed,
+                   with_random_wheels, wheel& w, std::mt19937_64& random) {
+    constexpr tick_t ticks = 3000;
+    entry_set entries(1000);
+    std::vector<std::pair<tick_t, std::size_t>> filed; // Deadline, and when it was filed.
+    std::vector<wheel_entry*> due(entries.size());
+    std::size_t next = 0;
+    for (tick_t now = 0; now < ticks; now += 1 + random() % 20) {
+        // Few deadlines, so that many are equal. They are filed from near and far.
+        for (std::size_t n = random() % 10; n != 0 && next < entries.size(); --n, ++next) {
+            const tick_t deadline = now + random() % (ticks - now);
+            w.insert(entries[next], std::max(now, deadline / 100 * 100));
+            filed.emplace_back(entries[next].deadline(), next);
         }
-    });
+        std::sort(filed.begin(), filed.end());
+        const slice whole = advance_once(w, now, 1'000'000, due);
+        std::size_t in_order = 0;
+        for (std::size_t i = 0; i < whole.expired; ++i) {
+            in_order += due[i] == &entries[filed[i].second] ? 1 : 0;
+        }
+        BOOST_TEST_REQUIRE(in_order == whole.expired);
+        filed.erase(filed.begin(), filed.begin() + static_cast<int>(whole.expired));
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/each.hpp"
 #include "support/wheel_fixture.hpp"
 #include "support/wheel_inspector.hpp"
 
@@ -147,21 +148,19 @@ BOOST_AUTO_TEST_CASE(the_budget_holds_where_expiry_and_filing_again_are_mixed) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_slice_expires_no_more_than_there_is_room_for) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(23);
-        for (entry& e : entries) {
-            w.insert(e, 9);
-        }
-        std::array<wheel_entry*, 6> due{};
-        for (const std::size_t expected : {5U, 5U, 5U, 5U, 3U}) {
-            const slice done = advance_once(w, 9, 1000, std::span(due).first(5));
-            BOOST_TEST(done.expired == expected);
-            BOOST_TEST(done.more == (expected == 5));
-            BOOST_TEST(due[5] == nullptr); // Not beyond the given room.
-        }
-        BOOST_TEST(w.empty());
-    });
+TEST_CASE_FOR_EACH(a_slice_expires_no_more_than_there_is_room_for, with_wheels, wheel& w) {
+    entry_set entries(23);
+    for (entry& e : entries) {
+        w.insert(e, 9);
+    }
+    std::array<wheel_entry*, 6> due{};
+    for (const std::size_t expected : {5U, 5U, 5U, 5U, 3U}) {
+        const slice done = advance_once(w, 9, 1000, std::span(due).first(5));
+        BOOST_TEST(done.expired == expected);
+        BOOST_TEST(done.more == (expected == 5));
+        BOOST_TEST(due[5] == nullptr); // Not beyond the given room.
+    }
+    BOOST_TEST(w.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_budget_that_is_just_enough_leaves_nothing_to_come_back_for) {
@@ -175,51 +174,47 @@ BOOST_AUTO_TEST_CASE(a_budget_that_is_just_enough_leaves_nothing_to_come_back_fo
     BOOST_TEST(!done.more);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_inserted_between_slices_is_due_at_its_time) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        entry_set fresh(5);
-        at.w.insert(fresh[0], 0); // Long past.
-        at.w.insert(fresh[1], 100);
-        at.w.insert(fresh[2], 101);
-        at.w.insert(fresh[3], 100 + s.slots); // The same index, a turn later.
-        at.w.insert(fresh[4], 1'000'000);
-        BOOST_TEST(fresh[0].deadline() == 100U);
-        BOOST_TEST(at.w.size() == 12U);
-        check_invariants(at.w);
-        BOOST_TEST(expire(at.w, 100, 2) == ticks(9, 100), per_element);
-        BOOST_TEST(!fresh[0].filed());
-        BOOST_TEST(!fresh[1].filed());
-        check_invariants(at.w);
-        BOOST_TEST(expire(at.w, 1'000'000, 2) == (ticks{101, 100 + s.slots, 1'000'000}),
-                   per_element);
-    });
+TEST_CASE_FOR_EACH(what_is_inserted_between_slices_is_due_at_its_time, with_shapes, shape s) {
+    sliced at(s);
+    entry_set fresh(5);
+    at.w.insert(fresh[0], 0); // Long past.
+    at.w.insert(fresh[1], 100);
+    at.w.insert(fresh[2], 101);
+    at.w.insert(fresh[3], 100 + s.slots); // The same index, a turn later.
+    at.w.insert(fresh[4], 1'000'000);
+    BOOST_TEST(fresh[0].deadline() == 100U);
+    BOOST_TEST(at.w.size() == 12U);
+    check_invariants(at.w);
+    BOOST_TEST(expire(at.w, 100, 2) == ticks(9, 100), per_element);
+    BOOST_TEST(!fresh[0].filed());
+    BOOST_TEST(!fresh[1].filed());
+    check_invariants(at.w);
+    BOOST_TEST(expire(at.w, 1'000'000, 2) == (ticks{101, 100 + s.slots, 1'000'000}), per_element);
 }
 
-BOOST_AUTO_TEST_CASE(an_entry_that_comes_back_at_once_does_not_hold_up_the_others) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(100);
-        for (tick_t i = 0; i < entries.size(); ++i) {
-            w.insert(entries[i], 1 + i);
-        }
-        entry restless;
-        w.insert(restless, 1);
-        std::array<wheel_entry*, 1> due{};
-        std::size_t others = 0;
-        // One entry per slice, at a time when all are due. A turn of a single ring visits all
-        // of them.
-        for (std::size_t slices = 0; others < 100 && slices < 20'000; ++slices) {
-            if (w.advance(100, 1, due).expired == 1) {
-                if (due[0] == &restless) {
-                    w.insert(restless, 100);
-                } else {
-                    ++others;
-                }
+TEST_CASE_FOR_EACH(an_entry_that_comes_back_at_once_does_not_hold_up_the_others, with_wheels,
+                   wheel& w) {
+    entry_set entries(100);
+    for (tick_t i = 0; i < entries.size(); ++i) {
+        w.insert(entries[i], 1 + i);
+    }
+    entry restless;
+    w.insert(restless, 1);
+    std::array<wheel_entry*, 1> due{};
+    std::size_t others = 0;
+    // One entry per slice, at a time when all are due. A turn of a single ring visits all
+    // of them.
+    for (std::size_t slices = 0; others < 100 && slices < 20'000; ++slices) {
+        if (w.advance(100, 1, due).expired == 1) {
+            if (due[0] == &restless) {
+                w.insert(restless, 100);
+            } else {
+                ++others;
             }
         }
-        BOOST_TEST(others == 100U);
-        BOOST_TEST(restless.filed());
-    });
+    }
+    BOOST_TEST(others == 100U);
+    BOOST_TEST(restless.filed());
 }
 
 BOOST_AUTO_TEST_CASE(entries_that_are_filed_in_the_past_again_and_again_starve_nobody) {
@@ -262,18 +257,16 @@ BOOST_AUTO_TEST_CASE(entries_that_are_filed_in_the_past_again_and_again_starve_n
     }
 }
 
-BOOST_AUTO_TEST_CASE(what_is_erased_between_slices_does_not_expire) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        at.w.erase(*at.left[6]);
-        at.w.erase(*at.left[0]);
-        at.w.erase(*at.left[3]);
-        check_invariants(at.w);
-        BOOST_TEST(at.w.size() == 4U);
-        BOOST_TEST(expire(at.w, 100).size() == 4U);
-        BOOST_TEST(at.w.empty());
-        check_invariants(at.w);
-    });
+TEST_CASE_FOR_EACH(what_is_erased_between_slices_does_not_expire, with_shapes, shape s) {
+    sliced at(s);
+    at.w.erase(*at.left[6]);
+    at.w.erase(*at.left[0]);
+    at.w.erase(*at.left[3]);
+    check_invariants(at.w);
+    BOOST_TEST(at.w.size() == 4U);
+    BOOST_TEST(expire(at.w, 100).size() == 4U);
+    BOOST_TEST(at.w.empty());
+    check_invariants(at.w);
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_left_when_all_that_was_left_over_is_erased) {
@@ -299,49 +292,45 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_when_all_that_was_left_over_is_erased) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(erasing_what_was_left_over_does_not_touch_what_came_into_its_slot_since) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        entry_set fresh(2);
-        at.w.insert(fresh[0], 100);
-        at.w.insert(fresh[1], 100 + s.slots);
-        for (entry* const e : at.left) {
-            at.w.erase(*e);
-            check_invariants(at.w);
-        }
-        BOOST_TEST(at.w.next_expiry() == 100U);
-        BOOST_TEST(expire(at.w, 100 + s.slots) == (ticks{100, 100 + s.slots}), per_element);
-    });
+TEST_CASE_FOR_EACH(erasing_what_was_left_over_does_not_touch_what_came_into_its_slot_since,
+                   with_shapes, shape s) {
+    sliced at(s);
+    entry_set fresh(2);
+    at.w.insert(fresh[0], 100);
+    at.w.insert(fresh[1], 100 + s.slots);
+    for (entry* const e : at.left) {
+        at.w.erase(*e);
+        check_invariants(at.w);
+    }
+    BOOST_TEST(at.w.next_expiry() == 100U);
+    BOOST_TEST(expire(at.w, 100 + s.slots) == (ticks{100, 100 + s.slots}), per_element);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_postponed_between_slices_expires_at_its_new_time) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        at.w.postpone(*at.left[0], 101);
-        at.w.postpone(*at.left[1], 100'000);
-        check_invariants(at.w);
-        BOOST_TEST(expire(at.w, 100, 1) == ticks(5, 100), per_element);
-        BOOST_TEST(at.w.next_expiry() == 101U);
-        BOOST_TEST(expire(at.w, 101) == ticks{101}, per_element);
-        BOOST_TEST(at.w.next_expiry() == 100'000U);
-        BOOST_TEST(expire(at.w, 100'000) == ticks{100'000}, per_element);
-    });
+TEST_CASE_FOR_EACH(what_is_postponed_between_slices_expires_at_its_new_time, with_shapes, shape s) {
+    sliced at(s);
+    at.w.postpone(*at.left[0], 101);
+    at.w.postpone(*at.left[1], 100'000);
+    check_invariants(at.w);
+    BOOST_TEST(expire(at.w, 100, 1) == ticks(5, 100), per_element);
+    BOOST_TEST(at.w.next_expiry() == 101U);
+    BOOST_TEST(expire(at.w, 101) == ticks{101}, per_element);
+    BOOST_TEST(at.w.next_expiry() == 100'000U);
+    BOOST_TEST(expire(at.w, 100'000) == ticks{100'000}, per_element);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_rescheduled_between_slices_expires_at_its_new_time) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        at.w.reschedule(*at.left[0], 150);
-        at.w.reschedule(*at.left[1], 3); // In the past: it stays due.
-        at.w.reschedule(*at.left[2], 100);
-        at.w.reschedule(*at.left[3], 900);
-        at.w.reschedule(*at.left[3], 120); // Later, and earlier again.
-        check_invariants(at.w);
-        BOOST_TEST(expire(at.w, 100, 1) == ticks(5, 100), per_element);
-        BOOST_TEST(expire(at.w, 149, 1) == ticks{120}, per_element);
-        BOOST_TEST(expire(at.w, 150, 1) == ticks{150}, per_element);
-        BOOST_TEST(at.w.empty());
-    });
+TEST_CASE_FOR_EACH(what_is_rescheduled_between_slices_expires_at_its_new_time, with_shapes,
+                   shape s) {
+    sliced at(s);
+    at.w.reschedule(*at.left[0], 150);
+    at.w.reschedule(*at.left[1], 3); // In the past: it stays due.
+    at.w.reschedule(*at.left[2], 100);
+    at.w.reschedule(*at.left[3], 900);
+    at.w.reschedule(*at.left[3], 120); // Later, and earlier again.
+    check_invariants(at.w);
+    BOOST_TEST(expire(at.w, 100, 1) == ticks(5, 100), per_element);
+    BOOST_TEST(expire(at.w, 149, 1) == ticks{120}, per_element);
+    BOOST_TEST(expire(at.w, 150, 1) == ticks{150}, per_element);
+    BOOST_TEST(at.w.empty());
 }
 
 BOOST_AUTO_TEST_CASE(what_still_has_to_be_filed_again_can_be_moved_to_any_time) {
@@ -384,34 +373,31 @@ BOOST_AUTO_TEST_CASE(what_still_has_to_be_filed_again_can_be_erased) {
     BOOST_TEST(expire(at.w, 1000, 1) == rest, per_element);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_replaced_between_slices_expires_as_its_replacement) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        entry_set fresh(2);
-        at.w.replace(*at.left[0], fresh[0]);
-        at.w.replace(*at.left[6], fresh[1]);
-        BOOST_TEST(!at.left[0]->filed());
-        BOOST_TEST(fresh[0].filed());
-        BOOST_TEST(fresh[0].deadline() == 100U);
-        check_invariants(at.w);
-        at.w.erase(fresh[1]);
-        check_invariants(at.w);
-        BOOST_TEST(expire(at.w, 100, 1).size() == 6U);
-        BOOST_TEST(!fresh[0].filed());
-        BOOST_TEST(at.w.empty());
-    });
+TEST_CASE_FOR_EACH(what_is_replaced_between_slices_expires_as_its_replacement, with_shapes,
+                   shape s) {
+    sliced at(s);
+    entry_set fresh(2);
+    at.w.replace(*at.left[0], fresh[0]);
+    at.w.replace(*at.left[6], fresh[1]);
+    BOOST_TEST(!at.left[0]->filed());
+    BOOST_TEST(fresh[0].filed());
+    BOOST_TEST(fresh[0].deadline() == 100U);
+    check_invariants(at.w);
+    at.w.erase(fresh[1]);
+    check_invariants(at.w);
+    BOOST_TEST(expire(at.w, 100, 1).size() == 6U);
+    BOOST_TEST(!fresh[0].filed());
+    BOOST_TEST(at.w.empty());
 }
 
-BOOST_AUTO_TEST_CASE(time_may_go_on_between_slices) {
-    with_shapes([&](shape s) {
-        sliced at(s);
-        entry later;
-        at.w.insert(later, 500);
-        ticks expected(7, 100);
-        expected.push_back(500);
-        BOOST_TEST(expire(at.w, 1000, 2) == expected, per_element);
-        BOOST_TEST(at.w.elapsed() == 1000U);
-    });
+TEST_CASE_FOR_EACH(time_may_go_on_between_slices, with_shapes, shape s) {
+    sliced at(s);
+    entry later;
+    at.w.insert(later, 500);
+    ticks expected(7, 100);
+    expected.push_back(500);
+    BOOST_TEST(expire(at.w, 1000, 2) == expected, per_element);
+    BOOST_TEST(at.w.elapsed() == 1000U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,6 +7,7 @@
 
 #include <asio_wheel/wheel.hpp>
 
+#include "support/each.hpp"
 #include "support/wheel_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -79,16 +80,14 @@ BOOST_AUTO_TEST_CASE(slots_are_rounded_up_to_a_power_of_two_and_are_at_least_two
     BOOST_TEST(wheel(256, 8).levels() == 8U);
 }
 
-BOOST_AUTO_TEST_CASE(an_empty_wheel_has_no_expiry_and_follows_the_clock) {
-    with_wheels([&](wheel& w) {
-        for (const tick_t now : {tick_t{0}, tick_t{1}, tick_t{1} << 40, last_tick, no_tick}) {
-            BOOST_TEST(w.empty());
-            BOOST_TEST(w.next_expiry() == no_tick);
-            BOOST_TEST(expire(w, now).empty());
-            BOOST_TEST(w.elapsed() == std::min(now, last_tick));
-            check_invariants(w);
-        }
-    });
+TEST_CASE_FOR_EACH(an_empty_wheel_has_no_expiry_and_follows_the_clock, with_wheels, wheel& w) {
+    for (const tick_t now : {tick_t{0}, tick_t{1}, tick_t{1} << 40, last_tick, no_tick}) {
+        BOOST_TEST(w.empty());
+        BOOST_TEST(w.next_expiry() == no_tick);
+        BOOST_TEST(expire(w, now).empty());
+        BOOST_TEST(w.elapsed() == std::min(now, last_tick));
+        check_invariants(w);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_is_filed_from_insert_until_erase_or_expiry) {
@@ -174,79 +173,74 @@ BOOST_AUTO_TEST_CASE(after_each_tick_exactly_what_was_due_by_then_has_expired) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(deadlines_beyond_the_last_tick_are_brought_down_to_it) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(3);
-        w.insert(entries[0], no_tick);
-        w.insert(entries[1], last_tick - 1);
-        w.insert(entries[2], last_tick);
-        BOOST_TEST(entries[0].deadline() == last_tick);
-        BOOST_TEST(expire(w, last_tick - 2).empty());
-        BOOST_TEST(w.next_expiry() == last_tick - 1);
-        BOOST_TEST(expire(w, last_tick - 1) == ticks{last_tick - 1}, per_element);
-        BOOST_TEST(w.next_expiry() == last_tick);
-        BOOST_TEST(expire(w, no_tick) == ticks(2, last_tick), per_element);
-        BOOST_TEST(w.elapsed() == last_tick);
+TEST_CASE_FOR_EACH(deadlines_beyond_the_last_tick_are_brought_down_to_it, with_wheels, wheel& w) {
+    entry_set entries(3);
+    w.insert(entries[0], no_tick);
+    w.insert(entries[1], last_tick - 1);
+    w.insert(entries[2], last_tick);
+    BOOST_TEST(entries[0].deadline() == last_tick);
+    BOOST_TEST(expire(w, last_tick - 2).empty());
+    BOOST_TEST(w.next_expiry() == last_tick - 1);
+    BOOST_TEST(expire(w, last_tick - 1) == ticks{last_tick - 1}, per_element);
+    BOOST_TEST(w.next_expiry() == last_tick);
+    BOOST_TEST(expire(w, no_tick) == ticks(2, last_tick), per_element);
+    BOOST_TEST(w.elapsed() == last_tick);
 
-        // At the end of time everything is due, and nothing is lost.
-        w.insert(entries[0], 0);
-        w.insert(entries[1], no_tick);
-        w.reschedule(entries[1], 5);
-        BOOST_TEST(w.next_expiry() == last_tick);
-        check_invariants(w);
-        BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
-    });
+    // At the end of time everything is due, and nothing is lost.
+    w.insert(entries[0], 0);
+    w.insert(entries[1], no_tick);
+    w.reschedule(entries[1], 5);
+    BOOST_TEST(w.next_expiry() == last_tick);
+    check_invariants(w);
+    BOOST_TEST(expire(w, last_tick) == ticks(2, last_tick), per_element);
 }
 
-BOOST_AUTO_TEST_CASE(a_deadline_that_has_passed_is_due_at_the_next_advance) {
-    with_wheels([&](wheel& w) {
-        start_at(w, 1000);
-        entry_set entries(4);
-        w.insert(entries[0], 0);
-        w.insert(entries[1], 999);
-        w.insert(entries[2], 1000);
-        w.insert(entries[3], 1001);
-        BOOST_TEST(w.next_expiry() == 1000U);
-        BOOST_TEST(expire(w, 1000).size() == 3U);
-        BOOST_TEST(entries[3].filed());
+TEST_CASE_FOR_EACH(a_deadline_that_has_passed_is_due_at_the_next_advance, with_wheels, wheel& w) {
+    start_at(w, 1000);
+    entry_set entries(4);
+    w.insert(entries[0], 0);
+    w.insert(entries[1], 999);
+    w.insert(entries[2], 1000);
+    w.insert(entries[3], 1001);
+    BOOST_TEST(w.next_expiry() == 1000U);
+    BOOST_TEST(expire(w, 1000).size() == 3U);
+    BOOST_TEST(entries[3].filed());
 
-        // If something is still ahead, time has not quite come to 1000 + 500. That must not
-        // matter.
-        w.reschedule(entries[3], 5000);
-        BOOST_TEST(expire(w, 1500).empty());
-        w.insert(entries[0], 0);
-        w.insert(entries[1], 1200);
-        w.insert(entries[2], 1500);
-        for (const entry& e : entries) {
-            BOOST_TEST(e.deadline() == (&e == &entries[3] ? 5000U : 1500U));
-        }
-        BOOST_TEST(w.next_expiry() == 1500U);
-        BOOST_TEST(expire(w, 1500).size() == 3U);
-        check_invariants(w);
-    });
+    // If something is still ahead, time has not quite come to 1000 + 500. That must not
+    // matter.
+    w.reschedule(entries[3], 5000);
+    BOOST_TEST(expire(w, 1500).empty());
+    w.insert(entries[0], 0);
+    w.insert(entries[1], 1200);
+    w.insert(entries[2], 1500);
+    for (const entry& e : entries) {
+        BOOST_TEST(e.deadline() == (&e == &entries[3] ? 5000U : 1500U));
+    }
+    BOOST_TEST(w.next_expiry() == 1500U);
+    BOOST_TEST(expire(w, 1500).size() == 3U);
+    check_invariants(w);
 }
 
-BOOST_AUTO_TEST_CASE(a_clock_that_goes_backwards_expires_nothing_and_loses_nothing) {
-    with_wheels([&](wheel& w) {
-        entry_set entries(4);
-        w.insert(entries[0], 1500);
-        w.insert(entries[1], 100'000);
-        BOOST_TEST(expire(w, 1000).empty());
-        const tick_t reached = w.elapsed();
-        BOOST_TEST(expire(w, 400).empty());
-        BOOST_TEST(expire(w, 0).empty());
-        BOOST_TEST(w.elapsed() == reached);
-        BOOST_TEST(w.now() == 1000U);
-        w.insert(entries[2], 1200);
-        BOOST_TEST(expire(w, 900).empty());
-        BOOST_TEST(expire(w, 1199).empty());
-        BOOST_TEST(w.next_expiry() == 1200U);
-        BOOST_TEST(expire(w, 1200) == ticks{1200}, per_element);
-        BOOST_TEST(expire(w, 5).empty());
-        BOOST_TEST(w.size() == 2U);
-        check_invariants(w);
-        BOOST_TEST(expire(w, 100'000) == (ticks{1500, 100'000}), per_element);
-    });
+TEST_CASE_FOR_EACH(a_clock_that_goes_backwards_expires_nothing_and_loses_nothing, with_wheels,
+                   wheel& w) {
+    entry_set entries(4);
+    w.insert(entries[0], 1500);
+    w.insert(entries[1], 100'000);
+    BOOST_TEST(expire(w, 1000).empty());
+    const tick_t reached = w.elapsed();
+    BOOST_TEST(expire(w, 400).empty());
+    BOOST_TEST(expire(w, 0).empty());
+    BOOST_TEST(w.elapsed() == reached);
+    BOOST_TEST(w.now() == 1000U);
+    w.insert(entries[2], 1200);
+    BOOST_TEST(expire(w, 900).empty());
+    BOOST_TEST(expire(w, 1199).empty());
+    BOOST_TEST(w.next_expiry() == 1200U);
+    BOOST_TEST(expire(w, 1200) == ticks{1200}, per_element);
+    BOOST_TEST(expire(w, 5).empty());
+    BOOST_TEST(w.size() == 2U);
+    check_invariants(w);
+    BOOST_TEST(expire(w, 100'000) == (ticks{1500, 100'000}), per_element);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_slice_left_over_expires_even_if_the_clock_then_goes_backwards) {
@@ -261,22 +255,21 @@ BOOST_AUTO_TEST_CASE(what_a_slice_left_over_expires_even_if_the_clock_then_goes_
     BOOST_TEST(w.empty());
 }
 
-BOOST_AUTO_TEST_CASE(time_never_comes_further_than_it_is_told_and_never_goes_back) {
-    with_random_wheels([](wheel& w, std::mt19937_64& random) {
-        entry_set entries(20);
-        for (entry& e : entries) {
-            w.insert(e, any_distance(random));
-        }
-        tick_t told = 0;
-        for (int i = 0; i < 200; ++i) {
-            told = std::max(told, std::min(any_distance(random), last_tick));
-            const tick_t before = w.elapsed();
-            expire(w, told);
-            BOOST_TEST(w.elapsed() >= before);
-            BOOST_TEST(w.elapsed() <= told);
-            BOOST_TEST(w.now() == told);
-        }
-    });
+TEST_CASE_FOR_EACH(time_never_comes_further_than_it_is_told_and_never_goes_back, with_random_wheels,
+                   wheel& w, std::mt19937_64& random) {
+    entry_set entries(20);
+    for (entry& e : entries) {
+        w.insert(e, any_distance(random));
+    }
+    tick_t told = 0;
+    for (int i = 0; i < 200; ++i) {
+        told = std::max(told, std::min(any_distance(random), last_tick));
+        const tick_t before = w.elapsed();
+        expire(w, told);
+        BOOST_TEST(w.elapsed() >= before);
+        BOOST_TEST(w.elapsed() <= told);
+        BOOST_TEST(w.now() == told);
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
