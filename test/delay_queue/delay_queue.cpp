@@ -51,16 +51,14 @@ using namespace asio_wheel::test;
 using asio_wheel::delay_queue;
 
 struct popping : virtual_world {
-    std::string log_text;
 
     // Records the results of a pop.
     [[nodiscard]] auto note() {
         return [this](error_code ec, int value) {
-            log_text += log_text.empty() ? "" : " ";
-            log_text += !ec ? std::to_string(value) : ec == aborted ? "!" : "closed";
+            log.text += log.text.empty() ? "" : " ";
+            log.text += !ec ? std::to_string(value) : ec == aborted ? "!" : "closed";
         };
     }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 };
 
 } // namespace
@@ -100,20 +98,16 @@ BOOST_FIXTURE_TEST_CASE(values_come_in_the_order_of_their_times, popping) {
 BOOST_FIXTURE_TEST_CASE(a_pop_waits_for_the_next_value, popping) {
     delay_queue<int> queue(ctx);
     queue.async_pop(note());
-    pass(1h);
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_after(1h) == "");
     queue.push(20s, 2);
     queue.push(10s, 1); // Earlier than the element for which the pop waits.
-    pass(10s);
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_after(10s) == "1");
     queue.async_pop(note());
     queue.async_pop(note());
-    pass(10s);
-    BOOST_TEST(take_log() == "2");
+    BOOST_TEST(log_after(10s) == "2");
     queue.push(0s, 3);
     BOOST_TEST(take_log() == ""); // Not inside the call.
-    poll();
-    BOOST_TEST(take_log() == "3");
+    BOOST_TEST(log_now() == "3");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_asks_first_gets_first, popping) {
@@ -186,11 +180,9 @@ BOOST_FIXTURE_TEST_CASE(clear_lets_pops_wait_on, popping) {
     queue.push(1s, 1);
     queue.async_pop(note());
     queue.clear();
-    pass(1h);
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_after(1h) == "");
     queue.push(1s, 2);
-    pass(1s);
-    BOOST_TEST(take_log() == "2");
+    BOOST_TEST(log_after(1s) == "2");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_closed_queue_takes_no_more_and_can_be_emptied, popping) {
@@ -204,13 +196,10 @@ BOOST_FIXTURE_TEST_CASE(a_closed_queue_takes_no_more_and_can_be_emptied, popping
     BOOST_TEST(queue.try_pop().value() == 1);
     queue.async_pop(note());
     queue.async_pop(note());
-    pass(500ms);
-    BOOST_TEST(take_log() == "");
-    pass(500ms);
-    BOOST_TEST(take_log() == "2 closed"); // The queue is empty and closed.
+    BOOST_TEST(log_after(500ms) == "");
+    BOOST_TEST(log_after(500ms) == "2 closed"); // The queue is empty and closed.
     queue.async_pop(note());
-    poll();
-    BOOST_TEST(take_log() == "closed");
+    BOOST_TEST(log_now() == "closed");
 }
 
 // close() affects a waiting pop in the same way as one that starts later.
@@ -223,15 +212,11 @@ BOOST_FIXTURE_TEST_CASE(pops_that_wait_when_the_queue_is_closed_get_what_is_left
         queue.async_pop(note());
     }
     queue.close();
-    poll();
-    BOOST_TEST(take_log() == "");
-    pass(1s);
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_now() == "");
+    BOOST_TEST(log_after(1s) == "1");
     BOOST_TEST(queue.postpone(two, 3s)); // Elements can still be moved,
-    pass(2s);
-    BOOST_TEST(take_log() == "");
-    pass(1s);
-    BOOST_TEST(take_log() == "2");
+    BOOST_TEST(log_after(2s) == "");
+    BOOST_TEST(log_after(1s) == "2");
     pass(1h); // and when the queue is empty, the remaining pops end.
     BOOST_TEST(take_log() == "3 closed closed");
 }
@@ -242,11 +227,9 @@ BOOST_FIXTURE_TEST_CASE(closing_an_empty_queue_ends_the_pops_that_wait, popping)
     queue.async_pop(note());
     queue.close();
     BOOST_TEST(take_log() == ""); // Not inside the call.
-    poll();
-    BOOST_TEST(take_log() == "closed closed");
+    BOOST_TEST(log_now() == "closed closed");
     queue.close();
-    poll();
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_now() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_full_queue_refuses_and_loses_nothing, virtual_world) {
@@ -281,19 +264,16 @@ BOOST_FIXTURE_TEST_CASE(a_pop_can_be_cancelled_in_each_way, popping) {
     queue->async_pop(note());
     queue->async_pop(note());
     BOOST_TEST(queue->cancel() == 2U);
-    poll();
-    BOOST_TEST(take_log() == "! !");
+    BOOST_TEST(log_now() == "! !");
     queue->push(1s, 1);
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue->async_pop(note());
     signal.emit(asio::cancellation_type::partial);
     signal.emit(asio::cancellation_type::terminal); // No effect.
-    pass(1s);
-    BOOST_TEST(take_log() == "! 1");
+    BOOST_TEST(log_after(1s) == "! 1");
     queue->async_pop(note());
     queue.reset();
-    poll();
-    BOOST_TEST(take_log() == "!");
+    BOOST_TEST(log_now() == "!");
 }
 
 // The fixture checks that the context has run out of work.
@@ -303,8 +283,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_without_pops_does_not_keep_the_context_running, 
     queue.push(1h, 1);
     queue.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     signal.emit(asio::cancellation_type::total);
-    poll();
-    BOOST_TEST(take_log() == "!");
+    BOOST_TEST(log_now() == "!");
     BOOST_TEST(ctx.stopped());
 }
 
@@ -318,8 +297,7 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_while_a_pop_waits, popping) {
         }));
     BOOST_TEST(counts.live == 1U);
     queue.push(1s, 1);
-    pass(1s);
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_after(1s) == "1");
     BOOST_TEST(counts.live == 0U);
     BOOST_TEST(counts.total == 1U);
 }
@@ -403,8 +381,7 @@ BOOST_FIXTURE_TEST_CASE(a_waiting_pop_is_woken_by_an_element_that_is_moved_to_th
     pass(1s);
     BOOST_TEST(queue.postpone(distant, -1h));
     BOOST_TEST(take_log() == ""); // Not inside the call.
-    poll();
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_now() == "1");
 }
 
 // T77, T80
@@ -421,11 +398,9 @@ BOOST_FIXTURE_TEST_CASE(a_pop_of_a_closed_queue_is_told_when_nothing_is_left_to_
         const auto k = queue.push(1h, 1);
         queue.close();
         queue.async_pop(note());
-        poll();
-        BOOST_TEST(take_log() == "");
+        BOOST_TEST(log_now() == "");
         empty(queue, k);
-        poll();
-        BOOST_TEST(take_log() == "closed");
+        BOOST_TEST(log_now() == "closed");
     }
 }
 
@@ -440,8 +415,7 @@ BOOST_FIXTURE_TEST_CASE(peek_expiry_takes_nothing_and_moves_nothing, popping) {
     }
     elapse(1s);
     BOOST_TEST((queue.peek_expiry().value() == now()));
-    poll();
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_now() == "1");
 }
 
 // T83: the queue's wheel has slots of 64 ticks of one millisecond.
@@ -472,12 +446,10 @@ BOOST_FIXTURE_TEST_CASE(the_longest_delays_never_end_and_the_most_negative_have,
     queue.push_at(clock::time_point::max(), 2);
     queue.push(std::chrono::hours::max(), 3);
     queue.async_pop(note());
-    pass(24h * 365 * 100);
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_after(24h * 365 * 100) == "");
     queue.push(clock::duration::min(), 4);
     queue.push_at(clock::time_point::min(), 5);
-    poll();
-    BOOST_TEST(take_log() == "5");
+    BOOST_TEST(log_now() == "5");
     BOOST_TEST(queue.try_pop().value() == 4);
     BOOST_TEST(!queue.try_pop());
     BOOST_TEST(queue.erase(never).value() == 1);
@@ -569,11 +541,9 @@ BOOST_FIXTURE_TEST_CASE(a_slot_that_is_given_away_is_left_alone, popping) {
     queue.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     other.async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue.push(0s, 1);
-    poll();
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_now() == "1");
     signal.emit(asio::cancellation_type::terminal);
-    poll();
-    BOOST_TEST(take_log() == "!");
+    BOOST_TEST(log_now() == "!");
     signal.emit(asio::cancellation_type::terminal);
 }
 
@@ -584,14 +554,12 @@ BOOST_FIXTURE_TEST_CASE(a_signal_may_end_before_the_pop_and_the_queue_before_the
         queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     }
     queue->push(0s, 1);
-    poll();
-    BOOST_TEST(take_log() == "1");
+    BOOST_TEST(log_now() == "1");
     asio::cancellation_signal signal;
     queue->async_pop(asio::bind_cancellation_slot(signal.slot(), note()));
     queue.reset();
     signal.emit(asio::cancellation_type::terminal);
-    poll();
-    BOOST_TEST(take_log() == "!");
+    BOOST_TEST(log_now() == "!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_the_queue, popping) {

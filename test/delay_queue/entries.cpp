@@ -112,15 +112,15 @@ BOOST_FIXTURE_TEST_CASE(entries_in_a_coroutine_on_a_strand, virtual_world) {
 
 BOOST_FIXTURE_TEST_CASE(pops_of_values_and_of_entries_are_served_in_one_order, virtual_world) {
     delay_queue<int> queue(ctx);
-    std::string log;
-    queue.async_pop([&](error_code, int v) { log += "value " + std::to_string(v) + ' '; });
+    std::string told;
+    queue.async_pop([&](error_code, int v) { told += "value " + std::to_string(v) + ' '; });
     queue.async_pop_entry([&](error_code, std::optional<delay_queue<int>::entry> e) {
-        log += "entry " + std::to_string(e->value) + ' ';
+        told += "entry " + std::to_string(e->value) + ' ';
     });
     queue.push(1s, 1);
     queue.push(1s, 2);
     pass(1s);
-    BOOST_TEST(log == "value 1 entry 2 ");
+    BOOST_TEST(told == "value 1 entry 2 ");
 }
 
 BOOST_FIXTURE_TEST_CASE(an_element_is_found_by_its_key_while_it_is_there, virtual_world) {

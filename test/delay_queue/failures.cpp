@@ -40,10 +40,8 @@ using asio_wheel::delay_queue;
 
 // Records the results of pops: a number, or an error.
 struct noting : virtual_world {
-    std::string log_text;
 
-    void add(const std::string& what) { log_text += (log_text.empty() ? "" : " ") + what; }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
+    void add(const std::string& what) { log.text += (log.text.empty() ? "" : " ") + what; }
 
     // Exceptions that leave the context are recorded too.
     void run_all() {
@@ -158,14 +156,12 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         queue.async_pop(note);
         queue.async_pop(note);
         moves = 1;
-        pass(1s);
-        BOOST_TEST(take_log() == failed + " 2"); // The other pop gets the next value.
+        BOOST_TEST(log_after(1s) == failed + " 2"); // The other pop gets the next value.
         BOOST_TEST(queue.size() == 2U);
         BOOST_TEST_REQUIRE(queue.peek() != nullptr); // It is still the first one.
         BOOST_TEST(queue.peek()->number == 1);
         queue.async_pop(note);
-        poll();
-        BOOST_TEST(take_log() == "1");
+        BOOST_TEST(log_now() == "1");
         pass(1s);
         // The same for a pop that finds the element due.
         moves = 0;
@@ -173,11 +169,9 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         moves = 1;
         queue.async_pop(note);
         queue.async_pop(note);
-        poll();
-        BOOST_TEST(take_log() == failed + " 0");
+        BOOST_TEST(log_now() == failed + " 0");
         queue.async_pop(note);
-        poll();
-        BOOST_TEST(take_log() == "3");
+        BOOST_TEST(log_now() == "3");
         // As long as it cannot be moved, each pop for it fails.
         moves = 0;
         queue.push(1s, fragile::that_breaks(4, moves, why));
@@ -192,8 +186,7 @@ BOOST_FIXTURE_TEST_CASE(a_value_that_cannot_be_moved_fails_one_pop_and_stays, no
         }
         queue.close();
         moves = 1;
-        pass(1s);
-        BOOST_TEST(take_log() == failed + " " + failed + " closed");
+        BOOST_TEST(log_after(1s) == failed + " " + failed + " closed");
     }
 }
 
@@ -279,8 +272,7 @@ BOOST_FIXTURE_TEST_CASE(a_pop_is_sent_again_while_its_executor_has_no_memory, no
     queue.async_pop(asio::bind_executor(ex, note));
     w.failures = 2;
     queue.cancel();
-    poll();
-    BOOST_TEST(take_log() == "!");
+    BOOST_TEST(log_now() == "!");
 }
 
 // The queue itself uses an executor that fails.
@@ -295,8 +287,7 @@ BOOST_FIXTURE_TEST_CASE(a_queue_goes_on_when_its_executor_has_memory_again, noti
     for (const int i : {1, 2, 3}) {
         queue.push(0s, i);
     }
-    poll();
-    BOOST_TEST(take_log() == "1 2 3");
+    BOOST_TEST(log_now() == "1 2 3");
     BOOST_TEST(w.failures == 0);
 }
 
@@ -336,7 +327,7 @@ BOOST_FIXTURE_TEST_CASE(pops_of_a_strand_complete_one_by_one_in_order, noting) {
         }
         ctx.restart();
         for (std::string expected : {"1", "2", "3"}) {
-            while (log_text.empty() && ctx.poll_one() != 0) {
+            while (log.text.empty() && ctx.poll_one() != 0) {
             }
             BOOST_TEST(take_log() == expected);
         }

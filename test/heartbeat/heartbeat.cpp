@@ -18,8 +18,6 @@
 
 #include <chrono>
 #include <optional>
-#include <string>
-#include <utility>
 
 namespace {
 
@@ -29,14 +27,12 @@ using asio_wheel::heartbeat_event;
 
 struct beating : virtual_world {
     std::optional<heartbeat> pulse;
-    std::string log_text;
 
     void next() {
         pulse->async_next([this](error_code ec, heartbeat_event event) {
-            log_text += ec ? "!" : event == heartbeat_event::send ? "s" : "d";
+            log.text += ec ? "!" : event == heartbeat_event::send ? "s" : "d";
         });
     }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
     ~beating() {
         pulse.reset();
@@ -53,53 +49,41 @@ BOOST_FIXTURE_TEST_CASE(a_heartbeat_is_sent_when_nothing_else_was, beating) {
     next();
     pass(9s);
     pulse->sent();
-    pass(9s);
-    BOOST_TEST(take_log() == "");
-    pass(1s);
-    BOOST_TEST(take_log() == "s");
+    BOOST_TEST(log_after(9s) == "");
+    BOOST_TEST(log_after(1s) == "s");
     next(); // This one counts as sent.
-    pass(10s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "s");
+    BOOST_TEST(log_after(10s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "s");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_peer_that_is_not_heard_of_is_dead, beating) {
     pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 35s});
     next();
     for (int i = 0; i < 3; ++i) {
-        pass(10s);
-        BOOST_TEST(take_log() == "s");
+        BOOST_TEST(log_after(10s) == "s");
         next();
     }
-    pass(5s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "d");
+    BOOST_TEST(log_after(5s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "d");
     next();
-    poll();
-    BOOST_TEST(take_log() == "d"); // The peer is still dead.
+    BOOST_TEST(log_now() == "d"); // The peer is still dead.
     pulse->received();
     next();
-    pass(1ms);
-    BOOST_TEST(take_log() == "");
-    pass(5s);
-    BOOST_TEST(take_log() == "s");
+    BOOST_TEST(log_after(1ms) == "");
+    BOOST_TEST(log_after(5s) == "s");
 }
 
 BOOST_FIXTURE_TEST_CASE(death_comes_before_sending, beating) {
     pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 10s});
     next();
-    pass(10s);
-    BOOST_TEST(take_log() == "d");
+    BOOST_TEST(log_after(10s) == "d");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_can_be_cancelled, beating) {
     pulse.emplace(ctx, asio_wheel::heartbeat_options{.send_every = 10s, .dead_after = 35s});
     next();
     BOOST_TEST(pulse->cancel() == 1U);
-    poll();
-    BOOST_TEST(take_log() == "!");
+    BOOST_TEST(log_now() == "!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_in_a_coroutine, virtual_world) {

@@ -66,6 +66,10 @@ struct set_time : drained_context {
             poll();
         }
     }
+    std::string log_after(nanoseconds d) {
+        pass(d);
+        return take_log();
+    }
 };
 
 } // namespace
@@ -76,7 +80,6 @@ BOOST_FIXTURE_TEST_CASE(a_touch_after_the_clock_was_set_back_begins_a_period_the
     for (const bool waits : {true, false}) {
         BOOST_TEST_INFO_SCOPE((waits ? "it waits while" : "it begins to wait after")
                               << " the clock is set");
-        journal log;
         idle_timer idle(ctx, 10s);
         if (waits) {
             idle.async_wait(log.note("idle"));
@@ -93,41 +96,32 @@ BOOST_FIXTURE_TEST_CASE(a_touch_after_the_clock_was_set_back_begins_a_period_the
         BOOST_TEST((idle.idle_for() == 9s));
         BOOST_TEST(log.take() == "");
         idle.touch();
-        pass(10s - 2ms);
-        BOOST_TEST(log.take() == "");
-        pass(3ms);
-        BOOST_TEST(log.take() == "idle");
+        BOOST_TEST(log_after(10s - 2ms) == "");
+        BOOST_TEST(log_after(3ms) == "idle");
     }
 }
 
 BOOST_FIXTURE_TEST_CASE(without_a_touch_a_period_ends_when_the_clock_shows_its_end, set_time) {
-    journal log;
     idle_timer idle(ctx, 10s);
     idle.async_wait(log.note("idle"));
     pass(5s);
     pass(-1h);
     BOOST_TEST((idle.idle_for() == 0s));
-    pass(30s);
-    BOOST_TEST(log.take() == "");
-    pass(1h - 26s);
-    BOOST_TEST(log.take() == "");
-    pass(2s);
-    BOOST_TEST(log.take() == "idle");
+    BOOST_TEST(log_after(30s) == "");
+    BOOST_TEST(log_after(1h - 26s) == "");
+    BOOST_TEST(log_after(2s) == "idle");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_clock_set_forward_ends_a_period, set_time) {
-    journal log;
     idle_timer idle(ctx, 10s);
     idle.async_wait(log.note("idle"));
     pass(5s);
     idle.touch();
-    pass(1h);
-    BOOST_TEST(log.take() == "idle");
+    BOOST_TEST(log_after(1h) == "idle");
 }
 
 BOOST_FIXTURE_TEST_CASE(shorter_periods_close_also_after_the_clock_was_set_back, set_time) {
     auto& wheel = asio_wheel::use_wheel<wall_clock>(ctx);
-    journal log;
     idle_timer idle(ctx, 40s);
     idle.async_wait(log.note("idle"));
     pass(-1h);
@@ -135,10 +129,8 @@ BOOST_FIXTURE_TEST_CASE(shorter_periods_close_also_after_the_clock_was_set_back,
     asio_wheel::scale_idle_timers(wheel, 0.25);
     pass(9s);
     idle.touch();
-    pass(9s);
-    BOOST_TEST(log.take() == "");
-    pass(2s);
-    BOOST_TEST(log.take() == "idle");
+    BOOST_TEST(log_after(9s) == "");
+    BOOST_TEST(log_after(2s) == "idle");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_heartbeat_goes_on_after_the_clock_was_set_back, set_time) {
@@ -212,7 +204,6 @@ BOOST_AUTO_TEST_CASE(it_completes_when_a_timer_would_that_is_postponed_with_each
 // was set does not replace one that read it afterwards.
 BOOST_FIXTURE_TEST_CASE(threads_may_touch_while_the_clock_is_set, set_time) {
     idle_timer idle(ctx, 10s);
-    journal log;
     idle.async_wait(log.note("idle"));
     std::atomic<bool> end{false};
     std::vector<std::thread> threads;
@@ -235,10 +226,8 @@ BOOST_FIXTURE_TEST_CASE(threads_may_touch_while_the_clock_is_set, set_time) {
     }
     BOOST_TEST((idle.idle_for() == 0s));
     BOOST_TEST(log.take() == "");
-    pass(10s - 2ms);
-    BOOST_TEST(log.take() == "");
-    pass(3ms);
-    BOOST_TEST(log.take() == "idle");
+    BOOST_TEST(log_after(10s - 2ms) == "");
+    BOOST_TEST(log_after(3ms) == "idle");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

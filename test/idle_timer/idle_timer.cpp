@@ -44,17 +44,13 @@ using asio_wheel::idle_timer;
 BOOST_AUTO_TEST_SUITE(idle_timer_, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(it_completes_when_nothing_touched_it_for_a_period, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
-    pass(30s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(30s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_period_anew, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     for (int i = 0; i < 100; ++i) {
@@ -62,11 +58,9 @@ BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_period_anew, virtual_world) {
         idle.touch();
     }
     BOOST_TEST((idle.idle_for() == 0s));
-    pass(30s - 1ns);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(30s - 1ns) == "");
     BOOST_TEST((idle.idle_for() == 30s - 1ns));
-    pass(1ns);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(1ns) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(touches_move_nothing_and_are_looked_at_once_a_period, virtual_world) {
@@ -85,48 +79,37 @@ BOOST_FIXTURE_TEST_CASE(touches_move_nothing_and_are_looked_at_once_a_period, vi
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_idle_already_completes_on_the_next_turn, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 1s);
     pass(5s);
     idle.async_wait(log.note(1));
     BOOST_TEST(log.size() == 0U);
-    poll();
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_now() == "1");
     idle.async_wait(log.note(2)); // It is still idle.
-    poll();
-    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(log_now() == "2");
     idle.touch();
     idle.async_wait(log.note(3));
-    pass(999ms);
-    BOOST_TEST(log.take() == "");
-    pass(1ms);
-    BOOST_TEST(log.take() == "3");
+    BOOST_TEST(log_after(999ms) == "");
+    BOOST_TEST(log_after(1ms) == "3");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_period_may_change_while_it_is_waited_for, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     pass(10s);
     idle.period(20s);
     BOOST_TEST((idle.period() == 20s));
-    pass(10s - 1ns);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(10s - 1ns) == "");
     idle.period(40s);
-    pass(20s);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(20s) == "");
+    BOOST_TEST(log_after(1ns) == "1");
     idle.touch();
     idle.async_wait(log.note(2));
     pass(15s);
     idle.period(10s); // It has been idle for that long already.
-    poll();
-    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(log_now() == "2");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_can_be_cancelled_in_each_way, virtual_world) {
-    journal log;
     asio::cancellation_signal signal;
     std::optional<idle_timer> idle(std::in_place, ctx, 30s);
     idle->async_wait(log.note(1));
@@ -137,13 +120,11 @@ BOOST_FIXTURE_TEST_CASE(a_wait_can_be_cancelled_in_each_way, virtual_world) {
     idle->async_wait(log.note(3));
     idle->async_wait(log.note(4)); // Replaces it.
     idle.reset();
-    poll();
-    BOOST_TEST(log.take() == "1! 2! 3! 4!");
+    BOOST_TEST(log_now() == "1! 2! 3! 4!");
 }
 
 // The slot must cancel the wait that is pending now.
 BOOST_FIXTURE_TEST_CASE(a_slot_reaches_it_also_after_it_was_looked_at, virtual_world) {
-    journal log;
     asio::cancellation_signal signal;
     idle_timer idle(ctx, 10s);
     idle.async_wait(asio::bind_cancellation_slot(signal.slot(), log.note(1)));
@@ -151,13 +132,11 @@ BOOST_FIXTURE_TEST_CASE(a_slot_reaches_it_also_after_it_was_looked_at, virtual_w
     idle.touch();
     pass(6s); // The wait was visited.
     signal.emit(asio::cancellation_type::terminal);
-    poll();
-    BOOST_TEST(log.take() == "1!");
+    BOOST_TEST(log_now() == "1!");
 }
 
 BOOST_FIXTURE_TEST_CASE(one_allocation_lives_at_a_time, virtual_world) {
     allocations counts;
-    journal log;
     idle_timer idle(ctx, 10s);
     idle.async_wait(asio::bind_allocator(counting_allocator<>(counts), log.note(1)));
     for (int i = 0; i < 10; ++i) {
@@ -165,8 +144,7 @@ BOOST_FIXTURE_TEST_CASE(one_allocation_lives_at_a_time, virtual_world) {
         idle.touch();
         BOOST_TEST(counts.live == 1U);
     }
-    pass(10s);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(10s) == "1");
     BOOST_TEST(counts.live == 0U);
     BOOST_TEST(counts.total == 1U); // For all periods.
 }
@@ -212,7 +190,6 @@ BOOST_FIXTURE_TEST_CASE(it_waits_on_without_memory, virtual_world) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_timer, virtual_world) {
-    journal log;
     std::optional<idle_timer> idle(std::in_place, ctx, 10s);
     idle->async_wait([&](error_code) {
         log.add("1");
@@ -224,10 +201,8 @@ BOOST_FIXTURE_TEST_CASE(a_handler_may_do_anything_to_its_timer, virtual_world) {
             idle.reset();
         });
     });
-    pass(10s);
-    BOOST_TEST(log.take() == "1");
-    pass(1s);
-    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(log_after(10s) == "1");
+    BOOST_TEST(log_after(1s) == "2");
     BOOST_TEST(!idle.has_value());
 }
 
@@ -252,21 +227,17 @@ BOOST_AUTO_TEST_CASE(a_period_can_be_changed_after_the_end_of_the_context) {
 }
 
 BOOST_FIXTURE_TEST_CASE(what_the_wheel_refuses_is_told, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 1s);
     static_cast<void>(wheel.drain());
     idle.async_wait(log.note("x"));
-    poll();
-    BOOST_TEST(log.take() == "x(" + error_code(asio_wheel::error::wheel_stopped).message() + ")");
+    BOOST_TEST(log_now() == "x(" + error_code(asio_wheel::error::wheel_stopped).message() + ")");
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_period_never_ends, virtual_world) {
-    journal log;
     idle_timer idle(ctx, std::chrono::hours::max());
     idle.touch();
     idle.async_wait(log.note(1));
-    pass(24h * 365 * 100);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(24h * 365 * 100) == "");
     idle.cancel();
     poll();
 }
@@ -310,12 +281,10 @@ BOOST_AUTO_TEST_CASE(the_coarse_clock_is_not_behind) {
 BOOST_FIXTURE_TEST_CASE(bad_periods_are_named, virtual_world) {
     BOOST_TEST(message_of([&] { idle_timer(ctx, 0s); }) ==
                "asio_wheel: the period of an idle timer is 0 ns, but must be greater than 0 ns");
-    journal log;
     idle_timer idle(ctx, 1s);
     idle.async_wait(log.note(1));
     BOOST_TEST(message_of([&] { idle.period(-1s); }) != "nothing");
-    pass(1s);
-    BOOST_TEST(log.take() == "1"); // Nothing is lost.
+    BOOST_TEST(log_after(1s) == "1"); // Nothing is lost.
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -51,7 +51,6 @@ struct slice_of_ten : virtual_time {
 BOOST_AUTO_TEST_SUITE(idle_scale, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(it_shortens_the_periods_of_all_idle_timers, virtual_world) {
-    journal log;
     idle_timer a(ctx, 30s);
     idle_timer b(ctx, 60s);
     a.async_wait(log.note("a"));
@@ -59,18 +58,13 @@ BOOST_FIXTURE_TEST_CASE(it_shortens_the_periods_of_all_idle_timers, virtual_worl
     BOOST_TEST(asio_wheel::idle_timer_scale(wheel) == 1.0);
     asio_wheel::scale_idle_timers(wheel, 0.5);
     BOOST_TEST(asio_wheel::idle_timer_scale(wheel) == 0.5);
-    pass(15s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "a");
-    pass(15s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "b");
+    BOOST_TEST(log_after(15s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "a");
+    BOOST_TEST(log_after(15s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "b");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_has_been_idle_for_longer_completes, virtual_world) {
-    journal log;
     idle_timer old(ctx, 30s);
     old.async_wait(log.note("old"));
     pass(10s);
@@ -78,14 +72,11 @@ BOOST_FIXTURE_TEST_CASE(what_has_been_idle_for_longer_completes, virtual_world) 
     young.async_wait(log.note("young"));
     asio_wheel::scale_idle_timers(wheel, 0.25);
     BOOST_TEST(log.size() == 0U); // Not inside scale().
-    poll();
-    BOOST_TEST(log.take() == "old");
-    pass(7500ms);
-    BOOST_TEST(log.take() == "young");
+    BOOST_TEST(log_now() == "old");
+    BOOST_TEST(log_after(7500ms) == "young");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_shortened_period_anew, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     asio_wheel::scale_idle_timers(wheel, 0.1);
@@ -94,73 +85,58 @@ BOOST_FIXTURE_TEST_CASE(a_touch_begins_a_shortened_period_anew, virtual_world) {
         idle.touch();
     }
     BOOST_TEST(log.take() == "");
-    pass(3s);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(3s) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(waits_that_start_later_are_shortened_too, virtual_world) {
-    journal log;
     asio_wheel::scale_idle_timers(wheel, 0.5);
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
-    pass(15s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(15s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(opened_again_it_lets_waits_be_as_long_as_they_were, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     asio_wheel::scale_idle_timers(wheel, 0.1);
     asio_wheel::scale_idle_timers(wheel, 1);
-    pass(30s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(30s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_period_stays_as_it_was_given, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     asio_wheel::scale_idle_timers(wheel, 0.5);
     BOOST_TEST((idle.period() == 30s));
     idle.async_wait(log.note(1));
     idle.period(10s);
     BOOST_TEST((idle.period() == 10s));
-    pass(5s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(5s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "1");
     idle.period(idle_timer::duration::max()); // Half of it is still long enough.
     idle.async_wait(log.note(2));
-    pass(24h * 365 * 100);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(24h * 365 * 100) == "");
     idle.cancel();
     poll();
 }
 
 BOOST_FIXTURE_TEST_CASE(heartbeats_and_other_timers_stay_as_they_are, virtual_world) {
-    journal log;
     timer t(ctx, 30s);
     t.async_wait(log.note("timer"));
     heartbeat pulse(ctx, {.send_every = 30s, .dead_after = 35s});
     pulse.async_next([&](error_code ec, heartbeat_event) { log.add("pulse", ec); });
     asio_wheel::scale_idle_timers(wheel, 0.01);
-    pass(30s - 1ns);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(30s - 1ns) == "");
     pass(1ns);
     BOOST_TEST(log.size() == 2U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wheel_on_another_clock_stays_as_it_is, virtual_world) {
     asio_wheel::scale_idle_timers(asio_wheel::use_wheel<std::chrono::system_clock>(ctx), 0.01);
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
-    pass(30s - 1ns);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(30s - 1ns) == "");
     idle.cancel();
     poll();
 }
@@ -238,13 +214,11 @@ BOOST_AUTO_TEST_CASE(idle_timers_may_outlive_it) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_drained_wheel_takes_nothing, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 30s);
     idle.async_wait(log.note(1));
     static_cast<void>(wheel.drain());
     asio_wheel::scale_idle_timers(wheel, 0.5);
-    poll();
-    BOOST_TEST(log.take() == "1!");
+    BOOST_TEST(log_now() == "1!");
 }
 
 // A wait that starts while the factor is being set is either visited or uses the new factor.

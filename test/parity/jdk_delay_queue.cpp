@@ -44,16 +44,14 @@ using words = delay_queue<std::string>;
 
 struct queueing : virtual_world {
     words queue{ctx};
-    std::string log_text;
 
     // Handles the element that a take() returns.
     [[nodiscard]] auto take() {
         return [this](error_code ec, const std::string& word) {
-            log_text += log_text.empty() ? "" : " ";
-            log_text += ec ? ec == std::errc::timed_out ? "null" : "interrupted" : word;
+            log.text += log.text.empty() ? "" : " ";
+            log.text += ec ? ec == std::errc::timed_out ? "null" : "interrupted" : word;
         };
     }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
     // toArray(), sorted here, because its order is unspecified.
     [[nodiscard]] std::vector<std::string> all() const {
@@ -86,15 +84,12 @@ BOOST_AUTO_TEST_SUITE(parity_jdk_delay_queue, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(take_waits_for_the_first_element_whose_delay_is_over, queueing) {
     queue.async_pop(take());
-    pass(1h);
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_after(1h) == "");
     queue.push(20s, "b");
     queue.push(10s, "a"); // Becomes the head in the meantime.
-    pass(10s);
-    BOOST_TEST(take_log() == "a");
+    BOOST_TEST(log_after(10s) == "a");
     queue.async_pop(take());
-    pass(10s);
-    BOOST_TEST(take_log() == "b");
+    BOOST_TEST(log_after(10s) == "b");
 }
 
 BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queueing) {
@@ -102,8 +97,7 @@ BOOST_FIXTURE_TEST_CASE(who_waits_can_be_interrupted_and_has_taken_nothing, queu
     queue.push(1s, "a");
     queue.async_pop(asio::bind_cancellation_slot(interrupt.slot(), take()));
     interrupt.emit(asio::cancellation_type::terminal);
-    pass(1s);
-    BOOST_TEST(take_log() == "interrupted");
+    BOOST_TEST(log_after(1s) == "interrupted");
     BOOST_TEST(queue.try_pop().value() == "a");
 }
 
@@ -113,12 +107,9 @@ BOOST_FIXTURE_TEST_CASE(poll_waits_no_longer_than_it_is_told_to, queueing) {
     queue.push(10s, "a");
     queue.async_pop(asio_wheel::timeout(5s, take()));
     queue.async_pop(asio_wheel::timeout(15s, take()));
-    pass(5s);
-    BOOST_TEST(take_log() == "null");
-    pass(5s);
-    BOOST_TEST(take_log() == "a");
-    pass(1h);
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_after(5s) == "null");
+    BOOST_TEST(log_after(5s) == "a");
+    BOOST_TEST(log_after(1h) == "");
 }
 
 // peek(), element()

@@ -35,13 +35,11 @@ using wall_clock = std::chrono::system_clock;
 using date_scheduler = asio_wheel::basic_scheduler<wall_clock>;
 
 struct wall_time : virtual_time_on<wall_clock> {
-    std::string log_text;
     date_scheduler tasks{ctx};
 
     [[nodiscard]] auto note(std::string what) {
-        return [this, what = std::move(what)] { log_text += what; };
+        return [this, what = std::move(what)] { log.text += what; };
     }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 };
 
 } // namespace
@@ -77,18 +75,14 @@ BOOST_FIXTURE_TEST_CASE(a_task_runs_at_a_date_or_at_once_if_that_has_passed, wal
     const auto midnight = std::chrono::ceil<std::chrono::days>(now() + 1s);
     tasks.schedule_at(midnight, note("a"));
     tasks.schedule_at(now() - 24h, note("b"));
-    poll();
-    BOOST_TEST(take_log() == "b");
-    pass(midnight - now() - 1us);
-    BOOST_TEST(take_log() == "");
-    pass(1ms + 1us);
-    BOOST_TEST(take_log() == "a");
+    BOOST_TEST(log_now() == "b");
+    BOOST_TEST(log_after(midnight - now() - 1us) == "");
+    BOOST_TEST(log_after(1ms + 1us) == "a");
 }
 
 BOOST_FIXTURE_TEST_CASE(delays_of_less_than_zero_run_at_once, logged_scheduler) {
     tasks.schedule_after(-1s, note("a")); // Theirs: IllegalArgumentException.
-    poll();
-    BOOST_TEST(take_log() == "a");
+    BOOST_TEST(log_now() == "a");
 }
 
 // schedule(task, delay, period): each call is due a period after the start of the previous one
@@ -156,14 +150,13 @@ BOOST_FIXTURE_TEST_CASE(a_time_of_day_stays_that_when_a_zone_changes_its_clock, 
 
 BOOST_FIXTURE_TEST_CASE(a_task_can_tell_that_it_is_too_late, logged_scheduler) {
     const auto work = [this](const task_handle& self) {
-        log_text += now() - self.expiry() >= 500ms ? "-" : "x"; // MAX_TARDINESS
+        log.text += now() - self.expiry() >= 500ms ? "-" : "x"; // MAX_TARDINESS
     };
     const task_handle h = tasks.schedule_at_fixed_rate(1s, 1s, work, missed::catch_up);
     pass(1s);
     elapse(2400ms);
     poll();
-    pass(0s);
-    BOOST_TEST(take_log() == "x-x"); // That of 1 s, and those of 2 and 3 s at 3400 ms.
+    BOOST_TEST(log_after(0s) == "x-x"); // That of 1 s, and those of 2 and 3 s at 3400 ms.
     h.cancel();
 }
 
@@ -177,10 +170,8 @@ BOOST_FIXTURE_TEST_CASE(delays_do_not_depend_on_the_clock_on_the_wall, logged_sc
     dates.schedule_at(wall.now() + 24h, note("date"));
     tasks.schedule_after(10s, note("delay"));
     wall.advance(25h); // The clock is set.
-    poll();
-    BOOST_TEST(take_log() == "date");
-    pass(10s);
-    BOOST_TEST(take_log() == "delay");
+    BOOST_TEST(log_now() == "date");
+    BOOST_TEST(log_after(10s) == "delay");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

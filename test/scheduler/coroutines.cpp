@@ -42,8 +42,8 @@ struct coroutines : logged_scheduler {
     std::chrono::steady_clock::time_point start = now();
 
     void note_time(const char* what) {
-        log_text += log_text.empty() ? "" : " ";
-        log_text += what + std::to_string((now() - start) / 1s);
+        log.text += log.text.empty() ? "" : " ";
+        log.text += what + std::to_string((now() - start) / 1s);
     }
 
     // Runs for `d` seconds.
@@ -176,10 +176,10 @@ BOOST_FIXTURE_TEST_CASE(waits_until_idle_know_of_coroutines, coroutines) {
     in_time(1);
     BOOST_TEST(take_log() == "(1");
     in_time(1);
-    const std::string log = take_log();
-    BOOST_TEST(log.find(")3") == 0U);
+    const std::string told = take_log();
+    BOOST_TEST(told.find(")3") == 0U);
     for (const char* what : {"scheduler 3", "group 3", "task 3"}) {
-        BOOST_TEST(log.find(what) != std::string::npos);
+        BOOST_TEST(told.find(what) != std::string::npos);
     }
 }
 
@@ -202,7 +202,7 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_may_outlive_its_scheduler, coroutines) {
     other->schedule_at_fixed_rate(1s, 1s, [this, held]() -> asio::awaitable<void> {
         co_await asio_wheel::async_sleep_for(co_await asio::this_coro::executor, 1s,
                                              asio::use_awaitable);
-        log_text += std::to_string(*held); // The function exists until it has ended.
+        log.text += std::to_string(*held); // The function exists until it has ended.
     });
     in_time(1);
     other.reset();

@@ -117,15 +117,12 @@ BOOST_AUTO_TEST_CASE(a_wait_over_the_limit_is_refused_and_the_others_are_untouch
     BOOST_TEST(log.size() == 0U); // Not inside the call.
     BOOST_TEST(c.cancel() == 0U);
     BOOST_TEST(world.wheel.pending() == 2U);
-    world.poll();
-    BOOST_TEST(log.take() == "c" + refused + " expired" + refused);
+    BOOST_TEST(world.log_now(log) == "c" + refused + " expired" + refused);
     BOOST_TEST((c.expiry() == expiry));
     b.async_wait(log.note("b again")); // On a timer with a pending wait.
-    world.poll();
-    BOOST_TEST(log.take() == "b again" + refused);
+    BOOST_TEST(world.log_now(log) == "b again" + refused);
     world.pass(11ms);
-    world.pass(10ms);
-    BOOST_TEST(log.take() == "a b");
+    BOOST_TEST(world.log_after(10ms, log) == "a b");
     const auto stats = world.wheel.stats();
     BOOST_TEST(stats.rejected == 3U);
     BOOST_TEST(stats.scheduled == 2U);
@@ -151,8 +148,7 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
     BOOST_TEST(world.wheel.pending() == 1U);
     c.async_wait(log.note("c"));
     BOOST_TEST(world.wheel.pending() == 2U);
-    world.pass(12ms);
-    BOOST_TEST(log.take() == "waits! waits c");
+    BOOST_TEST(world.log_after(12ms, log) == "waits! waits c");
 
     fill();
     asio::cancellation_signal signal;
@@ -160,8 +156,7 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
     a.async_wait(asio::bind_cancellation_slot(signal.slot(), log.note("slot")));
     signal.emit(asio::cancellation_type::terminal);
     c.async_wait(log.note("c"));
-    world.pass(12ms);
-    BOOST_TEST(log.take() == "waits! slot! waits c");
+    BOOST_TEST(world.log_after(12ms, log) == "waits! slot! waits c");
 
     a.expires_after(10ms);
     a.async_wait([&](error_code ec) { // In the handler of an expired wait.
@@ -175,12 +170,10 @@ BOOST_AUTO_TEST_CASE(a_place_is_free_as_soon_as_a_wait_is_over) {
     b.expires_after(1h);
     b.async_wait(log.note("b"));
     world.pass(11ms);
-    world.pass(11ms);
-    BOOST_TEST(log.take() == "a c" + refused + " again");
+    BOOST_TEST(world.log_after(11ms, log) == "a c" + refused + " again");
     BOOST_TEST(b.expires_after(1ms) == 1U);
     b.async_wait(log.note("b")); // An aborted wait does not count any more.
-    world.pass(2ms);
-    BOOST_TEST(log.take() == "b! b");
+    BOOST_TEST(world.log_after(2ms, log) == "b! b");
     BOOST_TEST(world.wheel.pending() == 0U);
 }
 
@@ -251,8 +244,7 @@ BOOST_AUTO_TEST_CASE(refused_waits_reach_their_handlers_executor) {
         log.add("refused");
         BOOST_TEST(t.cancel() == 1U);
     }));
-    world.poll();
-    BOOST_TEST(log.take() == "refused waits!");
+    BOOST_TEST(world.log_now(log) == "refused waits!");
 }
 
 BOOST_FIXTURE_TEST_CASE(pending_is_exact_at_every_step, virtual_world) {
@@ -279,7 +271,6 @@ BOOST_FIXTURE_TEST_CASE(pending_is_exact_at_every_step, virtual_world) {
 // The effects of drain().
 
 BOOST_FIXTURE_TEST_CASE(drain_returns_what_has_not_fired_in_order_and_aborts_it, virtual_world) {
-    journal log;
     const time_point start = now();
     timer fired(ctx, 1ms), due(ctx, 2ms), a(ctx, 30ms), b(ctx, 10s), cancelled(ctx, 10ms), c(ctx);
     timer parked(ctx, 1h), overdue(ctx, 10ms);
@@ -298,8 +289,7 @@ BOOST_FIXTURE_TEST_CASE(drain_returns_what_has_not_fired_in_order_and_aborts_it,
     const auto expected = {start + 30ms, start + 30ms, start + 10s, time_point::max()};
     BOOST_TEST((wheel.drain() == std::vector<time_point>(expected)));
     BOOST_TEST(log.take() == "x");
-    poll();
-    BOOST_TEST(log.take() == "x x! x! a1! a2! b! c!");
+    BOOST_TEST(log_now() == "x x! x! a1! a2! b! c!");
     BOOST_TEST(wheel.pending() == 0U);
     BOOST_TEST(a.cancel() == 0U);
     BOOST_TEST((a.expiry() == start + 30ms));
@@ -307,7 +297,6 @@ BOOST_FIXTURE_TEST_CASE(drain_returns_what_has_not_fired_in_order_and_aborts_it,
 }
 
 BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler, virtual_world) {
-    journal log;
     std::deque<timer> timers;
     for (int i = 0; i < 1000; ++i) {
         timers.emplace_back(ctx, 10ms + i * 1us).async_wait([&](error_code ec) {
@@ -322,15 +311,13 @@ BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler
     }
     timer distant(ctx, 1h);
     distant.async_wait(log.note("far"));
-    pass(10ms);
-    BOOST_TEST(log.take() == "drain far!");
+    BOOST_TEST(log_after(10ms) == "drain far!");
     virtual_time empty;
     BOOST_TEST(empty.wheel.drain().empty());
     BOOST_TEST(empty.wheel.drain().empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(a_drained_wheel_accepts_no_wait, virtual_world) {
-    journal log;
     static_cast<void>(wheel.drain());
     timer t(ctx, 1h), expired(ctx);
     t.async_wait(log.note("t"));
@@ -342,16 +329,13 @@ BOOST_FIXTURE_TEST_CASE(a_drained_wheel_accepts_no_wait, virtual_world) {
     });
     BOOST_TEST(log.size() == 0U);
     BOOST_TEST(wheel.pending() == 0U);
-    poll();
-    BOOST_TEST(log.take() == "t" + stopped + " expired" + stopped + " later" + stopped);
+    BOOST_TEST(log_now() == "t" + stopped + " expired" + stopped + " later" + stopped);
     BOOST_TEST(wheel.stats().rejected == 4U);
-    pass(2h);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(2h) == "");
 }
 
 // A wait that is due when the wheel is drained may still be moved. It must not be lost.
 BOOST_FIXTURE_TEST_CASE(a_wait_postponed_after_drain_still_completes, virtual_world) {
-    journal log;
     timer t(ctx, 10ms);
     t.async_wait(log.note("wait"));
     wheel.advance(10ms);
@@ -380,8 +364,7 @@ BOOST_AUTO_TEST_CASE(time_goes_on_after_drain) {
     BOOST_TEST(log.take() == "due t!");
     world.wheel.resume();
     BOOST_TEST((world.now() >= before + 1h));
-    world.poll();
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(world.log_now(log) == "");
 }
 
 // A wait that is started while others of its timer are due; waits that are cancelled or postponed

@@ -61,26 +61,19 @@ struct once {
 BOOST_AUTO_TEST_SUITE(sleep_, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(a_sleep_is_never_early_and_at_most_a_tick_late, virtual_world) {
-    journal log;
     async_sleep_for(ctx, 30s, log.note(1));
     async_sleep_until(ctx, now() + 10s, log.note(2));
     async_sleep_for(ctx.get_executor(), 20s + 1ns, log.note(3));
     BOOST_TEST(wheel.pending() == 3U);
-    pass(10s - 1ns);
-    BOOST_TEST(log.take() == "");
-    pass(1ns);
-    BOOST_TEST(log.take() == "2");
-    pass(10s);
-    BOOST_TEST(log.take() == "");
-    pass(1ms);
-    BOOST_TEST(log.take() == "3");
-    pass(10s);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(10s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "2");
+    BOOST_TEST(log_after(10s) == "");
+    BOOST_TEST(log_after(1ms) == "3");
+    BOOST_TEST(log_after(10s) == "1");
     BOOST_TEST(wheel.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_sleep_into_the_past_completes_on_the_next_turn, virtual_world) {
-    journal log;
     async_sleep_for(ctx, 0s, log.note(1));
     async_sleep_for(ctx, -1h, log.note(2));
     async_sleep_for(ctx, std::chrono::nanoseconds::min(), log.note(3));
@@ -92,7 +85,6 @@ BOOST_FIXTURE_TEST_CASE(a_sleep_into_the_past_completes_on_the_next_turn, virtua
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_sleeps_last, virtual_world) {
-    journal log;
     asio::cancellation_signal one, two, three;
     async_sleep_for(ctx, std::chrono::nanoseconds::max(),
                     asio::bind_cancellation_slot(one.slot(), log.note(1)));
@@ -100,28 +92,22 @@ BOOST_FIXTURE_TEST_CASE(the_longest_sleeps_last, virtual_world) {
                     asio::bind_cancellation_slot(two.slot(), log.note(2)));
     async_sleep_for(ctx, std::chrono::duration<double>(std::numeric_limits<double>::infinity()),
                     asio::bind_cancellation_slot(three.slot(), log.note(3)));
-    pass(24h * 365 * 100);
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(24h * 365 * 100) == "");
     for (auto* signal : {&three, &two, &one}) {
         signal->emit(asio::cancellation_type::terminal);
     }
-    poll();
-    BOOST_TEST(log.take() == "3! 2! 1!");
+    BOOST_TEST(log_now() == "3! 2! 1!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_coarse_or_fractional_time_is_rounded_up, virtual_world) {
     using coarse = std::chrono::time_point<std::chrono::steady_clock, std::chrono::hours>;
-    journal log;
     const auto start = now();
     const coarse next = std::chrono::ceil<std::chrono::hours>(start);
     async_sleep_until(ctx, next, log.note(1));
     async_sleep_for(ctx, std::chrono::duration<double, std::milli>(0.5), log.note(2));
-    pass(1ms);
-    BOOST_TEST(log.take() == "2");
-    pass(next - now() - 2ms);
-    BOOST_TEST(log.take() == "");
-    pass(3ms);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(1ms) == "2");
+    BOOST_TEST(log_after(next - now() - 2ms) == "");
+    BOOST_TEST(log_after(3ms) == "1");
 }
 
 BOOST_AUTO_TEST_CASE(each_clock_has_its_wheel) {
@@ -129,13 +115,11 @@ BOOST_AUTO_TEST_CASE(each_clock_has_its_wheel) {
     journal log;
     async_sleep_until(world.ctx, world.now() + 24h, log.note(1));
     BOOST_TEST(world.wheel.pending() == 1U);
-    world.pass(24h + 1ms);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(world.log_after(24h + 1ms, log) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(each_type_of_cancellation_ends_a_sleep_once, virtual_world) {
     using asio::cancellation_type;
-    journal log;
     for (const auto type :
          {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
         asio::cancellation_signal signal;
@@ -147,16 +131,13 @@ BOOST_FIXTURE_TEST_CASE(each_type_of_cancellation_ends_a_sleep_once, virtual_wor
         signal.emit(type);
         signal.emit(type);
         BOOST_TEST(log.size() == 0U); // Not inside the call.
-        poll();
-        BOOST_TEST(log.take() == "1!");
+        BOOST_TEST(log_now() == "1!");
         signal.emit(type);
-        pass(1h);
-        BOOST_TEST(log.take() == "2");
+        BOOST_TEST(log_after(1h) == "2");
     }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_sleep_that_is_due_can_be_cancelled_until_it_is_delivered, virtual_world) {
-    journal log;
     asio::cancellation_signal direct, bound;
     const auto strand = asio::make_strand(ctx);
     async_sleep_for(ctx, 1ms, asio::bind_cancellation_slot(direct.slot(), log.note(1)));
@@ -164,13 +145,11 @@ BOOST_FIXTURE_TEST_CASE(a_sleep_that_is_due_can_be_cancelled_until_it_is_deliver
     BOOST_TEST(wheel.advance(1ms) == 2U);
     direct.emit(asio::cancellation_type::terminal);
     bound.emit(asio::cancellation_type::terminal);
-    poll();
-    BOOST_TEST(log.take() == "1! 2!");
+    BOOST_TEST(log_now() == "1! 2!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_sleep_is_one_allocation_freed_before_the_call, virtual_world) {
     allocations count;
-    journal log;
     const auto strand = asio::make_strand(ctx);
     const auto handler = [&](error_code ec) {
         BOOST_TEST(count.live == 0U);
@@ -187,8 +166,7 @@ BOOST_FIXTURE_TEST_CASE(a_sleep_is_one_allocation_freed_before_the_call, virtual
     async_sleep_for(ctx, 1s, asio::bind_cancellation_slot(signal.slot(), counted()));
     BOOST_TEST(count.live == 1U);
     signal.emit(asio::cancellation_type::terminal);
-    poll();
-    BOOST_TEST(log.take() == "done done done!");
+    BOOST_TEST(log_now() == "done done done!");
     BOOST_TEST(count.total == 3U);
 
     count.refuse = true;
@@ -199,7 +177,6 @@ BOOST_FIXTURE_TEST_CASE(a_sleep_is_one_allocation_freed_before_the_call, virtual
 BOOST_FIXTURE_TEST_CASE(a_handler_runs_through_its_executor_which_works_meanwhile, virtual_world) {
     const auto ours = std::make_shared<tracker>();
     const auto theirs = std::make_shared<tracker>();
-    journal log;
     async_sleep_for(track(ours, ctx), 1s, [&](error_code) {
         BOOST_TEST(ours->running_here());
         log.add("own");
@@ -210,19 +187,16 @@ BOOST_FIXTURE_TEST_CASE(a_handler_runs_through_its_executor_which_works_meanwhil
                     }));
     BOOST_TEST(ours->work() == 2U);
     BOOST_TEST(theirs->work() == 1U);
-    pass(1s);
-    BOOST_TEST(log.take() == "own bound");
+    BOOST_TEST(log_after(1s) == "own bound");
     BOOST_TEST(ours->work() == 0U);
     BOOST_TEST(theirs->work() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_be_move_only_and_callable_once, virtual_world) {
-    journal log;
     async_sleep_for(ctx, 1s, once{log, std::make_unique<int>(1)});
     const asio::any_io_executor any = asio::make_strand(ctx);
     async_sleep_for(any, 1s, once{log, std::make_unique<int>(2)});
-    pass(1s);
-    BOOST_TEST(log.take() == "1 2");
+    BOOST_TEST(log_after(1s) == "1 2");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_wheel_refuses_is_told) {
@@ -234,15 +208,13 @@ BOOST_AUTO_TEST_CASE(what_the_wheel_refuses_is_told) {
         log.add("2");
     });
     BOOST_TEST(log.size() == 0U);
-    world.poll();
-    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(world.log_now(log) == "2");
     BOOST_TEST(world.wheel.drain().size() == 1U);
     async_sleep_for(world.ctx, 1s, [&](error_code ec) {
         BOOST_TEST((ec == asio_wheel::error::wheel_stopped));
         log.add("3");
     });
-    world.poll();
-    BOOST_TEST(log.take() == "1! 3");
+    BOOST_TEST(world.log_now(log) == "1! 3");
 }
 
 BOOST_AUTO_TEST_CASE(a_sleep_ends_with_its_context_without_a_call) {
@@ -266,15 +238,12 @@ BOOST_AUTO_TEST_CASE(a_sleep_ends_with_its_context_without_a_call) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_deferred_sleep_begins_when_it_is_started, virtual_world) {
-    journal log;
     auto later = async_sleep_for(ctx, 10s, asio::deferred);
     pass(1h);
     BOOST_TEST(wheel.pending() == 0U);
     std::move(later)(log.note(1));
-    pass(10s - 1ms);
-    BOOST_TEST(log.take() == "");
-    pass(1ms);
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_after(10s - 1ms) == "");
+    BOOST_TEST(log_after(1ms) == "1");
 }
 
 BOOST_FIXTURE_TEST_CASE(sleeps_in_a_parallel_group_cancel_each_other, virtual_world) {
@@ -319,22 +288,17 @@ BOOST_FIXTURE_TEST_CASE(a_coroutine_sleeps, virtual_world) {
             log.add("default");
         }
     };
-    journal log;
     asio::cancellation_signal signal;
     asio::co_spawn(ctx, program::run(log),
                    asio::bind_cancellation_slot(signal.slot(), asio::detached));
     poll();
-    pass(1s);
-    BOOST_TEST(log.take() == "1");
-    pass(1s);
-    BOOST_TEST(log.take() == "2 3");
+    BOOST_TEST(log_after(1s) == "1");
+    BOOST_TEST(log_after(1s) == "2 3");
     signal.emit(asio::cancellation_type::terminal);
-    poll();
-    BOOST_TEST(log.take() == "4!");
+    BOOST_TEST(log_now() == "4!");
     asio::co_spawn(ctx, program::by_default(log), asio::detached);
     poll();
-    pass(1s);
-    BOOST_TEST(log.take() == "default");
+    BOOST_TEST(log_after(1s) == "default");
 }
 
 // real time

@@ -230,15 +230,15 @@ asio::awaitable<void> shown(asio::io_context& ctx, const batch& log, batch& got)
 }
 
 BOOST_FIXTURE_TEST_CASE(delayed_operations_wait_until_there_is_enough, snippet_world) {
-    batch log = "too short";
+    batch so_far = "too short";
     batch got;
-    begin(shown(ctx, log, got));
-    log += " until now";
+    begin(shown(ctx, so_far, got));
+    so_far += " until now";
     pass(500ms - 1ms);
     BOOST_TEST(!over);
     pass(3ms);
     BOOST_TEST(over);
-    BOOST_TEST(got == log);
+    BOOST_TEST(got == so_far);
 }
 
 } // namespace delayed_operations
@@ -412,19 +412,19 @@ BOOST_FIXTURE_TEST_CASE(scheduler_debounces_events_and_visits_its_tasks, snippet
 
 BOOST_FIXTURE_TEST_CASE(scheduler_tells_a_letter_that_it_was_cancelled, snippet_world) {
     using asio_wheel::on_cancel;
-    std::string log;
-    const auto deliver = [&log] { log += "delivered "; };
-    const auto return_to_sender = [&log] { log += "returned "; };
+    std::string told;
+    const auto deliver = [&told] { told += "delivered "; };
+    const auto return_to_sender = [&told] { told += "returned "; };
     asio_wheel::scheduler tasks(ctx);
     const auto send = [&] {
 #include "include/asio_wheel/scheduler.hpp/tasks_schedule_after_30s_on_cancel.inc"
     };
     send();
     pass(30s);
-    BOOST_TEST(log == "delivered ");
+    BOOST_TEST(told == "delivered ");
     send();
     static_cast<void>(tasks.stop().front().cancel());
-    BOOST_TEST(log == "delivered returned ");
+    BOOST_TEST(told == "delivered returned ");
 }
 
 } // namespace scheduler

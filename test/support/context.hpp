@@ -50,6 +50,40 @@ inline constexpr auto ignore = [](const boost::system::error_code&) {};
 inline const boost::system::error_code success;
 inline const boost::system::error_code aborted = boost::asio::error::operation_aborted;
 
+/// A log of handler results, in order: the number of each handler, followed by "!" if it was
+/// aborted, or by the message of another error. A test may also write its text in another form.
+struct journal {
+    std::string text;
+
+    /// Returns a handler that appends `entry`.
+    [[nodiscard]] auto note(std::string entry) {
+        return [this, entry = std::move(entry)](const boost::system::error_code& ec = {}) {
+            add(entry, ec);
+        };
+    }
+    [[nodiscard]] auto note(int entry) { return note(std::to_string(entry)); }
+
+    void add(const std::string& entry, const boost::system::error_code& ec = {}) {
+        text += text.empty() ? "" : " ";
+        text += entry;
+        if (ec) {
+            text += ec == aborted ? "!" : "(" + ec.message() + ")";
+        }
+        ++size_;
+    }
+
+    /// Returns what was written since the last call.
+    std::string take() {
+        size_ = 0;
+        return std::exchange(text, {});
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+private:
+    std::size_t size_ = 0;
+};
+
 /// An io_context whose destructor checks that it ran out of work. A wait, a wake-up or a unit of
 /// work that never ends would keep run() from returning.
 struct drained_context {
@@ -57,6 +91,7 @@ struct drained_context {
     /// Real sockets take part. On Windows, the system reports the end of their operations a little
     /// later, and poll() waits for it.
     bool has_sockets = false;
+    journal log;
 
     drained_context() = default;
     explicit drained_context(int concurrency_hint) : ctx(concurrency_hint) {}
@@ -74,6 +109,14 @@ struct drained_context {
         ctx.restart();
         return poll_with_timers(ctx) + poll_sockets();
     }
+
+    /// The same. Returns what was logged since the last call.
+    std::string log_now() { return log_now(log); }
+    std::string log_now(journal& j) {
+        poll();
+        return j.take();
+    }
+    [[nodiscard]] std::string take_log() { return log.take(); }
 
     /// Runs until there is no work, which must happen soon.
     void run() {
@@ -123,6 +166,18 @@ struct virtual_time_on : drained_context {
         return due;
     }
 
+    /// As pass() and poll(). Returns what was logged since the last call.
+    std::string log_after(duration d) { return log_after(d, log); }
+    std::string log_after(duration d, journal& j) {
+        pass(d);
+        return j.take();
+    }
+    std::string log_now() { return log_now(log); }
+    std::string log_now(journal& j) {
+        poll();
+        return j.take();
+    }
+
     /// Advances time to the start of a tick.
     void align() {
         timer t(ctx, std::chrono::nanoseconds(1));
@@ -158,6 +213,10 @@ struct real_time : drained_context {
         elapse(d);
         poll();
     }
+    std::string log_after(typename Timer::duration d, journal& j) {
+        pass(d);
+        return j.take();
+    }
 
     [[nodiscard]] auto now() const { return Timer::clock_type::now(); }
 };
@@ -172,40 +231,6 @@ using real_worlds =
     std::tuple<real_time<asio_wheel::steady_timer>, real_time<boost::asio::steady_timer>>;
 using worlds = std::tuple<virtual_world, real_time<asio_wheel::steady_timer>,
                           real_time<boost::asio::steady_timer>>;
-
-/// A log of handler results, in order: the number of each handler, followed by "!" if it was
-/// aborted, or by the message of another error.
-class journal {
-public:
-    /// Returns a handler that appends `entry`.
-    [[nodiscard]] auto note(std::string entry) {
-        return [this, entry = std::move(entry)](const boost::system::error_code& ec = {}) {
-            add(entry, ec);
-        };
-    }
-    [[nodiscard]] auto note(int entry) { return note(std::to_string(entry)); }
-
-    void add(const std::string& entry, const boost::system::error_code& ec = {}) {
-        text_ += text_.empty() ? "" : " ";
-        text_ += entry;
-        if (ec) {
-            text_ += ec == aborted ? "!" : "(" + ec.message() + ")";
-        }
-        ++size_;
-    }
-
-    /// Returns what was written since the last call.
-    std::string take() {
-        size_ = 0;
-        return std::exchange(text_, {});
-    }
-
-    [[nodiscard]] std::size_t size() const { return size_; }
-
-private:
-    std::string text_;
-    std::size_t size_ = 0;
-};
 
 } // namespace asio_wheel::test
 

@@ -19,10 +19,8 @@ namespace asio_wheel::test {
 ///
 ///     BOOST_FIXTURE_TEST_CASE(a_name, logged_scheduler) {
 ///         tasks.schedule_after(30s, note("a"));
-///         pass(30s);
-///         BOOST_TEST(take_log() == "a");
+///         BOOST_TEST(log_after(30s) == "a");
 struct logged_scheduler : virtual_world {
-    std::string log_text;
     std::string errors;
     scheduler tasks{ctx, {.on_error = [this](const task_handle&, const std::exception_ptr& e) {
                         try {
@@ -36,11 +34,8 @@ struct logged_scheduler : virtual_world {
 
     /// A task that appends `what` to the log.
     [[nodiscard]] auto note(std::string what) {
-        return [this, what = std::move(what)] { log_text += what; };
+        return [this, what = std::move(what)] { log.text += what; };
     }
-
-    /// Returns the log since the last call.
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 
     /// Advances time in steps, so that each wait is delivered before the next step.
     void pass_in(int steps, duration step) {

@@ -67,7 +67,6 @@ const error_code timed_out = asio_wheel::error::timed_out;
 // An operation whose result is a number, or a text when it is late.
 struct fixture : virtual_world {
     manual_operation<int, std::string> op{ctx.get_executor()};
-    journal log;
 
     fixture() {
         op.on_cancel = [this] {
@@ -126,17 +125,14 @@ BOOST_FIXTURE_TEST_CASE(a_mapping_changes_the_results_in_place_before_the_handle
     op.start(timeout(1s, map(), see()));
     pass(1s - 1ns);
     BOOST_TEST(log.size() == 0U);
-    pass(1ns);
-    BOOST_TEST(log.take() == "map" + late + " -7 late");
+    BOOST_TEST(log_after(1ns) == "map" + late + " -7 late");
     op.start(timeout_at(now() + 1s, map(), see()));
-    pass(1s);
-    BOOST_TEST(log.take() == "map" + late + " -7 late");
+    BOOST_TEST(log_after(1s) == "map" + late + " -7 late");
     timer limit(ctx);
     op.start(timeout(limit, 1s, map(), see()));
     pass(1s);
     op.start(timeout_at(limit, now() + 1s, map(), see()));
-    pass(1s);
-    BOOST_TEST(log.take() == "map" + late + " -7 late map" + late + " -7 late");
+    BOOST_TEST(log_after(1s) == "map" + late + " -7 late map" + late + " -7 late");
     BOOST_TEST(wheel.pending() == 0U);
 }
 
@@ -147,18 +143,15 @@ BOOST_FIXTURE_TEST_CASE(it_is_called_exactly_if_the_deadline_was_the_first_cause
     };
     start(); // Ends in time.
     op.complete(1, "");
-    poll();
-    BOOST_TEST(log.take() == "1");
+    BOOST_TEST(log_now() == "1");
     start(); // Has ended, but its handler was not called.
     op.complete(2, "");
     wheel.advance(1s);
-    poll();
-    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(log_now() == "2");
     start(); // Is cancelled before.
     signal.emit(cancellation_type::terminal);
     wheel.advance(1s);
-    poll();
-    BOOST_TEST(log.take() == "-1cancelled");
+    BOOST_TEST(log_now() == "-1cancelled");
     // Is cancelled after, and by less before.
     const auto on_cancel = std::exchange(op.on_cancel, {});
     for (const bool before : {false, true}) {
@@ -169,8 +162,7 @@ BOOST_FIXTURE_TEST_CASE(it_is_called_exactly_if_the_deadline_was_the_first_cause
         pass(1s);
         signal.emit(cancellation_type::terminal);
         op.complete(3, "");
-        poll();
-        BOOST_TEST(log.take() == "map" + late + " -3 late");
+        BOOST_TEST(log_now() == "map" + late + " -3 late");
     }
 }
 
@@ -203,8 +195,7 @@ BOOST_FIXTURE_TEST_CASE(options_come_in_any_order_and_a_partial_token_needs_map_
     const error_code own = asio::error::eof;
     const std::string seen = "map(" + own.message() + ") -7 late";
     const auto expect = [&](const char* type) {
-        pass(1s);
-        BOOST_TEST(log.take() == seen);
+        BOOST_TEST(log_after(1s) == seen);
         BOOST_TEST(op.take_cancellations() == type);
     };
     op.start(timeout(1s, cancellation_type::total, own, map(), see()));
@@ -229,10 +220,7 @@ BOOST_FIXTURE_TEST_CASE(one_that_can_only_be_moved, fixture) {
             t = *text;
         };
     };
-    const auto expect = [this] {
-        pass(1s);
-        BOOST_TEST(log.take() == "-1 moved");
-    };
+    const auto expect = [this] { BOOST_TEST(log_after(1s) == "-1 moved"); };
     op.start(timeout(1s, only_moved(), see()));
     expect();
     op.start(timeout(1s, map_result(only_moved()))(see()));
@@ -254,8 +242,7 @@ BOOST_FIXTURE_TEST_CASE(a_token_can_be_used_again, fixture) {
         op.start(token);
         pass(1s);
         op.start(partial)(see());
-        pass(1s);
-        BOOST_TEST(log.take() == "-1 shared -1 shared");
+        BOOST_TEST(log_after(1s) == "-1 shared -1 shared");
     }
 }
 
@@ -268,14 +255,12 @@ BOOST_FIXTURE_TEST_CASE(an_exception_of_it_leaves_run_and_the_handler_is_destroy
     wheel.advance(1s);
     ctx.restart();
     BOOST_CHECK_THROW(while (ctx.poll_one() != 0){}, std::runtime_error);
-    poll();
-    BOOST_TEST(log.take() == "other");
+    BOOST_TEST(log_now() == "other");
     BOOST_TEST(alive.use_count() == 1);
     BOOST_TEST(wheel.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(results_of_all_kinds, virtual_world) {
-    journal log;
     // Only moved.
     start_raw<void(std::unique_ptr<int>)>(
         ctx, [](auto handler) { handler(std::make_unique<int>(1)); },
@@ -283,16 +268,14 @@ BOOST_FIXTURE_TEST_CASE(results_of_all_kinds, virtual_world) {
             1s, [](error_code, std::unique_ptr<int>& p) { *p += 1; },
             asio::bind_executor(ctx,
                                 [&](std::unique_ptr<int> p) { log.add(std::to_string(*p)); })));
-    pass(1s);
-    BOOST_TEST(log.take() == "2");
+    BOOST_TEST(log_after(1s) == "2");
     // None.
     start_raw<void()>(
         ctx, [](auto handler) { handler(); },
         timeout(
             1s, [&](error_code why) { log.add("none", why); },
             asio::bind_executor(ctx, [&] { log.add("handler"); })));
-    pass(1s);
-    BOOST_TEST(log.take() == "none" + late + " handler");
+    BOOST_TEST(log_after(1s) == "none" + late + " handler");
     // A reference: the mapping changes what it refers to.
     std::string referred = "operation";
     start_raw<void(std::string&)>(
@@ -309,8 +292,7 @@ BOOST_FIXTURE_TEST_CASE(results_of_all_kinds, virtual_world) {
             timeout(
                 1s, [](error_code, std::string& s) { s = "copy"; },
                 asio::bind_executor(ctx, [&](const std::string& s) { log.add(s); })));
-        pass(1s);
-        BOOST_TEST(log.take() == "copy");
+        BOOST_TEST(log_after(1s) == "copy");
         BOOST_TEST(referred == "operation late seen");
     };
     copy(std::type_identity<void(const std::string&)>());
@@ -328,14 +310,12 @@ BOOST_FIXTURE_TEST_CASE(results_of_all_kinds, virtual_world) {
             },
             asio::bind_executor(
                 ctx, [&](std::size_t n, error_code ec) { log.add(std::to_string(n), ec); })));
-    pass(1s);
-    BOOST_TEST(log.take() == "5" + late);
+    BOOST_TEST(log_after(1s) == "5" + late);
     async_sleep_for(ctx, 1s, asio::detached);
     pass(2h);
 }
 
 BOOST_FIXTURE_TEST_CASE(several_signatures, virtual_world) {
-    journal log;
     struct map {
         journal& log;
         void operator()(error_code, int&) const { log.add("int"); }
@@ -363,8 +343,7 @@ BOOST_FIXTURE_TEST_CASE(of_nested_mappings_that_of_the_deadline_that_expires_is_
     };
     for (const auto& [outer, inner] : {std::pair(1s, 5s), std::pair(5s, 1s)}) {
         op.start(timeout(outer, name(" outer"), timeout(inner, name(" inner"), see())));
-        pass(1s);
-        BOOST_TEST(log.take() == (outer < inner ? "-1 outer" : "-1 inner"));
+        BOOST_TEST(log_after(1s) == (outer < inner ? "-1 outer" : "-1 inner"));
         BOOST_TEST(wheel.pending() == 0U);
     }
 }
@@ -444,17 +423,12 @@ BOOST_FIXTURE_TEST_CASE(parallel_groups_time_out, virtual_world) {
             }
         }
     };
-    journal log;
     asio::co_spawn(ctx, program::run(log), asio::detached);
     poll();
-    pass(2s);
-    BOOST_TEST(log.take() == "all and" + late);
-    pass(1s);
-    BOOST_TEST(log.take() == "one! and");
-    pass(2s);
-    BOOST_TEST(log.take() == "none" + late + " and" + late);
-    pass(2s);
-    BOOST_TEST(log.take() == "range and" + late);
+    BOOST_TEST(log_after(2s) == "all and" + late);
+    BOOST_TEST(log_after(1s) == "one! and");
+    BOOST_TEST(log_after(2s) == "none" + late + " and" + late);
+    BOOST_TEST(log_after(2s) == "range and" + late);
     BOOST_TEST(wheel.pending() == 0U);
 }
 
@@ -466,7 +440,6 @@ BOOST_FIXTURE_TEST_CASE(groups_of_coroutines_time_out, virtual_world) {
             co_return 7;
         }
     };
-    journal log;
     auto handler = [&](std::array<std::size_t, 2>, std::exception_ptr a, int n,
                        std::exception_ptr b,
                        int) { log.add(std::to_string(n), a ? code_of(a) : code_of(b)); };
@@ -474,15 +447,13 @@ BOOST_FIXTURE_TEST_CASE(groups_of_coroutines_time_out, virtual_world) {
                         asio::co_spawn(ctx, program::after(1h), asio::deferred))
         .async_wait(wait_for_all(), timeout(2s, each_error, asio::bind_executor(ctx, handler)));
     poll();
-    pass(2s);
-    BOOST_TEST(log.take() == "7" + late);
+    BOOST_TEST(log_after(2s) == "7" + late);
     BOOST_TEST(wheel.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(tokens_of_all_kinds, virtual_world) {
     manual_operation<std::size_t, error_code> op(ctx.get_executor());
     op.on_cancel = [&] { op.complete(3, aborted); };
-    journal log;
     op.start(timeout(1s, each_error, asio::detached));
     pass(1s);
     auto future = op.start(timeout(1s, each_error, asio::use_future));
@@ -494,8 +465,7 @@ BOOST_FIXTURE_TEST_CASE(tokens_of_all_kinds, virtual_world) {
     op.start(timeout(1s, each_error, asio::as_tuple(see)));
     pass(1s);
     op.start(asio::as_tuple(timeout(1s, each_error, see))); // It finds the error there, too.
-    pass(1s);
-    BOOST_TEST(log.take() == "3" + late + " 3" + late);
+    BOOST_TEST(log_after(1s) == "3" + late + " 3" + late);
 
     using executor = asio::use_awaitable_t<>::executor_with_default<asio::any_io_executor>;
     struct program {
@@ -511,8 +481,7 @@ BOOST_FIXTURE_TEST_CASE(tokens_of_all_kinds, virtual_world) {
     };
     asio::co_spawn(ctx, program::by_default(log), asio::detached);
     poll();
-    pass(1s);
-    BOOST_TEST(log.take() == "default" + late);
+    BOOST_TEST(log_after(1s) == "default" + late);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

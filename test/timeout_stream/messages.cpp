@@ -36,7 +36,6 @@ struct reading_lines : virtual_world {
     timeout_stream<paired::socket> stream{ctx};
     paired::socket peer{ctx};
     std::string input;
-    std::string log_text;
 
     explicit reading_lines(const asio_wheel::wheel_options& options = {}) : virtual_world(options) {
         has_sockets = true;
@@ -50,8 +49,8 @@ struct reading_lines : virtual_world {
     void read_line() {
         asio::async_read_until(
             stream, asio::dynamic_buffer(input), '\n', [this](error_code ec, std::size_t n) {
-                log_text += log_text.empty() ? "" : ", ";
-                log_text += !ec                                         ? input.substr(0, n - 1)
+                log.text += log.text.empty() ? "" : ", ";
+                log.text += !ec                                         ? input.substr(0, n - 1)
                             : ec == asio_wheel::error::timed_out        ? "late"
                             : ec == asio_wheel::error::too_many_pending ? "too many"
                             : ec == asio::error::operation_aborted      ? "aborted"
@@ -59,7 +58,6 @@ struct reading_lines : virtual_world {
                 input.erase(0, n);
             });
     }
-    [[nodiscard]] std::string take_log() { return std::exchange(log_text, {}); }
 };
 
 } // namespace
@@ -76,11 +74,9 @@ BOOST_FIXTURE_TEST_CASE(a_connection_may_be_silent_for_long_and_a_message_not_sl
         pass(1s);
         send("E");
     }
-    pass(1s - 1ns);
-    BOOST_TEST(take_log() == "");
+    BOOST_TEST(log_after(1s - 1ns) == "");
     BOOST_TEST(stream.socket().is_open());
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(1ns) == "late");
     BOOST_TEST(!stream.socket().is_open());
 }
 
@@ -88,10 +84,8 @@ BOOST_FIXTURE_TEST_CASE(silence_before_a_message_has_the_deadline_of_reads, read
     stream.read_expires_after(60s);
     stream.message_expires_after(5s);
     read_line();
-    pass(60s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(60s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "late");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_client_that_is_mostly_idle_is_served_for_hours, reading_lines) {
@@ -119,8 +113,7 @@ BOOST_FIXTURE_TEST_CASE(a_message_may_take_longer_than_the_silence_before_it, re
     BOOST_TEST(take_log() == "line");
     // It is over: the deadline of the message is one like any other, until it is set again.
     read_line();
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(1ns) == "late");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_without_silence_before_it_needs_no_other_deadline,
@@ -131,8 +124,7 @@ BOOST_FIXTURE_TEST_CASE(a_message_without_silence_before_it_needs_no_other_deadl
     pass(24h);
     send("x");
     BOOST_TEST(wheel.pending() == 1U);
-    pass(5s);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(5s) == "late");
 }
 
 BOOST_FIXTURE_TEST_CASE(what_sets_the_deadline_of_reads_does_not_take_a_message_back,
@@ -141,8 +133,7 @@ BOOST_FIXTURE_TEST_CASE(what_sets_the_deadline_of_reads_does_not_take_a_message_
         read_line();
         pass(1h);
         send("x");
-        pass(5s - 1ns);
-        BOOST_TEST(take_log() == "");
+        BOOST_TEST(log_after(5s - 1ns) == "");
         pass(1ns);
         return take_log();
     };
@@ -166,10 +157,8 @@ BOOST_FIXTURE_TEST_CASE(a_message_can_be_taken_back_before_its_first_byte, readi
     stream.message_expires_never();
     read_line();
     send("x");
-    pass(60s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(60s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "late");
     // After the first byte, it is the deadline of reads.
     reading_lines other;
     std::array<char, 1> first{};
@@ -186,11 +175,9 @@ BOOST_FIXTURE_TEST_CASE(a_message_can_be_taken_back_before_its_first_byte, readi
     third.send("x");
     third.stream.read_expires_after(10s);
     third.read_line();
-    third.pass(10s - 1ns);
-    BOOST_TEST(third.take_log() == "");
+    BOOST_TEST(third.log_after(10s - 1ns) == "");
     third.stream.close();
-    third.poll();
-    BOOST_TEST(third.take_log() == "aborted");
+    BOOST_TEST(third.log_now() == "aborted");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_may_be_limited_while_a_read_is_pending, reading_lines) {
@@ -199,10 +186,8 @@ BOOST_FIXTURE_TEST_CASE(a_message_may_be_limited_while_a_read_is_pending, readin
     stream.message_expires_after(5s);
     pass(1h);
     send("li");
-    pass(5s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(5s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "late");
     const auto nan = std::chrono::duration<double>(std::numeric_limits<double>::quiet_NaN());
     BOOST_CHECK_THROW(stream.message_expires_after(nan), std::invalid_argument);
 }
@@ -237,10 +222,8 @@ BOOST_FIXTURE_TEST_CASE(a_message_goes_together_with_an_idle_period, reading_lin
     send("x");
     pass(9s);
     send("x");
-    pass(6s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(6s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "late");
 }
 
 BOOST_AUTO_TEST_CASE(a_message_whose_wait_is_refused_closes_the_stream) {
@@ -249,8 +232,7 @@ BOOST_AUTO_TEST_CASE(a_message_whose_wait_is_refused_closes_the_stream) {
     other.async_wait([](error_code) {});
     r.stream.message_expires_after(5s);
     r.read_line(); // Has no deadline yet.
-    r.poll();
-    BOOST_TEST(r.take_log() == "");
+    BOOST_TEST(r.log_now() == "");
     r.send("x");
     BOOST_TEST(r.take_log() == "too many");
     BOOST_TEST(!r.stream.socket().is_open());
@@ -271,10 +253,8 @@ BOOST_FIXTURE_TEST_CASE(a_message_moves_with_its_stream, reading_lines) {
     stream = std::move(without);
     read_line();
     send("x");
-    pass(6s - 1ns);
-    BOOST_TEST(take_log() == "");
-    pass(1ns);
-    BOOST_TEST(take_log() == "late");
+    BOOST_TEST(log_after(6s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "late");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

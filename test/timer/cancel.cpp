@@ -59,12 +59,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(setting_the_expiry_aborts_all_pending_waits_and_co
     BOOST_TEST(t.expires_at(world.now() + 3h) == 3U);
     wait();
     BOOST_TEST(log.size() == 0U);
-    world.poll();
-    BOOST_TEST(log.take() == "0! 1! 2! 0! 1! 2!");
+    BOOST_TEST(world.log_now(log) == "0! 1! 2! 0! 1! 2!");
     BOOST_TEST(t.expires_after(-1h) == 3U);
     wait();
-    world.poll();
-    BOOST_TEST(log.take() == "0! 1! 2! 0 1 2");
+    BOOST_TEST(world.log_now(log) == "0! 1! 2! 0 1 2");
     BOOST_TEST(t.expires_after(1h) == 0U);
     BOOST_TEST(t.expires_at(world.now()) == 0U);
 }
@@ -105,12 +103,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_leaves_the_expiry_as_it_is, World, worlds) 
     BOOST_TEST(t.cancel_one() == 1U);
     t.async_wait(log.note(3));
     BOOST_TEST((t.expiry() == expiry));
-    world.pass(5ms);
-    BOOST_TEST(log.take() == "1! 2! 3");
+    BOOST_TEST(world.log_after(5ms, log) == "1! 2! 3");
     BOOST_TEST((t.expiry() == expiry));
     t.async_wait(log.note(4)); // It has expired.
-    world.poll();
-    BOOST_TEST(log.take() == "4");
+    BOOST_TEST(world.log_now(log) == "4");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_one_aborts_the_oldest_wait, World, worlds) {
@@ -125,16 +121,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_one_aborts_the_oldest_wait, World, worlds) 
                                             t.cancel_one()};
     BOOST_TEST(counts == (std::array<std::size_t, 5>{1, 1, 2, 0, 0}),
                boost::test_tools::per_element());
-    world.poll();
-    BOOST_TEST(log.take() == "0! 1! 2! 3!");
+    BOOST_TEST(world.log_now(log) == "0! 1! 2! 3!");
     t.async_wait(log.note(4));
     t.async_wait(log.note(5));
     BOOST_TEST(t.cancel_one() == 1U);
-    world.poll();
-    BOOST_TEST(log.take() == "4!");
+    BOOST_TEST(world.log_now(log) == "4!");
     BOOST_TEST(t.cancel() == 1U);
-    world.poll();
-    BOOST_TEST(log.take() == "5!");
+    BOOST_TEST(world.log_now(log) == "5!");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_reports_what_it_can_still_abort, World, worlds) {
@@ -146,17 +139,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(cancel_reports_what_it_can_still_abort, World, wor
     t.async_wait(log.note("wait"));
     BOOST_TEST(t.cancel() == 1U);
     BOOST_TEST(t.cancel() == 0U); // A second time.
-    world.poll();
-    BOOST_TEST(log.take() == "wait!");
+    BOOST_TEST(world.log_now(log) == "wait!");
     BOOST_TEST(t.cancel() == 0U); // After the wait has ended.
     t.expires_after(1ms);
     t.async_wait(log.note("wait"));
-    world.pass(1ms);
-    BOOST_TEST(log.take() == "wait");
+    BOOST_TEST(world.log_after(1ms, log) == "wait");
     BOOST_TEST(t.cancel() == 0U); // After it has expired.
     BOOST_TEST(t.cancel_one() == 0U);
-    world.poll();
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(world.log_now(log) == "");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_that_is_overdue_can_be_cancelled_if_nobody_ran_the_context,
@@ -237,12 +227,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_a_handler_destroys_completes_once, World, wor
     });
     b->async_wait(log.note("b"));
     world.elapse(1ms);
-    world.pass(1ms);
-    BOOST_TEST(log.take() == (cancels_until_called<T> ? "a b!" : "a b"));
+    BOOST_TEST(world.log_after(1ms, log) == (cancels_until_called<T> ? "a b!" : "a b"));
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_of_a_tick_can_cancel_all_others, virtual_world) {
-    journal log;
     std::deque<timer> timers;
     std::size_t counted = 0;
     for (int i = 0; i < 10; ++i) {
@@ -294,8 +282,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_cancelled_wait_is_not_mixed_up_with_later_ones, 
     BOOST_TEST(t->cancel() == 1U);
     t->expires_after(-1h);
     t->async_wait(log.note("last"));
-    world.poll();
-    BOOST_TEST(log.take() == "due! new! last");
+    BOOST_TEST(world.log_now(log) == "due! new! last");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_of_aborted_waits_are_posted_and_may_do_anything, World,
@@ -329,18 +316,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_of_aborted_waits_are_posted_and_may_do_an
     BOOST_TEST(t->cancel() == 1U);
     inside = false;
     BOOST_TEST(log.size() == 0U);
-    world.poll();
-    BOOST_TEST(log.take() == "posted first! second! other! again! third!");
+    BOOST_TEST(world.log_now(log) == "posted first! second! other! again! third!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_cancelled_wait_never_succeeds_afterwards, virtual_time) {
-    journal log;
     timer t(ctx, 10ms);
     t.async_wait(log.note("wait"));
     pass(9ms);
     BOOST_TEST(t.cancel() == 1U);
-    pass(10ms);
-    BOOST_TEST(log.take() == "wait!");
+    BOOST_TEST(log_after(10ms) == "wait!");
     pass(1h);
     BOOST_TEST(log.size() == 0U);
     BOOST_TEST(wheel.stats().cancelled == 1U);
@@ -348,7 +332,6 @@ BOOST_FIXTURE_TEST_CASE(a_cancelled_wait_never_succeeds_afterwards, virtual_time
 }
 
 BOOST_FIXTURE_TEST_CASE(what_was_left_of_a_cancelled_wait_is_known, virtual_time) {
-    journal log;
     for (const milliseconds d :
          {10ms, 1000ms, milliseconds(std::int64_t{1} << 31),
           milliseconds((std::int64_t{1} << 31) + 1), milliseconds(std::int64_t{1} << 33)}) {
@@ -357,8 +340,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_left_of_a_cancelled_wait_is_known, virtual_time
         pass(4ms);
         BOOST_TEST(t.cancel() == 1U);
         BOOST_TEST((t.remaining() == d - 4ms));
-        poll();
-        BOOST_TEST(log.take() == "wait!");
+        BOOST_TEST(log_now() == "wait!");
         BOOST_TEST((t.expiry() > now())); // Cancelled, not expired.
     }
 }
@@ -382,7 +364,6 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_a_cancelled_handler_holds_is_freed_without_ti
 
 BOOST_FIXTURE_TEST_CASE(a_wait_on_a_strand_can_be_cancelled_until_its_handler_is_called,
                         virtual_world) {
-    journal log;
     const auto strand = asio::make_strand(ctx);
     timer t(strand, 1ms), other(ctx, 1ms);
     t.async_wait(log.note("on strand"));
@@ -394,8 +375,7 @@ BOOST_FIXTURE_TEST_CASE(a_wait_on_a_strand_can_be_cancelled_until_its_handler_is
         BOOST_TEST(t.cancel() == 1U);
         BOOST_TEST(other.expires_after(1h) == 1U);
     });
-    poll();
-    BOOST_TEST(log.take() == "on strand! bound!");
+    BOOST_TEST(log_now() == "on strand! bound!");
 }
 
 // Arms, moves, cancels and destroys timers at random, also in handlers, and adds up the returned

@@ -63,12 +63,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(each_type_of_cancellation_aborts_that_wait_and_no_
         signal.emit(type);
         BOOST_TEST(log.size() == 0U); // Not inside the call.
         signal.emit(type);            // One signal is enough.
-        world.poll();
-        BOOST_TEST(log.take() == "2!");
+        BOOST_TEST(world.log_now(log) == "2!");
         BOOST_TEST((t.expiry() == expiry));
         BOOST_TEST(t.cancel() == 2U);
-        world.poll();
-        BOOST_TEST(log.take() == "1! 3!");
+        BOOST_TEST(world.log_now(log) == "1! 3!");
     }
 }
 
@@ -85,10 +83,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(waits_keep_their_order_when_one_is_taken_out, Worl
         }
         signal.emit(cancellation_type::terminal);
         world.poll(); // On a slow machine, everything happens here.
-        world.pass(1ms);
-        BOOST_TEST(log.take() == (taken == 0   ? "0! 1 2 3 4"
-                                  : taken == 2 ? "2! 0 1 3 4"
-                                               : "4! 0 1 2 3"));
+        BOOST_TEST(world.log_after(1ms, log) == (taken == 0   ? "0! 1 2 3 4"
+                                                 : taken == 2 ? "2! 0 1 3 4"
+                                                              : "4! 0 1 2 3"));
     }
 }
 
@@ -103,22 +100,18 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_signal_after_completion_does_nothing, World, wor
     t.expires_after(1h);
     t.async_wait(cancelled_by(cancelled, log.note("cancelled")));
     BOOST_TEST(t.cancel() == 1U);
-    world.poll();
-    BOOST_TEST(log.take() == "expired cancelled!");
+    BOOST_TEST(world.log_now(log) == "expired cancelled!");
     t.async_wait(log.note("next")); // It may reuse the memory of an earlier one.
     expired.emit(cancellation_type::all);
     cancelled.emit(cancellation_type::all);
-    world.poll();
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(world.log_now(log) == "");
     // Asio does not clear the slot either.
     BOOST_TEST(expired.slot().has_handler());
     BOOST_TEST(t.cancel() == 1U);
-    world.poll();
-    BOOST_TEST(log.take() == "next!");
+    BOOST_TEST(world.log_now(log) == "next!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_after_the_end_of_the_timer_does_nothing, virtual_world) {
-    journal log;
     cancellation_signal expired, destroyed, moved;
     {
         timer t(ctx, 1ms);
@@ -128,12 +121,10 @@ BOOST_FIXTURE_TEST_CASE(a_signal_after_the_end_of_the_timer_does_nothing, virtua
         t.async_wait(cancelled_by(destroyed, log.note("destroyed")));
     }
     destroyed.emit(cancellation_type::terminal); // Queued as an aborted one.
-    poll();
-    BOOST_TEST(log.take() == "expired destroyed!");
+    BOOST_TEST(log_now() == "expired destroyed!");
     expired.emit(cancellation_type::terminal);
     destroyed.emit(cancellation_type::terminal);
-    poll();
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_now() == "");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_of_a_wait_long_over_cancels_no_later_wait, virtual_world) {
@@ -155,7 +146,6 @@ BOOST_FIXTURE_TEST_CASE(a_signal_of_a_wait_long_over_cancels_no_later_wait, virt
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_reaches_its_wait_when_the_timer_has_moved, virtual_world) {
-    journal log;
     cancellation_signal constructed, assigned, due;
     timer a(ctx, 1h), b(ctx, 2h), target(ctx), last(ctx, 1ms);
     a.async_wait(cancelled_by(constructed, log.note("constructed")));
@@ -169,11 +159,9 @@ BOOST_FIXTURE_TEST_CASE(a_signal_reaches_its_wait_when_the_timer_has_moved, virt
     target = std::move(last); // Aborts the waits of b.
     due.emit(cancellation_type::terminal);
     constructed.emit(cancellation_type::terminal);
-    poll();
-    BOOST_TEST(log.take() == "due! assigned! constructed!");
+    BOOST_TEST(log_now() == "due! assigned! constructed!");
     BOOST_TEST(a.cancel() == 1U);
-    poll();
-    BOOST_TEST(log.take() == "stays!");
+    BOOST_TEST(log_now() == "stays!");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_slot_can_be_used_again_inside_the_handler, World, worlds) {
@@ -189,8 +177,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_slot_can_be_used_again_inside_the_handler, World
         t.async_wait(cancelled_by(signal, log.note("second")));
         asio::post(world.ctx, [&] { signal.emit(cancellation_type::terminal); });
     }));
-    world.poll();
-    BOOST_TEST(log.take() == "first second!");
+    BOOST_TEST(world.log_now(log) == "first second!");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_slot_that_is_given_away_leaves_the_wait_alone, World, worlds) {
@@ -206,15 +193,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_slot_that_is_given_away_leaves_the_wait_alone, W
     BOOST_TEST(emitted == 1U);
     t.async_wait(cancelled_by(*signal, log.note("next")));
     signal.reset(); // The wait outlives the signal.
-    world.poll();
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(world.log_now(log) == "");
     BOOST_TEST(t.cancel() == 2U);
-    world.poll();
-    BOOST_TEST(log.take() == "wait! next!");
+    BOOST_TEST(world.log_now(log) == "wait! next!");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_signal_reaches_a_wait_until_its_handler_is_called, virtual_world) {
-    journal log;
     cancellation_signal direct, bound;
     const auto strand = asio::make_strand(ctx);
     timer t(ctx, 1ms);
@@ -224,8 +208,7 @@ BOOST_FIXTURE_TEST_CASE(a_signal_reaches_a_wait_until_its_handler_is_called, vir
     direct.emit(cancellation_type::terminal);
     asio::post(strand,
                [&] { bound.emit(cancellation_type::terminal); }); // When it is queued there.
-    poll();
-    BOOST_TEST(log.take() == "direct! bound!");
+    BOOST_TEST(log_now() == "direct! bound!");
     BOOST_TEST(t.cancel() == 0U);
 }
 

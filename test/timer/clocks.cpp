@@ -23,6 +23,7 @@
 #include <limits>
 #include <random>
 #include <ratio>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -97,6 +98,10 @@ struct set_time : drained_context {
         Timer::clock_type::step(d);
         look();
     }
+    std::string log_after(typename Timer::duration d, journal& j) {
+        pass(d);
+        return j.take();
+    }
 
     // One turn for the driver to notice the time, and the turns that follow from it.
     void look() {
@@ -121,12 +126,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_clock_set_forward_makes_waits_due, T, wall_timer
     c.async_wait(log.note("c"));
     world.look();
     BOOST_TEST(log.take() == "");
-    world.pass(1h);
-    BOOST_TEST(log.take() == "a");
-    world.pass(23h);
-    BOOST_TEST(log.take() == "b");
-    world.pass(1h);
-    BOOST_TEST(log.take() == "c");
+    BOOST_TEST(world.log_after(1h, log) == "a");
+    BOOST_TEST(world.log_after(23h, log) == "b");
+    BOOST_TEST(world.log_after(1h, log) == "c");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_clock_set_back_fires_nothing_and_loses_nothing, T, wall_timers) {
@@ -136,17 +138,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_clock_set_back_fires_nothing_and_loses_nothing, 
     a.async_wait(log.note("a"));
     b.async_wait(log.note("b"));
     world.pass(9ms);
+    BOOST_TEST(world.log_after(-1h, log) == "");
+    BOOST_TEST(world.log_after(1h, log) == "");
+    BOOST_TEST(world.log_after(1ms, log) == "a");
     world.pass(-1h);
-    BOOST_TEST(log.take() == "");
-    world.pass(1h);
-    BOOST_TEST(log.take() == "");
-    world.pass(1ms);
-    BOOST_TEST(log.take() == "a");
-    world.pass(-1h);
-    world.pass(1h);
-    BOOST_TEST(log.take() == "");
-    world.pass(2h - 10ms);
-    BOOST_TEST(log.take() == "b");
+    BOOST_TEST(world.log_after(1h, log) == "");
+    BOOST_TEST(world.log_after(2h - 10ms, log) == "b");
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_time, T,
@@ -161,17 +158,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_
             for (nanoseconds passed{0}; passed < lived; passed += lived / 2) {
                 first.expires_after(lived / 2);
                 first.async_wait(log.note("first"));
-                world.pass(lived / 2);
-                BOOST_TEST(log.take() == "first");
+                BOOST_TEST(world.log_after(lived / 2, log) == "first");
             }
             world.pass(-back);
             for (int i = 0; i < 3; ++i) {
                 t.expires_after(5ms);
                 t.async_wait(log.note("wait"));
-                world.pass(4ms);
-                BOOST_TEST(log.take() == "");
-                world.pass(2ms);
-                BOOST_TEST(log.take() == "wait");
+                BOOST_TEST(world.log_after(4ms, log) == "");
+                BOOST_TEST(world.log_after(2ms, log) == "wait");
             }
             BOOST_TEST(distant.cancel() == 1U);
             world.look();
@@ -230,10 +224,8 @@ BOOST_AUTO_TEST_CASE(a_paused_wall_clock_can_be_advanced_too) {
     journal log;
     asio_wheel::system_timer t(world.ctx, 30 * 24h);
     t.async_wait(log.note("month"));
-    world.pass(30 * 24h - 2ms);
-    BOOST_TEST(log.take() == "");
-    world.pass(3ms);
-    BOOST_TEST(log.take() == "month");
+    BOOST_TEST(world.log_after(30 * 24h - 2ms, log) == "");
+    BOOST_TEST(world.log_after(3ms, log) == "month");
 }
 
 // Any origin: around all powers of two, from the clock's first point of time to its last.
@@ -295,11 +287,9 @@ BOOST_AUTO_TEST_CASE(a_clock_of_the_users_asks_its_wait_traits) {
     journal log;
     timer_type t(world.ctx, time_t_clock::duration(3600)), past(world.ctx);
     past.async_wait(log.note("past"));
-    world.poll();
-    BOOST_TEST(log.take() == "past");
+    BOOST_TEST(world.log_now(log) == "past");
     t.async_wait(log.note("hour"));
-    world.poll();
-    BOOST_TEST(log.take() == "");
+    BOOST_TEST(world.log_now(log) == "");
     BOOST_TEST((t.remaining() > time_t_clock::duration(3590)));
     time_t_clock::ahead += 3600;
     // The clock was set without notice. The traits make the driver notice within a second.
@@ -324,21 +314,17 @@ BOOST_AUTO_TEST_CASE(a_coarse_clock_makes_a_coarse_tick) {
         t.expires_after(d);
         t.async_wait(log.note("wait"));
         if (d > 0s) {
-            world.pass(d - 1s);
-            BOOST_TEST(log.take() == "");
+            BOOST_TEST(world.log_after(d - 1s, log) == "");
             world.pass(1s);
         }
-        world.poll();
-        BOOST_TEST(log.take() == "wait");
+        BOOST_TEST(world.log_now(log) == "wait");
     }
     t.expires_at(clock::time_point::min());
     t.async_wait(log.note("wait"));
-    world.poll();
-    BOOST_TEST(log.take() == "wait");
+    BOOST_TEST(world.log_now(log) == "wait");
     BOOST_TEST(world.wheel.advance_to_next() == 0U);
     BOOST_TEST(never.cancel() == 1U);
-    world.poll();
-    BOOST_TEST(log.take() == "never!");
+    BOOST_TEST(world.log_now(log) == "never!");
 }
 
 // "At most one tick late" holds for the tick that was asked for.
@@ -422,11 +408,9 @@ BOOST_AUTO_TEST_CASE(clocks_on_one_context_do_not_mix) {
     BOOST_TEST(wall.pending() == 1U);
     BOOST_TEST(!wall.paused());
     wall.pause();
-    steady.pass(2h);
-    BOOST_TEST(log.take() == "steady");
+    BOOST_TEST(steady.log_after(2h, log) == "steady");
     wall.advance(2h);
-    steady.poll();
-    BOOST_TEST(log.take() == "system");
+    BOOST_TEST(steady.log_now(log) == "system");
 }
 
 BOOST_AUTO_TEST_CASE(a_clock_of_seconds_in_32_bits_causes_one_wake_up_for_a_wait) {
