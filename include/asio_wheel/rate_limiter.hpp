@@ -61,8 +61,8 @@ struct rate_limiter_options {
 /// first of those who wait.
 ///
 /// Those who wait are served in the order in which they came. Nobody overtakes them: try_acquire()
-/// fails while somebody waits. The wheel is a little late; but each one is served as of the time when
-/// its tokens were there, so none are lost, and the rate is kept.
+/// fails while somebody waits. The wheel is a little late; but each one is served as of the time
+/// when its tokens were there, so none are lost, and the rate is kept.
 ///
 /// More than the burst: somebody who takes more tokens than the burst waits until the bucket is
 /// full, and takes them all. Then there are less than none, and those who come later wait until

@@ -68,7 +68,6 @@ BOOST_FIXTURE_TEST_CASE(ours_the_work_cancels_an_interval_in_the_background, in_
 
 BOOST_FIXTURE_TEST_CASE(ours_the_work_drains_all_that_waits_in_the_background, in_background) {
     report();
-    journal log;
     asio_wheel::steady_timer other(ctx, 1h);
     other.async_wait(log.note("other"));
     asio::post(ctx, [this] { BOOST_TEST(wheel.drain().size() == 2U); });

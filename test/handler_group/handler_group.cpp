@@ -49,7 +49,6 @@ using asio_wheel::steady_timer;
 
 struct grouped : virtual_world {
     handler_group handlers;
-    journal log;
 
     // Notes when the group is idle.
     void wait() { handlers.async_wait_idle(asio::bind_executor(ctx, log.note("idle"))); }

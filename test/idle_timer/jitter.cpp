@@ -131,7 +131,6 @@ BOOST_FIXTURE_TEST_CASE(a_scaled_period_has_a_scaled_jitter, many_at_once) {
 }
 
 BOOST_FIXTURE_TEST_CASE(a_scale_makes_no_period_shorter_than_its_min_period, virtual_world) {
-    journal log;
     idle_timer with(ctx, 60s, {.min_period = 20s});
     idle_timer without(ctx, 60s);
     with.async_wait(log.note("with"));
@@ -147,7 +146,6 @@ BOOST_FIXTURE_TEST_CASE(a_scale_makes_no_period_shorter_than_its_min_period, vir
 }
 
 BOOST_FIXTURE_TEST_CASE(a_period_below_its_min_period_stays_as_it_is, virtual_world) {
-    journal log;
     idle_timer idle(ctx, 10s, {.min_period = 20s});
     asio_wheel::scale_idle_timers(wheel, 0.1);
     idle.async_wait(log.note("idle"));
@@ -158,7 +156,6 @@ BOOST_FIXTURE_TEST_CASE(a_period_below_its_min_period_stays_as_it_is, virtual_wo
 }
 
 BOOST_FIXTURE_TEST_CASE(the_longest_period_with_jitter_never_ends, virtual_world) {
-    journal log;
     idle_timer idle(ctx, nanoseconds::max(), {.jitter = 1});
     heartbeat pulse(ctx, {.jitter = 1});
     idle.async_wait(log.note("idle"));

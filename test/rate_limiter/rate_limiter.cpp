@@ -53,7 +53,6 @@ constexpr asio_wheel::rate_limiter_options hundred{.rate = {100, 1s}, .burst = 5
 
 struct limiter_world : virtual_world {
     rate_limiter limiter{ctx, hundred};
-    journal log;
 
     void acquire(std::uint64_t n, int name) { limiter.async_acquire(n, log.note(name)); }
     void drain_bucket() { BOOST_TEST_REQUIRE(limiter.try_acquire(limiter.burst())); }
@@ -293,7 +292,6 @@ BOOST_FIXTURE_TEST_CASE(after_close_those_who_wait_are_served_and_others_refused
 }
 
 BOOST_FIXTURE_TEST_CASE(destroying_a_limiter_aborts_those_who_wait, virtual_world) {
-    journal log;
     {
         rate_limiter limiter(ctx, {.rate = {1}, .burst = 1});
         limiter.async_acquire(1, log.note(1));
@@ -316,11 +314,10 @@ BOOST_AUTO_TEST_CASE(when_the_context_ends_those_who_wait_are_destroyed_uncalled
 }
 
 BOOST_FIXTURE_TEST_CASE(a_handler_may_own_the_limiter, virtual_world) {
-    journal log;
     auto limiter = std::make_shared<rate_limiter>(ctx, hundred);
     BOOST_TEST(limiter->try_acquire(5));
     rate_limiter& l = *limiter;
-    l.async_acquire(1, [owner = std::move(limiter), &log](error_code ec) { log.add("1", ec); });
+    l.async_acquire(1, [owner = std::move(limiter), this](error_code ec) { log.add("1", ec); });
     pass(10ms);
     BOOST_TEST(log.take() == "1");
 }

@@ -265,15 +265,15 @@ BOOST_FIXTURE_TEST_CASE(a_predicate_is_not_asked_about_success_or_the_last_try, 
 
 BOOST_FIXTURE_TEST_CASE(a_hook_sees_each_failure_and_the_pause_that_follows, retry_world) {
     flaky op{*this, {{refused, "a"}, {reset, "b"}, {success}}};
-    std::string log;
+    std::string told;
     const auto hook = [&](const retry_pause& p, const error_code& ec, const std::string& a) {
-        log += std::to_string(p.tries) + a + std::to_string(p.pause / 1ms) +
-               (ec == refused ? " refused " : " reset ");
+        told += std::to_string(p.tries) + a + std::to_string(p.pause / 1ms) +
+                (ec == refused ? " refused " : " reset ");
     };
     async_retry(ctx, op.operation(), retry_options{.pauses = doubling, .on_retry = hook}, keep());
     live();
     BOOST_TEST(take() == success);
-    BOOST_TEST(log == "1a100 refused 2b200 reset ");
+    BOOST_TEST(told == "1a100 refused 2b200 reset ");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_hook_may_change_the_pause, retry_world) {
@@ -422,7 +422,6 @@ BOOST_FIXTURE_TEST_CASE(a_predicate_or_a_hook_may_cancel, retry_world) {
 BOOST_FIXTURE_TEST_CASE(the_slot_of_a_try_that_is_over_may_be_used_again, retry_world) {
     flaky op{*this, {{refused, "", 1s}}};
     asio::cancellation_signal signal;
-    journal log;
     async_retry(ctx, op.operation(), {.max_tries = 1},
                 asio::bind_cancellation_slot(signal.slot(), keep()));
     live();

@@ -89,7 +89,8 @@ public:
     [[nodiscard]] bool turn_requested() const noexcept { return turn_requested_; }
 
     /// The way of an operation whose handler is called on the queue's executor, if that is not
-    /// native. Finished operations are dispatched there one by one, in the order in which they were finished.
+    /// native. Finished operations are dispatched there one by one, in the order in which they were
+    /// finished.
     class way {
     public:
         explicit way(queue_driver& driver) : driver_(driver), work_(track_work(driver.executor_)) {}
@@ -166,8 +167,8 @@ private:
         }
     }
 
-    // Delivers one operation, or calls the queue for one slice. If there is more to do, that is posted
-    // first: a handler may throw.
+    // Delivers one operation, or calls the queue for one slice. If there is more to do, that is
+    // posted first: a handler may throw.
     void on_executor() {
         const std::shared_ptr<queue_driver> self(std::move(self_));
         BOOST_ASSERT(self != nullptr);
@@ -188,7 +189,8 @@ private:
         }
     }
 
-    // The context ends before the driver's turn has come. The handler of an operation may own the queue.
+    // The context ends before the driver's turn has come. The handler of an operation may own the
+    // queue.
     void on_context_end() noexcept {
         const std::shared_ptr<queue_driver> self(std::move(self_));
         move_to(location::owner);
