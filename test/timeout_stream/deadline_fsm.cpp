@@ -68,7 +68,8 @@ using kind = deadline_fsm::action::kind;
 
 // No allocation, no exception.
 static_assert(std::is_trivially_destructible_v<deadline_fsm>);
-static_assert(noexcept(std::declval<deadline_fsm>().begin(direction::read, deadline_fsm::never)));
+static_assert(noexcept(std::declval<deadline_fsm>().begin(direction::read, deadline_fsm::never,
+                                                          false)));
 static_assert(noexcept(std::declval<deadline_fsm>().end(direction::read, true,
                                                         deadline_fsm::never)));
 static_assert(noexcept(std::declval<deadline_fsm>().wait_ended(1, deadline_fsm::never)));

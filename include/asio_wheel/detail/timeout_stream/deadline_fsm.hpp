@@ -211,7 +211,7 @@ public:
     /// close: its deadline has passed. It has not begun, and nothing more is told of it.
     /// arm: if the wait cannot be started, take_back() has to follow, and the operation has not
     /// begun. grace: the same, with take_back_grace().
-    [[nodiscard]] action begin(direction what, time_point now, bool empty = false) noexcept {
+    [[nodiscard]] action begin(direction what, time_point now, bool empty) noexcept {
         direction_state& d = directions_.part_of(what);
         const bool late = has_passed(d.deadline, now);
         // If others of its direction are pending, their wait or grace ends soon.
