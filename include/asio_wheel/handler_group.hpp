@@ -53,7 +53,8 @@ class handler_group {
 public:
     /// A group without handlers.
     handler_group() : handlers_(std::make_shared<detail::group_of_handlers>()) {}
-    handler_group(const handler_group& other) noexcept = default;
+    handler_group(const handler_group& other) noexcept = default; ///< The same group.
+    /// The same group from now on. Handlers stay in the one of before.
     handler_group& operator=(const handler_group& other) noexcept = default;
     ~handler_group() = default; ///< Waits for nothing.
 
