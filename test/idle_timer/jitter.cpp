@@ -32,6 +32,14 @@ using std::chrono::nanoseconds;
 struct many_at_once : virtual_world {
     static constexpr std::size_t connections = 200;
 
+    std::list<idle_timer> idle_timers(nanoseconds period) {
+        std::list<idle_timer> made;
+        while (made.size() < connections) {
+            made.emplace_back(ctx, period, idle_timer_options{.jitter = 0.5});
+        }
+        return made;
+    }
+
     // Starts a wait on each, and returns when they have completed, in order.
     template <class Timer, class Start>
     std::vector<nanoseconds> times_of(std::list<Timer>& timers, Start start) {
@@ -69,18 +77,12 @@ void require_spread(const std::vector<nanoseconds>& times, nanoseconds from, nan
 BOOST_AUTO_TEST_SUITE(idle_jitter, *boost::unit_test::timeout(60))
 
 BOOST_FIXTURE_TEST_CASE(jitter_ends_periods_late_by_less_than_its_share, many_at_once) {
-    std::list<idle_timer> idles;
-    for (std::size_t i = 0; i < connections; ++i) {
-        idles.emplace_back(ctx, 10s, idle_timer_options{.jitter = 0.5});
-    }
+    auto idles = idle_timers(10s);
     require_spread(times_of(idles), 10s, 15s);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_period_that_begins_with_a_touch_has_jitter_too, many_at_once) {
-    std::list<idle_timer> idles;
-    for (std::size_t i = 0; i < connections; ++i) {
-        idles.emplace_back(ctx, 10s, idle_timer_options{.jitter = 0.5});
-    }
+    auto idles = idle_timers(10s);
     const auto start_and_touch = [](idle_timer& t, auto done) {
         t.async_wait(done);
         t.touch();
@@ -110,10 +112,7 @@ BOOST_FIXTURE_TEST_CASE(each_reported_period_has_jitter_that_does_not_add_up, vi
 }
 
 BOOST_FIXTURE_TEST_CASE(a_changed_period_has_the_same_share_of_jitter, many_at_once) {
-    std::list<idle_timer> idles;
-    for (std::size_t i = 0; i < connections; ++i) {
-        idles.emplace_back(ctx, 10s, idle_timer_options{.jitter = 0.5});
-    }
+    auto idles = idle_timers(10s);
     const auto start_and_change = [](idle_timer& t, auto done) {
         t.async_wait(done);
         t.period(100s);
@@ -122,10 +121,7 @@ BOOST_FIXTURE_TEST_CASE(a_changed_period_has_the_same_share_of_jitter, many_at_o
 }
 
 BOOST_FIXTURE_TEST_CASE(a_scaled_period_has_a_scaled_jitter, many_at_once) {
-    std::list<idle_timer> idles;
-    for (std::size_t i = 0; i < connections; ++i) {
-        idles.emplace_back(ctx, 100s, idle_timer_options{.jitter = 0.5});
-    }
+    auto idles = idle_timers(100s);
     asio_wheel::scale_idle_timers(wheel, 0.1);
     require_spread(times_of(idles), 10s, 15s);
 }

@@ -55,7 +55,8 @@ public:
         : wheel_(wheel_of<Clock>(ex)), timer_(ex),
           send_every_(positive<duration>("a heartbeat's send_every", options.send_every)),
           dead_after_(positive<duration>("a heartbeat's dead_after", options.dead_after)),
-          jitter_(checked_jitter(options.jitter)), activity_(&activity) {
+          jitter_(require_share("heartbeat_options::jitter", options.jitter)),
+          activity_(&activity) {
         draw_jitter();
     }
 
@@ -142,11 +143,6 @@ private:
             ends ? floor_saturating<duration>(random_share(to_nanoseconds(send_every_), jitter_))
                  : duration::zero();
         send_after_ = send_every_ - early;
-    }
-
-    [[nodiscard]] static double checked_jitter(double jitter) {
-        require_share("heartbeat_options::jitter", jitter);
-        return jitter;
     }
 
     using core_type = wheel_core<Clock, boost::asio::wait_traits<Clock>>;

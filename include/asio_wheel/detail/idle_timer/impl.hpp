@@ -62,7 +62,8 @@ public:
           scale_(boost::asio::use_service<idle_scale<Clock>>(context_of(ex))), timer_(ex),
           entry_(touched, core_access::state_of(timer_), positive_period(period),
                  checked_min_period(options.min_period)),
-          jitter_(checked_jitter(options.jitter)), late_(drawn_jitter()) {
+          jitter_(require_share("idle_timer_options::jitter", options.jitter)),
+          late_(random_part(jitter_)) {
         scale_.add(entry_);
     }
 
@@ -239,18 +240,12 @@ private:
         return floor_saturating<duration>(scaled(period, late_, period));
     }
 
-    void draw_jitter() { late_ = drawn_jitter(); }
-    [[nodiscard]] double drawn_jitter() const { return jitter_ * random_part(jitter_); }
+    void draw_jitter() { late_ = random_part(jitter_); }
 
     template <class Rep, class Period>
     [[nodiscard]] static duration
     positive_period(const std::chrono::duration<Rep, Period>& period) {
         return positive<duration>("the period of an idle timer", period);
-    }
-
-    [[nodiscard]] static double checked_jitter(double jitter) {
-        require_share("idle_timer_options::jitter", jitter);
-        return jitter;
     }
 
     [[nodiscard]] static duration checked_min_period(std::chrono::nanoseconds d) {

@@ -178,9 +178,7 @@ private:
         return add_saturating(t, scaled(period, jitter_, period));
     }
 
-    [[nodiscard]] double drawn_jitter() const {
-        return options_.jitter * random_part(options_.jitter);
-    }
+    [[nodiscard]] double drawn_jitter() const { return random_part(options_.jitter); }
 
     template <class Rep, class Period>
     [[nodiscard]] static duration

@@ -33,9 +33,9 @@ using jitter_generator = std::minstd_rand;
     return std::chrono::nanoseconds(times(this_threads_jitter()));
 }
 
-/// A random number in [0, 1), evenly distributed; zero if it is not needed, as `share` is zero.
+/// A random part of `share`, evenly distributed, and smaller; zero if that is zero.
 [[nodiscard]] inline double random_part(double share) {
-    return share > 0 ? std::uniform_real_distribution<double>()(this_threads_jitter()) : 0;
+    return share > 0 ? share * std::uniform_real_distribution<double>()(this_threads_jitter()) : 0;
 }
 
 /// `factor` times `d`, but not more than `max`. The product may be too large for a duration.
@@ -54,12 +54,13 @@ using jitter_generator = std::minstd_rand;
     return random_time(scaled(d, share, d));
 }
 
-/// Throws std::invalid_argument unless `share` is one: 0 to 1.
-inline void require_share(const char* what, double share) {
+/// Returns `share`. Throws std::invalid_argument unless it is one: 0 to 1.
+inline double require_share(const char* what, double share) {
     const bool is_share = share >= 0 && share <= 1; // False for NaN.
     if (!is_share) {
         bad_argument(what, std::to_string(share), "0 to 1");
     }
+    return share;
 }
 
 } // namespace asio_wheel::detail
