@@ -24,8 +24,8 @@ class server {
 public:
     explicit server(asio::io_context& ctx) : ctx_(ctx), all_(ctx, {.rate = {200}, .burst = 1}) {}
 
-    // Each client may ask five times at once, and then ten times a second. Whoever asks more often
-    // is refused at once, which costs no timer. All together wait for their turn.
+    // Each client may ask five times at once, and then ten times a second. If it asks more often,
+    // it is refused at once, which costs no timer. All together wait for their turn.
     asio::awaitable<void> request(std::string address) {
         auto& client = clients_.try_emplace(address, ctx_, each).first->second;
         if (!client.try_acquire()) {

@@ -32,9 +32,9 @@ template <class Clock, class Executor>
 class rate_limiter_impl;
 } // namespace detail
 
-/// So many tokens in a time. `{100, 1s}` is one each 10 ms; `{0}` is none at all. The fraction of
-/// both, in lowest terms and in units of the clock, must be of numbers whose product is below 2⁶³:
-/// so ten billion in a second are possible, and more in a millisecond's time.
+/// So many tokens in a time. `{100, 1s}` is one each 10 ms; `{0}` is none at all. Take the time in
+/// units of the clock, and the fraction of both in lowest terms: the product of its two numbers
+/// must be below 2⁶³. So each number up to nine billion in a second is possible.
 struct token_rate {
     std::uint64_t tokens = 0;                              ///< How many.
     std::chrono::nanoseconds per{std::chrono::seconds(1)}; ///< In which time; greater than zero.
@@ -52,8 +52,8 @@ struct rate_limiter_options {
     std::uint64_t burst = 1;
 };
 
-/// A token bucket: tokens come at a rate, up to a number, the burst. Whoever does something takes
-/// some, and waits until they are there.
+/// A token bucket: tokens come at a rate, up to a number, the burst. An operation takes some of
+/// them before it begins. If there are not enough, it waits.
 ///
 /// Algorithm: the token bucket, as in networks. What has come is computed when somebody looks, in
 /// integers: the bucket has exactly what has come, less what was taken, however often one looks.

@@ -100,7 +100,7 @@ public:
     template <class Handler>
     void start(Handler&& handler, std::uint64_t number) {
         const count n = saturated(number);
-        scope_exit undo([this] { rest(); });
+        const scope_exit at_end([this] { rest(); });
         if constexpr (!is_native_type<Executor>) {
             if (!is_native(executor_)) {
                 make_queue(); // Its driver is the way to the handler.
@@ -114,8 +114,6 @@ public:
         } else {
             enqueue(w);
         }
-        undo.release();
-        rest();
     }
 
     [[nodiscard]] count available() {

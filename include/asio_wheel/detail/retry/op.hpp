@@ -270,8 +270,7 @@ private:
         return after(pause);
     }
 
-    template <class Pause>
-    [[nodiscard]] time_point after(const Pause& p) const {
+    [[nodiscard]] time_point after(const retry_pause& p) const {
         return add_saturating(wheel_.now(), p.pause);
     }
 
