@@ -36,6 +36,9 @@ function(asio_wheel_warnings target)
         target_compile_options(${target} PRIVATE
             -Wall -Wextra -Wpedantic -Wshadow -Wconversion
             $<$<CXX_COMPILER_ID:Clang,AppleClang>:-Wno-sign-conversion> # as g++ has it
+            # If g++ inlines where Asio deletes the frame of a coroutine, and not where it allocates
+            # it, it warns that the two do not match.
+            $<$<CXX_COMPILER_ID:GNU>:-Wno-mismatched-new-delete>
             $<$<BOOL:${ASIO_WHEEL_WERROR}>:-Werror>)
     endif()
 endfunction()
