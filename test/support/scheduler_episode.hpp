@@ -28,6 +28,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <optional>
@@ -102,6 +103,7 @@ private:
         duration period{};
         missed rule = missed::catch_up; // Of a fixed rate.
         std::size_t left = 0;           // Calls of a plan.
+        time_point latest = never;      // It is not postponed beyond this.
         bool was_called = false;
         bool found = false; // An orphan that stop() has returned.
         int instances = 0;  // Existing copies of its function.
@@ -113,6 +115,7 @@ private:
         std::optional<scheduler::group> group;
         std::size_t limit = 0;
         bool closed = false;
+        std::uint64_t completed = 0; // Calls.
         std::array<std::size_t, 4> holders{nobody, nobody, nobody, nobody}; // By key.
     };
 
@@ -165,7 +168,7 @@ private:
     static constexpr std::size_t most_tasks = 300;
 
     void act() {
-        switch (pick(18)) {
+        switch (pick(20)) {
         case 0:
         case 1:
         case 2:
@@ -193,6 +196,10 @@ private:
             return advance();
         case 16:
             return poll_one();
+        case 17:
+            return debounce(pick(2));
+        case 18:
+            return tasks_.empty() ? void() : postpone(pick(tasks_.size()));
         default:
             return settle();
         }
@@ -207,6 +214,7 @@ private:
         side& s = sides_[i];
         s.limit = once_in(3) ? 1 + pick(4) : 0;
         s.closed = false;
+        s.completed = 0;
         const auto report = [this](const task_handle& h, std::exception_ptr e) { reported(h, e); };
         const scheduler_options o{.max_pending = s.limit, .on_error = report};
         i == 0 ? s.tasks.emplace(*context_, o)
@@ -292,6 +300,76 @@ private:
         });
         require(refused == no_memory || refused == enter(i, id),
                 "tasks are taken up to the limit, until it is closed");
+    }
+
+    // An event of a burst. Tasks of all kinds may have the key.
+    void debounce(std::size_t i) {
+        if (tasks_.size() == most_tasks) {
+            return;
+        }
+        side& s = sides_[i];
+        const std::size_t id = tasks_.size();
+        task& t = tasks_.emplace_back();
+        t.group = once_in(4) ? i : nobody;
+        t.key = 1 + pick(3);
+        const duration quiet = std::max(any_duration(), duration(1));
+        const duration at_latest = std::max(any_duration(), duration(1));
+        t.latest = sum(now(), at_latest);
+        t.due = std::min(sum(now(), quiet), t.latest);
+        note("task %, an event with key %, quiet %, at latest %", id, t.key, ns(quiet),
+             ns(at_latest));
+        const std::size_t former = holder(i, t.key);
+        const bool can_move = former != nobody && sees_next_call(former);
+        const error_code refused = result_of([&] {
+            const debounce_options options{.quiet = quiet, .at_latest = at_latest};
+            t.handle = t.group == i ? debounce_by(*s.group, id, options)
+                                    : debounce_by(*s.tasks, id, options);
+        });
+        if (former != nobody && t.handle == tasks_[former].handle) {
+            tasks_.pop_back();
+            moved(former, quiet);
+            return;
+        }
+        require(!can_move, "an event postpones the call of those before it");
+        require(refused == no_memory || refused == enter(i, id),
+                "bursts are taken as other tasks are");
+    }
+
+    template <class Scheduler>
+    task_handle debounce_by(Scheduler& s, std::size_t id, const debounce_options& options) {
+        const function f(*this, id);
+        switch (tasks_[id].key) {
+        case 1:
+            return s.debounce("key", options, f);
+        case 2:
+            return s.debounce(2, options, f);
+        default:
+            return s.debounce(2L, options, f);
+        }
+    }
+
+    void postpone(std::size_t id) {
+        // As for schedule(): not very many calls to make up for.
+        const duration d = std::max<duration>(any_duration(), -std::chrono::seconds(2));
+        note("postpone task % to %", id, ns(d));
+        const bool can_move = sees_next_call(id);
+        if (used([&] { return tasks_[id].handle.postpone(d); })) {
+            moved(id, d);
+        } else {
+            require(!can_move, "a call that is not due can be moved");
+        }
+    }
+
+    // Whether the task waits, and its next call is not under way to its executor.
+    [[nodiscard]] bool sees_next_call(std::size_t id) {
+        see_skipped(tasks_[id]);
+        return tasks_[id].now == stand::waiting && tasks_[id].due > now();
+    }
+
+    void moved(std::size_t id, duration d) {
+        task& t = tasks_[id];
+        require(t.now == stand::waiting, "what does not wait cannot be moved");
+        t.due = std::min(sum(now(), d), t.latest);
     }
 
     // Uses the schedulers.
@@ -451,6 +529,7 @@ private:
 
     void returned(std::size_t id) {
         task& t = tasks_[id];
+        ++sides_[t.side].completed;
         if (t.now == stand::revoked) {
             t.now = stand::cancelled;
         } else if (t.how == kind::once ||
@@ -651,6 +730,11 @@ private:
             require(sides_[i].tasks->pending() == pending(i),
                     "pending() counts what waits and what is being called");
             require(sides_[i].tasks->closed() == sides_[i].closed, "closed() says so");
+            require(sides_[i].tasks->completed() == sides_[i].completed,
+                    "completed() counts the calls that have returned");
+            std::size_t seen = 0;
+            sides_[i].tasks->for_each([&](const task_handle&) { ++seen; });
+            require(seen == pending(i), "for_each() sees what pending() counts");
             if (!running_) { // Otherwise a task may wait for itself.
                 require(sides_[i].tasks->wait_idle(duration::zero()) == (pending(i) == 0),
                         "a scheduler is idle if it has no tasks");
