@@ -299,6 +299,33 @@ BOOST_FIXTURE_TEST_CASE(tls_below_deadlines_says_that_it_can_keep_none_synchrono
     BOOST_TEST(server.read_some(asio::buffer(memory)) == 5U);
 }
 
+// Two ends over TLS and TCP.
+template <class Stream>
+struct tls_pair : secured {
+    Stream server{ctx, tls};
+    Stream client{ctx, tls};
+    int done = 0; // Plus 99 for each error.
+
+    tls_pair() {
+        asio::ip::tcp::acceptor acceptor(
+            ctx, asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+        lowest(client).socket().connect(acceptor.local_endpoint());
+        acceptor.accept(lowest(server).socket());
+        lowest(server).expires_after(30s);
+    }
+    static auto& lowest(Stream& s) { return boost::beast::get_lowest_layer(s); }
+    auto note() {
+        return [this](error_code ec) { done += ec ? 100 : 1; };
+    }
+    // For data in the system.
+    void settle_in_real_time() {
+        for (int i = 0; i < 50; ++i) {
+            settle();
+            std::this_thread::sleep_for(1ms); // real time
+        }
+    }
+};
+
 // What is below a WebSocket and TLS. Users derive classes from the first.
 struct counting_stream : timeout_stream<asio::ip::tcp::socket> {
     using timeout_stream<asio::ip::tcp::socket>::timeout_stream;
@@ -307,41 +334,45 @@ struct counting_stream : timeout_stream<asio::ip::tcp::socket> {
 using below_websockets =
     std::tuple<timeout_stream<asio::ip::tcp::socket>, asio_wheel::beast_stream<>, counting_stream>;
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(a_websocket_over_tls, Below, below_websockets) {
-    secured world;
-    auto& ctx = world.ctx;
-    auto& tls = world.tls;
-    using stream_type = websocket::stream<ssl::stream<Below>>;
-    asio::ip::tcp::acceptor acceptor(ctx,
-                                     asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-    stream_type server(ctx, tls);
-    stream_type client(ctx, tls);
-    static_assert(std::same_as<decltype(boost::beast::get_lowest_layer(server)), Below&>);
-    boost::beast::get_lowest_layer(client).socket().connect(acceptor.local_endpoint());
-    acceptor.accept(boost::beast::get_lowest_layer(server).socket());
-    int done = 0;
-    const auto note = [&](error_code ec) { done += ec ? 100 : 1; };
-    boost::beast::get_lowest_layer(server).expires_after(30s);
-    server.next_layer().async_handshake(ssl::stream_base::server, note);
-    client.next_layer().async_handshake(ssl::stream_base::client, note);
-    world.settle();
-    BOOST_TEST_REQUIRE(done == 2);
-    server.async_accept(note);
-    client.async_handshake("localhost", "/", note);
-    world.settle();
-    BOOST_TEST_REQUIRE(done == 4);
+// This is how a WebSocket ends.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_teardown_of_tls_ends_the_connection, Below, below_websockets) {
+    static_assert(std::same_as<
+                  boost::beast::lowest_layer_type<websocket::stream<ssl::stream<Below>>>, Below>);
+    tls_pair<ssl::stream<Below>> both;
+    both.server.async_handshake(ssl::stream_base::server, both.note());
+    both.client.async_handshake(ssl::stream_base::client, both.note());
+    both.settle();
+    BOOST_TEST_REQUIRE(both.done == 2);
+    using websocket::async_teardown;
+    async_teardown(boost::beast::role_type::server, both.server, both.note());
+    async_teardown(boost::beast::role_type::client, both.client, both.note());
+    both.settle_in_real_time();
+    // In the last step of a TLS shutdown, either end may find the connection closed.
+    BOOST_TEST(both.done != 2);
+    BOOST_TEST(!both.lowest(both.server).socket().is_open());
+}
+
+// With one kind of stream: this takes long to compile.
+BOOST_AUTO_TEST_CASE(a_websocket_over_tls) {
+    tls_pair<websocket::stream<ssl::stream<counting_stream>>> both;
+    auto& server = both.server;
+    auto& client = both.client;
+    server.next_layer().async_handshake(ssl::stream_base::server, both.note());
+    client.next_layer().async_handshake(ssl::stream_base::client, both.note());
+    both.settle();
+    BOOST_TEST_REQUIRE(both.done == 2);
+    server.async_accept(both.note());
+    client.async_handshake("localhost", "/", both.note());
+    both.settle();
+    BOOST_TEST_REQUIRE(both.done == 4);
     boost::beast::flat_buffer buffer;
     error_code closed;
     server.async_read(buffer, [&](error_code ec, std::size_t) { closed = ec; });
-    client.async_close(websocket::close_code::normal, note);
-    for (int i = 0; i < 50; ++i) {
-        world.settle();
-        std::this_thread::sleep_for(1ms); // real time: for data in the system
-    }
+    client.async_close(websocket::close_code::normal, both.note());
+    both.settle_in_real_time();
     BOOST_TEST((closed == websocket::error::closed));
-    // In the last step of a TLS shutdown, either end may find the connection closed.
-    BOOST_TEST(done != 4);
-    BOOST_TEST(!boost::beast::get_lowest_layer(server).socket().is_open());
+    BOOST_TEST(both.done != 4);
+    BOOST_TEST(!both.lowest(server).socket().is_open());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
