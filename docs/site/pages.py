@@ -19,6 +19,7 @@ import reference
 
 # The documents, in the order to read them: all of docs/ must be here.
 GUIDE = {
+    "Start": ["guide/choose", "guide/first_server", "guide/recipes"],
     "Timers": ["guide/timers", "guide/migrating", "guide/replace_asio_timers",
                "guide/wheel", "guide/testing"],
     "Utilities": ["guide/sleep", "guide/cancel_after", "guide/timeout", "guide/timeout_stream",
@@ -73,8 +74,10 @@ class Site:
             return "index.md"
         if name == "include/asio_wheel.hpp":
             return "reference/index.md"
+        if name == "examples/README.md":
+            return "examples/index.md"
         if name == "docs/guide":
-            return "docs/guide/timers.md"
+            return "docs/guide/choose.md"
         if re.fullmatch(r"include/asio_wheel/\w+\.hpp", name):
             return f"reference/{path.stem}.md"
         if path.suffix == ".md" or name.startswith("docs/images") or "/images/" in name:
@@ -174,25 +177,22 @@ class Site:
         folders = [folder for folder in sorted(pathlib.Path("examples").rglob("*"))
                    if folder.is_dir() and any(folder.glob("*.?pp"))]
         single = sorted(pathlib.Path("examples").glob("*.cpp"))
-        pages = []
-        rows = ["# Examples",
-                "In the order to read them. Each runs as a test, and ends on its own.",
-                "| example | what it shows |\n|---|---|"]
-        for path in sorted(single + folders, key=lambda path: (not path.name[0].isdigit(), path)):
-            page = self.page_of(path)
-            pages.append(page)
-            comment = self.example(path, page)
-            name = path.relative_to("examples")
-            rows[-1] += f"\n| [{name}]({page.partition('/')[2]}) | {comment} |"
-        self.write("examples/index.md", "\n\n".join(rows) + "\n")
+        examples = sorted(single + folders, key=lambda path: (not path.name[0].isdigit(), path))
+        index = pathlib.Path("examples/README.md")
+        listed = {index.parent / target for _, target in LINK.findall(index.read_text())}
+        if listed != set(examples):
+            sys.exit(f"{index}: {' '.join(map(str, sorted(listed ^ set(examples))))}")
+        self.document(str(index), "examples/index.md")
+        pages = [self.page_of(path) for path in examples]
+        for path, page in zip(examples, pages):
+            self.example(path, page)
         return pages
 
     def example(self, path, page):
-        """Writes the page, and returns the first sentence of its comment."""
         if path.is_file():
             comment, code = split_comment(path.read_text())
             self.write(page, f"# {path.name}\n\n{comment}\n\n{fenced(path, code)}\n")
-            return first_sentence(comment)
+            return
         parts = [f"# {path.relative_to('examples')}"]
         readme = path / "README.md"
         if readme.exists():
@@ -200,13 +200,11 @@ class Site:
         files = [f for f in sorted(path.iterdir())
                  if f.is_file() and f.name not in ("README.md", "CMakeLists.txt")]
         files.sort(key=lambda f: f.name != "main.cpp")
-        comments = {}
         for file in files:
-            comments[file], code = split_comment(file.read_text())
-            parts += [f"## {file.name} {{ #{reference.slug(file.name)} }}", comments[file],
+            comment, code = split_comment(file.read_text())
+            parts += [f"## {file.name} {{ #{reference.slug(file.name)} }}", comment,
                       fenced(file, code)]
         self.write(page, "\n\n".join(parts) + "\n")
-        return first_sentence(comments[files[0]])
 
     def sources(self):
         """Pages for the linked files and folders; a page may link to further ones."""
