@@ -1,10 +1,15 @@
 # Copyright (c) 2026 The asio-wheel authors
 # SPDX-License-Identifier: BSL-1.0
 
-"""What is done when mkdocs has built the site."""
+"""What is done when mkdocs has built a page, and the site."""
 
 import json
 import pathlib
+
+
+def on_post_page(output, **_):
+    # The theme's search leaves out frequent words, such as "all", which people look for.
+    return output.replace('"trimmer, stopWordFilter"', '"trimmer"')
 
 
 def on_post_build(config):

@@ -235,6 +235,10 @@ class Site:
         missing = {p.as_posix() for p in pathlib.Path("docs").rglob("*.md")} - known
         if missing:
             sys.exit(f"docs/site/pages.py: not in the navigation: {' '.join(sorted(missing))}")
+        grouped = {header for headers in reference.GROUPS.values() for header in headers}
+        if grouped != set(self.reference.headers):
+            wrong = sorted(grouped ^ set(self.reference.headers))
+            sys.exit(f"docs/site/reference.py: not in one group: {' '.join(wrong)}")
 
         self.document("README.md", "index.md")
         index = self.pages / "index.md"
@@ -249,9 +253,8 @@ class Site:
         for name in ("style.css", "search.js"):
             shutil.copy(f"docs/site/{name}", self.pages)
 
-        layers = [{reference.layer_title(comment):
-                   [{f"{h}.hpp": f"reference/{h}.md"} for h in headers]}
-                  for comment, headers in self.reference.layers]
+        groups = [{title: [{f"{h}.hpp": f"reference/{h}.md"} for h in headers]}
+                  for title, headers in reference.GROUPS.items()]
         config = {
             "INHERIT": str(self.root / "docs/site/mkdocs.yml"),
             "docs_dir": "pages", "site_dir": "site",
@@ -261,7 +264,7 @@ class Site:
                     {"Guide": [{title: self.titled(pages)} for title, pages in guide.items()]},
                     {"Examples": [{"All examples": "examples/index.md"},
                                   *({pathlib.Path(page).stem: page} for page in examples)]},
-                    {"Reference": [{"All headers": "reference/index.md"}, *layers]},
+                    {"Reference": [{"All headers": "reference/index.md"}, *groups]},
                     {"Design": self.titled(design)},
                     {"Project": self.titled(project)}]}
         (self.folder / "mkdocs.yml").write_text(json.dumps(config, indent=2))

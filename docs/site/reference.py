@@ -15,28 +15,34 @@ HEADERS = pathlib.Path("include/asio_wheel")
 UMBRELLA = pathlib.Path("include/asio_wheel.hpp")
 
 
-def layers():
-    """[(comment, [header])]: what the umbrella header lists, and the headers that it leaves out."""
-    result = []
-    for line in UMBRELLA.read_text().splitlines():
-        comment = re.match(r"// (The .*)", line)
-        include = re.match(r"#include <asio_wheel/(\w+)\.hpp>", line)
-        if comment:
-            result.append((comment.group(1), []))
-        elif include:
-            result[-1][1].append(include.group(1))
-    listed = {header for _, headers in result for header in headers}
-    rest = sorted(path.stem for path in HEADERS.glob("*.hpp") if path.stem not in listed)
-    return result + [("With Beast: not in asio_wheel.hpp.", rest)]
+# The headers, in the order of need. docs/site/pages.py fails if a public header is in no group.
+GROUPS = {
+    "Timers and sleeps": ["steady_timer", "system_timer", "boottime_timer",
+                          "high_resolution_timer", "basic_waitable_timer", "boottime_clock",
+                          "sleep"],
+    "Deadlines": ["timeout", "cancel_after", "timeout_stream", "beast"],
+    "Silence": ["idle_timer", "heartbeat"],
+    "Later, and again and again": ["interval", "scheduler", "civil_time", "missed", "delay_queue",
+                                   "delayed_operations"],
+    "Retries and limits": ["retry", "backoff", "rate_limiter"],
+    "The end of handlers": ["handler_group"],
+    "Tests": ["virtual_time"],
+    "The wheel of a context": ["wheel_service", "wheel_options", "error", "replace_asio_timers"],
+    "To look inside": ["inspector", "stats", "lateness", "pending", "tag", "wait_kind",
+                       "openmetrics"],
+    "A wheel without Asio": ["wheel", "tick"],
+    "The version": ["version"],
+}
 
 
-def layer_title(comment):
-    title = comment.split(":")[0].rstrip(".").removeprefix("The ")
-    return title[0].upper() + title[1:]
+def public_headers():
+    """Bottom-up: what the umbrella header lists, and those that it leaves out."""
+    listed = re.findall(r"(?m)^#include <asio_wheel/(\w+)\.hpp>", UMBRELLA.read_text())
+    return listed + sorted({path.stem for path in HEADERS.glob("*.hpp")} - set(listed))
 
 
 def home_of_files(headers):
-    """{file: public header that it is a part of}: the first one that includes it."""
+    """{file: public header that it is a part of}: the lowest one that includes it."""
     homes = {str(HEADERS / f"{header}.hpp"): header for header in headers}
     pattern = re.compile(r"#include <(asio_wheel/detail/[\w/]+\.hpp)>")
     for header in headers:
@@ -79,8 +85,7 @@ def slug(name):
 class Reference:
     def __init__(self, xml):
         self.model = doxygen.Model(xml)
-        self.layers = layers()
-        self.headers = [header for _, headers in self.layers for header in headers]
+        self.headers = public_headers()
         homes = home_of_files(self.headers)
         self.pages = {header: [] for header in self.headers}
         self.addresses = {}  # Of each id: page and anchor.
@@ -232,13 +237,11 @@ class Reference:
 
     def write_contents(self):
         parts = ["# Reference",
-                 "All public headers, bottom-up, as `#include <asio_wheel.hpp>` lists them. What "
-                 "is not here is not public: see [versions](../docs/versioning.md)."]
-        for comment, headers in self.layers:
-            rest = comment.partition(": ")[2]
-            parts.append(f"## {layer_title(comment)}")
-            if rest:
-                parts.append(rest[:1].upper() + rest[1:])
+                 "All public headers, in the order of need. `#include <asio_wheel.hpp>` includes "
+                 "all but `beast.hpp`, `inspector.hpp` and `replace_asio_timers.hpp`. What is not "
+                 "here is not public: see [versions](../docs/versioning.md)."]
+        for title, headers in GROUPS.items():
+            parts.append(f"## {title}")
             rows = ["| header | what it declares |", "|---|---|"]
             for header in headers:
                 self.page = None
