@@ -18,12 +18,18 @@
 //   from         to           when
 //   timer        queue        it is due
 //                queue_final  it is aborted or refused
+//                freed        it is withdrawn, or its context ends
 //   queue        timer        its turn comes after it was postponed
 //                executor     its turn comes, and its handler has another executor
-//   queue_final  executor     the same
+//                freed        its turn comes: its handler is called
+//   queue_final  executor     as in the queue
+//                freed        as in the queue
 //   executor     timer        it arrives after it was postponed
 //                queue        it is due, and the executor had no memory
 //                queue_final  its result is final, and the executor had no memory
+//                freed        it arrives: its handler is called
+//
+// `freed` is no location: then the wait is no more.
 //
 // A wait that is waiting or due is attached to its timer, so cancel() and postpone() reach it,
 // wherever it is. A wait in the queue or on an executor is freed there, and nowhere else.
