@@ -70,6 +70,8 @@ using asio_wheel::labelled_stats;
 using asio_wheel::last_tick;
 using asio_wheel::lateness_cause;
 using asio_wheel::lateness_histogram;
+using asio_wheel::lateness_limits;
+using asio_wheel::lateness_severity;
 using asio_wheel::local_zone;
 using asio_wheel::make_error_code;
 using asio_wheel::make_wheel;

@@ -5,6 +5,7 @@
 
 #include <asio_wheel/detail/text.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ostream>
@@ -16,20 +17,51 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-std::string_view advice(lateness_cause cause) noexcept {
-    switch (cause) {
-    case lateness_cause::loop:
-        return "a handler took long, or blocked, or the process was stopped.";
-    case lateness_cause::processor:
-        return "others had the processors.";
-    case lateness_cause::wheel:
-        return "More was due at once than a turn of the context delivers, or the wheel has given "
-               "way "
-               "to data after a stall.";
-    case lateness_cause::none:
+// How late the context called the wheel, and why.
+std::string calls_of(const recent_lateness& l, lateness_cause cause) {
+    using detail::short_time;
+    const std::string_view why = cause == lateness_cause::processor ? "others had the processors."
+                                 : l.late_calls == 1
+                                     ? "a handler blocked, or the process was stopped."
+                                     : "handlers take long, or block.";
+    const nanoseconds longest = (std::max<nanoseconds>)(l.longest_lag, recent_lateness::allowed);
+    std::string text = "It called ";
+    switch (l.late_calls) {
+    case 0:
+        text += "up to " + short_time(longest) + " late: ";
         break;
+    case 1:
+        text += "late once, by " + short_time(longest) + ": ";
+        break;
+    default:
+        text += "late " + std::to_string(l.late_calls) + " times, by up to " + short_time(longest) +
+                ": ";
     }
-    return "";
+    text += why;
+    return text;
+}
+
+// How late the waits were, and why. There is one at least.
+std::string waits_of(const recent_lateness& l) {
+    const lateness_cause cause = l.cause();
+    const auto on_average = [&](nanoseconds sum) {
+        return detail::short_time(sum / static_cast<std::int64_t>(l.waits));
+    };
+    std::string text = std::to_string(l.waits);
+    text += l.waits == 1 ? " wait was" : " waits were";
+    text += " late because of the ";
+    text += to_string(cause);
+    text += ": by " + on_average(l.late) + " on average, " + on_average(l.by_loop) +
+            " of it before the context called the wheel. ";
+    text += cause == lateness_cause::wheel
+                ? "More was due at once than a turn of the context delivers, or the wheel has given "
+                  "way to data after a stall."
+                : calls_of(l, cause);
+    if (l.waited > nanoseconds::zero()) {
+        text += " (Its thread ran for " + detail::short_time(l.ran) +
+                ", and waited for a processor for " + detail::short_time(l.waited) + ".)";
+    }
+    return text;
 }
 
 } // namespace
@@ -48,9 +80,21 @@ std::string_view to_string(lateness_cause cause) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(lateness_severity severity) noexcept {
+    switch (severity) {
+    case lateness_severity::ok:
+        return "ok";
+    case lateness_severity::warning:
+        return "warning";
+    case lateness_severity::critical:
+        return "critical";
+    }
+    return "unknown";
+}
+
 lateness_cause recent_lateness::cause() const noexcept {
     if (waits == 0) {
-        return lateness_cause::none;
+        return overdue > nanoseconds::zero() ? lateness_cause::loop : lateness_cause::none;
     }
     if (by_loop < late - by_loop) {
         return lateness_cause::wheel;
@@ -59,29 +103,30 @@ lateness_cause recent_lateness::cause() const noexcept {
     return starved ? lateness_cause::processor : lateness_cause::loop;
 }
 
+std::string recent_lateness::verdict(const lateness_limits& limits) const {
+    const lateness_severity how_bad = severity(limits);
+    if (how_bad == lateness_severity::ok) {
+        return waits == 0 ? "All is well: no wait was late."
+                          : "All is well: the latest of " + std::to_string(waits) +
+                                " late waits was late by " + detail::short_time(longest) + ".";
+    }
+    std::string text = how_bad == lateness_severity::warning ? "Warning: " : "Critical: ";
+    if (overdue >= limits.warning) {
+        text += "the context should have called the wheel " + detail::short_time(overdue) +
+                " ago: a handler blocks, or nobody runs the context. In the last minute, ";
+    }
+    if (waits != 0) {
+        return text + waits_of(*this);
+    }
+    text += "no wait was late.";
+    if (late_calls != 0) {
+        text += " But the context called the wheel late. " + calls_of(*this, lateness_cause::loop);
+    }
+    return text;
+}
+
 std::ostream& operator<<(std::ostream& out, const recent_lateness& l) {
-    const lateness_cause cause = l.cause();
-    if (cause == lateness_cause::none) {
-        return out << "No wait was late.";
-    }
-    const auto on_average = [&](nanoseconds sum) {
-        return detail::short_time(sum / static_cast<std::int64_t>(l.waits));
-    };
-    std::string text = std::to_string(l.waits);
-    text += l.waits == 1 ? " wait was" : " waits were";
-    text += " late because of the ";
-    text += to_string(cause);
-    text += ": by " + on_average(l.late) + " on average, " + on_average(l.by_loop) +
-            " of it before the context called the wheel. ";
-    if (cause != lateness_cause::wheel) {
-        text += "It called up to " + detail::short_time(l.longest_lag) + " late: ";
-    }
-    text += advice(cause);
-    if (l.waited > nanoseconds::zero()) {
-        text += " (Its thread ran for " + detail::short_time(l.ran) +
-                ", and waited for a processor " + "for " + detail::short_time(l.waited) + ".)";
-    }
-    return out << text;
+    return out << l.verdict();
 }
 
 } // namespace asio_wheel

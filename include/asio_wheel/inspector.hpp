@@ -14,6 +14,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/stable_impl.hpp>
+#include <asio_wheel/lateness.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -55,6 +56,9 @@ struct inspector_options {
 
     /// How often the page gets new numbers while it is open. At least 10 ms.
     std::chrono::milliseconds period{500};
+
+    /// From when on the page says that lateness is bad: the verdict, and its colour.
+    lateness_limits limits{};
 
     /// How many connections there may be at once. A further one is closed at once. At least 1. A
     /// page takes one, and a browser opens some more for a short time.

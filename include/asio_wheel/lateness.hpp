@@ -10,10 +10,12 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <string>
 #include <string_view>
 
 namespace asio_wheel {
@@ -28,6 +30,23 @@ enum class lateness_cause : unsigned char {
 
 /// The name of a cause, such as `loop`.
 [[nodiscard]] std::string_view to_string(lateness_cause cause) noexcept;
+
+/// How bad it is that waits, or the loop, were late.
+enum class lateness_severity : unsigned char {
+    ok,      ///< All is well.
+    warning, ///< Somebody should look at it.
+    critical ///< Users notice.
+};
+
+/// The name of a severity, such as `warning`.
+[[nodiscard]] std::string_view to_string(lateness_severity severity) noexcept;
+
+/// From when on lateness is bad. A program whose timeouts are minutes may allow more; so may a
+/// wheel with a long tick, which counts as lateness.
+struct lateness_limits {
+    std::chrono::nanoseconds warning{std::chrono::milliseconds(20)};   ///< From this on.
+    std::chrono::nanoseconds critical{std::chrono::milliseconds(200)}; ///< From this on.
+};
 
 /// How late waits were, and what speaks for which cause: wheel_service::lateness() tells for the
 /// last minute.
@@ -48,6 +67,12 @@ struct recent_lateness {
     std::chrono::nanoseconds late{0};        ///< How late they were, all together.
     std::chrono::nanoseconds by_loop{0};     ///< How much of that is because of the loop.
     std::chrono::nanoseconds longest_lag{0}; ///< The longest lag of the loop.
+    std::uint64_t late_calls = 0;            ///< How often it was longer than `allowed`.
+    std::chrono::nanoseconds longest{0};     ///< How late the latest wait was.
+    /// How long ago the context should have called the wheel, and has not yet: a handler blocks
+    /// now, or nobody runs the context. Zero if it is not longer than `allowed`. Another thread
+    /// sees that while it lasts.
+    std::chrono::nanoseconds overdue{0};
 
     // Of the thread that was last late with calling the wheel, and since it was last looked at more
     // than half a minute ago, or else since it began. All are zero where the system does not tell,
@@ -58,16 +83,28 @@ struct recent_lateness {
 
     /// The main cause. It is the loop if that explains half of how late the waits were; but the
     /// processor, if the thread has waited for one longer than it ran, and for at least half of the
-    /// lag.
+    /// lag. It is the loop, too, if no wait was late yet, but the context is overdue.
     [[nodiscard]] lateness_cause cause() const noexcept;
+
+    /// How bad that is: what reaches the limits, the latest wait, the longest lag of the loop, or
+    /// how long the context is overdue.
+    [[nodiscard]] lateness_severity severity(const lateness_limits& limits = {}) const noexcept {
+        const auto most = (std::max)({longest, longest_lag, overdue});
+        return most >= limits.critical  ? lateness_severity::critical
+               : most >= limits.warning ? lateness_severity::warning
+                                        : lateness_severity::ok;
+    }
+
+    /// The severity, what has happened, and the cause, in a sentence or two:
+    ///
+    ///     Warning: 320 waits were late because of the loop: by 41.2 ms on average, 40.9 ms of it
+    ///     before the context called the wheel. It called late 25 times, by up to 80.0 ms: handlers
+    ///     take long, or block.
+    [[nodiscard]] std::string verdict(const lateness_limits& limits = {}) const;
 
     friend bool operator==(const recent_lateness&, const recent_lateness&) = default;
 
-    /// Prints the verdict as a sentence or two:
-    ///
-    ///     320 waits were late because of the loop: by 41.2 ms on average, 40.9 ms of it before
-    ///     the context called the wheel. It called up to 80.0 ms late: a handler took long, or
-    ///     blocked, or the process was stopped.
+    /// Prints the verdict, with the limits of a default lateness_limits.
     friend std::ostream& operator<<(std::ostream& out, const recent_lateness& l);
 };
 

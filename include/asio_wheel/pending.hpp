@@ -55,7 +55,7 @@ struct wake_ups_in_second {
 ///
 ///     250000 waits are pending.
 ///     lateness in the last minute
-///       No wait was late.
+///       All is well: no wait was late.
 ///     by kind and tag
 ///       200000  timer    session idle
 ///        50000  timeout  login

@@ -66,15 +66,31 @@ recent_lateness core::lateness() {
         const std::lock_guard<optional_mutex> guard(lock_->mutex);
         const auto& measured = guarded_->measured_.if_any();
         if (!measured) {
-            return {};
+            recent_lateness none;
+            none.overdue = guarded_->overdue(now());
+            return none;
         }
         latest.thread = measured->meter.thread();
     }
     latest.time = processor_time_of(latest.thread);
     const std::lock_guard<optional_mutex> guard(lock_->mutex);
-    latest.lag = guarded_->measured_.get().loop_lag.sum();
-    latest.when = unit().nanoseconds_of(now());
-    return guarded_->measured_.get().meter.recent(latest);
+    const time_count time = now();
+    measured::everything& measured = guarded_->measured_.get();
+    latest.lag = measured.loop_lag.sum();
+    latest.when = unit().nanoseconds_of(time);
+    recent_lateness recent = measured.meter.recent(latest);
+    recent.overdue = guarded_->overdue(time);
+    return recent;
+}
+
+// Since when the driver should have called, or the rest of a turn is in the queue.
+std::chrono::nanoseconds core::guarded::overdue(time_count now) const noexcept {
+    const bool queued = rest_ == rest::queued;
+    if (paused() || stopped_ || closing_ || !(queued || alarm_.armed())) {
+        return std::chrono::nanoseconds(0);
+    }
+    const auto late = unit().between(queued ? share_.ended() : alarm_.due(), now);
+    return late > recent_lateness::allowed ? late : std::chrono::nanoseconds(0);
 }
 
 // The lock is held for so many slots at a time that it takes some microseconds, full or empty.

@@ -20,6 +20,7 @@ inline constexpr std::string_view page_body = R"html(
 </header>
 <p id="message" role="status"></p>
 <main>
+  <p id="verdict" role="status"></p>
   <dl class="tiles">
     <div><dt>Waits pending</dt><dd id="t-pending">&ndash;</dd></div>
     <div><dt>Expired</dt><dd id="t-fired">&ndash;</dd></div>
@@ -64,8 +65,7 @@ inline constexpr std::string_view page_body = R"html(
     </section>
     <section aria-labelledby="h-late">
       <h2 id="h-late">Lateness</h2>
-      <p class="note">In the last minute.</p>
-      <p id="verdict"></p>
+      <p id="limits" class="note"></p>
       <h3>How many waits were how late, from the deadline to the tick that found it</h3>
       <svg id="late" role="img" aria-label="Lateness"></svg>
       <p id="late-text" class="key"></p>

@@ -177,7 +177,9 @@ function drawHistograms(history, wheel) {
 function drawVerdict(verdict) {
   const element = byId("verdict");
   setText(element, verdict.text);
-  element.dataset.cause = verdict.cause;
+  element.dataset.severity = verdict.severity;
+  setText(byId("limits"), `In the last minute. ${shortTime(verdict.warning_ns)} are a warning, ` +
+      `${shortTime(verdict.critical_ns)} are critical.`);
 }
 
 function drawWaits(wheel) {

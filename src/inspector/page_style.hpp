@@ -38,10 +38,13 @@ h1 span { color: var(--muted); font-weight: 400; }
 h2 { font-size: 15px; margin: 0; }
 h3 { font-size: 13px; margin: 14px 0 2px; color: var(--muted); font-weight: 600; }
 .note { color: var(--muted); font-size: 13px; margin: 2px 0 8px; }
-#verdict { margin: 4px 0; padding-left: 9px; border-left: 3px solid var(--good); }
-#verdict[data-cause="loop"] { border-color: var(--c1); }
-#verdict[data-cause="wheel"] { border-color: var(--c0); }
-#verdict[data-cause="processor"] { border-color: var(--c3); }
+#verdict {
+  margin: 14px 0 0; padding: 9px 14px; font-weight: 600; background: var(--card);
+  border: 1px solid var(--line); border-radius: 10px; border-left: 6px solid var(--good);
+}
+#verdict:empty { display: none; }
+#verdict[data-severity="warning"] { border-left-color: var(--wait); }
+#verdict[data-severity="critical"] { border-left-color: var(--bad); }
 .spacer { flex: 1; }
 button {
   font: inherit; font-size: 14px; color: var(--text); background: var(--card); cursor: pointer;

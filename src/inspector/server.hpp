@@ -69,7 +69,7 @@ public:
     [[nodiscard]] const tcp::endpoint& endpoint() const noexcept { return endpoint_; }
 
     [[nodiscard]] inspector_answer answer(std::string_view path, std::string_view accept) override {
-        return site_answer(path, accept, wheels_, options_.period);
+        return site_answer(path, accept, wheels_, options_);
     }
 
     [[nodiscard]] const std::vector<std::string>& allowed_hosts() const noexcept override {
@@ -90,6 +90,10 @@ private:
         }
         if (options.max_connections == 0) {
             bad_argument("inspector_options::max_connections", "0", "at least 1");
+        }
+        if (options.limits.critical < options.limits.warning) {
+            bad_argument("inspector_options::limits.critical", in_ns(options.limits.critical),
+                         "not below the limit of a warning");
         }
         return options;
     }
@@ -218,7 +222,7 @@ private:
     }
 
     [[nodiscard]] std::shared_ptr<const std::string> event() {
-        return std::make_shared<const std::string>("data: " + wheels_.json(options_.period) +
+        return std::make_shared<const std::string>("data: " + wheels_.json(options_) +
                                                    "\n\n");
     }
 

@@ -16,6 +16,7 @@
 #include <asio_wheel/detail/service/watched_wheel.hpp>
 #include <asio_wheel/detail/text.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/inspector.hpp>
 #include <asio_wheel/openmetrics.hpp>
 #include <asio_wheel/pending.hpp>
 #include <asio_wheel/stats.hpp>
@@ -104,20 +105,20 @@ public:
         wheels_.push_back({std::move(name), std::move(wheel), std::make_shared<recent_report>()});
     }
 
-    [[nodiscard]] std::string json(std::chrono::milliseconds period) {
+    [[nodiscard]] std::string json(const inspector_options& options) {
         std::string text;
         json_writer json(text);
         json.open('{');
         json.member("instance", std::string_view(instance_));
         json.member("sequence", ++sequence_);
-        json.member("period_ms", period.count());
+        json.member("period_ms", options.period.count());
         json.key("wheels").open('[');
         for (const entry& e : wheels()) {
             json.open('{').member("name", std::string_view(e.name));
             const auto reading = e.wheel->read();
             json.member("ended", !reading.has_value());
             if (reading) {
-                write_wheel(json, *reading);
+                write_wheel(json, *reading, options.limits);
                 e.report->write(json, *e.wheel, reading->stats.pending);
             }
             json.close('}');
@@ -182,7 +183,7 @@ private:
 
 [[nodiscard]] inline inspector_answer site_answer(std::string_view path, std::string_view accept,
                                                   inspected_wheels& wheels,
-                                                  std::chrono::milliseconds period) {
+                                                  const inspector_options& options) {
     inspector_answer answer;
     if (path == "/") {
         return page_answer();
@@ -192,7 +193,7 @@ private:
     }
     if (path == "/wheel.json") {
         answer.type = "application/json";
-        answer.body = wheels.json(period) + "\n";
+        answer.body = wheels.json(options) + "\n";
     } else if (path == "/events") {
         answer.type = "text/event-stream";
         answer.events = true;

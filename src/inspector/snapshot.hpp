@@ -20,8 +20,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <locale>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -86,23 +84,28 @@ inline void write_level(json_writer& json, const wheel_occupancy::level& level) 
     json.close(']').close('}');
 }
 
-inline void write_verdict(json_writer& json, const recent_lateness& l) {
-    std::ostringstream text;
-    text.imbue(std::locale::classic());
-    text << l;
+inline void write_verdict(json_writer& json, const recent_lateness& l,
+                          const lateness_limits& limits) {
     json.key("verdict").open('{');
+    json.member("severity", to_string(l.severity(limits)));
     json.member("cause", to_string(l.cause()));
-    json.member("text", std::string_view(text.str()));
+    json.member("text", std::string_view(l.verdict(limits)));
     json.member("seconds", recent_lateness::seconds);
     json.member("late_waits", l.waits);
     json.member("late_ns", l.late);
     json.member("by_loop_ns", l.by_loop);
+    json.member("longest_ns", l.longest);
     json.member("longest_lag_ns", l.longest_lag);
+    json.member("late_calls", l.late_calls);
+    json.member("overdue_ns", l.overdue);
+    json.member("warning_ns", limits.warning);
+    json.member("critical_ns", limits.critical);
     json.close('}');
 }
 
 /// Writes the members of a wheel, except for the waits.
-inline void write_wheel(json_writer& json, const wheel_reading& reading) {
+inline void write_wheel(json_writer& json, const wheel_reading& reading,
+                        const lateness_limits& limits) {
     const wheel_stats& stats = reading.stats;
     json.member("paused", reading.paused);
     json.member("tick_ns", reading.options.tick);
@@ -114,7 +117,7 @@ inline void write_wheel(json_writer& json, const wheel_reading& reading) {
     json.member("due", stats.wake_ups - stats.spurious_wake_ups);
     json.member("nothing_due", stats.spurious_wake_ups);
     json.close('}');
-    write_verdict(json, reading.lateness);
+    write_verdict(json, reading.lateness, limits);
     write_metrics<lateness_histogram>(json, stats);
     json.key("levels").open('[');
     for (const auto& level : reading.occupancy.levels) {

@@ -326,8 +326,9 @@ BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, served_wheel) {
     const auto verdict = [&] {
         return wheel_of(get("/wheel.json").body, "late").get_child("verdict");
     };
+    BOOST_TEST(verdict().get<std::string>("severity") == "ok");
     BOOST_TEST(verdict().get<std::string>("cause") == "none");
-    BOOST_TEST(verdict().get<std::string>("text") == "No wait was late.");
+    BOOST_TEST(verdict().get<std::string>("text") == "All is well: no wait was late.");
     asio_wheel::basic_waitable_timer<clock, impatient<clock>> t(other.ctx, 20ms);
     t.async_wait(ignore);
     clock::advance(100ms);
@@ -336,7 +337,12 @@ BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, served_wheel) {
     const std::string cause = late.get<std::string>("cause");
     BOOST_TEST((cause == "loop" || cause == "processor"), cause);
     BOOST_TEST(
-        late.get<std::string>("text").starts_with("1 wait was late because of the " + cause));
+        late.get<std::string>("text").starts_with("Warning: 1 wait was late because of the " +
+                                                  cause));
+    BOOST_TEST(late.get<std::string>("severity") == "warning");
+    BOOST_TEST(late.get<long>("longest_ns") == 80'000'000);
+    BOOST_TEST(late.get<int>("late_calls") == 1);
+    BOOST_TEST(late.get<long>("overdue_ns") == 0);
     BOOST_TEST(late.get<int>("seconds") == 60);
     BOOST_TEST(late.get<int>("late_waits") == 1);
     BOOST_TEST(late.get<long>("late_ns") == 80'000'000);

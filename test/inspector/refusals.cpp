@@ -272,6 +272,8 @@ BOOST_FIXTURE_TEST_CASE(options_that_cannot_be_used_are_named, inspected) {
     };
     check({.period = 9ms}, "inspector_options::period is 9");
     check({.period = -1ms}, "inspector_options::period is -1");
+    check({.limits = {.warning = 2s, .critical = 1s}},
+          "inspector_options::limits.critical is 1000000000");
     check({.max_connections = 0}, "inspector_options::max_connections is 0");
     check({.name = ""}, "the name of an inspected wheel");
     check({.address = "local\nhost"}, "inspector_options::address is \"local\\nhost\"");

@@ -86,30 +86,89 @@ BOOST_AUTO_TEST_CASE(the_processor_is_to_blame_if_the_thread_waited_for_one_long
     BOOST_TEST((cause(400ms, 450ms, 100ms) == lateness_cause::wheel));
 }
 
+BOOST_AUTO_TEST_CASE(a_context_that_is_overdue_has_the_loop_to_blame) {
+    BOOST_TEST((recent_lateness{.overdue = 1s}.cause() == lateness_cause::loop));
+    BOOST_TEST((recent_lateness{.waits = 1, .late = 9s, .overdue = 1s}.cause() ==
+                lateness_cause::wheel));
+}
+
+BOOST_AUTO_TEST_CASE(the_severity_is_that_of_the_longest_time_by_limits) {
+    const asio_wheel::lateness_limits limits{.warning = 1s, .critical = 1min};
+    for (nanoseconds recent_lateness::* const member :
+         {&recent_lateness::longest, &recent_lateness::longest_lag, &recent_lateness::overdue}) {
+        const auto with = [&](nanoseconds d, const asio_wheel::lateness_limits& by) {
+            recent_lateness l;
+            l.*member = d;
+            return std::string(to_string(l.severity(by)));
+        };
+        BOOST_TEST(with(19'999'999ns, {}) == "ok");
+        BOOST_TEST(with(20ms, {}) == "warning");
+        BOOST_TEST(with(199'999'999ns, {}) == "warning");
+        BOOST_TEST(with(200ms, {}) == "critical");
+        BOOST_TEST(with(999ms, limits) == "ok");
+        BOOST_TEST(with(1s, limits) == "warning");
+        BOOST_TEST(with(1min, limits) == "critical");
+    }
+    BOOST_TEST(recent_lateness{.longest = 70ms}.verdict(limits).starts_with("All is well: "));
+    BOOST_TEST(to_string(static_cast<asio_wheel::lateness_severity>(99)) == "unknown");
+}
+
 BOOST_AUTO_TEST_CASE(the_verdict_is_a_sentence) {
-    BOOST_TEST(printed({}) == "No wait was late.");
-    recent_lateness l{.waits = 320, .late = 13'184ms, .by_loop = 13'088ms, .longest_lag = 80ms};
+    BOOST_TEST(printed({}) == "All is well: no wait was late.");
+    BOOST_TEST(printed({.waits = 3, .late = 15ms, .longest = 6ms}) ==
+               "All is well: the latest of 3 late waits was late by 6.00 ms.");
+    recent_lateness l{.waits = 320,
+                      .late = 13'184ms,
+                      .by_loop = 13'088ms,
+                      .longest_lag = 80ms,
+                      .late_calls = 25,
+                      .longest = 83ms};
     BOOST_TEST(printed(l) ==
-               "320 waits were late because of the loop: by 41.2 ms on average, 40.9 ms of it "
-               "before the context called the wheel. It called up to 80.0 ms late: a handler took "
-               "long, or blocked, or the process was stopped.");
+               "Warning: 320 waits were late because of the loop: by 41.2 ms on average, 40.9 ms "
+               "of it before the context called the wheel. It called late 25 times, by up to 80.0 "
+               "ms: handlers take long, or block.");
+    l.late_calls = 1;
+    BOOST_TEST(printed(l).ends_with(
+        " It called late once, by 80.0 ms: a handler blocked, or the process was stopped."));
     l.lag = 1s;
     l.ran = 2s;
     l.waited = 3s;
+    l.late_calls = 2;
     BOOST_TEST(printed(l) ==
-               "320 waits were late because of the processor: by 41.2 ms on average, 40.9 ms of it "
-               "before the context called the wheel. It called up to 80.0 ms late: others had the "
-               "processors. (Its thread ran for 2.00 s, and waited for a processor for 3.00 s.)");
-    l = {.waits = 1, .late = 9ms};
+               "Warning: 320 waits were late because of the processor: by 41.2 ms on average, 40.9 "
+               "ms of it before the context called the wheel. It called late 2 times, by up to "
+               "80.0 ms: others had the processors. (Its thread ran for 2.00 s, and waited for a "
+               "processor for 3.00 s.)");
+    l = {.waits = 1, .late = 900ms, .longest = 900ms};
     BOOST_TEST(printed(l) ==
-               "1 wait was late because of the wheel: by 9.00 ms on average, 0 ns of it before the "
-               "context called the wheel. More was due at once than a turn of the context "
-               "delivers, or the wheel has given way to data after a stall.");
+               "Critical: 1 wait was late because of the wheel: by 900 ms on average, 0 ns of it "
+               "before the context called the wheel. More was due at once than a turn of the "
+               "context delivers, or the wheel has given way to data after a stall.");
+    l = {.longest_lag = 30ms, .late_calls = 1};
+    BOOST_TEST(printed(l) ==
+               "Warning: no wait was late. But the context called the wheel late. It called late "
+               "once, by 30.0 ms: a handler blocked, or the process was stopped.");
     for (const auto cause : {lateness_cause::none, lateness_cause::loop, lateness_cause::wheel,
                              lateness_cause::processor}) {
         BOOST_TEST(to_string(cause) != "unknown");
     }
     BOOST_TEST(to_string(static_cast<lateness_cause>(99)) == "unknown");
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_stands_still_now_is_the_first_thing_to_say) {
+    BOOST_TEST(printed({.overdue = 12s}) ==
+               "Critical: the context should have called the wheel 12.0 s ago: a handler blocks, "
+               "or nobody runs the context. In the last minute, no wait was late.");
+    BOOST_TEST(printed({.waits = 2, .late = 8ms, .longest = 4ms, .overdue = 50ms})
+                   .starts_with("Warning: the context should have called the wheel 50.0 ms ago: a "
+                                "handler blocks, or nobody runs the context. In the last minute, 2 "
+                                "waits were late because of the wheel: "));
+}
+
+// Lags of 2 ms are none. But with others, they may explain half of how late a wait was.
+BOOST_AUTO_TEST_CASE(a_loop_may_be_to_blame_that_was_never_late_by_itself) {
+    const recent_lateness l{.waits = 1, .late = 30ms, .by_loop = 20ms, .longest = 30ms};
+    BOOST_TEST(printed(l).ends_with(" It called up to 2.00 ms late: handlers take long, or block."));
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_split_into_the_loops_and_the_rest) {
@@ -235,11 +294,13 @@ BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
     BOOST_TEST(l.waits <= 4U * 80U);
     BOOST_TEST((l.by_loop == l.late), printed(l));
     BOOST_TEST((l.longest_lag >= 79ms && l.longest_lag <= 80ms), printed(l));
+    BOOST_TEST((l.longest >= l.longest_lag && l.longest <= 81ms), printed(l));
+    BOOST_TEST(l.late_calls == 4U);
     BOOST_TEST((wheel.report().lateness()->waits == l.waits));
     std::ostringstream report;
     wheel.report(report);
-    BOOST_TEST(report.str().find("lateness in the last minute\n  " + std::to_string(l.waits) +
-                                 " waits were late because of the ") != std::string::npos,
+    BOOST_TEST(report.str().find("lateness in the last minute\n  Warning: " +
+                                 std::to_string(l.waits) + " waits were late because of the ") != std::string::npos,
                report.str());
 }
 
@@ -250,7 +311,52 @@ BOOST_AUTO_TEST_CASE(a_punctual_wheel_has_no_late_waits) {
     t.async_wait(ignore);
     world.pass(1s);
     BOOST_TEST((world.wheel.lateness().cause() == lateness_cause::none));
-    BOOST_TEST(printed(*world.wheel.report().lateness()) == "No wait was late.");
+    BOOST_TEST(printed(*world.wheel.report().lateness()) == "All is well: no wait was late.");
+}
+
+// As another thread sees it while a handler blocks.
+BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_call_the_wheel) {
+    using clock = manual_clock<struct blocked_loop>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1'000s));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.budget = 1});
+    const auto overdue = [&] { return wheel.lateness().overdue; };
+    late_timer t(world.ctx, 20ms);
+    t.async_wait(ignore);
+    world.poll();
+    BOOST_TEST((overdue() == 0ms), "its time has not come");
+    clock::advance(22ms);
+    BOOST_TEST((overdue() == 0ms), "nor is that late");
+    clock::advance(5s);
+    BOOST_TEST((overdue() > 5s && overdue() < 5s + 3ms), overdue().count() << " ns");
+    look(world.ctx);
+    BOOST_TEST((overdue() == 0ms), "it has called");
+}
+
+// If the rest of a turn is in the queue, the driver is not armed.
+BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_take_the_turn_in_its_queue) {
+    using clock = manual_clock<struct blocked_rest>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1'000s));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_timer t(world.ctx, -1s); // A wait that is due already makes the wheel queue a turn.
+    t.async_wait(ignore);
+    clock::advance(1s);
+    BOOST_TEST((wheel.lateness().overdue == 1s));
+    look(world.ctx);
+    BOOST_TEST((wheel.lateness().overdue == 0s));
+}
+
+BOOST_AUTO_TEST_CASE(paused_time_is_never_overdue) {
+    virtual_time world;
+    timer t(world.ctx, 1s);
+    t.async_wait(ignore);
+    world.pass(0s);
+    static_cast<void>(world.wheel.advance(1h));
+    BOOST_TEST((world.wheel.lateness().overdue == 0s));
+    world.pass(0s);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

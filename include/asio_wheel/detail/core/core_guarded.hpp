@@ -99,6 +99,7 @@ struct alignas(64) core::guarded {
     [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
     [[nodiscard]] std::chrono::nanoseconds busy_until(time_count now) const noexcept;
     void note_turn_of(const wait_node& wait) noexcept;
+    [[nodiscard]] std::chrono::nanoseconds overdue(time_count now) const noexcept;
     void note_saved(time_count expiry) noexcept;
     void note_jump(time_count now) noexcept;
     void end_stall() noexcept;

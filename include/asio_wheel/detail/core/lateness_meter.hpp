@@ -46,6 +46,7 @@ public:
         if (lag > recent_lateness::allowed) {
             late_waits& second = seconds_.at(second_of(now));
             second.longest_lag = (std::max)(second.longest_lag, lag);
+            ++second.late_calls;
             thread_ = this_thread_number();
         }
     }
@@ -61,6 +62,7 @@ public:
         second.waits += waits;
         second.late = sum(second.late, times(late, waits));
         second.by_loop = sum(second.by_loop, times((std::min)(late, lag_), waits));
+        second.longest = (std::max)(second.longest, late);
     }
 
     /// The thread that was last late; 0 if there is none.
@@ -74,6 +76,8 @@ public:
             all.late = sum(all.late, second.late);
             all.by_loop = sum(all.by_loop, second.by_loop);
             all.longest_lag = (std::max)(all.longest_lag, second.longest_lag);
+            all.late_calls += second.late_calls;
+            all.longest = (std::max)(all.longest, second.longest);
         }
         compare(all, latest);
         return all;
@@ -86,6 +90,8 @@ private:
         nanoseconds late{0};
         nanoseconds by_loop{0};
         nanoseconds longest_lag{0};
+        std::uint64_t late_calls = 0;
+        nanoseconds longest{0};
     };
 
     static constexpr std::chrono::seconds between_samples{30};
