@@ -40,19 +40,23 @@ namespace asio_wheel {
 /// completes with error::timed_out, which equals std::errc::timed_out. Other pending operations
 /// complete with operation_aborted, or with what the next layer reports when its socket is closed.
 ///
-/// There are three deadlines, and one that begins later:
-///  - The deadline of reads is a point of time. It holds for every read that is started until the
-///    deadline is set again. So it may limit one async_read_some(), or all those that an
-///    async_read_until() consists of.
-///  - The deadline of writes, likewise. It also holds for connects.
-///  - The idle period: while operations are pending, something has to be read or written within
-///    this period, again and again, or taken by the peer.
-///  - The deadline of a message replaces that of reads when the first byte of the message is read.
-///    So an idle connection may be kept for long, and a slow sender is still stopped soon.
+/// These are the deadlines, which are points of time:
+///  - That of reads holds for every read that is started until it is set again. So it may limit one
+///    async_read_some(), or all those that an async_read_until() consists of.
+///  - That of writes, likewise. It also holds for connects.
+///  - That of a message replaces the one of reads when the first byte of the message is read. So an
+///    idle connection may be kept for long, and a slow sender is still stopped soon.
+///  - The lifetime holds for the whole connection.
 ///
-/// expires_after() and expires_at() set the first two together, as with Beast, for what begins
-/// later. Each can also be set by itself, and then also for what is pending.
-/// detail/timeout_stream/setters.hpp has the functions that set them.
+/// These are periods. While operations are pending, there has to be progress in each of them:
+///  - The idle period: something is read or written, or taken by the peer.
+///  - The idle period of writes: something is written, or taken by the peer.
+///  - The least rate: so many bytes are read and written.
+///
+/// All of them may be set and moved at any time, also for what is pending: that is cheap, and calls
+/// no handler. Only expires_after() and expires_at() are as with Beast: they set the deadlines of
+/// reads and of writes together, for what begins later. detail/timeout_stream/setters.hpp has the
+/// functions that set them.
 ///
 /// Synchronous operations, read_some(), write_some() and connect(), have the same deadlines if the
 /// next layer is a socket. No context has to run meanwhile.
@@ -140,7 +144,7 @@ public:
     template <class... Args>
         requires std::constructible_from<NextLayer, Args...>
     explicit timeout_stream(Args&&... args)
-        : impl_(std::make_shared<impl_type>(detail::stream_options(), std::forward<Args>(args)...)),
+        : impl_(std::make_shared<impl_type>(detail::stream_limits(), std::forward<Args>(args)...)),
           executor_(impl_->layer.get_executor()) {}
 
     /// Takes over the next layer and the deadlines of a stream with another executor. No operation
@@ -149,7 +153,7 @@ public:
         requires(!std::same_as<OtherLayer, NextLayer> &&
                  std::constructible_from<NextLayer, OtherLayer>)
     explicit timeout_stream(timeout_stream<OtherLayer>&& other)
-        : impl_(std::make_shared<impl_type>(other.impl().deadlines.current(),
+        : impl_(std::make_shared<impl_type>(other.impl().deadlines.limits(),
                                             std::move(other.socket()))),
           executor_(impl_->layer.get_executor()), try_late_(other.try_late_) {}
 
@@ -220,11 +224,11 @@ public:
     /// Completes once, when the next layer's async_read_some() does, with its results or with
     /// error::timed_out. Never completes inside this function.
     ///
-    /// Errors: those of the next layer. If the deadline of reads or the idle period has passed, the
-    /// stream is closed, and the error is error::timed_out. The number is that of the bytes that
-    /// were read nevertheless, most often 0. If the wheel refuses the wait for a deadline, or is
-    /// drained, the stream is closed, and the error is error::too_many_pending,
-    /// error::wheel_stopped or errc::not_enough_memory.
+    /// Errors: those of the next layer. If one of its deadlines or periods has passed, the stream
+    /// is closed, and the error is error::timed_out. The number is that of the bytes that were read
+    /// nevertheless, most often 0. If the wheel refuses the wait for a deadline, or is drained, the
+    /// stream is closed, and the error is error::too_many_pending, error::wheel_stopped or
+    /// errc::not_enough_memory.
     ///
     /// Executor: the handler is called through its associated executor, by default the stream's.
     ///
@@ -329,9 +333,9 @@ private:
     [[nodiscard]] impl_type& impl() const {
         if (impl_ == nullptr) {
             if constexpr (std::constructible_from<NextLayer, const executor_type&>) {
-                detail::stream_options options;
-                options.try_late = try_late_;
-                impl_ = std::make_shared<impl_type>(options, executor_);
+                detail::stream_limits limits;
+                limits.try_late = try_late_;
+                impl_ = std::make_shared<impl_type>(limits, executor_);
             } else {
                 detail::throw_moved_from("a timeout_stream");
             }

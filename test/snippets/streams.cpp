@@ -11,6 +11,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -222,6 +223,95 @@ BOOST_FIXTURE_TEST_CASE(timeout_stream_guide_asks_a_layer_what_its_peer_has_not_
     stream.socket().left = 0;
     pass(10s);
     BOOST_TEST(late);
+}
+
+namespace {
+
+using stream_type = asio_wheel::timeout_stream<tcp::socket>;
+
+// A request is one byte. So is an answer: "+", or "!" if it is the last one.
+asio::awaitable<std::string> read_request(stream_type& stream) {
+    std::string request(1, ' ');
+    co_await asio::async_read(stream, asio::buffer(request), use_awaitable);
+    co_return request;
+}
+asio::awaitable<void> write_answer(stream_type& stream, const std::string&, bool last) {
+    co_await asio::async_write(stream, asio::buffer(last ? "!" : "+", 1), use_awaitable);
+}
+asio::awaitable<void> answer_a_request(stream_type& stream) {
+    const std::string request = co_await read_request(stream);
+    co_await write_answer(stream, request, false);
+}
+
+asio::awaitable<void> serve_for_an_hour(stream_type& stream) {
+#include "include/asio_wheel/detail/timeout_stream/setters.hpp/const_auto_end_stream.inc"
+}
+
+asio::awaitable<void> serve_and_say_which_is_the_last(stream_type& stream) {
+#include "docs/guide/timeout_stream.md/const_auto_end_stream.inc"
+}
+
+} // namespace
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_lives_for_an_hour_and_says_in_time_that_it_ends,
+                        snippet_world) {
+    for (const bool says_it : {false, true}) {
+        connection c(ctx);
+        stream_type stream(std::move(c.socket));
+        begin(says_it ? serve_and_say_which_is_the_last(stream) : serve_for_an_hour(stream));
+        std::string answers;
+        int minutes = 0;
+        for (; !over && minutes < 100; ++minutes) {
+            pass(1min);
+            asio::write(c.peer, asio::buffer("x", 1));
+            poll();
+            answers.push_back(' ');
+            asio::read(c.peer, asio::buffer(&answers.back(), 1));
+        }
+        BOOST_TEST((minutes >= 59 && minutes <= 66));
+        BOOST_TEST(!error);
+        BOOST_TEST((answers.find('!') == (says_it ? answers.size() - 1 : std::string::npos)));
+    }
+}
+
+asio::awaitable<void> a_rate_for_a_request(stream_type& stream) {
+    boost::beast::flat_buffer buffer;
+    http::request_parser<http::string_body> parser;
+#include "include/asio_wheel/detail/timeout_stream/setters.hpp/stream_least_rate_10_000.inc"
+    BOOST_TEST(parser.get().body().size() == 20'000U);
+}
+
+asio::awaitable<std::string> read_body(stream_type& stream) {
+    std::string body(20'000, ' ');
+    co_await asio::async_read(stream, asio::buffer(body), use_awaitable);
+    co_return body;
+}
+
+asio::awaitable<void> a_rate_for_a_body(stream_type& stream) {
+#include "docs/guide/timeout_stream.md/stream_least_rate_10_000.inc"
+    BOOST_TEST(body.size() == 20'000U);
+}
+
+BOOST_FIXTURE_TEST_CASE(timeout_stream_ends_a_slow_peer, snippet_world) {
+    for (const std::string header : {"", "POST / HTTP/1.1\r\nContent-Length: 20000\r\n\r\n"}) {
+        for (const std::size_t bytes : {10'000U, 9'000U}) {
+            connection c(ctx);
+            stream_type stream(std::move(c.socket));
+            begin(header.empty() ? a_rate_for_a_body(stream) : a_rate_for_a_request(stream));
+            asio::write(c.peer, asio::buffer(header));
+            const std::string part(bytes, 'x');
+            for (int i = 0; i < 2; ++i) {
+                pass(9s);
+                asio::write(c.peer, asio::buffer(part));
+                poll();
+            }
+            pass(2s);
+            BOOST_TEST(over);
+            BOOST_TEST((error == (bytes == 10'000 ? error_code()
+                                                  : error_code(asio_wheel::error::timed_out))));
+            error = {};
+        }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

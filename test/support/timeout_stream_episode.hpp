@@ -85,7 +85,8 @@ private:
     friend handler;
 
     void act() {
-        switch (pick(20)) {
+        pass();
+        switch (pick(22)) {
         case 0:
         case 1:
         case 2:
@@ -117,6 +118,10 @@ private:
             return set_message();
         case 18:
             return set_try_late();
+        case 19:
+            return set_lifetime();
+        case 20:
+            return coin() ? set_write_idle() : set_rate();
         default:
             return settle();
         }
@@ -134,7 +139,9 @@ private:
         wire_->on_close = [this] { closed(); };
         wire_->on_cancel = [this] { abort_layer(); }; // On Windows, before it is closed.
         sides_ = {};
-        idle_ = duration::max();
+        lifetime_ = never;
+        idle_ = write_idle_ = duration::max();
+        rate_ = {};
         message_.reset();
         try_late_ = false;
     }
@@ -144,12 +151,14 @@ private:
         if (s.pending || stream_ == std::nullopt) {
             return;
         }
-        const bool passed = s.expiry != never && s.expiry <= now();
-        const bool late = passed && !try_late_;
+        const bool is_over = has_passed(lifetime_);
+        const bool passed = is_over || has_passed(s.expiry);
+        const bool late = passed && (is_over || !try_late_);
         if (!late && !begun(0) && !begun(1)) {
             last_ = now();
         }
-        note("start %, expiry %, idle until %", i, ns(s.expiry), ns(idle_end()));
+        last_written_ = !late && i == 1 ? now() : last_written_;
+        note("start %, expiry %, in all %", i, ns(s.expiry), ns(end_of(i)));
         s.pending = true;
         s.late = late;
         s.tried = passed && !late;
@@ -216,6 +225,7 @@ private:
     // The layer is being closed.
     void closed() {
         note("closed");
+        pass();
         if (closing_ || ended_) {
             return;
         }
@@ -224,7 +234,7 @@ private:
             side& s = sides_[i];
             if (begun(i) && s.tried) {
                 s.over = any = true; // It is not known which of two it was.
-            } else if (begun(i) && !s.timed_out && std::min(s.expiry, idle_end()) <= now()) {
+            } else if (begun(i) && !s.timed_out && has_passed(end_of(i))) {
                 s.timed_out = any = true;
             }
         }
@@ -232,6 +242,7 @@ private:
     }
 
     void completed(std::size_t i, const error_code& ec, std::size_t n) {
+        pass();
         side& s = sides_[i];
         note("% completes, error %, bytes %", i, ec.value(), n);
         --s.handlers;
@@ -246,8 +257,12 @@ private:
                         may_be_late,
                     "an operation has timed out if the stream was closed because of it");
             require(n == s.transferred, "the bytes are the layer's");
-            if (n != 0 && idle_ != duration::max()) {
+            if (n != 0) {
                 last_ = now();
+                last_written_ = i == 1 ? now() : last_written_;
+            }
+            if (rate_.done += n; rate_.done >= rate_.least) {
+                rate_.restart();
             }
             if (i == 0 && n != 0 && message_) {
                 s.expiry = sum(now(), *message_);
@@ -311,6 +326,53 @@ private:
         lingers_ = true;
     }
 
+    void set_write_idle() {
+        if (!stream_) {
+            return;
+        }
+        last_written_ = write_idle_ == duration::max() ? now() : last_written_;
+        write_idle_ = once_in(4) ? duration::max() : any_positive_duration();
+        note("writes idle after %", ns(write_idle_));
+        write_idle_ == duration::max() ? stream_->write_idle_never()
+                                       : stream_->write_idle_after(write_idle_);
+        lingers_ = true;
+    }
+
+    void set_rate() {
+        if (!stream_) {
+            return;
+        }
+        const bool none = once_in(4);
+        const std::size_t bytes = none ? 1 : 1 + pick(5);
+        if (rate_.period == duration::max() || rate_.done >= bytes) {
+            rate_.restart();
+        }
+        rate_.period = none ? duration::max() : any_positive_duration();
+        rate_.least = bytes;
+        note("% bytes in %", bytes, ns(rate_.period));
+        none ? stream_->least_rate_never() : stream_->least_rate(bytes, rate_.period);
+        lingers_ = true;
+    }
+
+    void set_lifetime() {
+        if (!stream_) {
+            return;
+        }
+        if (once_in(3)) {
+            lifetime_ = never;
+            stream_->lifetime_never();
+        } else {
+            const duration d = any_duration();
+            const double jitter = any_jitter();
+            lifetime_ = stream_->lifetime(d, jitter);
+            const time_point latest = sum(sum(now(), d), share_of(d, jitter));
+            require(lifetime_ >= sum(now(), d) && lifetime_ <= latest,
+                    "a lifetime is longer by a share, if at all");
+        }
+        note("lifetime until %", ns(lifetime_));
+        lingers_ = true;
+    }
+
     void set_message() {
         if (!stream_) {
             return;
@@ -343,14 +405,15 @@ private:
             return;
         }
         poll_all();
+        pass();
         bool waits = false;
         for (std::size_t i = 0; i < sides_.size(); ++i) {
             const side& s = sides_[i];
             require(!s.pending || !(s.late || s.completed), "what has completed is delivered");
-            const time_point end = std::min(s.expiry, idle_end());
+            const time_point end = end_of(i);
             require(!begun(i) || !s.tried || s.expiry > now(),
                     "what is tried is ready at once, or times out");
-            require(!begun(i) || s.timed_out || now() < end || end == never,
+            require(!begun(i) || s.timed_out || !has_passed(end),
                     "an operation whose deadline has passed has timed out");
             waits = waits || (begun(i) && !s.timed_out && end != never);
         }
@@ -360,17 +423,51 @@ private:
         require_work(waits || lingers);
     }
 
-    [[nodiscard]] time_point idle_end() const {
-        return idle_ == duration::max() ? never : sum(last_, idle_);
+    [[nodiscard]] bool has_passed(time_point t) const { return t != never && t <= now(); }
+
+    // When `d` after `from` is. The longest duration is none.
+    [[nodiscard]] static time_point after(time_point from, duration d) {
+        return d == duration::max() ? never : sum(from, d);
     }
+
+    // When an operation of this side times out.
+    [[nodiscard]] time_point end_of(std::size_t i) const {
+        const duration left =
+            rate_.period == duration::max() ? duration::max() : rate_.period - rate_.used;
+        return std::min({sides_[i].expiry, lifetime_, after(last_, idle_), after(now(), left),
+                         i == 0 ? never : after(last_written_, write_idle_)});
+    }
+
+    // The time since the last call has passed. A rate counts it if operations were pending.
+    void pass() {
+        rate_.used += begun(0) || begun(1) ? now() - passed_ : duration::zero();
+        passed_ = now();
+    }
+
+    struct rate {
+        duration period = duration::max();
+        std::size_t least = 1;
+        std::size_t done = 0;
+        duration used{};
+
+        void restart() {
+            done = 0;
+            used = {};
+        }
+    };
 
     std::optional<stream> stream_;
     std::shared_ptr<manual_layer::state> wire_;
     std::array<side, 2> sides_;
+    time_point lifetime_ = never;
     duration idle_ = duration::max();
+    duration write_idle_ = duration::max();
+    rate rate_;
     std::optional<duration> message_;
     bool try_late_ = false;
-    time_point last_;
+    time_point last_;         // That something was read or written.
+    time_point last_written_; // That something was written.
+    time_point passed_;       // Until when it is known what has passed.
     std::array<char, 8> buffer_{};
     bool beginning_late_ = false;
     // When a deadline is taken away, the wait may stay until the pending operations complete.

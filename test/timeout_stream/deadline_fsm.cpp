@@ -63,6 +63,7 @@ using namespace std::chrono_literals;
 using asio_wheel::error;
 using asio_wheel::detail::deadline_fsm;
 using asio_wheel::detail::direction;
+using asio_wheel::detail::stream_limits;
 using boost::system::error_code;
 using kind = deadline_fsm::action::kind;
 
@@ -70,8 +71,7 @@ using kind = deadline_fsm::action::kind;
 static_assert(std::is_trivially_destructible_v<deadline_fsm>);
 static_assert(noexcept(std::declval<deadline_fsm>().begin(direction::read, deadline_fsm::never,
                                                           false)));
-static_assert(noexcept(std::declval<deadline_fsm>().end(direction::read, true,
-                                                        deadline_fsm::never)));
+static_assert(noexcept(std::declval<deadline_fsm>().end(direction::read, 1, deadline_fsm::never)));
 static_assert(noexcept(std::declval<deadline_fsm>().wait_ended(1, deadline_fsm::never)));
 
 // Times are whole seconds. The largest number is never.
@@ -123,16 +123,27 @@ struct machine {
     // ---- Settings
 
     machine& set_reads(std::int64_t t, const answer& want = {}) {
-        return check(fsm.set_reads(time_of(t)), want);
+        return check(fsm.set(&stream_limits::read, time_of(t)), want);
     }
     machine& set_writes(std::int64_t t, const answer& want = {}) {
-        return check(fsm.set_writes(time_of(t)), want);
+        return check(fsm.set(&stream_limits::write, time_of(t)), want);
     }
     machine& set_both(std::int64_t t) { return set_reads(t).set_writes(t); }
-    machine& idle_after(std::int64_t d, const answer& want = {}) {
-        return check(fsm.idle_after(std::chrono::seconds(d), time_of(now)), want);
+    machine& live_until(std::int64_t t, const answer& want = {}) {
+        return check(fsm.set(&stream_limits::lifetime, time_of(t)), want);
     }
-    machine& idle_never() { return check(fsm.idle_after(deadline_fsm::no_period, no_time()), {}); }
+    machine& idle_after(std::int64_t d, const answer& want = {}) {
+        return set_period(&stream_limits::idle, d, 1, want);
+    }
+    machine& idle_never() { return set_no_period(&stream_limits::idle); }
+    machine& write_idle_after(std::int64_t d, const answer& want = {}) {
+        return set_period(&stream_limits::write_idle, d, 1, want);
+    }
+    machine& write_idle_never() { return set_no_period(&stream_limits::write_idle); }
+    machine& least_rate(std::size_t bytes, std::int64_t per, const answer& want = {}) {
+        return set_period(&stream_limits::rate, per, bytes, want);
+    }
+    machine& least_rate_never() { return set_no_period(&stream_limits::rate); }
     machine& scale_idle(std::int64_t d, const answer& want) {
         return check(fsm.scale_idle(std::chrono::seconds(d)), want);
     }
@@ -160,8 +171,15 @@ struct machine {
         return *this;
     }
     // With progress, or without.
-    machine& end(direction what, const answer& want = {}) { return end(what, true, want); }
-    machine& end_in_vain(direction what, const answer& want = {}) { return end(what, false, want); }
+    machine& end(direction what, const answer& want = {}) { return end_with(1, what, want); }
+    machine& end_in_vain(direction what, const answer& want = {}) {
+        return end_with(0, what, want);
+    }
+    machine& end_with(std::size_t bytes, direction what, const answer& want = {}) {
+        const bool needs_now = fsm.end_needs_now(what, bytes);
+        const auto e = fsm.end(what, bytes, needs_now ? time_of(now) : no_time());
+        return check((e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : ""), want);
+    }
     machine& settle(const answer& want = {}) { return check(fsm.settle(), want); }
 
     machine& block(direction what, const answer& want = {}) {
@@ -171,9 +189,9 @@ struct machine {
     machine& block_on(direction what, std::int64_t until, const answer& want) {
         return check(fsm.block_on(what, time_of(until), unsent, time_of(now)), want);
     }
-    machine& block_ended(direction what, bool progress = true) {
-        const bool needs_now = fsm.end_needs_now(what, progress);
-        fsm.block_ended(what, progress, needs_now ? time_of(now) : no_time());
+    machine& block_ended(direction what, std::size_t bytes = 1) {
+        const bool needs_now = fsm.end_needs_now(what, bytes);
+        fsm.block_ended(what, bytes, needs_now ? time_of(now) : no_time());
         return *this;
     }
 
@@ -210,7 +228,7 @@ struct machine {
     }
     machine& reads(const answer& want) { return check(name_of(fsm.phase_of(read)), want); }
     machine& writes(const answer& want) { return check(name_of(fsm.phase_of(write)), want); }
-    machine& reads_until(const answer& want) { return check(seconds_of(fsm.current().read), want); }
+    machine& reads_until(const answer& want) { return check(seconds_of(fsm.limits().read), want); }
     // Of which directions nothing is pending. A connect counts as both.
     machine& unused(const answer& want) {
         const int n = (fsm.has_no_reads() ? 1 : 0) + (fsm.has_no_writes() ? 2 : 0);
@@ -234,10 +252,12 @@ private:
     machine& check(const std::optional<deadline_fsm::time_point>& end, const answer& want) {
         return check(end ? "until " + seconds_of(*end) : "close", want);
     }
-    machine& end(direction what, bool progress, const answer& want) {
-        const bool needs_now = fsm.end_needs_now(what, progress);
-        const auto e = fsm.end(what, progress, needs_now ? time_of(now) : no_time());
-        return check((e.why ? e.why.message() : "ok") + (e.lingers ? ", lingers" : ""), want);
+    machine& set_period(asio_wheel::detail::progress_period stream_limits::* which, std::int64_t d,
+                        std::size_t bytes, const answer& want) {
+        return check(fsm.set(which, std::chrono::seconds(d), bytes, time_of(now)), want);
+    }
+    machine& set_no_period(asio_wheel::detail::progress_period stream_limits::* which) {
+        return check(fsm.set(which, deadline_fsm::no_period, 1, no_time()), {});
     }
 
     deadline_fsm::action asked(const deadline_fsm::action& a) {
@@ -287,9 +307,9 @@ BOOST_FIXTURE_TEST_CASE(it_is_known_of_which_directions_something_is_pending, ma
 
 BOOST_FIXTURE_TEST_CASE(the_last_operation_that_ends_is_told_so, machine) {
     begin(read).begin(write).begin(write);
-    BOOST_TEST(!fsm.end(read, true, time_of(0)).last);
-    BOOST_TEST(!fsm.end(write, true, time_of(0)).last);
-    BOOST_TEST(fsm.end(write, true, time_of(0)).last);
+    BOOST_TEST(!fsm.end(read, 1, time_of(0)).last);
+    BOOST_TEST(!fsm.end(write, 1, time_of(0)).last);
+    BOOST_TEST(fsm.end(write, 1, time_of(0)).last);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_connect_has_the_deadline_of_writes_and_counts_as_both, machine) {
@@ -469,7 +489,7 @@ BOOST_FIXTURE_TEST_CASE(another_idle_period_is_counted_from_the_last_progress, m
 
 BOOST_FIXTURE_TEST_CASE(an_idle_period_is_scaled_if_there_is_one, machine) {
     scale_idle(5, "none").begin(read);
-    BOOST_TEST((fsm.current().idle == deadline_fsm::no_period));
+    BOOST_TEST((fsm.limits().idle.length == deadline_fsm::no_period));
     end(read).idle_after(10).begin(read).scale_idle(5, "move 5").scale_idle(10, "none");
     at(5).wait_ended("arm 10");
     at(10).wait_ended("close").end_in_vain(read);
@@ -486,7 +506,7 @@ BOOST_FIXTURE_TEST_CASE(an_idle_period_ends_at_once, machine) {
 BOOST_FIXTURE_TEST_CASE(the_longest_idle_period_is_none, machine) {
     idle_after(10).begin(read).end(read).settle().idle_never();
     at(100).begin(read, "none").end(read, "ok");
-    const auto a = fsm.idle_after(deadline_fsm::no_period - 1ns, time_of(now));
+    const auto a = fsm.set(&stream_limits::idle, deadline_fsm::no_period - 1ns, 1, time_of(now));
     BOOST_TEST((a.what == kind::none));
     begin(read, "none"); // That is after the last time point.
 }
@@ -534,7 +554,7 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_goes_on_while_the_peer_takes_bytes, machine)
     at(10).block_on(write, 10, "until 20");
     the_peer_lacks(499).at(20).block_on(write, 20, "until 25");
     the_peer_lacks(1).at(25).block_on(write, 25, "close"); // Its deadline has passed.
-    block_ended(write, false).set_writes(never).block(write, "until 35");
+    block_ended(write, 0).set_writes(never).block(write, "until 35");
     at(35).block_on(write, 35, "until 45"); // A first look again.
     at(45).block_on(write, 45, "close");
 }
@@ -560,19 +580,165 @@ BOOST_FIXTURE_TEST_CASE(a_deadline_of_what_is_pending_without_one_arms_a_wait, m
 
 BOOST_FIXTURE_TEST_CASE(a_setting_whose_wait_does_not_start_is_taken_back, machine) {
     begin(read).begin(write);
-    const auto before = fsm.current();
+    const auto before = fsm.limits();
     set_reads(30, "arm 30").fsm.take_back_setting(before);
     set_writes(40, "arm 40").fsm.take_back_setting(before);
     idle_after(10, "arm 10").fsm.take_back_setting(before);
+    write_idle_after(10, "arm 10").fsm.take_back_setting(before);
+    least_rate(5, 10, "arm 10").fsm.take_back_setting(before);
+    live_until(10, "arm 10").fsm.take_back_setting(before);
     has_no_wait().reads_until("never");
-    BOOST_TEST((fsm.current().write == deadline_fsm::never));
-    BOOST_TEST((fsm.current().idle == deadline_fsm::no_period));
+    BOOST_TEST((fsm.limits().write == deadline_fsm::never));
+    BOOST_TEST((fsm.limits().idle.length == deadline_fsm::no_period));
     end(read, "ok");
 }
 
 BOOST_FIXTURE_TEST_CASE(a_message_that_is_set_while_a_read_is_pending_begins_with_its_bytes,
                         machine) {
     begin(read).message_after(5).at(10).end(read, "ok").begin(read, "arm 15");
+}
+
+// The lifetime.
+
+BOOST_FIXTURE_TEST_CASE(a_lifetime_ends_all_that_is_pending, machine) {
+    live_until(30).set_writes(40).begin(read, "arm 30").begin(write, "none").begin(read);
+    at(29).end(read).begin(read).at(30).wait_ended("close");
+    end_in_vain(read, late).end_in_vain(read, late).end_in_vain(write, late);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lifetime_may_be_set_and_moved_while_operations_are_pending, machine) {
+    begin(connect).live_until(30, "arm 30").live_until(20, "move 20").live_until(40, "none");
+    set_both(50).at(20).wait_ended("arm 40").end(connect);
+    begin(read).live_until(never, "none").at(40).wait_ended("arm 50");
+}
+
+BOOST_FIXTURE_TEST_CASE(nothing_begins_after_the_lifetime_and_nothing_is_tried, machine) {
+    live_until(30).try_late().at(30).begin(read, "close").block(write, "close");
+    live_until(31).set_reads(30).begin(read, "grace").end(read).block(read, "until 30");
+    at(31).begin(read, "close").block(read, "close").reads("unused");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_lifetime_that_ends_during_a_grace_counts_after_it, machine) {
+    try_late().set_reads(0).live_until(10).begin(read, "grace").set_reads(never).at(10);
+    grace_ended(read, "close").end_in_vain(read, late);
+}
+
+BOOST_FIXTURE_TEST_CASE(other_deadlines_leave_a_lifetime_alone, machine) {
+    live_until(30).set_both(never).idle_never().begin(read, "arm 30").message_after(50);
+    at(10).end(read, "ok, lingers").reads_until("60").begin(read, "none").block(read, "until 30");
+    at(30).wait_ended("close");
+}
+
+BOOST_FIXTURE_TEST_CASE(nobody_is_asked_at_the_end_of_a_lifetime, machine) {
+    live_until(10).idle_after(10).begin(write).the_peer_lacks(500).at(10).wait_ended("close");
+    BOOST_TEST(looks == 0);
+}
+
+// The idle period of writes.
+
+BOOST_FIXTURE_TEST_CASE(writes_may_have_an_idle_period_of_their_own, machine) {
+    write_idle_after(10).begin(read, "none").begin(write, "arm 10");
+    at(9).end(read).begin(read); // That does not count.
+    at(10).wait_ended("close").reads("pending").end_in_vain(write, late);
+    end(read, "ok");
+    begin(connect, "arm 20").end(connect);
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_of_writes_is_counted_from_what_was_written_or_taken,
+                        machine) {
+    write_idle_after(10).begin(write).begin(write);
+    at(8).end(write).at(10).wait_ended("arm 18").the_peer_lacks(500);
+    at(18).wait_ended("arm 28").the_peer_lacks(499).at(28).wait_ended("arm 38");
+    at(38).wait_ended("close");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_idle_period_of_writes_begins_with_the_first_write, machine) {
+    write_idle_after(10).begin(read);
+    at(100).begin(write, "arm 110").end_in_vain(write).at(105).begin(write, "none");
+    at(110).wait_ended("arm 115").write_idle_after(8, "move 113").write_idle_never();
+    at(113).wait_ended("none").at(120).write_idle_after(10, "arm 130");
+}
+
+BOOST_FIXTURE_TEST_CASE(both_idle_periods_go_together_and_each_remembers_its_own_look, machine) {
+    idle_after(10).write_idle_after(25).begin(write).begin(read).the_peer_lacks(500);
+    at(10).wait_ended("arm 20"); // It is asked for the common one.
+    at(15).end(read).begin(read).at(20).wait_ended("arm 25");
+    at(25).wait_ended("arm 35"); // A first look for both.
+    at(34).end(read).begin(read).at(35).wait_ended("arm 44");
+    at(43).end(read).begin(read).at(44).wait_ended("arm 50");
+    at(50).wait_ended("close").reads("pending"); // A second look for writes.
+}
+
+BOOST_FIXTURE_TEST_CASE(the_idle_period_of_writes_is_not_scaled, machine) {
+    idle_after(40).write_idle_after(10).begin(write, "arm 10").scale_idle(20, "none");
+    at(10).wait_ended("close");
+}
+
+// The least rate.
+
+BOOST_FIXTURE_TEST_CASE(what_is_slower_than_the_least_rate_fails, machine) {
+    least_rate(100, 10).begin(read, "arm 10");
+    at(9).end_with(99, read, "ok, lingers").begin(read, "none");
+    at(10).wait_ended("close").end_with(1, read, late);
+}
+
+BOOST_FIXTURE_TEST_CASE(with_enough_bytes_the_next_period_of_a_rate_begins, machine) {
+    least_rate(100, 10).begin(read).begin(write);
+    at(5).end_with(60, read).begin(read).at(6).end_with(40, write).begin(write); // Together.
+    at(10).wait_ended("arm 16").end_with(1000, read).begin(read); // More is not kept for later.
+    at(16).wait_ended("arm 20").end_with(99, write).begin(write).at(20).wait_ended("close");
+}
+
+BOOST_FIXTURE_TEST_CASE(time_in_which_nothing_is_pending_does_not_count_for_a_rate, machine) {
+    least_rate(100, 10).at(50).begin(read, "arm 60");
+    at(54).end_with(50, read).settle("withdraw");
+    at(100).begin(write, "arm 106").end_with(49, write).settle();
+    at(200).begin(read).end_in_vain(read).at(210).begin(read, "none").at(206).wait_ended("arm 216");
+    at(213).end_in_vain(read).settle().at(300).block(read, "until 303");
+    at(302).block_ended(read, 0).at(400).block(read, "until 401").block_ended(read);
+    block(read, "until 410");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_connect_begins_a_rate_anew, machine) {
+    least_rate(100, 10).begin(read).at(10).wait_ended("close").end_in_vain(read, late);
+    at(20).begin(connect, "arm 30").at(29).end(connect).settle();
+    at(40).block(connect, "until 50").block_ended(connect, 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_peer_takes_counts_in_place_of_what_the_layer_has, machine) {
+    least_rate(100, 10).begin(write).the_peer_lacks(500);
+    at(10).wait_ended("arm 20"); // It is not known how much it was before.
+    at(15).end_with(90, write).begin(write).the_peer_lacks(490).at(20).wait_ended("arm 30");
+    at(25).end_with(90, write).begin(write).the_peer_lacks(481).at(30).wait_ended("close"); // 99
+    end_in_vain(write, late);
+    at(40).least_rate_never().least_rate(100, 10).begin(read).the_peer_lacks(0);
+    at(50).wait_ended("close").end_in_vain(read, late); // There is nothing to take.
+}
+
+BOOST_FIXTURE_TEST_CASE(what_the_peer_lacks_may_grow, machine) {
+    least_rate(100, 10).begin(write).the_peer_lacks(500).at(10).wait_ended("arm 20");
+    at(15).end_with(99, write).begin(write).the_peer_lacks(501).at(20).wait_ended("close");
+}
+
+BOOST_FIXTURE_TEST_CASE(another_rate_is_counted_from_the_same_time, machine) {
+    least_rate(100, 10).begin(read).at(5).end_with(60, read).begin(read);
+    least_rate(61, 8, "move 8").least_rate(61, 20, "none").at(8).wait_ended("arm 20");
+    at(9).least_rate(60, 5, "move 14").least_rate_never(); // That was enough.
+    at(14).wait_ended("none").least_rate(1, 10, "arm 24").least_rate(100, 10, "none");
+    at(20).end_with(99, read).begin(read).at(24).wait_ended("close");
+}
+
+BOOST_FIXTURE_TEST_CASE(the_largest_numbers_of_a_rate, machine) {
+    constexpr auto most = std::numeric_limits<std::size_t>::max();
+    least_rate(most, 10).begin(read).end_with(most - 1, read).begin(read);
+    end_with(most, read).begin(read).end_with(most, read).begin(read, "none");
+    the_peer_lacks(most).at(10).wait_ended("arm 20");
+    end_with(1, read).begin(read).the_peer_lacks(0).at(20).wait_ended("arm 30");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_rate_is_not_scaled, machine) {
+    idle_after(40).least_rate(100, 10).begin(read, "arm 10").scale_idle(20, "none");
+    at(10).wait_ended("close");
 }
 
 // The next message.
@@ -707,8 +873,8 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, m
     idle_after(10).at(100).block(read, "until 110").block_ended(read);
     at(103).begin(write, "arm 113");
     at(105).block(read, "until 113").block_ended(read).block(read, "until 115");
-    block_ended(read, false).block(read, "until 115");
-    idle_after(20).block(read, "until 125").block_ended(read, false);
+    block_ended(read, 0).block(read, "until 115");
+    idle_after(20).block(read, "until 125").block_ended(read, 0);
     at(113).wait_ended("arm 125").end_in_vain(write).settle();              // So has the write.
     at(200).begin(read).end_in_vain(read).at(300).block(read, "until 320"); // Nothing is pending.
     idle_never().block(read, "until never");
@@ -722,7 +888,7 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_too_long_takes_along_what_is_late, machine) 
 }
 
 BOOST_FIXTURE_TEST_CASE(what_blocks_begins_a_message_too, machine) {
-    message_after(5).block(read).at(10).block_ended(read, false).block(read, "until never");
+    message_after(5).block(read).at(10).block_ended(read, 0).block(read, "until never");
     block_ended(write).at(20).block_ended(read).block(read, "until 25");
 }
 
@@ -731,8 +897,8 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_begins_a_message_too, machine) {
 BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare, machine) {
     const auto needs = [&] {
         return std::array{fsm.begin_needs_now(read), fsm.begin_needs_now(write),
-                          fsm.begin_needs_now(connect), fsm.end_needs_now(read, true),
-                          fsm.end_needs_now(read, false)};
+                          fsm.begin_needs_now(connect), fsm.end_needs_now(read, 1),
+                          fsm.end_needs_now(read, 0)};
     };
     BOOST_TEST((needs() == std::array{false, false, false, false, false}));
     set_reads(30);
@@ -745,22 +911,33 @@ BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare,
     BOOST_TEST((needs() == std::array{true, true, true, true, false}));
     end(read).idle_never().message_after(5);
     BOOST_TEST((needs() == std::array{false, false, false, true, false}));
-    BOOST_TEST(!fsm.end_needs_now(write, true));
+    BOOST_TEST(!fsm.end_needs_now(write, 1));
+    machine other;
+    BOOST_TEST(!other.live_until(30).fsm.end_needs_now(read, 1));
+    BOOST_TEST(other.fsm.begin_needs_now(read));
+    BOOST_TEST(other.live_until(never).write_idle_after(10).fsm.end_needs_now(write, 1));
+    BOOST_TEST(!other.fsm.end_needs_now(write, 0));
+    BOOST_TEST(other.write_idle_never().least_rate(1, 10).fsm.end_needs_now(write, 0));
 }
 
-BOOST_AUTO_TEST_CASE(what_was_set_can_be_asked) {
-    const deadline_fsm fsm({time_of(1), time_of(2), 3s, 4s, true});
-    BOOST_TEST((fsm.current().read == time_of(1)));
-    BOOST_TEST((fsm.current().write == time_of(2)));
-    BOOST_TEST((fsm.current().idle == 3s));
-    BOOST_TEST((fsm.current().message == 4s));
-    BOOST_TEST(fsm.current().try_late);
+BOOST_FIXTURE_TEST_CASE(what_was_set_can_be_asked, machine) {
+    set_reads(1).set_writes(2).live_until(3).idle_after(4).write_idle_after(5).least_rate(6, 7);
+    message_after(8).try_late();
+    const deadline_fsm other(fsm.limits());
+    const stream_limits& all = other.limits();
+    BOOST_TEST((all.read == time_of(1) && all.write == time_of(2) && all.lifetime == time_of(3)));
+    BOOST_TEST((all.idle.length == 4s && all.write_idle.length == 5s && all.rate.length == 7s));
+    BOOST_TEST((all.idle.least == 1 && all.write_idle.least == 1 && all.rate.least == 6));
+    BOOST_TEST((all.message == 8s && all.try_late));
     const deadline_fsm none({});
-    BOOST_TEST((none.current().read == deadline_fsm::never));
-    BOOST_TEST((none.current().write == deadline_fsm::never));
-    BOOST_TEST((none.current().idle == deadline_fsm::no_period));
-    BOOST_TEST(!none.current().message);
-    BOOST_TEST(!none.current().try_late);
+    const stream_limits& nothing = none.limits();
+    for (const auto t : {nothing.read, nothing.write, nothing.lifetime}) {
+        BOOST_TEST((t == deadline_fsm::never));
+    }
+    for (const auto& p : {nothing.idle, nothing.write_idle, nothing.rate}) {
+        BOOST_TEST((p.length == deadline_fsm::no_period));
+    }
+    BOOST_TEST((!nothing.message && !nothing.try_late));
 }
 
 // Misuse.

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
@@ -33,6 +34,7 @@ using namespace std::chrono_literals;
 using asio_wheel::error;
 using asio_wheel::detail::deadline_fsm;
 using asio_wheel::detail::direction;
+using asio_wheel::detail::stream_limits;
 using boost::system::error_code;
 using kind = deadline_fsm::action::kind;
 
@@ -55,12 +57,49 @@ struct operation {
     bool spared = false;           // Its grace has not ended.
 };
 
+// A period in which so many bytes have to be transferred. It counts the seconds one by one.
+struct period {
+    std::int64_t length = never;
+    std::size_t least = 1;
+    std::int64_t used = 0;             // How much of it has passed.
+    std::vector<std::size_t> bytes;    // What was transferred meanwhile.
+    std::optional<std::size_t> unsent; // What the peer had not taken when it began, if known.
+
+    [[nodiscard]] std::int64_t end(std::int64_t now) const {
+        return length == never ? never : now + length - used;
+    }
+    [[nodiscard]] std::size_t sum() const {
+        return std::accumulate(bytes.begin(), bytes.end(), std::size_t(0));
+    }
+    void restart() { *this = {length, least, 0, {}, {}}; }
+    void set(std::int64_t l, std::size_t n) {
+        if (length == never || sum() >= n) {
+            restart();
+        }
+        length = l;
+        least = n;
+    }
+    void transfer(std::size_t n) {
+        bytes.push_back(n);
+        if (sum() >= least) {
+            restart();
+        }
+    }
+    // At its end, the peer has not taken `n` bytes.
+    void look(std::size_t n) {
+        if (unsent ? sum() + *unsent >= n + least : n != 0) {
+            restart();
+            unsent = n;
+        }
+    }
+};
+
 // The model of the machine. It stores no conclusions except for the results of failed operations.
 struct observer {
+    std::int64_t now = 0;
     std::vector<operation> pending;
-    std::int64_t idle_period = never;
-    std::vector<std::int64_t> new_count; // When the idle period was restarted.
-    std::optional<std::size_t> unsent;   // If that was because of what the peer had not taken.
+    std::int64_t lifetime = never;
+    period idle, write_idle, rate;
 
     [[nodiscard]] bool any(direction what) const {
         return std::ranges::any_of(
@@ -72,35 +111,58 @@ struct observer {
     }
     [[nodiscard]] bool has_none(direction what) const { return !any(what) && !connecting(); }
 
-    [[nodiscard]] std::int64_t idle_end() const {
-        return idle_period == never ? never : std::ranges::max(new_count) + idle_period;
+    void second_passes() {
+        ++now;
+        idle.used += pending.empty() ? 0 : 1;
+        rate.used += pending.empty() ? 0 : 1;
+        write_idle.used += any(direction::write) ? 1 : 0;
+    }
+
+    // When what does that becomes late, if its own deadline is this.
+    [[nodiscard]] std::int64_t end_of(direction what, std::int64_t deadline) const {
+        return std::min({deadline, lifetime, idle.end(now), rate.end(now),
+                         what == direction::read ? never : write_idle.end(now)});
     }
     // When an operation becomes late. Never, if it has failed already, or has a grace.
     [[nodiscard]] std::int64_t end_of(const operation& o) const {
-        return o.why || o.spared ? never : std::min(o.deadline, idle_end());
+        return o.why || o.spared ? never : end_of(o.what, o.deadline);
     }
     [[nodiscard]] bool closing() const {
         return std::ranges::any_of(pending,
                                    [](const operation& o) { return o.closing || o.early; });
     }
-    // Whether nothing but the idle period is over.
-    [[nodiscard]] bool is_only_idle(std::int64_t t) const {
-        return first_end() <= t && std::ranges::none_of(pending, [t](const operation& o) {
-                   return !o.why && !o.spared && o.deadline <= t;
+    // Whether nothing but a period is over.
+    [[nodiscard]] bool is_only_idle() const {
+        return first_end() <= now && std::ranges::none_of(pending, [this](const operation& o) {
+                   return !o.why && !o.spared && std::min(o.deadline, lifetime) <= now;
                });
     }
-    void restart_idle(std::int64_t t) {
-        new_count.push_back(t);
-        unsent.reset();
-    }
-    // The idle period is over, and the peer has not taken `n` bytes. Whether it is counted anew.
-    bool looked(std::optional<std::size_t> n, std::int64_t t) {
-        if (!n || (unsent ? *n >= *unsent : *n == 0)) {
-            return false;
+    // An operation is to begin.
+    void begin(direction what) {
+        if (pending.empty()) {
+            idle.restart();
         }
-        new_count.push_back(t);
-        unsent = n;
-        return true;
+        if (pending.empty() && what == direction::connect) {
+            rate.restart();
+        }
+        if (what != direction::read && !any(direction::write)) {
+            write_idle.restart();
+        }
+    }
+    void transfer(direction what, std::size_t n) {
+        idle.transfer(n);
+        rate.transfer(n);
+        if (what != direction::read) {
+            write_idle.transfer(n);
+        }
+    }
+    // The peer has not taken `n` bytes.
+    void look(std::optional<std::size_t> n) {
+        for (period* const p : {&idle, &write_idle, &rate}) {
+            if (n && p->end(now) <= now) {
+                p->look(*n);
+            }
+        }
     }
     [[nodiscard]] std::int64_t first_end() const {
         return first_end_if([](const operation&) { return true; });
@@ -224,7 +286,7 @@ private:
             one_in(3) ? set_message() : set();
             break;
         case 1:
-            one_in(8) ? set_try_late() : set_idle();
+            one_in(8) ? set_try_late() : set_period();
             break;
         case 8:
             if (!graces_.empty() && one_in(2)) {
@@ -256,6 +318,9 @@ private:
     }
 
     void set() {
+        if (one_in(4)) {
+            return set_lifetime();
+        }
         const bool reads = one_in(2);
         const direction what = reads ? direction::read : direction::write;
         expect(seen_.has_none(what) == (reads ? fsm_.has_no_reads() : fsm_.has_no_writes()),
@@ -267,15 +332,36 @@ private:
             for (operation& o : seen_.pending) {
                 o.deadline = same_direction(o.what, what) ? t : o.deadline;
             }
-            return reads ? fsm_.set_reads(at(t)) : fsm_.set_writes(at(t));
+            return fsm_.set(reads ? &stream_limits::read : &stream_limits::write, at(t));
         });
     }
 
+    void set_lifetime() {
+        const std::int64_t t = one_in(2) ? never : now_ + some_time(40);
+        note("lives until " + std::to_string(t));
+        change([&] {
+            seen_.lifetime = t;
+            return fsm_.set(&stream_limits::lifetime, at(t));
+        });
+    }
+
+    void set_period() {
+        switch (below(4)) {
+        case 0:
+            return change_period("writes idle after ", seen_.write_idle, &stream_limits::write_idle,
+                                 1);
+        case 1:
+            return change_period("a rate in ", seen_.rate, &stream_limits::rate, 1 + below(80));
+        default:
+            return set_idle();
+        }
+    }
+
     void set_idle() {
-        const std::int64_t d = one_in(4) ? never : 1 + some_time(20);
-        if (one_in(3) && seen_.idle_period != never && d != never) {
+        if (one_in(3) && seen_.idle.length != never) {
+            const std::int64_t d = 1 + some_time(20);
             note("scaled to " + std::to_string(d));
-            seen_.idle_period = d;
+            seen_.idle.length = d;
             const bool had_wait = current() != nullptr;
             const auto answer = fsm_.scale_idle(d * 1s);
             had_wait ? carry_out(answer) : expect(answer, kind::none);
@@ -283,14 +369,18 @@ private:
             ++happened_["scaled"];
             return;
         }
-        note("idle after " + std::to_string(d));
+        change_period("idle after ", seen_.idle, &stream_limits::idle, 1);
+    }
+
+    void change_period(const char* what, period& p,
+                       asio_wheel::detail::progress_period stream_limits::* which,
+                       std::size_t least) {
+        const std::int64_t d = one_in(4) ? never : one_in(2) ? 10 : 1 + some_time(20);
+        note(what + std::to_string(d) + ", bytes: " + std::to_string(least));
         change([&] {
-            if (seen_.idle_period == never) {
-                seen_.restart_idle(now_);
-            }
-            seen_.idle_period = d;
-            return d == never ? fsm_.idle_after(deadline_fsm::no_period, no_time())
-                              : fsm_.idle_after(d * 1s, at(now_));
+            p.set(d, least);
+            return d == never ? fsm_.set(which, deadline_fsm::no_period, least, no_time())
+                              : fsm_.set(which, d * 1s, least, at(now_));
         });
     }
 
@@ -300,7 +390,7 @@ private:
         const observer before = seen_;
         const std::int64_t reads = reads_until_;
         const std::int64_t writes = writes_until_;
-        const auto options = fsm_.current();
+        const auto options = fsm_.limits();
         const deadline_fsm::action answer = f();
         carry_out(answer);
         note_past();
@@ -332,52 +422,59 @@ private:
         fsm_.try_late(try_late_);
     }
 
-    // Something was read or written.
-    void progress(direction what) {
-        seen_.restart_idle(now_);
+    // So much was read or written.
+    void progress(direction what, std::size_t bytes) {
+        const bool was_slow = seen_.rate.sum() != 0;
+        seen_.transfer(what, bytes);
+        happened_["rate_met"] +=
+            was_slow && seen_.rate.sum() == 0 && seen_.rate.length != never ? 1 : 0;
         if (what == direction::read && message_ != never && !seen_.any(direction::read)) {
             reads_until_ = now_ + std::exchange(message_, never);
             ++happened_["messages"];
         }
     }
 
+    [[nodiscard]] std::int64_t deadline_of(direction what) const {
+        return std::min(what == direction::read ? reads_until_ : writes_until_, seen_.lifetime);
+    }
+    // Whether operations that begin too late are tried.
+    [[nodiscard]] bool tries_late() const { return try_late_ && seen_.lifetime > now_; }
+
     // An operation that blocks. It takes no time here, because no wait could arrive meanwhile.
     void block(direction what) {
-        const std::int64_t deadline = what == direction::read ? reads_until_ : writes_until_;
+        const std::int64_t deadline = deadline_of(what);
         note("block " + std::to_string(static_cast<int>(what)));
         const auto until = fsm_.block(what, fsm_.begin_needs_now(what) ? at(now_) : no_time());
-        if (deadline <= now_ && !try_late_) {
+        if (deadline <= now_ && !tries_late()) {
             expect(!until, "it was not too late");
             seen_.close(now_, error::timed_out);
             ++happened_["blocked_too_late"];
             return;
         }
-        const std::int64_t idle_end = seen_.idle_period == never ? never
-                                      : !seen_.pending.empty()   ? seen_.idle_end()
-                                                                 : now_ + seen_.idle_period;
-        const std::int64_t end = std::min(deadline, idle_end);
+        seen_.begin(what);
+        const std::int64_t end = seen_.end_of(what, deadline);
         expect(until && *until == at(end), "it may block until another time");
-        if (seen_.pending.empty()) {
-            seen_.restart_idle(now_);
-        }
         if (end <= now_ && one_in(2)) {
             const auto unsent = some_bytes();
             const auto further = fsm_.block_on(what, at(end), unsent, at(now_));
-            if (deadline <= now_ || !seen_.looked(unsent, now_)) {
+            if (deadline > now_) {
+                seen_.look(unsent);
+            }
+            const std::int64_t later = seen_.end_of(what, deadline);
+            if (later <= now_) {
                 expect(!further, "it has not ended in time");
                 seen_.close(now_, error::timed_out);
                 ++happened_["blocked_too_long"];
                 return;
             }
-            expect(further && *further == at(std::min(deadline, seen_.idle_end())),
-                   "it may block until another time");
+            expect(further && *further == at(later), "it may block until another time");
         }
-        const bool any = one_in(2);
-        note(any ? "with progress" : "without progress");
-        const bool needs_now = fsm_.end_needs_now(what, any);
-        fsm_.block_ended(what, any, needs_now ? at(now_) : no_time());
-        if (any) {
-            progress(what);
+        const std::size_t bytes = some_progress();
+        note("with progress " + std::to_string(bytes));
+        const bool needs_now = fsm_.end_needs_now(what, bytes);
+        fsm_.block_ended(what, bytes, needs_now ? at(now_) : no_time());
+        if (bytes != 0) {
+            progress(what, bytes);
         }
         ++happened_["blocked"];
     }
@@ -423,27 +520,29 @@ private:
     std::uint64_t& grace_of(direction what) { return last_grace_[what == direction::read ? 0 : 1]; }
 
     void begin(direction what) {
-        const std::int64_t deadline = what == direction::read ? reads_until_ : writes_until_;
+        const std::int64_t deadline = deadline_of(what);
         note("begin " + std::to_string(static_cast<int>(what)));
         const bool needs_now = fsm_.begin_needs_now(what);
-        expect(needs_now == (deadline != never || seen_.idle_period != never), "is time needed?");
+        const bool has_period = seen_.idle.length != never || seen_.write_idle.length != never ||
+                                seen_.rate.length != never;
+        expect(needs_now == (deadline != never || has_period), "is time needed?");
         const bool empty = what != direction::connect && one_in(8);
         const auto answer = fsm_.begin(what, needs_now ? at(now_) : no_time(), empty);
         const bool first = !seen_.any(what);
-        if (deadline <= now_ && (!try_late_ || (first && empty))) {
+        if (deadline <= now_ && (!tries_late() || (first && empty))) {
             expect(answer, kind::close);
             seen_.close(now_, error::timed_out);
             ++happened_["too_late"];
             return;
         }
         const bool has_grace = deadline <= now_ && first;
-        if (seen_.pending.empty()) {
-            seen_.restart_idle(now_);
-        }
+        happened_["rate_resumed"] += seen_.pending.empty() && seen_.rate.used != 0 ? 1 : 0;
+        seen_.begin(what);
         const error_code fate = seen_.fate_of(what);
         happened_["joined"] += fate ? 1 : 0;
         const bool spared = has_grace || seen_.spares(what);
-        seen_.pending.push_back({what, deadline, fate, false, seen_.closing(), spared});
+        const std::int64_t own = what == direction::read ? reads_until_ : writes_until_;
+        seen_.pending.push_back({what, own, fate, false, seen_.closing(), spared});
         ++happened_["begun"];
         if (has_grace) {
             expect(answer, kind::grace);
@@ -458,6 +557,7 @@ private:
             graces_.push_back({what, fsm_.grace()});
             return;
         }
+        note_past(); // What a rate has left may be nothing.
         const bool had_wait = current() != nullptr;
         carry_out(answer);
         if (!had_wait && answer.what == kind::arm && one_in(10)) {
@@ -471,15 +571,15 @@ private:
 
     void end(std::size_t i) {
         const operation o = seen_.pending[i];
-        const bool any = one_in(2);
-        note("end " + std::to_string(static_cast<int>(o.what)) + (any ? " with progress" : ""));
+        const std::size_t bytes = some_progress();
+        note("end " + std::to_string(static_cast<int>(o.what)) + " with " + std::to_string(bytes));
         seen_.pending.erase(seen_.pending.begin() + static_cast<std::ptrdiff_t>(i));
-        const bool needs_now = fsm_.end_needs_now(o.what, any);
-        if (any) {
-            progress(o.what);
+        const bool needs_now = fsm_.end_needs_now(o.what, bytes);
+        if (bytes != 0) {
+            progress(o.what, bytes);
         }
-        expect(!needs_now || any, "is time needed?");
-        const auto ending = fsm_.end(o.what, any, needs_now ? at(now_) : no_time());
+        expect(!needs_now || bytes != 0 || seen_.rate.length != never, "is time needed?");
+        const auto ending = fsm_.end(o.what, bytes, needs_now ? at(now_) : no_time());
         expect(ending.why == o.why, "it is told why");
         const bool lingers = current() != nullptr && seen_.first_end() == never;
         expect(ending.lingers == lingers, "does the wait linger?");
@@ -518,6 +618,7 @@ private:
         }
         for (; d != 0; --d) {
             ++now_;
+            seen_.second_passes();
             arrive();
         }
     }
@@ -547,7 +648,11 @@ private:
     void arrive(const wait& w) {
         note("turn " + std::to_string(w.turn) + " ends");
         const std::int64_t first = seen_.first_end();
-        const bool is_idle = first == seen_.idle_end();
+        const std::string_view why = first == seen_.lifetime               ? "lived_out"
+                                     : first == seen_.idle.end(now_)       ? "idle"
+                                     : first == seen_.write_idle.end(now_) ? "writes_idle"
+                                     : first == seen_.rate.end(now_)       ? "slow"
+                                                                           : "timed_out";
         auto answer = fsm_.wait_ended(w.turn, at(now_));
         if (first <= now_) {
             // A stream with punctual waits is closed exactly at the deadline.
@@ -558,7 +663,7 @@ private:
             }
             expect(answer, kind::close);
             expect(seen_.close(now_, error::timed_out) != 0, "it is early");
-            ++(is_idle ? happened_["idle"] : happened_["timed_out"]);
+            ++happened_[why];
             return;
         }
         happened_["rearmed"] += first != never ? 1 : 0;
@@ -573,19 +678,21 @@ private:
     }
 
     [[nodiscard]] std::optional<std::size_t> some_bytes() {
-        return one_in(3) ? std::nullopt : std::optional(below(5));
+        return one_in(3) ? std::nullopt : std::optional(below(one_in(2) ? 5 : 200));
     }
+    [[nodiscard]] std::size_t some_progress() { return one_in(2) ? 0 : 1 + below(40); }
 
-    // If nothing but the idle period is over, the peer is asked. Whether it has taken bytes.
+    // If nothing but a period is over, the peer is asked. Whether it has taken bytes.
     bool is_taken(deadline_fsm::action& answer) {
-        if (!seen_.is_only_idle(now_)) {
+        if (!seen_.is_only_idle()) {
             return false;
         }
         expect(answer, kind::ask);
         const auto unsent = some_bytes();
         note("asked: " + (unsent ? std::to_string(*unsent) : "unknown"));
         answer = fsm_.asked(unsent, at(now_));
-        if (!seen_.looked(unsent, now_)) {
+        seen_.look(unsent);
+        if (seen_.first_end() <= now_) {
             return false;
         }
         carry_out(answer);
@@ -677,7 +784,7 @@ void run_episodes(bool on_time) {
     for (int i = 0; i < 5'000; ++i) {
         episode(random(), on_time, c).run(100);
     }
-    BOOST_TEST(c.size() == 27U);
+    BOOST_TEST(c.size() == 32U);
     for (const auto& [event, times] : c) {
         BOOST_TEST(times > 200, event);
     }

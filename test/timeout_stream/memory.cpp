@@ -212,6 +212,8 @@ BOOST_AUTO_TEST_CASE(a_deadline_without_memory_for_its_wait_is_not_set) {
         };
         BOOST_TEST(thrown_by([&] { stream.read_expires_after(10s); }));
         BOOST_TEST(thrown_by([&] { stream.idle_after(10s); }));
+        BOOST_TEST(thrown_by([&] { stream.least_rate(1, 10s); }));
+        BOOST_TEST(thrown_by([&] { stream.lifetime(10s); }));
         world.pass(1h);
         BOOST_TEST(wire->closed == 0);
         stream.idle_after(10s);

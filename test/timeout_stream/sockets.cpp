@@ -458,6 +458,29 @@ BOOST_FIXTURE_TEST_CASE(a_stream_of_another_executor_can_be_taken_over_with_its_
     BOOST_TEST(result == late);
 }
 
+BOOST_FIXTURE_TEST_CASE(all_that_limits_a_stream_is_taken_over, connected) {
+    const auto limit = [&](int which) {
+        which == 0   ? static_cast<void>(stream.lifetime(10s))
+        : which == 1 ? stream.least_rate(5, 10s)
+        : which == 2 ? stream.write_idle_after(10s)
+                     : stream.idle_after(10s);
+    };
+    for (int which = 0; which < 4; ++which) {
+        stream = timeout_stream<paired::socket>(ctx);
+        peer = paired::socket(ctx);
+        connect_pair(stream.socket(), peer);
+        limit(which);
+        auto other = asio::use_awaitable.as_default_on(std::move(stream));
+        const std::vector<char> much(10'000'000); // It is not written while the peer does not read.
+        error_code result;
+        asio::async_write(other, asio::buffer(much),
+                          [&](error_code ec, std::size_t) { result = ec; });
+        poll();
+        pass(10s);
+        BOOST_TEST(result == late, which);
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(released_sockets_work_on, connected) {
     stream.expires_after(1s);
     error_code result;

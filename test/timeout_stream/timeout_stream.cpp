@@ -459,6 +459,37 @@ BOOST_FIXTURE_TEST_CASE(a_chain_of_operations_finds_its_wait_there, streaming) {
     BOOST_TEST(wheel.pending() == 0U); // The handler of the last one has not started another.
 }
 
+// What is said here of a read's deadline holds for each limit that is set while something is
+// pending: all of them have one mechanism.
+BOOST_FIXTURE_TEST_CASE(a_pending_deadline_that_moves_later_leaves_its_wait_alone, streaming) {
+    s->read_expires_after(30s);
+    read();
+    const auto before = wheel.stats();
+    for (int i = 0; i < 1000; ++i) {
+        pass(20ms); // 20 s in all
+        s->read_expires_after(30s);
+    }
+    BOOST_TEST(wheel.stats().scheduled == before.scheduled);
+    BOOST_TEST(wheel.stats().postponed == before.postponed);
+    BOOST_TEST(log_after(30s - 1ns) == "");
+    BOOST_TEST(wheel.stats().scheduled - before.scheduled == 1U); // After the first 30 s.
+    BOOST_TEST(log_after(1ns) == "read late");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_pending_deadline_that_moves_earlier_moves_its_wait, streaming) {
+    s->read_expires_after(30s);
+    read();
+    const auto before = wheel.stats();
+    for (int i = 0; i < 10; ++i) {
+        s->read_expires_after(20s - i * 1s);
+    }
+    BOOST_TEST(wheel.stats().scheduled == before.scheduled);
+    BOOST_TEST(wheel.stats().postponed - before.postponed == 10U);
+    BOOST_TEST(log_after(11s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "read late");
+    BOOST_TEST(wheel.stats().cancelled == before.cancelled); // No handler was called for a move.
+}
+
 BOOST_FIXTURE_TEST_CASE(a_wait_is_handed_on_between_reads_and_writes, streaming) {
     const auto before = wheel.stats();
     for (int i = 0; i < 10; ++i) {

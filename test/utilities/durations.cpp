@@ -177,6 +177,9 @@ BOOST_AUTO_TEST_CASE(a_streams_deadline_that_is_not_a_number_is_refused) {
     BOOST_TEST(message_of([&] { stream.message_expires_after(no_number); }) == refusal);
     BOOST_TEST(message_of([&] { stream.idle_after(no_number); }) ==
                "asio_wheel: the idle period of a timeout_stream is not a number (NaN)");
+    BOOST_CHECK_THROW(stream.write_idle_after(no_number), std::invalid_argument);
+    BOOST_CHECK_THROW(stream.least_rate(1, no_number), std::invalid_argument);
+    BOOST_CHECK_THROW(stream.lifetime(no_number), std::invalid_argument);
 }
 
 // Pauses are integers, and other types do not convert to them.
@@ -209,6 +212,9 @@ BOOST_FIXTURE_TEST_CASE(infinite_times_never_come, scheduling) {
     asio_wheel::timeout_stream<asio::ip::tcp::socket> stream(ctx);
     stream.expires_after(infinite);
     stream.idle_after(infinite);
+    stream.write_idle_after(infinite);
+    stream.least_rate(1, infinite);
+    stream.lifetime(infinite, 0.5);
     BOOST_TEST(log_now() == "once");
     BOOST_TEST(log_after(24h * 365 * 100) == "century century");
     BOOST_TEST(tasks.stop().size() == 1U);

@@ -161,7 +161,8 @@ void connect_within(const blocking_time<Deadlines>& time, Layer& layer, const En
 }
 
 /// Performs a synchronous operation of a stream. `at_once(ec)` does without a deadline what
-/// `within(time, layer, ec)` does with one. Both return whether there was progress.
+/// `within(time, layer, ec)` does with one. Both return how many bytes were transferred; a connect
+/// counts as one.
 template <class Impl, class AtOnce, class Within>
 void block(Impl& impl, direction what, AtOnce at_once, Within within,
            boost::system::error_code& ec) {
@@ -172,12 +173,12 @@ void block(Impl& impl, direction what, AtOnce at_once, Within within,
         impl.close();
         return;
     }
-    bool progress = false;
+    std::size_t bytes = 0;
     if (*end == Impl::deadlines_type::never) {
-        progress = at_once(ec);
+        bytes = at_once(ec);
     } else if constexpr (system_layer<decltype(impl.layer)>) {
         do {
-            progress = within(blocking_time(impl.deadlines, *end), impl.layer, ec);
+            bytes = within(blocking_time(impl.deadlines, *end), impl.layer, ec);
             if (ec == error::timed_out) {
                 // A connect has nothing to take.
                 const auto unsent = what == direction::connect
@@ -192,7 +193,7 @@ void block(Impl& impl, direction what, AtOnce at_once, Within within,
     } else {
         ec = make_error_code(boost::system::errc::operation_not_supported);
     }
-    impl.deadlines.block_ended(what, progress);
+    impl.deadlines.block_ended(what, bytes);
 }
 
 /// read_some() or write_some(), which is `transfer(ec)`. `empty`: it will read or write nothing.
@@ -202,7 +203,7 @@ std::size_t block_transfer(Impl& impl, direction what, bool empty, Transfer tran
     std::size_t n = 0;
     const auto at_once = [&](boost::system::error_code& result) {
         n = transfer(result);
-        return n != 0;
+        return n;
     };
     const auto within = [&](const auto& time, auto& layer, boost::system::error_code& result) {
         if (empty || !layer.is_open() || layer.non_blocking()) {
@@ -211,7 +212,7 @@ std::size_t block_transfer(Impl& impl, direction what, bool empty, Transfer tran
         n = transfer_within(time, layer, impl.deadlines.any_pending(),
                             what == direction::read ? readiness::reading : readiness::writing,
                             transfer, result);
-        return n != 0;
+        return n;
     };
     block(impl, what, at_once, within, ec);
     return n;

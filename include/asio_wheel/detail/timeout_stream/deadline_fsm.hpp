@@ -8,7 +8,7 @@
 // stream_deadlines.
 //
 // A stream has two directions: reads are one, writes and connects are the other. A direction has
-// one deadline for all of its operations, and one of three phases.
+// one deadline for all of its operations, and one of three phases. Both have the same lifetime.
 //
 //   phase     meaning                                        its deadline
 //   unused    no operation is pending                        is not watched
@@ -37,32 +37,35 @@
 //   end()                           -             lingers if nothing is left to watch
 //   settle()                        none          nothing to watch: withdraw, no wait. Else none.
 //   wait_ended(), its turn          -             a deadline has passed: close, no wait.
-//                                                 Only the idle period is over: ask, no wait.
+//                                                 Only a period is over: ask, no wait.
 //                                                 Else the earliest is e: arm(e). Else no wait.
 //   asked(), bytes were taken       arm(e)        e < t: move(e). Else none.
 //   asked(), else                   close         close; the wait goes on
 //   wait_failed(), its turn         -             something to watch: close, no wait. Else no wait.
 //   wait_refused()                  not allowed   the same
 //   these, a past turn              none          none; the wait goes on
-//   grace_ended(), its grace        close. With a later deadline: ask, or as with set_reads()
+//   grace_ended(), its grace        close. With a later deadline: ask, or as with set()
 //   the same, a past grace          none          none; the wait goes on
 //   block(), its deadline passed    close         close; the wait goes on
-//   set_reads(), set_writes() and idle_after(): nothing to watch, or the earliest is e
-//                                   none, arm(e)  e < t: move(e). Else none.
+//   set(), the earliest is e        arm(e)        e < t: move(e). Else none.
+//   set(), nothing to watch         none          none
 //   take_back_setting()             not allowed   no wait
 //   scale_idle(), the earliest is e none          e < t: move(e). Else none.
 //
 // A past turn is that of a wait which was withdrawn when it was on its way already.
 //
-// A grace is for operations that begin after their deadline, if such operations are tried. It ends
-// when what was ready at once has completed. Then the deadline counts. Meanwhile nothing watches
-// the deadline of the direction, and no idle period. A grace has a number, too. It is past when no
-// operation of its direction is pending any more.
+// A grace is for operations that begin after the deadline of their direction, but within the
+// lifetime, if such operations are tried. It ends when what was ready at once has completed. Then
+// the deadline counts. Meanwhile nothing watches the direction. A grace has a number, too. It is
+// past when no operation of its direction is pending any more.
+//
+// Periods. In each of them, the stream has to make progress: there is one for both directions, one
+// for writes, and one for the least rate. Each counts bytes of its own: see progress_period.
 //
 // The peer. A write is done when the system has taken the bytes, long before the peer has; and the
-// system lets a stream write again only when a good part of its buffer is empty. So if an idle
-// period is over, the next layer is asked how many bytes the peer has not taken yet: asked(). If
-// there are fewer than the last time, or any at the first time, the period begins anew.
+// system lets a stream write again only when a good part of its buffer is empty. So if a period is
+// over, the next layer is asked how many bytes the peer has not taken yet: asked(). If there are
+// fewer than the last time, or any at the first time, the period begins anew.
 //
 // Operations that block their thread are not counted. Until one of them ends, nothing else happens
 // to the stream. So block() only says until when it may take, and no wait is needed.
@@ -79,9 +82,10 @@
 //     a stream is closed ends at once, so its deadline needs no wait.
 //  3. A deadline is that of each operation of its direction that is pending. When it is set, it
 //     changes for all of them. A message's deadline begins between two reads.
-//  4. The idle period is a deadline, too, of each direction that is pending. It is counted from
-//     when something was last read, written or taken, but not from before both directions were
-//     unused, and not from before there was a period at all.
+//  4. The end of a period is a deadline, too, of each direction that it concerns. The period is
+//     counted from when enough was last read, written or taken, but not from before there was a
+//     period at all. Time in which all that it concerns is unused does not count: after it, a
+//     period of a single byte begins anew, and that of a rate goes on.
 //  5. Nothing fails before its deadline.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINE_FSM_HPP
@@ -89,12 +93,12 @@
 
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/direction.hpp>
+#include <asio_wheel/detail/timeout_stream/limits.hpp>
 #include <asio_wheel/error.hpp>
 
 #include <boost/assert.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -110,8 +114,8 @@ public:
     using time_point = clock::time_point;
     using duration = clock::duration;
 
-    static constexpr time_point never = (time_point::max)();
-    static constexpr duration no_period = (duration::max)();
+    static constexpr time_point never = progress_period::never;
+    static constexpr duration no_period = progress_period::none;
 
     using phase = direction_phase;
 
@@ -138,17 +142,9 @@ public:
         bool last;                     ///< No other operation is pending.
     };
 
-    explicit deadline_fsm(const stream_options& t) noexcept
-        : message_(t.message), idle_{.period = t.idle, .since = {}, .unsent = {}},
-          try_late_(t.try_late) {
-        directions_.reads.deadline = t.read;
-        directions_.writes.deadline = t.write;
-    }
+    explicit deadline_fsm(const stream_limits& l) noexcept : limits_(l) {}
 
-    [[nodiscard]] stream_options current() const noexcept {
-        return {directions_.reads.deadline, directions_.writes.deadline, idle_.period, message_,
-                try_late_};
-    }
+    [[nodiscard]] const stream_limits& limits() const noexcept { return limits_; }
 
     /// Whether neither a read nor a connect is pending, and neither a write nor a connect.
     [[nodiscard]] bool has_no_reads() const noexcept {
@@ -158,52 +154,49 @@ public:
         return directions_.writes.count + directions_.connects == 0;
     }
 
-    /// Also for what is pending. arm: if the wait cannot be started, take_back_setting() has to
-    /// follow. The same holds for idle_after().
-    [[nodiscard]] action set_reads(time_point t) noexcept {
-        directions_.reads.deadline = t;
+    /// Whether set() may ask for a wait.
+    [[nodiscard]] bool set_may_arm() const noexcept {
+        return !armed_ && (directions_.reads.is_watched() || directions_.writes.is_watched());
+    }
+
+    /// Sets a deadline, also for what is pending. arm: if the wait cannot be started,
+    /// take_back_setting() has to follow. The same holds for a period.
+    [[nodiscard]] action set(time_point stream_limits::* which, time_point t) noexcept {
+        limits_.*which = t;
         return watch();
     }
-    [[nodiscard]] action set_writes(time_point t) noexcept {
-        directions_.writes.deadline = t;
+
+    /// Sets a period, in which `least` bytes have to be transferred. What takes the place of
+    /// another one is counted from the same time. Without a period, `now` does not matter.
+    [[nodiscard]] action set(progress_period stream_limits::* which, duration d, std::size_t least,
+                             time_point now) noexcept {
+        (limits_.*which).set(d, least, now);
         return watch();
     }
 
     /// The deadline of reads will be `d` after the next byte that is read. Without a value, it
     /// stays as it is.
-    void message_after(std::optional<duration> d) noexcept { message_ = d; }
+    void message_after(std::optional<duration> d) noexcept { limits_.message = d; }
 
     /// Whether operations that begin after their deadline are tried. From the next one on.
-    void try_late(bool on) noexcept { try_late_ = on; }
+    void try_late(bool on) noexcept { limits_.try_late = on; }
 
-    /// Also for what is pending. A period that takes the place of another one is counted from the
-    /// same time. Without a period, `now` does not matter.
-    [[nodiscard]] action idle_after(duration d, time_point now) noexcept {
-        if (idle_.period == no_period) {
-            idle_.restart(now);
-        }
-        idle_.period = d;
-        return watch();
-    }
-
-    /// The wait that one of these asked for could not be started. `before` is what was set before.
-    void take_back_setting(const stream_options& before) noexcept {
+    /// The wait that set() asked for could not be started. `before` is what was set before.
+    void take_back_setting(const stream_limits& before) noexcept {
         disarm();
-        directions_.reads.deadline = before.read;
-        directions_.writes.deadline = before.write;
-        idle_.period = before.idle;
+        limits_ = before;
     }
 
     /// Changes the idle period, if there is one, by somebody who cannot start a wait. What has none
     /// needs none: rule 2.
     [[nodiscard]] action scale_idle(duration d) noexcept {
-        idle_.period = idle_.period == no_period ? no_period : d;
+        limits_.idle.length = limits_.idle.length == no_period ? no_period : d;
         return armed_ ? watch() : action{};
     }
 
     /// False if begin() does not look at its `now`: then the caller need not read the clock.
     [[nodiscard]] bool begin_needs_now(direction what) const noexcept {
-        return idle_.period != no_period || directions_.part_of(what).deadline != never;
+        return limits_.has_period() || limits_.deadline_of(what) != never;
     }
 
     /// An operation is to begin. `empty`: it will read or write nothing.
@@ -213,16 +206,14 @@ public:
     /// begun. grace: the same, with take_back_grace().
     [[nodiscard]] action begin(direction what, time_point now, bool empty) noexcept {
         direction_state& d = directions_.part_of(what);
-        const bool late = has_passed(d.deadline, now);
+        const bool late = has_passed(limits_.deadline_of(what), now);
         // If others of its direction are pending, their wait or grace ends soon.
-        const bool grace = late && try_late_ && d.in() == phase::unused;
-        if (late && (!try_late_ || (grace && empty))) {
+        const bool grace = late && limits_.tries_late(now) && d.in() == phase::unused;
+        if (late && (!limits_.tries_late(now) || (grace && empty))) {
             expire(now);
             return {action::kind::close};
         }
-        if (directions_.are_unused()) {
-            idle_.restart(now);
-        }
+        resume_periods(what, now);
         directions_.join(what);
         if (grace) {
             d.grace = ++grace_;
@@ -245,36 +236,34 @@ public:
     }
 
     /// False if end() does not look at its `now`.
-    [[nodiscard]] bool end_needs_now(direction what, bool progress) const noexcept {
-        return progress && (idle_.period != no_period || (what == direction::read && message_));
+    [[nodiscard]] bool end_needs_now(direction what, std::size_t bytes) const noexcept {
+        return limits_.rate.length != no_period ||
+               (bytes != 0 &&
+                (limits_.has_period() || (what == direction::read && limits_.message)));
     }
 
-    /// An operation has ended. `progress`: something was read or written, or the stream is
-    /// connected.
-    [[nodiscard]] ending end(direction what, bool progress, time_point now) noexcept {
+    /// An operation has ended, and has read or written so many bytes. (A connect counts as one.)
+    [[nodiscard]] ending end(direction what, std::size_t bytes, time_point now) noexcept {
         const boost::system::error_code why = directions_.part_of(what).why;
         directions_.leave(what);
-        note_progress(what, progress, now);
+        note_end(what, bytes, now);
         return {why, lingers(), directions_.are_unused()};
     }
 
     /// An operation is to block its thread. Until when it may: `never` if nothing limits it. If it
     /// may not begin, nothing is returned: then close the stream.
     [[nodiscard]] std::optional<time_point> block(direction what, time_point now) noexcept {
-        const time_point deadline = directions_.part_of(what).deadline;
-        if (has_passed(deadline, now) && !try_late_) {
+        if (has_passed(limits_.deadline_of(what), now) && !limits_.tries_late(now)) {
             expire(now);
             return std::nullopt;
         }
-        if (directions_.are_unused()) {
-            idle_.restart(now);
-        }
-        return (std::min)(deadline, idle_.end());
+        resume_periods(what, now);
+        return limits_.end_of(what);
     }
 
     /// It has ended.
-    void block_ended(direction what, bool progress, time_point now) noexcept {
-        note_progress(what, progress, now);
+    void block_ended(direction what, std::size_t bytes, time_point now) noexcept {
+        note_end(what, bytes, now);
     }
 
     /// It has not ended by `until`, and the next layer was asked as for asked(). Until when it may
@@ -283,9 +272,11 @@ public:
     [[nodiscard]] std::optional<time_point> block_on(direction what, time_point until,
                                                      std::optional<std::size_t> unsent,
                                                      time_point now) noexcept {
-        const time_point deadline = directions_.part_of(what).deadline;
-        if (now >= until && !has_passed(deadline, now) && idle_.restart_if_taken(unsent, now)) {
-            return (std::min)(deadline, idle_.end());
+        if (now >= until && !has_passed(limits_.deadline_of(what), now)) {
+            limits_.look(unsent, now);
+            if (!has_passed(limits_.end_of(what), now)) {
+                return limits_.end_of(what);
+            }
         }
         expire(now);
         return std::nullopt;
@@ -312,10 +303,8 @@ public:
     /// The next layer has `unsent` bytes that the peer has not taken. It has no value if the layer
     /// does not know.
     [[nodiscard]] action asked(std::optional<std::size_t> unsent, time_point now) noexcept {
-        if (!idle_.restart_if_taken(unsent, now) && expire(now)) {
-            return {action::kind::close};
-        }
-        return watch();
+        limits_.look(unsent, now);
+        return expire(now) ? action{action::kind::close} : watch();
     }
 
     /// The wait of a turn was ended for another reason than its time.
@@ -359,23 +348,34 @@ public:
     [[nodiscard]] std::uint64_t grace() const noexcept { return grace_; }
 
 private:
-    [[nodiscard]] static bool has_passed(time_point deadline, time_point now) noexcept {
-        return deadline != never && deadline <= now;
-    }
-
-    // Something was read or written, or the stream is connected, if `progress`.
-    void note_progress(direction what, bool progress, time_point now) noexcept {
-        if (!progress) {
-            return;
+    // An operation is to begin. With a connect, a rate begins anew, too.
+    void resume_periods(direction what, time_point now) noexcept {
+        if (directions_.are_unused()) {
+            limits_.idle.restart(now);
+            what == direction::connect ? limits_.rate.restart(now) : limits_.rate.resume(now);
         }
-        idle_.restart(now);
-        if (what == direction::read && message_ && directions_.reads.count == 0) {
-            directions_.reads.deadline = add_saturating(now, *message_);
-            message_.reset();
+        if (what != direction::read && directions_.writes.count == 0) {
+            limits_.write_idle.restart(now);
         }
     }
 
-    [[nodiscard]] time_point earliest() const noexcept { return directions_.earliest(idle_.end()); }
+    // An operation has ended.
+    void note_end(direction what, std::size_t bytes, time_point now) noexcept {
+        if (bytes != 0) {
+            limits_.transferred(what, bytes, now);
+            if (what == direction::read && limits_.message && directions_.reads.count == 0) {
+                limits_.read = add_saturating(now, *limits_.message);
+                limits_.message.reset();
+            }
+        }
+        if (directions_.are_unused()) {
+            limits_.rate.pause(now);
+        }
+    }
+
+    [[nodiscard]] time_point earliest() const noexcept {
+        return directions_.earliest([this](direction what) { return limits_.end_of(what); });
+    }
 
     // The wait has nothing to watch.
     [[nodiscard]] bool lingers() const noexcept { return armed_ && earliest() == never; }
@@ -414,9 +414,10 @@ private:
         armed_ = false;
     }
 
-    // A wait or a grace has ended. If nothing but the idle period is over, the peer is asked.
+    // A wait or a grace has ended. If nothing but a period is over, the peer is asked.
     [[nodiscard]] action judge(time_point now) noexcept {
-        if (has_passed(earliest(), now) && !has_passed(directions_.earliest(never), now)) {
+        const auto deadline = [this](direction what) { return limits_.deadline_of(what); };
+        if (has_passed(earliest(), now) && !has_passed(directions_.earliest(deadline), now)) {
             return {action::kind::ask};
         }
         return expire(now) ? action{action::kind::close} : watch();
@@ -424,19 +425,19 @@ private:
 
     // What is pending fails if its deadline has passed. False if there is nothing.
     bool expire(time_point now) noexcept {
-        return directions_.fail(error::timed_out, idle_.end(),
-                                [now](time_point expiry) { return expiry <= now; });
+        return directions_.fail(error::timed_out, [this, now](direction what) {
+            return has_passed(limits_.end_of(what), now);
+        });
     }
 
     // What is pending fails if it has a deadline. False if there is nothing.
     bool fail(const boost::system::error_code& why) noexcept {
-        return directions_.fail(why, idle_.end(), [](time_point) { return true; });
+        return directions_.fail(why,
+                                [this](direction what) { return limits_.end_of(what) != never; });
     }
 
     stream_directions directions_;
-    std::optional<duration> message_; // The deadline of the next message, from its first byte.
-    idle_state idle_;
-    bool try_late_;           // An operation that begins too late gets a grace.
+    stream_limits limits_;
     bool armed_ = false;      // There is a wait.
     time_point wait_end_;     // When it ends, or the last one was to end.
     std::uint64_t turn_ = 0;  // The number of that.

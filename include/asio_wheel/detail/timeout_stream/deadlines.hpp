@@ -32,6 +32,7 @@
 #include <asio_wheel/detail/threads/optional_mutex.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
+#include <asio_wheel/detail/timeout_stream/limits.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/wait_kind.hpp>
 #include <asio_wheel/wheel_service.hpp>
@@ -69,16 +70,15 @@ public:
 
     /// What to do when deadlines were set.
     struct setting {
-        bool needs_wait = false;          ///< Call wait(). If that throws, call take_back().
-        stream_options before;            ///< What was set before, with the scale,
-        duration idle_before = no_period; ///< and the idle period without it.
+        bool needs_wait = false;             ///< Call wait(). If that throws, call take_back().
+        std::optional<stream_limits> before; ///< What was set before, if it may need a wait.
     };
 
-    stream_deadlines(const Executor& ex, const stream_options& t)
+    stream_deadlines(const Executor& ex, const stream_limits& l)
         : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex),
-          idle_(*this, t.idle), fsm_(t) {
-        if (t.idle != no_period) {
-            static_cast<void>(idle_after(t.idle)); // Nothing is pending.
+          idle_(*this, l.idle.length), fsm_(l) {
+        if (l.idle.length != no_period) {
+            static_cast<void>(idle_after(l.idle.length)); // Nothing is pending.
         }
     }
 
@@ -86,11 +86,10 @@ public:
     stream_deadlines& operator=(const stream_deadlines&) = delete;
     ~stream_deadlines() = default; ///< Aborts the wait.
 
-    [[nodiscard]] stream_options current() const {
+    /// What is set, without the scale.
+    [[nodiscard]] stream_limits limits() const {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        stream_options options = fsm_.current();
-        options.idle = idle_.period;
-        return options;
+        return unscaled();
     }
 
     [[nodiscard]] time_point now() const { return wheel_.now(); }
@@ -111,17 +110,20 @@ public:
             }
             // What this is for is not pending. But if the stream was closed, what else is pending
             // has lost its wait, and gets another one.
-            const auto answer = reads ? fsm.set_reads(t) : deadline_fsm::action{};
-            return writes ? fsm.set_writes(t) : answer;
+            const auto answer = reads ? fsm.set(&stream_limits::read, t) : deadline_fsm::action{};
+            return writes ? fsm.set(&stream_limits::write, t) : answer;
         });
     }
 
     /// Also for what is pending.
-    [[nodiscard]] setting read_expires(time_point t) {
-        return set([t](deadline_fsm& fsm) { return fsm.set_reads(t); });
+    [[nodiscard]] setting expires(time_point stream_limits::* which, time_point t) {
+        return set([=](deadline_fsm& fsm) { return fsm.set(which, t); });
     }
-    [[nodiscard]] setting write_expires(time_point t) {
-        return set([t](deadline_fsm& fsm) { return fsm.set_writes(t); });
+
+    /// The same for a period, in which `least` bytes have to be transferred.
+    [[nodiscard]] setting period(progress_period stream_limits::* which, duration d,
+                                 std::size_t least) {
+        return set([=, this](deadline_fsm& fsm) { return fsm.set(which, d, least, now()); });
     }
 
     /// Reads have to be done `d` after the next byte that is read. Without a value, this is over.
@@ -142,15 +144,16 @@ public:
         }
         return set([this, d](deadline_fsm& fsm) {
             idle_.period = d;
-            return fsm.idle_after(idle_.scaled(), wheel_.now());
+            return fsm.set(&stream_limits::idle, idle_.scaled(), 1, now());
         });
     }
 
     /// The wait that a setting needs could not be started.
     void take_back(const setting& s) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        idle_.period = s.idle_before;
-        fsm_.take_back_setting(s.before);
+        idle_.period = s.before->idle.length;
+        fsm_.take_back_setting(*s.before);
+        static_cast<void>(fsm_.scale_idle(idle_.scaled())); // It may be another scale by now.
     }
 
     /// An operation is to begin. `arm`: it begins after wait(). `grace`: after its grace was
@@ -201,7 +204,7 @@ public:
         return carry_out(fsm_.grace_ended(what, grace, wheel_.now()));
     }
 
-    /// An idle period is over, and the next layer has this many bytes that the peer has not taken.
+    /// A period is over, and the next layer has this many bytes that the peer has not taken.
     [[nodiscard]] next asked(std::optional<std::size_t> unsent) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         return carry_out(fsm_.asked(unsent, wheel_.now()));
@@ -213,15 +216,15 @@ public:
         return fsm_.wait_refused(why).what == next::close;
     }
 
-    /// `progress`: something was read, or written, or the stream is connected.
-    [[nodiscard]] ending end(direction what, bool progress) noexcept {
+    /// An operation has ended, and has read or written so many bytes. (A connect counts as one.)
+    [[nodiscard]] ending end(direction what, std::size_t bytes) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         core_type& core = core_access::of(wheel_);
-        if (progress && core.anchor().time.wants_touches()) {
+        if (bytes != 0 && core.anchor().time.wants_touches()) {
             core.touched(core_access::state_of(timer_)); // A stall has not made it late.
         }
-        const auto now = fsm_.end_needs_now(what, progress) ? wheel_.now() : time_point();
-        return fsm_.end(what, progress, now);
+        const auto now = fsm_.end_needs_now(what, bytes) ? wheel_.now() : time_point();
+        return fsm_.end(what, bytes, now);
     }
 
     /// An operation is to block its thread. Until when it may, or nothing if its deadline has
@@ -237,10 +240,10 @@ public:
     }
 
     /// It has ended.
-    void block_ended(direction what, bool progress) noexcept {
+    void block_ended(direction what, std::size_t bytes) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const auto now = fsm_.end_needs_now(what, progress) ? wheel_.now() : time_point();
-        fsm_.block_ended(what, progress, now);
+        const auto now = fsm_.end_needs_now(what, bytes) ? wheel_.now() : time_point();
+        fsm_.block_ended(what, bytes, now);
     }
 
     /// It has not ended by `until`, and the next layer was asked as for asked(). Until when it may
@@ -345,9 +348,18 @@ private:
     template <class Set>
     [[nodiscard]] setting set(Set f) {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        setting s{.before = fsm_.current(), .idle_before = idle_.period};
+        setting s;
+        if (fsm_.set_may_arm()) {
+            s.before = unscaled();
+        }
         s.needs_wait = carry_out(f(fsm_)) == next::arm;
         return s;
+    }
+
+    [[nodiscard]] stream_limits unscaled() const noexcept {
+        stream_limits limits = fsm_.limits();
+        limits.idle.length = idle_.period;
+        return limits;
     }
 
     [[nodiscard]] next carry_out(const deadline_fsm::action& answer) noexcept {

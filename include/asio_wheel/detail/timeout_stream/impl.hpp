@@ -36,6 +36,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -142,8 +143,8 @@ public:
     using deadlines_type = stream_deadlines<executor_type>;
 
     template <class... Args>
-    explicit stream_impl(const stream_options& t, Args&&... args)
-        : layer(std::forward<Args>(args)...), deadlines(layer.get_executor(), t) {}
+    explicit stream_impl(const stream_limits& l, Args&&... args)
+        : layer(std::forward<Args>(args)...), deadlines(layer.get_executor(), l) {}
 
     /// Begins an operation that completes by calling `handler`. Returns false if its deadline has
     /// passed: then the next layer is closed, and the operation has not begun. If this throws,
@@ -170,9 +171,9 @@ public:
         return true;
     }
 
-    /// An operation has ended. `progress`: see stream_deadlines.
-    [[nodiscard]] deadlines_type::ending end(direction what, bool progress) noexcept {
-        const auto ending = deadlines.end(what, progress);
+    /// An operation has ended. `bytes`: see stream_deadlines.
+    [[nodiscard]] deadlines_type::ending end(direction what, std::size_t bytes) noexcept {
+        const auto ending = deadlines.end(what, bytes);
         if (ending.last) {
             place_.leave();
         }
@@ -181,7 +182,7 @@ public:
 
     /// An operation was destroyed without having completed.
     void abandon(direction what) noexcept {
-        static_cast<void>(end(what, false));
+        static_cast<void>(end(what, 0));
         deadlines.settle();
     }
 

@@ -57,7 +57,7 @@ public:
 
     template <class... Results>
     void operator()(const boost::system::error_code& ec, Results... results) {
-        const auto ending = impl_->end(what_, is_progress(ec, results...));
+        const auto ending = impl_->end(what_, bytes(ec, results...));
         // Rules 2 and 3.
         const settling after(ending.lingers ? impl_ : nullptr);
         impl_.reset();
@@ -81,14 +81,15 @@ private:
         std::weak_ptr<Impl> impl_;
     };
 
-    [[nodiscard]] static bool is_progress(const boost::system::error_code&,
-                                          std::size_t transferred) noexcept {
-        return transferred != 0;
+    // How much was read or written. A connect counts as one byte.
+    [[nodiscard]] static std::size_t bytes(const boost::system::error_code&,
+                                           std::size_t transferred) noexcept {
+        return transferred;
     }
     template <class... Results>
-    [[nodiscard]] static bool is_progress(const boost::system::error_code& ec,
-                                          const Results&...) noexcept {
-        return !ec;
+    [[nodiscard]] static std::size_t bytes(const boost::system::error_code& ec,
+                                           const Results&...) noexcept {
+        return ec ? 0 : 1;
     }
 
     Handler handler_;

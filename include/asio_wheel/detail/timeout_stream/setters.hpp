@@ -7,11 +7,15 @@
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_SETTERS_HPP
 
 #include <asio_wheel/detail/asio/misuse.hpp>
+#include <asio_wheel/detail/bad_argument.hpp>
 #include <asio_wheel/detail/time/duration_check.hpp>
+#include <asio_wheel/detail/time/jitter.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/detail/timeout_stream/deadline_fsm.hpp>
+#include <asio_wheel/detail/timeout_stream/limits.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 
 namespace asio_wheel::detail {
@@ -59,9 +63,7 @@ public:
         read_expires_at(from_now(d));
     }
     /// As read_expires_after(), at a point of time.
-    void read_expires_at(const time_point& t) {
-        set([t](auto& deadlines) { return deadlines.read_expires(t); });
-    }
+    void read_expires_at(const time_point& t) { set_deadline(&stream_limits::read, t); }
     /// As read_expires_after(), but reads have no deadline then.
     void read_expires_never() { read_expires_at(deadline_fsm::never); }
 
@@ -71,11 +73,35 @@ public:
         write_expires_at(from_now(d));
     }
     /// As write_expires_after(), at a point of time.
-    void write_expires_at(const time_point& t) {
-        set([t](auto& deadlines) { return deadlines.write_expires(t); });
-    }
+    void write_expires_at(const time_point& t) { set_deadline(&stream_limits::write, t); }
     /// As write_expires_after(), but writes and connects have no deadline then.
     void write_expires_never() { write_expires_at(deadline_fsm::never); }
+
+    /// Limits the whole connection: `d` from now it is over, whatever it reads and writes. What is
+    /// pending then times out; otherwise, the next operation does. May be called at any time.
+    /// Functions that set or take away other deadlines leave this one alone.
+    ///
+    /// The connection lives longer by a random time, less than the share `jitter` of `d`: 0 to 1.
+    /// It spreads the connections that clients have made at one moment, when a server was started.
+    /// Returns when the connection is over. So a server can end it in time, between two requests:
+    ///
+    ///     const auto end = stream.lifetime(1h, 0.1);
+    ///     while (asio_wheel::now(stream.get_executor()) + 1min < end) {
+    ///         co_await answer_a_request(stream);
+    ///     }
+    ///
+    /// Throws std::invalid_argument if `d` is not a number, or if `jitter` is not a share.
+    template <class Rep, class Period>
+    time_point lifetime(const std::chrono::duration<Rep, Period>& d, double jitter = 0) {
+        const auto most = ceil_saturating<duration>(not_nan("the lifetime of a timeout_stream", d));
+        const auto more =
+            random_share(most, require_share("the jitter of a timeout_stream's lifetime", jitter));
+        const time_point end = add_saturating(deadlines().from_now(most), more);
+        set_deadline(&stream_limits::lifetime, end);
+        return end;
+    }
+    /// The connection may live for ever, as at first.
+    void lifetime_never() { set_deadline(&stream_limits::lifetime, deadline_fsm::never); }
 
     /// Limits the next message, from its first byte. The next byte that is read begins the message.
     /// When that read completes, the deadline of reads becomes `d` from then, whatever it was.
@@ -123,6 +149,47 @@ public:
     /// No idle period, also for what is pending.
     void idle_never() { set_idle(deadline_fsm::no_period); }
 
+    /// An idle period of writes alone, which proxies call a flush timeout: while a write is
+    /// pending, at least one byte must be written within `d`, or taken by the peer, again and
+    /// again. So a peer that sends, but does not read, is stopped. It holds for connects, too, and
+    /// together with idle_after(). scale_idle_timers() does not shorten it. Everything else is as
+    /// with idle_after().
+    template <class Rep, class Period>
+    void write_idle_after(const std::chrono::duration<Rep, Period>& d) {
+        set_period(&stream_limits::write_idle,
+                   positive<duration>("the idle period of a timeout_stream's writes", d));
+    }
+    /// No idle period of writes, also for what is pending.
+    void write_idle_never() { set_period(&stream_limits::write_idle, deadline_fsm::no_period); }
+
+    /// While operations are pending, at least so many bytes must be read and written, together,
+    /// within the time `per`, again and again; otherwise all of them time out. As soon as they are,
+    /// the next period begins. Time in which no operation is pending does not count; so the period
+    /// of a slow message goes on with its next read. What is written counts when the system has
+    /// taken it; at the end of a period, the peer is asked as for idle_after(), and what it has
+    /// taken counts. So a connection that is always below the rate ends after up to two periods.
+    ///
+    /// It guards against peers that send or read slowly, to hold the connection (a slow-loris). A
+    /// read that waits for the next request is slow, too: set the rate when a message begins, and
+    /// take it away after it. May be called at any time. What takes the place of another rate is
+    /// counted from the same time.
+    ///
+    ///     stream.least_rate(10'000, 10s);
+    ///     co_await http::async_read(stream, buffer, parser, use_awaitable);
+    ///     stream.least_rate_never();
+    ///
+    /// Throws std::invalid_argument if one of the numbers is not greater than zero.
+    template <class Rep, class Period>
+    void least_rate(std::size_t bytes, const std::chrono::duration<Rep, Period>& per) {
+        if (bytes == 0) {
+            bad_argument("the least rate of a timeout_stream", "0 bytes", "1 byte or more");
+        }
+        set_period(&stream_limits::rate,
+                   positive<duration>("the time of a timeout_stream's least rate", per), bytes);
+    }
+    /// No least rate, also for what is pending.
+    void least_rate_never() { set_period(&stream_limits::rate, deadline_fsm::no_period); }
+
     /// Whether an operation is tried if it is started after its deadline. By default it is not: it
     /// closes the stream and times out. If it is tried, it wins if it is ready at once, and times
     /// out otherwise. Beast's streams do that: so <asio_wheel/beast.hpp> has a stream for programs
@@ -169,6 +236,16 @@ public:
     auto message_expires_after(const T&) {
         expect_duration<T>();
     }
+    template <class T>
+        requires(!duration_argument<T>)
+    auto lifetime(const T&, double = 0) {
+        expect_duration<T>();
+    }
+    template <class T>
+        requires(!duration_argument<T>)
+    auto least_rate(std::size_t, const T&) {
+        expect_duration<T>();
+    }
 
 private:
     friend Stream;
@@ -181,6 +258,14 @@ private:
     template <class Set>
     void set(Set f) {
         stream().impl().set(f);
+    }
+
+    void set_deadline(time_point stream_limits::* which, time_point t) {
+        set([=](auto& deadlines) { return deadlines.expires(which, t); });
+    }
+
+    void set_period(progress_period stream_limits::* which, duration d, std::size_t least = 1) {
+        set([=](auto& deadlines) { return deadlines.period(which, d, least); });
     }
 
     void set_idle(duration d) {
