@@ -7,6 +7,7 @@
 #define ASIO_WHEEL_TEST_SUPPORT_TIMEOUT_STREAM_EPISODE_HPP
 
 #include <asio_wheel/error.hpp>
+#include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "manual_layer.hpp"
@@ -86,7 +87,7 @@ private:
 
     void act() {
         pass();
-        switch (pick(22)) {
+        switch (pick(23)) {
         case 0:
         case 1:
         case 2:
@@ -122,6 +123,8 @@ private:
             return set_lifetime();
         case 20:
             return coin() ? set_write_idle() : set_rate();
+        case 21:
+            return coin() ? set_scale() : set_min_idle();
         default:
             return settle();
         }
@@ -141,6 +144,7 @@ private:
         sides_ = {};
         lifetime_ = never;
         idle_ = write_idle_ = duration::max();
+        min_idle_ = duration::zero();
         rate_ = {};
         message_.reset();
         try_late_ = false;
@@ -326,6 +330,23 @@ private:
         lingers_ = true;
     }
 
+    void set_scale() {
+        constexpr std::array<double, 3> scales{1, 0.5, 0.25}; // Exact, also as numbers.
+        scale_ = scales[pick(scales.size())];
+        note("scale to % quarters", static_cast<int>(scale_ * 4));
+        scale_idle_timers(wheel_, scale_);
+        lingers_ = true;
+    }
+
+    void set_min_idle() {
+        if (stream_) {
+            min_idle_ = any_duration();
+            note("idle after % at least", ns(min_idle_));
+            stream_->min_idle_period(min_idle_);
+            lingers_ = true;
+        }
+    }
+
     void set_write_idle() {
         if (!stream_) {
             return;
@@ -434,7 +455,10 @@ private:
     [[nodiscard]] time_point end_of(std::size_t i) const {
         const duration left =
             rate_.period == duration::max() ? duration::max() : rate_.period - rate_.used;
-        return std::min({sides_[i].expiry, lifetime_, after(last_, idle_), after(now(), left),
+        const duration idle = idle_ == duration::max() || scale_ == 1
+                                  ? idle_
+                                  : std::max(share_of(idle_, scale_), std::min(idle_, min_idle_));
+        return std::min({sides_[i].expiry, lifetime_, after(last_, idle), after(now(), left),
                          i == 0 ? never : after(last_written_, write_idle_)});
     }
 
@@ -461,6 +485,8 @@ private:
     std::array<side, 2> sides_;
     time_point lifetime_ = never;
     duration idle_ = duration::max();
+    duration min_idle_{};
+    double scale_ = 1; // Of the context.
     duration write_idle_ = duration::max();
     rate rate_;
     std::optional<duration> message_;

@@ -25,9 +25,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <list>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -168,6 +170,64 @@ BOOST_FIXTURE_TEST_CASE(the_period_of_a_moved_stream_is_scaled_and_that_of_one_o
     BOOST_TEST((result == std::errc::timed_out));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_period_becomes_no_shorter_than_its_least, connections) {
+    add(60s).min_idle_period(20s);
+    stream& changed = add(60s);
+    add(10s).min_idle_period(20s); // It is shorter by itself.
+    scale_idle_timers(ctx, 0.1);
+    changed.min_idle_period(15s); // At once, too.
+    pass(10s - 1ns);
+    BOOST_TEST(late == 0U);
+    pass(1ns);
+    BOOST_TEST(late == 1U);
+    pass(5s - 1ns);
+    BOOST_TEST(late == 1U);
+    pass(1ns);
+    BOOST_TEST(late == 2U);
+    pass(5s - 1ns);
+    BOOST_TEST(late == 2U);
+    pass(1ns);
+    BOOST_TEST(late == 3U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_least_period_may_come_first_and_moves_with_its_stream, virtual_world) {
+    using plain = asio_wheel::timeout_stream<asio::ip::tcp::socket>;
+    using bound = plain::rebind_executor<asio::io_context::executor_type>::other;
+    scale_idle_timers(ctx, 0.1);
+    bound first(ctx);
+    first.min_idle_period(20s);
+    first.idle_after(60s);
+    plain second(std::move(first));
+    asio::ip::tcp::acceptor acceptor(ctx,
+                                     asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    asio::ip::tcp::socket peer(ctx);
+    second.socket().connect(acceptor.local_endpoint());
+    acceptor.accept(peer);
+    std::array<char, 1> memory{};
+    error_code result;
+    second.async_read_some(asio::buffer(memory), [&](error_code ec, std::size_t) { result = ec; });
+    pass(20s - 1ns);
+    BOOST_TEST(!result);
+    second.min_idle_period(30s);
+    pass(10s);
+    BOOST_TEST(!result);
+    pass(1ns);
+    BOOST_TEST((result == std::errc::timed_out));
+}
+
+BOOST_FIXTURE_TEST_CASE(an_unusable_least_period_is_refused, connections) {
+    stream& s = add(60s);
+    BOOST_CHECK_THROW(s.min_idle_period(-1s), std::invalid_argument);
+    const std::chrono::duration<double> nan(std::numeric_limits<double>::quiet_NaN());
+    BOOST_CHECK_THROW(s.min_idle_period(nan), std::invalid_argument);
+    s.min_idle_period(std::chrono::hours::max()); // The scale does not matter to it.
+    scale_idle_timers(ctx, 0.1);
+    pass(60s - 1ns);
+    BOOST_TEST(late == 0U);
+    pass(1ns);
+    BOOST_TEST(late == 1U);
+}
+
 BOOST_FIXTURE_TEST_CASE(many_streams_are_visited_in_slices, slices_of_ten) {
     pass(60s);
     scale_idle_timers(ctx, 0.5);
@@ -219,6 +279,9 @@ BOOST_AUTO_TEST_CASE(any_thread_may_set_the_scale_while_streams_are_used) {
                 return;
             }
             s.idle_after(left % 2 == 0 ? 1h : 2h);
+            s.min_idle_period(left % 3 * 30min);
+            s.least_rate(2, left % 2 == 0 ? 2h : 1h);
+            s.lifetime(3h, 0.5);
             s.async_read_some(asio::buffer(memory), [this](error_code, std::size_t) { step(); });
             s.socket().wire->read.complete({}, 1);
         }

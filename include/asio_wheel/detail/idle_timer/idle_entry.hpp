@@ -10,7 +10,6 @@
 #include <asio_wheel/detail/service/idle_scale.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
-#include <algorithm>
 #include <cstddef>
 
 namespace asio_wheel::detail {
@@ -43,7 +42,7 @@ struct idle_entry : scaled_wait<Core> {
     }
 
     [[nodiscard]] duration period_at(double scale) const noexcept {
-        return (std::max)(scaled_period(period, scale), (std::min)(period, min_period));
+        return scaled_period(period, scale, min_period);
     }
 
     // The owner is the idle timer. It writes these under the scale's lock, and may read them

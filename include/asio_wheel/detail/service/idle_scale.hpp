@@ -43,6 +43,7 @@
 #include <boost/assert.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -51,13 +52,15 @@
 
 namespace asio_wheel::detail {
 
-/// `period`, shortened by `scale`. The longest one is none, and stays.
+/// `period`, shortened by `scale`, but not to less than `least`. A period that is shorter by itself
+/// stays, and so does the longest one, which is none.
 template <class Duration>
-[[nodiscard]] Duration scaled_period(Duration period, double scale) noexcept {
+[[nodiscard]] Duration scaled_period(Duration period, double scale, Duration least) noexcept {
     using exact = std::chrono::duration<double, typename Duration::period>;
     return scale == 1 || period == (Duration::max)()
                ? period
-               : ceil_saturating<Duration>(exact(period) * scale);
+               : (std::max)(ceil_saturating<Duration>(exact(period) * scale),
+                            (std::min)(period, least));
 }
 
 /// What the scale knows about a wait for the end of an idle period.

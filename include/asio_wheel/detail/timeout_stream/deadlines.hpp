@@ -76,7 +76,7 @@ public:
 
     stream_deadlines(const Executor& ex, const stream_limits& l)
         : wheel_(wheel_of<clock>(ex)), mutex_(wheel_.options().locking), timer_(ex),
-          idle_(*this, l.idle.length), fsm_(l) {
+          idle_(*this, l.idle.length, l.min_idle), fsm_(l) {
         if (l.idle.length != no_period) {
             static_cast<void>(idle_after(l.idle.length)); // Nothing is pending.
         }
@@ -148,10 +148,19 @@ public:
         });
     }
 
+    /// To what the scale may shorten the idle period.
+    [[nodiscard]] setting min_idle(duration d) {
+        return set([this, d](deadline_fsm& fsm) {
+            idle_.least = d;
+            return fsm.set(&stream_limits::idle, idle_.scaled(), 1, now());
+        });
+    }
+
     /// The wait that a setting needs could not be started.
     void take_back(const setting& s) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
         idle_.period = s.before->idle.length;
+        idle_.least = s.before->min_idle;
         fsm_.take_back_setting(*s.before);
         static_cast<void>(fsm_.scale_idle(idle_.scaled())); // It may be another scale by now.
     }
@@ -300,9 +309,9 @@ private:
         using scale_type = idle_scale<clock>;
 
     public:
-        idle_period(stream_deadlines& owner, duration d) noexcept
+        idle_period(stream_deadlines& owner, duration d, duration min) noexcept
             : scaled_wait<core_type>(core_access::state_of(owner.timer_), &expiry_of), period(d),
-              owner_(owner) {}
+              least(min), owner_(owner) {}
         idle_period(const idle_period&) = delete;
         idle_period& operator=(const idle_period&) = delete;
         ~idle_period() {
@@ -323,10 +332,14 @@ private:
         // the end of join(), or the lock of the deadlines before this. If it changes later, the
         // scale finds this period.
         [[nodiscard]] duration scaled() const noexcept {
-            return this->listed ? scaled_period(period, scale_->scale()) : period;
+            return this->listed ? scaled(scale_->scale()) : period;
+        }
+        [[nodiscard]] duration scaled(double scale) const noexcept {
+            return scaled_period(period, scale, least);
         }
 
         duration period;
+        duration least;
 
     private:
         static time_point expiry_of(scaled_wait<core_type>& self, double scale) noexcept {
@@ -340,7 +353,7 @@ private:
     // Any thread calls this, under the scale's lock. Returns when the wait has to end.
     [[nodiscard]] time_point scale_idle(double scale) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        const auto answer = fsm_.scale_idle(scaled_period(idle_.period, scale));
+        const auto answer = fsm_.scale_idle(idle_.scaled(scale));
         return answer.what == next::move ? answer.at : never;
     }
 
@@ -359,6 +372,7 @@ private:
     [[nodiscard]] stream_limits unscaled() const noexcept {
         stream_limits limits = fsm_.limits();
         limits.idle.length = idle_.period;
+        limits.min_idle = idle_.least;
         return limits;
     }
 

@@ -95,6 +95,7 @@ struct stream_limits {
     time_point write = progress_period::never;    ///< And connect.
     time_point lifetime = progress_period::never; ///< When the whole stream ends.
     progress_period idle;                         ///< Something is read or written.
+    duration min_idle{};                          ///< The scale makes `idle` no shorter.
     progress_period write_idle;                   ///< Something is written.
     progress_period rate;                         ///< So much is read or written.
     std::optional<duration> message;              ///< From the first byte of the next one.

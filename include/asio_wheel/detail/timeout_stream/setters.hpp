@@ -149,6 +149,21 @@ public:
     /// No idle period, also for what is pending.
     void idle_never() { set_idle(deadline_fsm::no_period); }
 
+    /// scale_idle_timers() makes the idle period no shorter than `d`, as
+    /// idle_timer_options::min_period does. A period that is shorter by itself stays as it is. Zero
+    /// at first. May be called at any time, and takes effect at once. Throws std::invalid_argument
+    /// if `d` is less than zero, or not a number.
+    template <class Rep, class Period>
+    void min_idle_period(const std::chrono::duration<Rep, Period>& d) {
+        const auto least =
+            ceil_saturating<duration>(not_nan("the shortest idle period of a timeout_stream", d));
+        if (least < duration::zero()) {
+            bad_argument("the shortest idle period of a timeout_stream", in_ns(least),
+                         "0 ns or more");
+        }
+        set([least](auto& deadlines) { return deadlines.min_idle(least); });
+    }
+
     /// An idle period of writes alone, which proxies call a flush timeout: while a write is
     /// pending, at least one byte must be written within `d`, or taken by the peer, again and
     /// again. So a peer that sends, but does not read, is stopped. It holds for connects, too, and
