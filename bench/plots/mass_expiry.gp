@@ -3,17 +3,20 @@
 
 # The longest pause of other work against the number of waits that expire at once.
 
-set logscale xy
-set format x "10^{%L}"
+eval page(480)
+eval tens
+set logscale y
+set key maxcols 1
 set xrange [700:1.4e7]
-set xlabel "waits with one deadline"
+set format y "10^{%L}"
+set xlabel "waits that expire at the same moment"
 set ylabel "longest pause (µs)"
-set title "Mass expiry"
-plot series("pause/posted_handler", "asio_wheel", "pause_us") \
-         using 1:2:3:4 with yerrorlines linetype 1 title "asio-wheel, a posted handler", \
-     series("pause/foreign_async_wait", "asio_wheel", "pause_us") \
-         using 1:2:3:4 with yerrorlines linetype 7 title "asio-wheel, another thread's async\\_wait()", \
-     series("pause/posted_handler", "asio", "pause_us") \
-         using 1:2:3:4 with yerrorlines linetype 2 title "Asio, a posted handler", \
+set title "How long other work waits meanwhile"
+plot series("pause/posted_handler", "asio", "pause_us") \
+         using 1:2:3:4 with yerrorlines linetype 2 title "Asio: a posted handler", \
      series("pause/foreign_async_wait", "asio", "pause_us") \
-         using 1:2:3:4 with yerrorlines linetype 3 title "Asio, another thread's async\\_wait()"
+         using 1:2:3:4 with yerrorlines linetype 3 title "Asio: async\\_wait() of another thread", \
+     series("pause/posted_handler", "asio_wheel", "pause_us") \
+         using 1:2:3:4 with yerrorlines linetype 1 title "asio\\_wheel: a posted handler", \
+     series("pause/foreign_async_wait", "asio_wheel", "pause_us") \
+         using 1:2:3:4 with yerrorlines linetype 7 title "asio\\_wheel: async\\_wait() of another thread"

@@ -3,17 +3,25 @@
 
 # Timers: processor time per operation against the number of pending timers.
 
-set logscale xy
-set format x "10^{%L}"
+if (measured("api") == 0) { exit status 1 }
+eval page(640)
+eval hundreds
+set logscale y
 set xrange [700:1.4e7]
 set yrange [10:5000]
-set key font ",9"
-set multiplot layout 2, 2 title "One operation of a timer (ns of processor time)"
-do for [name in "api/arm api/re_arm api/postpone api/cancel"] {
-    set title name noenhanced
-    plot series(name, "asio_wheel", "op") using 1:2:3:4 with yerrorlines linetype 1 \
-             title "asio\\_wheel::steady\\_timer", \
-         series(name, "asio", "op") using 1:2:3:4 with yerrorlines linetype 2 \
-             title "boost::asio::steady\\_timer"
+eval named(1, 2, "asio_wheel", 640)
+eval named(2, 2, "Asio", 640)
+eval panels(2, 640, "What an operation of a timer costs")
+names = "arm re_arm postpone cancel"
+array titles[4] = ["start a wait", "move it: a new wait", "move it: postpone()", "cancel it"]
+do for [i = 1:4] {
+    set title titles[i]
+    set xlabel i > 2 ? "pending timers" : ""
+    set ylabel i % 2 == 1 ? "CPU time (ns)" : "" offset 2.2, 0
+    plot series("api/".word(names, i), "asio_wheel", "op") using 1:2:3:4 with yerrorlines \
+             linetype 1 notitle, \
+         series("api/".word(names, i), "asio", "op") using 1:2:3:4 with yerrorlines \
+             linetype 2 notitle
+    unset label
 }
 unset multiplot

@@ -3,16 +3,24 @@
 
 # The wheel alone and other queues: time per operation against the number of timers.
 
-set logscale xy
-set format x "10^{%L}"
+if (measured("wheel") == 0) { exit status 1 }
+eval page(960)
+eval hundreds
+set logscale y
 set xrange [700:1.4e7]
 set yrange [1:5000]
-set key font ",9"
 implementations = "asio_wheel asio_heap multimap libuv libevent"
-set multiplot layout 2, 3 title "One operation of a queue of timers (ns)"
-do for [name in "schedule cancel re_arm idle_re_arm recurring expire"] {
-    set title name noenhanced
-    plot for [i = 1:words(implementations)] series("wheel/".name, word(implementations, i), "op") \
-        using 1:2 linetype i title word(implementations, i) noenhanced
+array names[5] = ["the wheel", "Asio", "std::multimap", "libuv", "libevent"]
+workloads = "schedule cancel re_arm idle_re_arm recurring expire"
+array titles[6] = ["file an entry", "remove it", "move it", "move it, idle timeout", "expire and file again", "expire"]
+do for [i = 1:5] { eval named(i, 5, names[i], 960) }
+eval panels(3, 960, "What an operation of a queue of timers costs")
+do for [j = 1:6] {
+    set title titles[j]
+    set xlabel j > 4 ? "entries" : ""
+    set ylabel j % 2 == 1 ? "CPU time (ns)" : "" offset 2.2, 0
+    plot for [i = 1:5] series("wheel/".word(workloads, j), word(implementations, i), "op") \
+        using 1:2 linetype i notitle
+    unset label
 }
 unset multiplot
