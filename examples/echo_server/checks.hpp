@@ -19,11 +19,12 @@ using namespace demo;
 
 inline std::vector<check> checks(const outcome& o, int margin_ms) {
     check_list list;
-    if (!list.ended(o)) {
+    if (!list.ended(o, margin_ms)) {
         return list.all;
     }
     auto server = [&o](const char* name) { return figure(o.server, name); };
     auto clients = [&o](const char* name) { return figure(o.load, name); };
+    auto alone = [&o](const char* name) { return figure(o.alone, name); };
 
     list.always(clients("early") == 0 && server("early_closes") == 0,
                 text("no connection was closed early (earliest: %.2f ms after its deadline)",
@@ -54,6 +55,13 @@ inline std::vector<check> checks(const outcome& o, int margin_ms) {
         clients("left") > 0 && server("connections_left") == 0 && server("waits_left") == 0,
         text("nothing is left of %.0f abrupt disconnects (%.0f connections, %.0f waits)",
              clients("left"), server("connections_left"), server("waits_left")));
+    const double early = alone("burst_early") + alone("spread_early");
+    list.always(alone("busy_per_second") > 0 && early == 0,
+                text("without a server: no wait expired early (%.0f)", early));
+    list.unless_busy(alone("busy_p50_ms") <= 4 * alone("busy_turn_ms"),
+                     text("on a busy loop, half of the waits are at most 4 turns of %.0f ms late "
+                          "(%.2f ms)",
+                          alone("busy_turn_ms"), alone("busy_p50_ms")));
     return list.all;
 }
 

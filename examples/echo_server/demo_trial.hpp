@@ -8,28 +8,35 @@
 
 #include "../support/checks.hpp"
 #include "../support/report.hpp"
+#include "../support/run_alone.hpp"
 #include "../support/start_process.hpp"
+#include "../support/trial.hpp"
 #include "../support/trial_settings.hpp"
 #include "checks.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace echo {
 
 struct demo_settings {
-    int connections = 10000;
-    double seconds = 24;
-    double idle = 0; // 0: main() chooses.
+    int connections = 0; // 0: main() chooses this and the next two.
+    double seconds = 0;
+    double idle = 0;
     int margin_ms = 250;
+    bool quiet = false; ///< The server prints no progress.
 };
 
 inline trial_settings plan(const demo_settings& s, const char* argv0, bool on_asio) {
     std::vector<std::string> server{"--idle", std::to_string(s.idle)};
     if (on_asio) {
         server.emplace_back("--asio");
+    }
+    if (s.quiet) {
+        server.emplace_back("--quiet");
     }
     const std::vector<std::string> load{
         "--connections", std::to_string(s.connections), "--seconds", std::to_string(s.seconds),
@@ -41,6 +48,16 @@ inline trial_settings plan(const demo_settings& s, const char* argv0, bool on_as
             .load = {"echo_load", load},
             // If they get a processor, both end on their own within three seconds after that.
             .at_most = from_seconds(s.seconds) + std::chrono::seconds(10)};
+}
+
+/// Runs the timers alone, and then the server.
+inline outcome run(const demo_settings& s, const char* argv0, bool on_asio) {
+    const program timers{"echo_timers",
+                         on_asio ? std::vector<std::string>{"--asio"} : std::vector<std::string>{}};
+    record alone = run_alone(own_folder(argv0), timers, std::chrono::seconds(20));
+    outcome result = trial(plan(s, argv0, on_asio)).run();
+    result.alone = std::move(alone);
+    return result;
 }
 
 inline trial_result report(const outcome& o, int margin_ms) {

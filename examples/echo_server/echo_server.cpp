@@ -28,6 +28,7 @@ struct settings {
     bool on_asio = false;
     bool per_line = false;
     bool without = false;
+    bool quiet = false;
 };
 
 } // namespace
@@ -40,7 +41,8 @@ int main(int argc, char** argv) {
          {"--idle", &s.idle, "idle timeout in seconds (5)", 0.2, 3600},
          {"--asio", &s.on_asio, "use boost::asio::steady_timer"},
          {"--asio-per-line", &s.per_line, "re-arm Asio's timer on each line"},
-         {"--none", &s.without, "use no timeouts"}});
+         {"--none", &s.without, "use no timeouts"},
+         {"--quiet", &s.quiet, "print no progress"}});
     options.parse(argc, argv);
     if (s.on_asio + s.per_line + s.without > 1) {
         options.fail("--asio, --asio-per-line and --none are mutually exclusive");
@@ -48,13 +50,13 @@ int main(int argc, char** argv) {
     try {
         raise_file_limit();
         if (s.on_asio) {
-            server<asio::steady_timer>(s.port, s.idle).run();
+            server<asio::steady_timer>(s.port, s.idle).run(s.quiet);
         } else if (s.per_line) {
-            server<per_line<asio::steady_timer>>(s.port, s.idle).run();
+            server<per_line<asio::steady_timer>>(s.port, s.idle).run(s.quiet);
         } else if (s.without) {
-            server<no_timer>(s.port, s.idle).run();
+            server<no_timer>(s.port, s.idle).run(s.quiet);
         } else {
-            server<asio_wheel::steady_timer>(s.port, s.idle).run();
+            server<asio_wheel::steady_timer>(s.port, s.idle).run(s.quiet);
         }
     } catch (const boost::system::system_error& e) {
         std::fprintf(stderr, "echo_server: cannot listen on port %d: %s\n", s.port,

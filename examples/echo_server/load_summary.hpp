@@ -8,19 +8,13 @@
 
 #include "../support/own_delay.hpp"
 #include "../support/record.hpp"
+#include "../support/samples.hpp"
 #include "load.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace echo {
-
-inline double quantile(std::vector<double>& sorted, double q) {
-    const auto last = static_cast<double>(sorted.empty() ? 0 : sorted.size() - 1);
-    return sorted.empty() ? 0 : sorted[static_cast<std::size_t>(q * last)];
-}
 
 inline record summary(client_stats& seen, const own_delay& delay, double seconds) {
     auto number = [](std::uint64_t n) { return static_cast<double>(n); };

@@ -35,13 +35,15 @@ public:
     server(int port, double idle)
         : io_(1), listener_(io_, loopback(port), from_seconds(idle), meters_), ticker_(io_) {}
 
-    void run() {
+    void run(bool quiet) {
         asio::signal_set signals(io_, SIGINT, SIGTERM);
         signals.async_wait([this](auto, int) { io_.stop(); });
         std::printf("listening on 127.0.0.1:%d\n", listener_.port());
         std::fflush(stdout);
         asio::co_spawn(io_, listener_.accept(), asio::detached);
-        asio::co_spawn(io_, show_progress<Timer>(io_, ticker_, meters_), rethrow);
+        if (!quiet) {
+            asio::co_spawn(io_, show_progress<Timer>(io_, ticker_, meters_), rethrow);
+        }
         run_until_stopped();
 
         // Accept no more connections, and give the open ones a moment to end. The last connection

@@ -24,7 +24,7 @@ inline double together_margin_ms(double sessions, int margin_ms) {
 
 inline std::vector<check> checks(const outcome& o, int margin_ms) {
     check_list list;
-    if (!list.ended(o)) {
+    if (!list.ended(o, margin_ms)) {
         return list.all;
     }
     auto server = [&o](const char* name) { return figure(o.server, name); };

@@ -6,7 +6,7 @@
 #ifndef SESSIONS_MASS_EXPIRY_HPP
 #define SESSIONS_MASS_EXPIRY_HPP
 
-#include "loop_lag.hpp"
+#include "../support/loop_lag.hpp"
 #include "protocol.hpp"
 
 #include <boost/asio/io_context.hpp>

@@ -3,10 +3,10 @@
 
 // Measures the lag of an event loop: the longest time for which a ready handler does not run.
 
-#ifndef SESSIONS_LOOP_LAG_HPP
-#define SESSIONS_LOOP_LAG_HPP
+#ifndef DEMO_LOOP_LAG_HPP
+#define DEMO_LOOP_LAG_HPP
 
-#include "protocol.hpp"
+#include "coroutine.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -15,7 +15,7 @@
 #include <chrono>
 #include <ctime>
 
-namespace sessions {
+namespace demo {
 
 /// A handler that posts itself again and again. It keeps a processor busy, so run it only while the
 /// lag matters.
@@ -31,7 +31,7 @@ public:
     void stop() { running_ = false; }
     [[nodiscard]] bool running() const { return running_; }
 
-    /// The maximum in wall-clock time: how long a datagram waits. Includes time in which the
+    /// The maximum in wall-clock time: how long other work waits. Includes time in which the
     /// machine ran other processes.
     [[nodiscard]] double longest_ms() const { return milliseconds(longest_.wall); }
     /// The maximum in processor time of the loop.
@@ -66,6 +66,6 @@ private:
     moment longest_;
 };
 
-} // namespace sessions
+} // namespace demo
 
 #endif

@@ -14,7 +14,7 @@ namespace demo {
 
 struct option {
     std::string name;
-    std::variant<bool*, int*, double*> value;
+    std::variant<bool*, int*, double*, std::string*> value;
     std::string meaning;
     double min = 0;
     double max = 0;
@@ -29,6 +29,9 @@ inline std::string shown(double number) {
 
 /// Describes the values that an option accepts.
 inline std::string range(const option& o) {
+    if (std::holds_alternative<std::string*>(o.value)) {
+        return "a name";
+    }
     const bool whole = std::holds_alternative<int*>(o.value);
     return (whole ? "an integer from " : "a number from ") + shown(o.min) + " to " + shown(o.max);
 }
@@ -36,8 +39,14 @@ inline std::string range(const option& o) {
 /// Prints the lines of an option in --help.
 inline void explain(const option& o) {
     const bool flag = std::holds_alternative<bool*>(o.value);
-    std::printf("  %-18s %s\n", (o.name + (flag ? "" : " N")).c_str(), o.meaning.c_str());
-    if (!flag) {
+    const bool text = std::holds_alternative<std::string*>(o.value);
+    std::printf("  %-18s %s\n",
+                (o.name + (flag   ? ""
+                           : text ? " NAME"
+                                  : " N"))
+                    .c_str(),
+                o.meaning.c_str());
+    if (!flag && !text) {
         std::printf("  %-18s %s\n", "", range(o).c_str());
     }
 }

@@ -60,6 +60,10 @@ private:
     }
 
     void store(const option& o, const std::string& text) const {
+        if (auto* words = std::get_if<std::string*>(&o.value)) {
+            **words = text;
+            return;
+        }
         char* end = nullptr;
         const double number = std::strtod(text.c_str(), &end);
         const bool whole = std::holds_alternative<int*>(o.value);

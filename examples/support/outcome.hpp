@@ -29,12 +29,13 @@ enum class ending {
     crashed      ///< One of them crashed or failed.
 };
 
-/// The outcome of one server and its load.
+/// The outcome of one server and its load, and of its timers alone.
 struct outcome {
     std::string timer; ///< Name of the timer type.
     ending end = ending::crashed;
     record server;
     record load;
+    record alone{}; ///< Of the timers without a server. Only the echo server's demo has it.
     machine_lateness machine;
 };
 

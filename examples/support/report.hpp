@@ -7,6 +7,7 @@
 #define DEMO_REPORT_HPP
 
 #include "checks.hpp"
+#include "figure_row.hpp"
 #include "record.hpp"
 
 #include <cstdio>
@@ -16,21 +17,13 @@
 
 namespace demo {
 
-/// A line of the table: a number that one of the two processes has reported.
-struct figure_row {
-    const char* title;
-    int decimals;
-    record outcome::* side;
-    const char* name;
-};
-
 inline void print_figures(const std::vector<outcome>& outcomes, std::span<const figure_row> rows) {
-    std::printf("\n%-42s", "");
+    std::printf("\n%-46s", "");
     for (const outcome& o : outcomes) {
         std::printf(" %26s", o.timer.c_str());
     }
     for (const figure_row& row : rows) {
-        std::printf("\n%-42s", row.title);
+        std::printf("\n%-46s", row.title);
         for (const outcome& o : outcomes) {
             if ((o.*row.side).contains(row.name)) {
                 std::printf(" %26.*f", row.decimals, figure(o.*row.side, row.name));

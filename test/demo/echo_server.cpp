@@ -33,6 +33,7 @@ outcome good() {
                      {"slow_loris_closed", 3},
                      {"closes", 7},
                      {"left", 5}},
+            .alone = {{"busy_turn_ms", 20}, {"busy_p50_ms", 19}, {"busy_per_second", 15'000}},
             .machine = {.clients_ms = 2, .idle_process_ms = 1, .cpu_wait_ms = 10}};
 }
 
@@ -46,6 +47,12 @@ outcome server(const std::string& name, double value) {
 outcome clients(const std::string& name, double value) {
     outcome o = good();
     o.load[name] = value;
+    return o;
+}
+
+outcome alone(const std::string& name, double value) {
+    outcome o = good();
+    o.alone[name] = value;
     return o;
 }
 
@@ -64,11 +71,12 @@ const outcome slow_outcomes[] = {
     clients("replies", 0),       clients("requests", 101),  clients("not_connected", 2),
     clients("left_open", 1),     clients("idle_closed", 0), clients("slow_loris_closed", 0),
     clients("closes", 6),        clients("left", 0),        server("connections_left", 1),
-    server("waits_left", 1)};
+    server("waits_left", 1),     alone("busy_p50_ms", 81)};
 
 // What no machine explains.
-const outcome wrong_outcomes[] = {clients("early", 1), server("early_closes", 1),
-                                  clients("wrong_replies", 1)};
+const outcome wrong_outcomes[] = {clients("early", 1),         server("early_closes", 1),
+                                  clients("wrong_replies", 1), alone("burst_early", 1),
+                                  alone("spread_early", 1),    alone("busy_per_second", 0)};
 
 } // namespace
 
@@ -76,9 +84,25 @@ BOOST_AUTO_TEST_SUITE(demo_echo_server, *boost::unit_test::timeout(60))
 
 BOOST_AUTO_TEST_CASE(a_trial_that_went_as_promised_passes_also_on_a_busy_machine) {
     BOOST_TEST((echo::evaluate(good(), margin_ms) == trial_result::passed));
-    for (const machine_lateness& busy : busy_machines) {
+    for (machine_lateness busy : busy_machines) {
+        busy.clients_ms = 0;
         BOOST_TEST((echo::evaluate(on(busy, good()), margin_ms) == trial_result::passed));
     }
+}
+
+// Such clients would not have noticed anything.
+BOOST_AUTO_TEST_CASE(nothing_passes_whose_clients_were_late_themselves) {
+    for (const double ms : {50.1, 3600.}) {
+        BOOST_TEST((echo::evaluate(on({.clients_ms = ms}, good()), margin_ms) ==
+                    trial_result::inconclusive));
+    }
+    BOOST_TEST((echo::evaluate(on({.clients_ms = 50}, good()), margin_ms) == trial_result::passed));
+}
+
+// A wheel whose capacity is a number of waits for each turn gets later and later.
+BOOST_AUTO_TEST_CASE(a_busy_loop_that_holds_back_waits_is_a_failure) {
+    BOOST_TEST((echo::evaluate(alone("busy_p50_ms", 80), margin_ms) == trial_result::passed));
+    BOOST_TEST((echo::evaluate(alone("busy_p50_ms", 400), margin_ms) == trial_result::failed));
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_a_failure_on_a_quiet_machine) {
@@ -121,6 +145,9 @@ BOOST_AUTO_TEST_CASE(a_crash_is_a_failure_and_a_trial_without_end_only_on_a_quie
 BOOST_AUTO_TEST_CASE(a_report_without_figures_is_a_failure) {
     outcome o = good();
     o.load.clear();
+    BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
+    o = good();
+    o.alone.clear();
     BOOST_TEST((echo::evaluate(o, margin_ms) == trial_result::failed));
 }
 
