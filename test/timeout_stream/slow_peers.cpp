@@ -160,6 +160,24 @@ BOOST_FIXTURE_TEST_CASE(a_synchronous_write_goes_on_while_the_client_reads, down
     stream.close();
 }
 
+// It reads up to 1 MB a second, and on a busy machine, some tenth of that.
+BOOST_FIXTURE_TEST_CASE(what_a_client_has_read_is_its_rate, download, *only_if(system_knows)) {
+    stream.idle_never();
+    stream.least_rate(10'000, 500ms);
+    std::jthread reader = slow_reader();
+    error_code result = asio::error::would_block;
+    const auto note = [&](error_code ec, std::size_t) { result = ec; };
+    asio::async_write(stream, asio::buffer(much), note);
+    run();
+    BOOST_TEST(!result, result.message());
+    stream.least_rate(5'000'000, 500ms);
+    much.resize(20'000'000);
+    asio::async_write(stream, asio::buffer(much), note);
+    run();
+    BOOST_TEST((result == std::errc::timed_out));
+    reader.request_stop();
+}
+
 BOOST_FIXTURE_TEST_CASE(a_client_that_does_not_read_is_idle, download) {
     std::vector<char> more(20'000'000);
     stream.idle_after(50ms);
