@@ -51,7 +51,7 @@ private:
     /// suits it best.
     void move(Timer& timer) {
         if constexpr (requires { timer.postpone(timeout); }) {
-            timer.postpone(timeout);
+            static_cast<void>(timer.postpone(timeout));
         } else {
             start(timer);
         }
