@@ -12,10 +12,10 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/detail/asio/asio_compat.hpp>
+#include <asio_wheel/detail/asio/associated_property.hpp>
 #include <asio_wheel/detail/asio/handler_wrapper.hpp>
 #include <asio_wheel/detail/asio/wrapped_token.hpp>
 
-#include <boost/asio/associator.hpp>
 #include <boost/asio/async_result.hpp>
 
 #include <source_location>
@@ -67,32 +67,12 @@ struct associated_tag;
 
 namespace detail {
 
-template <class T>
-concept has_tag_itself = requires { typename T::wait_tag_type; };
-
-template <class T, class Candidate>
-concept has_tag_inside = !has_tag_itself<T> && requires {
-    typename boost::asio::associator<associated_tag, T, Candidate>::type;
-};
-
-template <class T, class Candidate>
-struct associated_tag_of {
-    /// What get() returns: the handler's `wait_tag_type`, or the candidate.
-    using type = Candidate;
-    /// The tag of a handler; of the candidate if the handler has none.
-    [[nodiscard]] static type get(const T&) noexcept { return Candidate(); }
-    [[nodiscard]] static type get(const T&, const Candidate& c) noexcept { return c; }
-};
-
-template <class T, class Candidate>
-    requires has_tag_inside<T, Candidate>
-struct associated_tag_of<T, Candidate> : boost::asio::associator<associated_tag, T, Candidate> {};
-
-template <has_tag_itself T, class Candidate>
-struct associated_tag_of<T, Candidate> {
-    using type = typename T::wait_tag_type;
-    [[nodiscard]] static type get(const T& t) noexcept { return t.get_wait_tag(); }
-    [[nodiscard]] static type get(const T& t, const Candidate&) noexcept {
+/// For associated_tag.
+struct tag_property {
+    template <class T>
+    using type_of = typename T::wait_tag_type;
+    template <class T>
+    [[nodiscard]] static type_of<T> get(const T& t) noexcept {
         return t.get_wait_tag();
     }
 };
@@ -103,7 +83,8 @@ struct associated_tag_of<T, Candidate> {
 /// names a `wait_tag_type`; otherwise that of the handler inside, for all wrappers that forward
 /// what is associated, such as Asio's; otherwise the candidate.
 template <class T, class Candidate>
-struct associated_tag : detail::associated_tag_of<T, Candidate> {};
+struct associated_tag
+    : detail::associated_property<associated_tag, detail::tag_property, T, Candidate> {};
 
 namespace detail {
 
