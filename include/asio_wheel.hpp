@@ -28,6 +28,7 @@
 #include <asio_wheel/boottime_clock.hpp>
 #include <asio_wheel/boottime_timer.hpp>
 #include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/deadline.hpp>
 #include <asio_wheel/high_resolution_timer.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/steady_timer.hpp>

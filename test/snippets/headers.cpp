@@ -194,6 +194,35 @@ BOOST_FIXTURE_TEST_CASE(cancel_after_on_a_timer_of_the_users, snippet_world) {
 
 } // namespace cancel_after
 
+namespace deadline {
+
+asio::awaitable<void> shown(bool& asked) {
+#include "include/asio_wheel/deadline.hpp/const_auto_ex_co_await.inc"
+    BOOST_TEST((left <= 5s));
+#include "include/asio_wheel/deadline.hpp/if_asio_wheel_remaining_time_ex.inc"
+    asked = true;
+}
+
+BOOST_FIXTURE_TEST_CASE(deadline_of_a_coroutine, snippet_world) {
+    const auto ex = ctx.get_executor();
+    using asio_wheel::timeout;
+    bool asked = false;
+    const auto session = [&] { return shown(asked); };
+    bool ended = false;
+    const auto token = [&](const std::exception_ptr& e) { ended = e == nullptr; };
+#include "include/asio_wheel/deadline.hpp/const_auto_limited_asio_wheel.inc"
+    poll();
+    BOOST_TEST(asked);
+    BOOST_TEST(ended);
+    const auto too_short = asio_wheel::with_deadline(ctx, 49ms);
+    asked = false;
+    asio::co_spawn(too_short, session(), token);
+    poll();
+    BOOST_TEST(!asked);
+}
+
+} // namespace deadline
+
 namespace delay_queue {
 
 struct job {

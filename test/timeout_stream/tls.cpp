@@ -3,7 +3,7 @@
 // unity: off
 // requires: openssl
 
-// Streams and TLS, layered in both orders. Without certificates: both ends know a secret.
+// Streams and TLS, layered in both orders.
 
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/timeout.hpp>
@@ -12,6 +12,7 @@
 #include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
+#include "support/tls_secret.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -27,14 +28,10 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include <openssl/ssl.h>
-
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -49,30 +46,9 @@ namespace websocket = boost::beast::websocket;
 using asio_wheel::timeout_stream;
 
 const error_code late = asio_wheel::error::timed_out;
-constexpr std::array<unsigned char, 16> secret{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-
-unsigned int client_secret(SSL*, const char*, char* identity, unsigned int max_identity,
-                           unsigned char* psk, unsigned int max_psk) {
-    std::strncpy(identity, "client", max_identity);
-    const std::size_t n = std::min<std::size_t>(max_psk, secret.size());
-    std::copy_n(secret.begin(), n, psk);
-    return static_cast<unsigned int>(n);
-}
-
-unsigned int server_secret(SSL*, const char*, unsigned char* psk, unsigned int max_psk) {
-    const std::size_t n = std::min<std::size_t>(max_psk, secret.size());
-    std::copy_n(secret.begin(), n, psk);
-    return static_cast<unsigned int>(n);
-}
 
 struct secured : virtual_world {
-    ssl::context tls{ssl::context::tlsv12};
-
-    secured() {
-        SSL_CTX_set_cipher_list(tls.native_handle(), "PSK-AES128-CBC-SHA256:PSK");
-        SSL_CTX_set_psk_client_callback(tls.native_handle(), &client_secret);
-        SSL_CTX_set_psk_server_callback(tls.native_handle(), &server_secret);
-    }
+    ssl::context tls = tls_with_secret();
 
     void settle() {
         for (int i = 0; i < 10; ++i) {

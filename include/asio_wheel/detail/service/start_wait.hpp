@@ -65,20 +65,6 @@ private:
     typename Core::state& state_;
 };
 
-/// Sets the expiry of a timer that has no waits and is used by the library alone. `native`: see
-/// timer_entry.
-template <class Core>
-void set_idle_timer(Core& core, typename Core::state& s, typename Core::time_point expiry,
-                    bool native) noexcept {
-    s.native = native;
-    const time_count t = clock_counts<typename Core::clock>::up(expiry);
-    if (s.life() == timer_life::inactive) {
-        s.expiry.set(t);
-    } else {
-        core.set_expiry(s, t);
-    }
-}
-
 /// For a wait whose timer is part of the operation. The operation is not freed before the timer has
 /// left the wheel.
 template <class Core>

@@ -100,6 +100,16 @@ public:
         return count;
     }
 
+    /// The same for a timer that has no waits.
+    void set_idle_expiry(timer_state& s, time_point expiry) noexcept {
+        const time_count t = counts::up(expiry);
+        if (s.life() == timer_life::inactive) {
+            s.expiry.set(t);
+        } else if (!set_expiry_unlocked(s, t)) {
+            core::set_expiry(s, t);
+        }
+    }
+
     void bring_forward(timer_state& s, time_point expiry) noexcept {
         core::bring_forward(s, counts::up(expiry));
     }

@@ -133,6 +133,14 @@ template <class TimePoint>
     return d < duration::zero() ? duration::zero() : d;
 }
 
+/// The same for a deadline. The end of the clock's range never comes.
+template <class TimePoint>
+[[nodiscard]] constexpr std::chrono::nanoseconds remaining_until(TimePoint from,
+                                                                 TimePoint to) noexcept {
+    return to == (TimePoint::max)() ? (std::chrono::nanoseconds::max)()
+                                    : to_nanoseconds(until_or_zero(from, to));
+}
+
 } // namespace asio_wheel::detail
 
 #endif

@@ -49,9 +49,11 @@
 #include <asio_wheel/detail/core/spare_timers.hpp>
 #include <asio_wheel/detail/core/timer_entry.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
+#include <asio_wheel/detail/service/clock_counts.hpp>
 #include <asio_wheel/detail/service/refused_wait.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
+#include <asio_wheel/detail/time/saturating.hpp>
 #include <asio_wheel/wait_kind.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
@@ -61,6 +63,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -308,6 +311,18 @@ public:
     }
 
     [[nodiscard]] Core& core() const noexcept { return core_; }
+
+    /// Before the operation starts. `native`: see timer_entry.
+    void set_expiry(typename Core::time_point t, bool native) noexcept {
+        timer_.native = native;
+        core_.set_idle_expiry(timer_, t);
+    }
+
+    /// By an owner, while the core exists. Zero when the time has come.
+    [[nodiscard]] std::chrono::nanoseconds remaining() const noexcept {
+        return remaining_until(core_.now(),
+                               clock_counts<typename Core::clock>::at(timer_.expiry.get()));
+    }
 
     void free() noexcept override {
         block_allocator<deadline> memory;

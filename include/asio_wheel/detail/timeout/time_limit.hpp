@@ -10,6 +10,8 @@
 //   has_executor        get_executor() returns one, for an operation that has none
 //   deadline_type       the type of the deadlines
 //   begin(ex, type)     the operation begins: makes its deadline. `ex` is the operation's executor
+//   set_expiry(deadline, ex)
+//                       tells the deadline when it expires, before the operation may ask
 //   start([timer, ] wait, ex, bound, tag)
 //                       the operation was started: starts the deadline's wait, whose handler gets
 //                       the owner `wait`: on the deadline's own timer, if it has one. The operation
@@ -63,11 +65,15 @@ public:
         return deadline_type::make(core_access::of(wheel), type);
     }
 
+    template <class Executor>
+    void set_expiry(const deadline_ptr<core_type>& d, const Executor& ex) const noexcept {
+        d->set_expiry(time_point(time_), native_context(ex) != nullptr);
+    }
+
     template <class Executor, class BoundExecutor, class Tag>
     void start(typename core_type::state& state, deadline_ptr<core_type>&& wait, const Executor& ex,
                bound_to<BoundExecutor>&& bound, const Tag& tag) const {
         core_type& core = wait->core();
-        set_idle_timer(core, state, time_point(time_), native_context(ex) != nullptr);
         start_wait(
             core, held_timer<core_type>(state), ex,
             with_tag(expire_deadline<core_type, BoundExecutor>(std::move(wait), std::move(bound)),
@@ -111,6 +117,9 @@ public:
         this->set_expiry_of(*timer_);
         return owners;
     }
+
+    template <class Executor>
+    void set_expiry(const deadline_owner<timer_deadline>&, const Executor&) const noexcept {}
 
     template <class Executor, class BoundExecutor, class Tag>
     void start(deadline_owner<timer_deadline>&& wait, const Executor& ex,

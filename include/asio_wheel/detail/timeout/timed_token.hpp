@@ -37,9 +37,20 @@
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <concepts>
 #include <type_traits>
 #include <utility>
+
+namespace asio_wheel {
+
+// For those who ask: see asio_wheel/deadline.hpp.
+struct no_deadline;
+template <class T, class Candidate>
+struct associated_remaining_time;
+
+} // namespace asio_wheel
 
 namespace asio_wheel::detail {
 
@@ -72,6 +83,7 @@ class timed_handler {
 public:
     using wrapped_handler = Handler;
     using cancellation_slot_type = boost::asio::cancellation_slot;
+    using remaining_time_type = std::chrono::nanoseconds;
 
     timed_handler(Handler&& handler, deadline_owner<Deadline> d, Result&& result)
         : handler_(std::move(handler)), deadline_(std::move(d)), result_(std::move(result)) {}
@@ -85,6 +97,13 @@ public:
 
     [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept {
         return deadline_->slot();
+    }
+
+    /// Of the earlier deadline, if the handler inside has one, too.
+    [[nodiscard]] std::chrono::nanoseconds get_remaining_time() const noexcept {
+        const std::chrono::nanoseconds inner =
+            associated_remaining_time<Handler, no_deadline>::get(handler_);
+        return (std::min)(deadline_->remaining(), inner);
     }
 
     [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
@@ -167,6 +186,7 @@ private:
         auto bound = bound_as(handler, ex);
         const auto tag = associated_tag<Handler>::get(handler);
         auto owners = limit.begin(ex, options.type);
+        limit.set_expiry(owners.starter, ex);
         using deadline_type = typename Limit::deadline_type;
         if (auto slot = boost::asio::get_associated_cancellation_slot(handler);
             slot.is_connected()) {

@@ -29,6 +29,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -65,6 +66,11 @@ public:
 
     /// The cancellation slot of the wait.
     [[nodiscard]] in_place_signal::slot_type wait_slot() noexcept { return wait_.slot(); }
+
+    /// Unknown: the user may move the timer, to another time and to another place.
+    [[nodiscard]] static std::chrono::nanoseconds remaining() noexcept {
+        return (std::chrono::nanoseconds::max)();
+    }
 
     /// The wait has ended with `ec`. Has no effect if the operation has ended before.
     void end_wait(const boost::system::error_code& ec) noexcept {
