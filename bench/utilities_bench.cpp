@@ -14,6 +14,8 @@
 //  - sleep: chains of waits whose expiry has passed, to measure everything but the waiting.
 //  - queue: a million values with delays of up to a minute. The elements of the bare wheel are
 //    allocated by new and destroyed by delete.
+//  - remaining_time: asking how much time is left. await_turn and await_sleep: what a coroutine
+//    awaits, on an executor with a deadline, on a strand, and on the context's own executor.
 
 #include "support/measure.hpp"
 #include "support/report.hpp"
@@ -21,6 +23,7 @@
 #include "support/timer_workload.hpp"
 
 #include <asio_wheel/cancel_after.hpp>
+#include <asio_wheel/deadline.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/rate_limiter.hpp>
 #include <asio_wheel/sleep.hpp>
@@ -30,9 +33,18 @@
 #include <asio_wheel/wheel_service.hpp>
 
 #include <benchmark/benchmark.h>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #if __has_include(<boost/asio/cancel_after.hpp>)
 #include <boost/asio/cancel_after.hpp>
 #define BENCH_HAS_CANCEL_AFTER 1
@@ -460,6 +472,93 @@ void add_limiter(const char* name) {
                [](auto& state) { acquire_tokens<Limiter>(state, 100, true); });
 }
 
+// ---- Deadlines that travel
+
+// How much time is left: of a point of time that was passed by hand, of a handler with a timeout,
+// and of an executor.
+template <class Ask>
+void ask_for_time(benchmark::State& state, Ask ask) {
+    constexpr std::size_t count = 1'000'000;
+    for (auto _ : state) {
+        std::size_t in_time = 0;
+        bench::stopwatch<process_clock> watch;
+        watch.start();
+        for (std::size_t i = 0; i < count; ++i) {
+            in_time += ask() > 0s ? 1 : 0;
+        }
+        watch.stop();
+        state.SetIterationTime(watch.seconds());
+        bench::require(in_time == count, "there is no time left");
+    }
+    state.counters["op"] = bench::per_operation(count);
+}
+
+void ask_by_hand(benchmark::State& state) {
+    using clock = std::chrono::steady_clock;
+    const clock::time_point end = clock::now() + 1h;
+    ask_for_time(state, [&] { return end - clock::now(); });
+}
+
+void ask_handler(benchmark::State& state) {
+    asio::io_context context;
+    auto token =
+        asio_wheel::timeout(1h, asio::bind_executor(context, [](const bench::error_code&) {}));
+    const auto operation = [&](auto handler) {
+        ask_for_time(state, [&] { return asio_wheel::remaining_time(handler); });
+    };
+    asio::async_initiate<decltype(token), void(bench::error_code)>(operation, token);
+}
+
+void ask_executor(benchmark::State& state) {
+    asio::io_context context;
+    const asio::any_io_executor ex = asio_wheel::with_deadline(context, 1h);
+    ask_for_time(state, [&] { return asio_wheel::remaining_time(ex); });
+}
+
+// A coroutine on an executor awaits one turn of the context after the other.
+asio::awaitable<void> await_turns(std::size_t count) {
+    const auto ex = co_await asio::this_coro::executor;
+    for (std::size_t i = 0; i < count; ++i) {
+        co_await asio::post(ex, asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> await_sleeps(std::size_t count) {
+    const auto ex = co_await asio::this_coro::executor;
+    for (std::size_t i = 0; i < count; ++i) {
+        co_await asio_wheel::async_sleep_for(ex, -1s, asio::use_awaitable);
+    }
+}
+
+template <class Coroutine, class MakeExecutor>
+void await_on(benchmark::State& state, Coroutine coroutine, MakeExecutor make) {
+    constexpr std::size_t count = 100'000;
+    asio::io_context context;
+    for (auto _ : state) {
+        const asio::any_io_executor ex = make(context);
+        state.SetIterationTime(seconds(
+            bench::run(context, [&] { asio::co_spawn(ex, coroutine(count), asio::detached); })));
+    }
+    state.counters["op"] = bench::per_operation(count);
+}
+
+void add_travelling_deadlines() {
+    bench::add("utilities/remaining_time", "by hand", 1, ask_by_hand);
+    bench::add("utilities/remaining_time", bench::ours, 1, ask_handler);
+    bench::add("utilities/remaining_time", "executor", 1, ask_executor);
+    const auto plain = [](asio::io_context& c) { return c.get_executor(); };
+    const auto strand = [](asio::io_context& c) { return asio::make_strand(c); };
+    const auto limited = [](asio::io_context& c) { return asio_wheel::with_deadline(c, 1h); };
+    const auto add = [&](const char* workload, auto coroutine) {
+        bench::add(workload, "plain", 1, [=](auto& state) { await_on(state, coroutine, plain); });
+        bench::add(workload, "strand", 1, [=](auto& state) { await_on(state, coroutine, strand); });
+        bench::add(workload, bench::ours, 1,
+                   [=](auto& state) { await_on(state, coroutine, limited); });
+    };
+    add("utilities/await_turn", await_turns);
+    add("utilities/await_sleep", await_sleeps);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -483,5 +582,6 @@ int main(int argc, char** argv) {
         asio_wheel::basic_rate_limiter<std::chrono::steady_clock, asio::io_context::executor_type>>(
         bench::ours);
     add_limiter<hand_written_limiter>("asio");
+    add_travelling_deadlines();
     return bench::run_benchmarks(argc, argv);
 }
