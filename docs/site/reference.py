@@ -20,7 +20,7 @@ GROUPS = {
     "Timers and sleeps": ["steady_timer", "system_timer", "boottime_timer",
                           "high_resolution_timer", "basic_waitable_timer", "boottime_clock",
                           "sleep"],
-    "Deadlines": ["timeout", "cancel_after", "timeout_stream", "beast"],
+    "Deadlines": ["timeout", "cancel_after", "deadline", "timeout_stream", "beast"],
     "Silence": ["idle_timer", "heartbeat"],
     "Later, and again and again": ["interval", "scheduler", "civil_time", "missed", "delay_queue",
                                    "delayed_operations"],
