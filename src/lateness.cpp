@@ -53,10 +53,11 @@ std::string waits_of(const recent_lateness& l) {
     text += to_string(cause);
     text += ": by " + on_average(l.late) + " on average, " + on_average(l.by_loop) +
             " of it before the context called the wheel. ";
-    text += cause == lateness_cause::wheel
-                ? "More was due at once than a turn of the context delivers, or the wheel has given "
-                  "way to data after a stall."
-                : calls_of(l, cause);
+    text +=
+        cause == lateness_cause::wheel
+            ? "More was due at once than a turn of the context delivers, or the wheel has given "
+              "way to data after a stall."
+            : calls_of(l, cause);
     if (l.waited > nanoseconds::zero()) {
         text += " (Its thread ran for " + detail::short_time(l.ran) +
                 ", and waited for a processor for " + detail::short_time(l.waited) + ".)";

@@ -222,8 +222,7 @@ private:
     }
 
     [[nodiscard]] std::shared_ptr<const std::string> event() {
-        return std::make_shared<const std::string>("data: " + wheels_.json(options_) +
-                                                   "\n\n");
+        return std::make_shared<const std::string>("data: " + wheels_.json(options_) + "\n\n");
     }
 
     const inspector_options options_;

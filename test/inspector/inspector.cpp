@@ -336,9 +336,8 @@ BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, served_wheel) {
     const auto late = verdict();
     const std::string cause = late.get<std::string>("cause");
     BOOST_TEST((cause == "loop" || cause == "processor"), cause);
-    BOOST_TEST(
-        late.get<std::string>("text").starts_with("Warning: 1 wait was late because of the " +
-                                                  cause));
+    BOOST_TEST(late.get<std::string>("text").starts_with(
+        "Warning: 1 wait was late because of the " + cause));
     BOOST_TEST(late.get<std::string>("severity") == "warning");
     BOOST_TEST(late.get<long>("longest_ns") == 80'000'000);
     BOOST_TEST(late.get<int>("late_calls") == 1);
@@ -418,7 +417,7 @@ BOOST_AUTO_TEST_CASE(more_slots_do_not_cost_more) {
             const auto begin = clock::now();
             std::string text;
             asio_wheel::detail::json_writer json(text);
-            write_wheel(json.open('{'), asio_wheel::detail::read_wheel(wheel));
+            write_wheel(json.open('{'), asio_wheel::detail::read_wheel(wheel), {});
             best = std::min(best, clock::now() - begin);
         }
         return best;

@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(the_processor_is_to_blame_if_the_thread_waited_for_one_long
 
 BOOST_AUTO_TEST_CASE(a_context_that_is_overdue_has_the_loop_to_blame) {
     BOOST_TEST((recent_lateness{.overdue = 1s}.cause() == lateness_cause::loop));
-    BOOST_TEST((recent_lateness{.waits = 1, .late = 9s, .overdue = 1s}.cause() ==
-                lateness_cause::wheel));
+    BOOST_TEST(
+        (recent_lateness{.waits = 1, .late = 9s, .overdue = 1s}.cause() == lateness_cause::wheel));
 }
 
 BOOST_AUTO_TEST_CASE(the_severity_is_that_of_the_longest_time_by_limits) {
@@ -168,7 +168,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stands_still_now_is_the_first_thing_to_say) {
 // Lags of 2 ms are none. But with others, they may explain half of how late a wait was.
 BOOST_AUTO_TEST_CASE(a_loop_may_be_to_blame_that_was_never_late_by_itself) {
     const recent_lateness l{.waits = 1, .late = 30ms, .by_loop = 20ms, .longest = 30ms};
-    BOOST_TEST(printed(l).ends_with(" It called up to 2.00 ms late: handlers take long, or block."));
+    BOOST_TEST(
+        printed(l).ends_with(" It called up to 2.00 ms late: handlers take long, or block."));
 }
 
 BOOST_AUTO_TEST_CASE(lateness_is_split_into_the_loops_and_the_rest) {
@@ -299,9 +300,10 @@ BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
     BOOST_TEST((wheel.report().lateness()->waits == l.waits));
     std::ostringstream report;
     wheel.report(report);
-    BOOST_TEST(report.str().find("lateness in the last minute\n  Warning: " +
-                                 std::to_string(l.waits) + " waits were late because of the ") != std::string::npos,
-               report.str());
+    BOOST_TEST(
+        report.str().find("lateness in the last minute\n  Warning: " + std::to_string(l.waits) +
+                          " waits were late because of the ") != std::string::npos,
+        report.str());
 }
 
 BOOST_AUTO_TEST_CASE(a_punctual_wheel_has_no_late_waits) {
