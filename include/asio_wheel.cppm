@@ -104,6 +104,7 @@ using asio_wheel::steady_timer;
 using asio_wheel::system_scheduler;
 using asio_wheel::system_timer;
 using asio_wheel::tag;
+using asio_wheel::tag_stats;
 using asio_wheel::task_handle;
 using asio_wheel::tick_scale;
 using asio_wheel::tick_t;

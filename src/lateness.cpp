@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,8 +42,32 @@ std::string calls_of(const recent_lateness& l, lateness_cause cause) {
     return text;
 }
 
+// Which handler was so long, if that was measured.
+std::string handler_of(const recent_lateness& l, lateness_cause cause,
+                       std::span<const tag_stats> tags) {
+    if (tags.empty() || l.longest_lag == nanoseconds::zero()) {
+        return "";
+    }
+    const tag_stats& longest =
+        *std::max_element(tags.begin(), tags.end(), [](const tag_stats& a, const tag_stats& b) {
+            return a.recent_run < b.recent_run;
+        });
+    const std::string time = detail::short_time(longest.recent_run);
+    if (longest.recent_run < l.longest_lag / 2) {
+        if (cause == lateness_cause::processor) {
+            return "";
+        }
+        return " No handler of a wait took longer than " + time +
+               ": it was another one, or is on a strand.";
+    }
+    return " The longest handler of a wait took " + time + ": " +
+           std::string(to_string(longest.kind)) +
+           (longest.tag.empty() ? " without a tag."
+                                : " \"" + detail::printable(longest.tag) + "\".");
+}
+
 // How late the waits were, and why. There is one at least.
-std::string waits_of(const recent_lateness& l) {
+std::string waits_of(const recent_lateness& l, std::span<const tag_stats> tags) {
     const lateness_cause cause = l.cause();
     const auto on_average = [&](nanoseconds sum) {
         return detail::short_time(sum / static_cast<std::int64_t>(l.waits));
@@ -57,7 +82,7 @@ std::string waits_of(const recent_lateness& l) {
         cause == lateness_cause::wheel
             ? "More was due at once than a turn of the context delivers, or the wheel has given "
               "way to data after a stall."
-            : calls_of(l, cause);
+            : calls_of(l, cause) + handler_of(l, cause, tags);
     if (l.waited > nanoseconds::zero()) {
         text += " (Its thread ran for " + detail::short_time(l.ran) +
                 ", and waited for a processor for " + detail::short_time(l.waited) + ".)";
@@ -104,12 +129,14 @@ lateness_cause recent_lateness::cause() const noexcept {
     return starved ? lateness_cause::processor : lateness_cause::loop;
 }
 
-std::string recent_lateness::verdict(const lateness_limits& limits) const {
+std::string recent_lateness::verdict(const lateness_limits& limits,
+                                     std::span<const tag_stats> tags) const {
     const lateness_severity how_bad = severity(limits);
     if (how_bad == lateness_severity::ok) {
         return waits == 0 ? "All is well: no wait was late."
-                          : "All is well: the latest of " + std::to_string(waits) +
-                                " late waits was late by " + detail::short_time(longest) + ".";
+                          : "All is well: " + std::to_string(waits) +
+                                (waits == 1 ? " wait was late, by " : " waits were late, by ") +
+                                detail::short_time(longest) + " at most.";
     }
     std::string text = how_bad == lateness_severity::warning ? "Warning: " : "Critical: ";
     if (overdue >= limits.warning) {
@@ -117,11 +144,12 @@ std::string recent_lateness::verdict(const lateness_limits& limits) const {
                 " ago: a handler blocks, or nobody runs the context. In the last minute, ";
     }
     if (waits != 0) {
-        return text + waits_of(*this);
+        return text + waits_of(*this, tags);
     }
     text += "no wait was late.";
     if (late_calls != 0) {
-        text += " But the context called the wheel late. " + calls_of(*this, lateness_cause::loop);
+        text += " But the context called the wheel late. " + calls_of(*this, lateness_cause::loop) +
+                handler_of(*this, lateness_cause::loop, tags);
     }
     return text;
 }

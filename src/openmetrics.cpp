@@ -24,6 +24,7 @@ namespace asio_wheel {
 namespace {
 
 using detail::metric;
+using detail::tag_metric;
 using std::chrono::nanoseconds;
 using labels = std::vector<labelled_stats::label>;
 
@@ -32,8 +33,9 @@ bool is_label_name(std::string_view name) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
     return !name.empty() && is_letter(name.front()) && name != "le" && name != "kind" &&
-           std::all_of(name.begin(), name.end(),
-                       [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+           name != "tag" && std::all_of(name.begin(), name.end(), [&](char c) {
+               return is_letter(c) || (c >= '0' && c <= '9');
+           });
 }
 
 // As the value of a label, which is UTF-8.
@@ -110,12 +112,13 @@ std::string written(nanoseconds d) {
 
 enum class format { openmetrics, prometheus };
 
-std::string_view suffix_of(const metric& m) {
+// Of a metric, or of one by tag.
+std::string_view suffix_of(const auto& m) {
     return m.type == "counter" ? "_total" : "";
 }
 
 // What comes before the samples. OpenMetrics names a counter without the suffix of its samples.
-std::string header_of(const metric& m, format f) {
+std::string header_of(const auto& m, format f) {
     std::string name = "asio_wheel_" + std::string(m.openmetrics);
     name += f == format::prometheus ? suffix_of(m) : "";
     std::string text = "# TYPE " + name + ' ' + std::string(m.type) + '\n';
@@ -123,6 +126,12 @@ std::string header_of(const metric& m, format f) {
         text += "# UNIT " + name + " seconds\n";
     }
     return text + "# HELP " + name + ' ' + std::string(m.help) + '\n';
+}
+
+void append_sample(std::string& text, const auto& m, std::string_view suffix,
+                   const std::string& all, const std::string& value) {
+    text.append("asio_wheel_").append(m.openmetrics).append(suffix);
+    text.append(all.empty() ? "" : '{' + all + '}').append(" ").append(value).append("\n");
 }
 
 // Appends the samples of a metric of one wheel.
@@ -151,10 +160,34 @@ struct append_samples {
     }
 
     void append(std::string_view suffix, const std::string& all, const std::string& value) const {
-        text.append("asio_wheel_").append(m.openmetrics).append(suffix);
-        text.append(all.empty() ? "" : '{' + all + '}').append(" ").append(value).append("\n");
+        append_sample(text, m, suffix, all, value);
     }
 };
+
+std::string labels_of(const labelled_stats& wheel) {
+    std::string all;
+    for (const auto& [name, value] : wheel.labels) {
+        all = with(all, name, escaped(value));
+    }
+    return all;
+}
+
+void append_tags(std::string& text, format f, const std::vector<labelled_stats>& wheels) {
+    for (const tag_metric& m : detail::tag_metrics) {
+        text += header_of(m, f);
+        for (const labelled_stats& wheel : wheels) {
+            for (const tag_stats& t : wheel.tags) {
+                const std::string all =
+                    with(with(labels_of(wheel), "kind", to_string(t.kind)), "tag", escaped(t.tag));
+                std::visit(
+                    [&](auto member) {
+                        append_sample(text, m, suffix_of(m), all, written(t.*member));
+                    },
+                    m.member);
+            }
+        }
+    }
+}
 
 // All samples of a metric follow each other, and among them those of a wheel.
 std::string text_of(format f, const std::vector<labelled_stats>& wheels) {
@@ -163,13 +196,14 @@ std::string text_of(format f, const std::vector<labelled_stats>& wheels) {
     for (const metric& m : detail::metrics) {
         text += header_of(m, f);
         for (const labelled_stats& wheel : wheels) {
-            std::string all;
-            for (const auto& [name, value] : wheel.labels) {
-                all = with(all, name, escaped(value));
-            }
+            const std::string all = labels_of(wheel);
             std::visit([&](auto member) { append_samples{text, m, all}(wheel.stats.*member); },
                        m.member);
         }
+    }
+    if (std::any_of(wheels.begin(), wheels.end(),
+                    [](const labelled_stats& wheel) { return !wheel.tags.empty(); })) {
+        append_tags(text, f, wheels);
     }
     return text;
 }
@@ -189,7 +223,7 @@ void to_openmetrics(std::ostream& out, const std::vector<labelled_stats>& wheels
 }
 
 void to_openmetrics(std::ostream& out, const wheel_stats& stats) {
-    to_openmetrics(out, {{.labels = {}, .stats = stats}});
+    to_openmetrics(out, {{.labels = {}, .stats = stats, .tags = {}}});
 }
 
 void to_prometheus(std::ostream& out, const std::vector<labelled_stats>& wheels) {
@@ -197,7 +231,7 @@ void to_prometheus(std::ostream& out, const std::vector<labelled_stats>& wheels)
 }
 
 void to_prometheus(std::ostream& out, const wheel_stats& stats) {
-    to_prometheus(out, {{.labels = {}, .stats = stats}});
+    to_prometheus(out, {{.labels = {}, .stats = stats, .tags = {}}});
 }
 
 } // namespace asio_wheel

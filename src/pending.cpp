@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -157,14 +156,13 @@ std::vector<wheel_report::group> wheel_report::groups() const {
 std::ostream& operator<<(std::ostream& out, const wheel_report& report) {
     std::string text = std::to_string(report.waits()) + " waits are pending.\n";
     if (report.lateness_) {
-        std::ostringstream verdict;
-        verdict << *report.lateness_;
-        text += "lateness in the last minute\n  " + verdict.str() + '\n';
+        text +=
+            "lateness in the last minute\n  " + report.lateness_->verdict({}, report.tags_) + '\n';
     }
     if (report.waits() != 0) {
         text += "by kind and tag\n";
-        for (const auto& [kind, tag, count] : report.groups()) {
-            text += "  " + right(std::to_string(count), 9) + "  " + name_of(kind, tag) + '\n';
+        for (const wheel_report::group& g : report.groups()) {
+            text += "  " + right(std::to_string(g.count), 9) + "  " + name_of(g.kind, g.tag) + '\n';
         }
         text += "the next\n";
         print_next(text, report.next());

@@ -8,6 +8,7 @@
 #include "load.hpp"
 
 #include <asio_wheel/inspector.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio.hpp>
 #include <boost/beast/core.hpp>
@@ -46,6 +47,7 @@ int main(int argc, char** argv) {
         const std::string argument = argc > 1 ? argv[1] : "/wheel.json";
         const auto port = static_cast<std::uint16_t>(std::atoi(argument.c_str()));
         boost::asio::io_context ctx;
+        asio_wheel::make_wheel(ctx, {.measure_handlers = true});
         asio_wheel::inspector inspector(ctx, {.port = port});
         inspected::load server(ctx);
         if (port != 0) {

@@ -10,11 +10,14 @@
 
 #include <asio_wheel/detail/requirements.hpp>
 
+#include <asio_wheel/stats.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -68,7 +71,7 @@ struct recent_lateness {
     std::chrono::nanoseconds by_loop{0};     ///< How much of that is because of the loop.
     std::chrono::nanoseconds longest_lag{0}; ///< The longest lag of the loop.
     std::uint64_t late_calls = 0;            ///< How often it was longer than `allowed`.
-    std::chrono::nanoseconds longest{0};     ///< How late the latest wait was.
+    std::chrono::nanoseconds longest{0};     ///< How late a wait was at most.
     /// How long ago the context should have called the wheel, and has not yet: a handler blocks
     /// now, or nobody runs the context. Zero if it is not longer than `allowed`. Another thread
     /// sees that while it lasts.
@@ -86,8 +89,8 @@ struct recent_lateness {
     /// lag. It is the loop, too, if no wait was late yet, but the context is overdue.
     [[nodiscard]] lateness_cause cause() const noexcept;
 
-    /// How bad that is: what reaches the limits, the latest wait, the longest lag of the loop, or
-    /// how long the context is overdue.
+    /// How bad that is, by what is longest: how late a wait was, the lag of the loop, or for how
+    /// long the context is overdue.
     [[nodiscard]] lateness_severity severity(const lateness_limits& limits = {}) const noexcept {
         const auto most = (std::max)({longest, longest_lag, overdue});
         return most >= limits.critical  ? lateness_severity::critical
@@ -100,7 +103,11 @@ struct recent_lateness {
     ///     Warning: 320 waits were late because of the loop: by 41.2 ms on average, 40.9 ms of it
     ///     before the context called the wheel. It called late 25 times, by up to 80.0 ms: handlers
     ///     take long, or block.
-    [[nodiscard]] std::string verdict(const lateness_limits& limits = {}) const;
+    ///
+    /// With what wheel_service::stats_by_tag() has returned, it also names the longest handler of a
+    /// wait, if that explains the lags of the loop; or says that none does.
+    [[nodiscard]] std::string verdict(const lateness_limits& limits = {},
+                                      std::span<const tag_stats> tags = {}) const;
 
     friend bool operator==(const recent_lateness&, const recent_lateness&) = default;
 

@@ -25,6 +25,9 @@ struct labelled_stats {
 
     std::vector<label> labels; ///< Those of each metric of this wheel.
     wheel_stats stats;         ///< As wheel_service::stats() returned them.
+    /// As wheel_service::stats_by_tag() returned them, if they are to be written, too.
+    // NOLINTNEXTLINE(readability-redundant-member-init): so that it can be left out.
+    std::vector<tag_stats> tags{};
 };
 
 /// Writes a document in the OpenMetrics text format, version 1.0.0, to be served as
@@ -35,15 +38,16 @@ struct labelled_stats {
 /// `asio_wheel_expired_total{kind="idle"}` for each kind. The
 /// histograms are `asio_wheel_lateness_seconds`, `asio_wheel_loop_lag_seconds` and
 /// `asio_wheel_handler_delay_seconds`, with a bucket for each power of two from 8 µs to 34 s. The
-/// counts in the buckets are exact.
+/// counts in the buckets are exact. If there are any tags, the numbers of tag_stats are
+/// `asio_wheel_tag_handler_seconds_total{kind="timer",tag="session"}` and the like: for each tag.
 ///
 /// A locale of the stream changes nothing.
 void to_openmetrics(std::ostream& out, const wheel_stats& stats);
 
 /// As above, for several wheels. Throws std::invalid_argument, and writes nothing, if two wheels
-/// have the same labels, or if the name of a label is there twice, is `le` or `kind`, or is none: a
-/// letter or `_`, and then letters, digits and `_`. The values are any text. A byte that is not
-/// UTF-8 is written as U+FFFD, since a reader refuses the whole document for it.
+/// have the same labels, or if the name of a label is there twice, is `le`, `kind` or `tag`, or is
+/// none: a letter or `_`, and then letters, digits and `_`. The values are any text. A byte that is
+/// not UTF-8 is written as U+FFFD, since a reader refuses the whole document for it.
 ///
 ///     asio_wheel::to_openmetrics(out, {{{{"context", "front"}}, use_wheel(front).stats()},
 ///                                      {{{"context", "back"}}, use_wheel(back).stats()}});

@@ -86,6 +86,9 @@ public:
     /// Sets what lateness() returns.
     void lateness(const recent_lateness& l) noexcept { lateness_ = l; }
 
+    /// Sets what was measured by tag, which the verdict on the lateness uses.
+    void tags(std::vector<tag_stats> measured) noexcept { tags_ = std::move(measured); }
+
     /// How many waits are pending.
     [[nodiscard]] std::uint64_t waits() const noexcept { return remaining_.count(); }
 
@@ -126,6 +129,7 @@ private:
     std::vector<pending_wait> next_;
     lateness_histogram remaining_;
     std::optional<recent_lateness> lateness_;
+    std::vector<tag_stats> tags_;
     std::array<wake_ups_in_second, seconds> wake_ups_{};
 };
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace asio_wheel {
@@ -154,6 +155,30 @@ struct wheel_stats {
                                                const wheel_stats& earlier) noexcept {
         return later -= earlier;
     }
+};
+
+/// What was measured of the waits of one kind with one tag: wheel_service::stats_by_tag() tells,
+/// with wheel_options::measure_handlers.
+struct tag_stats {
+    /// In place of the tag, for what a wheel has no room for.
+    static constexpr std::string_view others = "other tags";
+
+    wait_kind kind = wait_kind::timer;        ///< What the waits are part of.
+    std::string_view tag;                     ///< Empty if they have none. It lives for ever.
+    std::uint64_t fired = 0;                  ///< As wheel_stats::fired.
+    std::uint64_t wake_ups = 0;               ///< Those at which such a wait was due first.
+    std::chrono::nanoseconds late{0};         ///< How late they were found due, all together.
+    std::chrono::nanoseconds longest_late{0}; ///< The most of these.
+    /// From that tick to the call of the handler, all together.
+    std::chrono::nanoseconds delayed{0};
+    std::chrono::nanoseconds longest_delay{0}; ///< The most of these.
+    std::uint64_t handlers = 0;      ///< Those that ran, and not on an executor such as a strand.
+    std::chrono::nanoseconds ran{0}; ///< How long these ran, all together.
+    std::chrono::nanoseconds longest_run{0}; ///< The most of these.
+    /// The most in this minute and in the one before; not what only grows.
+    std::chrono::nanoseconds recent_run{0};
+
+    friend bool operator==(const tag_stats&, const tag_stats&) = default;
 };
 
 } // namespace asio_wheel

@@ -111,6 +111,16 @@ public:
     /// What the wheel has done so far.
     [[nodiscard]] wheel_stats stats() const { return core_.stats(); }
 
+    /// What was measured of each kind and tag, so far: how many waits have expired, how late, for
+    /// how long their handlers ran, and what they have woken up; those whose handlers ran longest
+    /// first. Nothing without wheel_options::measure_handlers. At most 64 kinds with tags are told
+    /// apart; the rest is counted by kind.
+    ///
+    ///     for (const asio_wheel::tag_stats& t : wheel.stats_by_tag()) {
+    ///         std::cout << t.tag << ": up to " << t.longest_run / 1us << " us\n";
+    ///     }
+    [[nodiscard]] std::vector<tag_stats> stats_by_tag() const { return core_.stats_by_tag(); }
+
     /// Calls `f(wait)`, with a `const pending_wait&`, for each wait that is not due yet. A wait
     /// that is late is visited, too, until a turn of the context makes it due; its remaining time
     /// is negative. Waits that are due, and need only their own turn of the context, are not
@@ -156,6 +166,7 @@ public:
         wheel_report result;
         for_each_pending([&result](const pending_wait& wait) { result.add(wait); });
         result.lateness(core_.lateness());
+        result.tags(core_.stats_by_tag());
         result.wake_ups(core_.recent_wake_ups());
         return result;
     }

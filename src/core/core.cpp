@@ -21,7 +21,7 @@ core::guarded::guarded(core& c, driver_port& driver)
       book_(options_, clock_), delivery_(queue_, book_), alarm_(driver),
       share_(options_.budget, unit()), stall_(options_.stall) {
     if (options_.measure_handlers) {
-        handler_delay_ = std::make_unique<lateness_histogram>();
+        handlers_ = std::make_unique<measured_handlers>();
     }
 }
 

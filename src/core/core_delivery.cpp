@@ -7,19 +7,21 @@
 #include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/core_scopes.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <utility>
 
 namespace asio_wheel::detail {
 
-bool core::claim_in_queue(wait_node& wait) noexcept {
+bool core::claim_in_queue(wait_node& wait, handler_scope& scope) noexcept {
     const locked guard(*this, "running handlers");
     guard->note_turn_of(wait);
     if (!delivery::is_turn(wait)) {
         return false;
     }
-    guard->claim(wait);
+    guard->claim(wait, &scope);
     return true;
 }
 
@@ -35,8 +37,16 @@ void core::dispatch_later(wait_node& wait) noexcept {
     locked(*this, "running handlers")->delivery_.come_back(wait);
 }
 
+// The handler has returned.
+void core::note_run(measured_tag& of, time_count began) noexcept {
+    const locked guard(*this, "running handlers");
+    const time_count time = now();
+    tag_meter::ran(of, unit().between(began, time), unit().seconds_of(time) / 60);
+}
+
 // Detaches a wait that has a result. From now on it belongs to the caller, who delivers it.
-void core::guarded::claim(wait_node& wait) noexcept {
+// `scope`: the handler is called in it, if it is called here.
+void core::guarded::claim(wait_node& wait, handler_scope* scope) noexcept {
     if (wait.owner == nullptr) {
         return;
     }
@@ -48,11 +58,18 @@ void core::guarded::claim(wait_node& wait) noexcept {
     }
     const std::chrono::nanoseconds of_tick(s.spare_word()); // As expire() has noted it.
     measured_.get().lateness.add(of_tick);
-    if (handler_delay_) {
+    if (handlers_) {
+        const time_count time = now();
         // The expiry may be another one since drain().
-        const std::chrono::nanoseconds late = unit().between(s.expiry.get(), now());
-        handler_delay_->add(
-            std::chrono::nanoseconds(difference_saturating(of_tick.count(), late.count())));
+        const std::chrono::nanoseconds late = unit().between(s.expiry.get(), time);
+        const std::chrono::nanoseconds delay(
+            (std::max<std::int64_t>)(difference_saturating(of_tick.count(), late.count()), 0));
+        measured_tag& of = handlers_->tags.of(wait);
+        handlers_->delay.add(delay);
+        tag_meter::fired(of, of_tick, delay);
+        if (scope != nullptr) {
+            scope->measure(of, time);
+        }
     }
     ASIO_WHEEL_PROBE2(deliver, &s, s.spare_word());
     delivery_.detach(wait);
@@ -88,7 +105,7 @@ core::arrival core::arrive(const core_lock_ptr& shared, wait_node& wait) noexcep
         return arrival::dropped;
     default:
         if (wait.owner != nullptr) {
-            shared->core->guarded_->claim(wait);
+            shared->core->guarded_->claim(wait, nullptr);
         } else if (wait.result == wait_node::result_state::due &&
                    needs_wheel_when_delivered(wait.kind)) {
             return arrival::dropped; // The core has ended.

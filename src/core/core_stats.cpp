@@ -13,6 +13,7 @@
 #include <bit>
 #include <chrono>
 #include <mutex>
+#include <vector>
 
 namespace asio_wheel::detail {
 
@@ -40,10 +41,16 @@ wheel_stats core::stats() const {
     result.dropped = counts.forgotten;
     result.postponed = counts.postponed;
     result.cascaded = g.book_.cascaded();
-    if (g.handler_delay_) {
-        result.handler_delay = *g.handler_delay_;
+    if (g.handlers_) {
+        result.handler_delay = g.handlers_->delay;
     }
     return result;
+}
+
+std::vector<tag_stats> core::stats_by_tag() const {
+    const std::lock_guard<optional_mutex> guard(lock_->mutex);
+    return guarded_->handlers_ ? guarded_->handlers_->tags.all(unit().seconds_of(now()) / 60)
+                               : std::vector<tag_stats>();
 }
 
 std::size_t core::pending() const {

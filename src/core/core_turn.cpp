@@ -55,6 +55,9 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
             keep_armed(); // What has become due since is held back already.
         } else {
             share_.begin_turn(now);
+            if (handlers_) {
+                handlers_->tags.woke_up();
+            }
             first = this->turn(guard, now, entries);
             if (first == nullptr && rest_ == rest::nothing && counts && !stall_.giving_way()) {
                 ++spurious_wake_ups_;
@@ -176,6 +179,9 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
     s.waits.for_each([&](wait_node& wait) {
         if (rest_ == rest::running) {
             share_.make_ready(&wait);
+        }
+        if (handlers_) {
+            handlers_->tags.found_due(wait);
         }
         make_ready(wait, wait_node::result_state::due);
         ++due;

@@ -131,7 +131,8 @@ public:
         std::vector<labelled_stats> all;
         for (const entry& e : wheels()) {
             if (auto reading = e.wheel->read()) {
-                all.push_back({{{"context", e.name}}, std::move(reading->stats)});
+                all.push_back(
+                    {{{"context", e.name}}, std::move(reading->stats), std::move(reading->tags)});
             }
         }
         return all;

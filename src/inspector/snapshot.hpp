@@ -23,6 +23,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace asio_wheel::detail {
 
@@ -84,12 +85,13 @@ inline void write_level(json_writer& json, const wheel_occupancy::level& level) 
     json.close(']').close('}');
 }
 
-inline void write_verdict(json_writer& json, const recent_lateness& l,
+inline void write_verdict(json_writer& json, const wheel_reading& reading,
                           const lateness_limits& limits) {
+    const recent_lateness& l = reading.lateness;
     json.key("verdict").open('{');
     json.member("severity", to_string(l.severity(limits)));
     json.member("cause", to_string(l.cause()));
-    json.member("text", std::string_view(l.verdict(limits)));
+    json.member("text", std::string_view(l.verdict(limits, reading.tags)));
     json.member("seconds", recent_lateness::seconds);
     json.member("late_waits", l.waits);
     json.member("late_ns", l.late);
@@ -101,6 +103,19 @@ inline void write_verdict(json_writer& json, const recent_lateness& l,
     json.member("warning_ns", limits.warning);
     json.member("critical_ns", limits.critical);
     json.close('}');
+}
+
+/// Empty unless handlers are measured.
+inline void write_tags(json_writer& json, const std::vector<tag_stats>& tags) {
+    json.key("tags").open('[');
+    for (const tag_stats& t : tags) {
+        json.open('{').member("kind", to_string(t.kind)).member("tag", t.tag);
+        for (const tag_metric& m : tag_metrics) {
+            std::visit([&](auto member) { write_metric(json, m.name, t.*member); }, m.member);
+        }
+        json.close('}');
+    }
+    json.close(']');
 }
 
 /// Writes the members of a wheel, except for the waits.
@@ -117,7 +132,8 @@ inline void write_wheel(json_writer& json, const wheel_reading& reading,
     json.member("due", stats.wake_ups - stats.spurious_wake_ups);
     json.member("nothing_due", stats.spurious_wake_ups);
     json.close('}');
-    write_verdict(json, reading.lateness, limits);
+    write_verdict(json, reading, limits);
+    write_tags(json, reading.tags);
     write_metrics<lateness_histogram>(json, stats);
     json.key("levels").open('[');
     for (const auto& level : reading.occupancy.levels) {

@@ -319,6 +319,25 @@ BOOST_FIXTURE_TEST_CASE(json_has_every_metric, served_wheel) {
     }
 }
 
+BOOST_FIXTURE_TEST_CASE(json_has_what_was_measured_by_tag, served_wheel) {
+    BOOST_TEST(wheel_of(get("/wheel.json").body, "main").get_child("tags").empty());
+    virtual_time other({.measure_handlers = true});
+    wheels.add("measured", other.wheel.watched());
+    timer t(other.ctx, 10ms);
+    t.async_wait(asio_wheel::tag("slow", [&](error_code) { other.wheel.advance(30ms); }));
+    other.pass(12ms);
+    const auto tags = wheel_of(get("/wheel.json").body, "measured").get_child("tags");
+    BOOST_TEST_REQUIRE(tags.size() == 1U);
+    const auto& slow = tags.front().second;
+    BOOST_TEST(slow.get<std::string>("kind") == "timer");
+    BOOST_TEST(slow.get<std::string>("tag") == "slow");
+    BOOST_TEST(slow.get<long>("ran_ns") == 30'000'000);
+    BOOST_TEST(slow.get<long>("longest_late_ns") == 2'000'000);
+    const std::string line = "asio_wheel_tag_handler_seconds_total{context=\"measured\","
+                             "kind=\"timer\",tag=\"slow\"} 0.03\n";
+    BOOST_TEST(get("/metrics").body.find(line) != std::string::npos);
+}
+
 BOOST_FIXTURE_TEST_CASE(json_has_the_verdict_in_words, served_wheel) {
     using clock = manual_clock<struct late_handlers>;
     drained_context other;

@@ -20,6 +20,7 @@
 #include <deque>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -116,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_severity_is_that_of_the_longest_time_by_limits) {
 BOOST_AUTO_TEST_CASE(the_verdict_is_a_sentence) {
     BOOST_TEST(printed({}) == "All is well: no wait was late.");
     BOOST_TEST(printed({.waits = 3, .late = 15ms, .longest = 6ms}) ==
-               "All is well: the latest of 3 late waits was late by 6.00 ms.");
+               "All is well: 3 waits were late, by 6.00 ms at most.");
     recent_lateness l{.waits = 320,
                       .late = 13'184ms,
                       .by_loop = 13'088ms,
@@ -163,6 +164,39 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stands_still_now_is_the_first_thing_to_say) {
                    .starts_with("Warning: the context should have called the wheel 50.0 ms ago: a "
                                 "handler blocks, or nobody runs the context. In the last minute, 2 "
                                 "waits were late because of the wheel: "));
+}
+
+// With measure_handlers, by what was measured in the last minutes.
+BOOST_AUTO_TEST_CASE(the_verdict_names_the_longest_handler_if_it_explains_the_lags) {
+    using asio_wheel::tag_stats;
+    const recent_lateness l{.waits = 1,
+                            .late = 80ms,
+                            .by_loop = 80ms,
+                            .longest_lag = 80ms,
+                            .late_calls = 1,
+                            .longest = 80ms};
+    std::vector<tag_stats> tags(3);
+    tags[1].kind = asio_wheel::wait_kind::idle;
+    tags[1].tag = "session";
+    const auto says = [&](nanoseconds recent) {
+        tags[1].recent_run = recent;
+        const std::string text = l.verdict({}, tags);
+        const std::string before = "or the process was stopped. ";
+        return text.substr(text.find(before) + before.size());
+    };
+    BOOST_TEST(says(80ms) == "The longest handler of a wait took 80.0 ms: idle \"session\".");
+    BOOST_TEST(says(40ms) == "The longest handler of a wait took 40.0 ms: idle \"session\".");
+    BOOST_TEST(says(39ms) == "No handler of a wait took longer than 39.0 ms: it was another one, "
+                             "or is on a strand.");
+    tags[2].recent_run = 90ms;
+    BOOST_TEST(says(0ms) == "The longest handler of a wait took 90.0 ms: timer without a tag.");
+    BOOST_TEST(l.verdict().ends_with("or the process was stopped."));
+
+    recent_lateness starved = l; // A long handler of a thread without a processor is worth a look.
+    starved.waited = 1s;
+    BOOST_TEST(starved.verdict({}, tags).find("took 90.0 ms: timer") != std::string::npos);
+    tags[2].recent_run = 39ms;
+    BOOST_TEST(starved.verdict({}, tags).find("handler") == std::string::npos);
 }
 
 // Lags of 2 ms are none. But with others, they may explain half of how late a wait was.

@@ -200,7 +200,8 @@ BOOST_AUTO_TEST_CASE(label_values_are_always_utf8) {
 }
 
 BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
-    for (const std::string name : {"", "1x", "a-b", "a b", "a:b", "a~b", "ü", "le", "kind"}) {
+    for (const std::string name :
+         {"", "1x", "a-b", "a b", "a:b", "a~b", "ü", "le", "kind", "tag"}) {
         BOOST_TEST(refusal({{{{name, "v"}}, {}}}) ==
                    "asio_wheel: \"" + name + "\" is not a name for a label of a metric");
     }
@@ -213,6 +214,39 @@ BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
     BOOST_TEST(refusal({{{{"a", "1"}}, {}}, {{{"a", "2"}}, {}}}) == "none");
     BOOST_TEST(refusal({{{{"_azAZ09", "1"}, {"zone", "2"}, {"ABBA", "3"}, {"Z", "4"}}, {}}}) ==
                "none");
+}
+
+// Those of all tags of a metric follow each other. Without tags, there are none of these metrics.
+BOOST_AUTO_TEST_CASE(what_was_measured_by_tag_has_the_tag_as_a_label) {
+    using asio_wheel::tag_stats;
+    using asio_wheel::wait_kind;
+    const tag_stats slow{.kind = wait_kind::idle,
+                         .tag = "a \"slow\" one",
+                         .fired = 2,
+                         .wake_ups = 1,
+                         .late = 6ms,
+                         .longest_late = 3ms,
+                         .delayed = 81ms,
+                         .longest_delay = 80ms,
+                         .handlers = 2,
+                         .ran = 100ms,
+                         .longest_run = 70ms};
+    const std::string text = openmetrics(std::vector<labelled_stats>{
+        {{{"context", "x"}}, sample(), {slow, tag_stats()}}, {{{"context", "y"}}, sample()}});
+    const std::string labels = "{context=\"x\",kind=\"idle\",tag=\"a \\\"slow\\\" one\"} ";
+    for (const std::string& line :
+         {"waits_fired_total" + labels + "2", "wake_ups_total" + labels + "1",
+          "late_seconds_total" + labels + "0.006", "longest_late_seconds" + labels + "0.003",
+          "delayed_seconds_total" + labels + "0.081", "longest_delay_seconds" + labels + "0.08",
+          "handlers_total" + labels + "2", "handler_seconds_total" + labels + "0.1",
+          "longest_handler_seconds" + labels + "0.07",
+          std::string("waits_fired_total{context=\"x\",kind=\"timer\",tag=\"\"} 0")}) {
+        BOOST_TEST(has_line(text, "asio_wheel_tag_" + line), line << " is not in " << text);
+    }
+    BOOST_TEST(has_line(text, "# TYPE asio_wheel_tag_handler_seconds counter"));
+    BOOST_TEST(has_line(text, "# UNIT asio_wheel_tag_handler_seconds seconds"));
+    BOOST_TEST(openmetrics(sample()).find("asio_wheel_tag_") == std::string::npos);
+    BOOST_TEST(asio_wheel::detail::tag_metrics.size() == 9U);
 }
 
 BOOST_AUTO_TEST_CASE(seconds_are_written_exactly) {

@@ -725,6 +725,21 @@ BOOST_FIXTURE_TEST_CASE(wheel_service_tells_why_waits_were_late, snippet_world) 
     BOOST_TEST((wheel.lateness().cause() == asio_wheel::lateness_cause::none));
 }
 
+BOOST_AUTO_TEST_CASE(wheel_service_tells_what_was_measured_by_tag) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::make_wheel(ctx, {.measure_handlers = true});
+    wheel.pause();
+    asio_wheel::steady_timer timer(ctx, 1s);
+    timer.async_wait(asio_wheel::tag("slow", [&](error_code) { wheel.advance(20us); }));
+    wheel.advance(1s);
+    ctx.poll();
+    std::ostringstream printed;
+    std::streambuf* const before = std::cout.rdbuf(printed.rdbuf());
+#include "include/asio_wheel/wheel_service.hpp/for_const_asio_wheel_tag_stats.inc"
+    std::cout.rdbuf(before);
+    BOOST_TEST(printed.str() == "slow: up to 20 us\n");
+}
+
 BOOST_FIXTURE_TEST_CASE(counts_by_kind_of_idle_timers, snippet_world) {
 #include "include/asio_wheel/wait_kind.hpp/const_auto_closed_asio_wheel.inc"
     BOOST_TEST(closed == 0U);

@@ -511,11 +511,11 @@ private:
             break;
         }
         const on_path here(q.wait->is_dispatched ? path::dispatch : path::deliver);
-        const detail::core::handler_scope scope(*core_);
+        detail::core::handler_scope scope(*core_);
         if (q.wait->is_dispatched) {
             dispatch(*q.wait);
         } else if (q.wait->where() == detail::wait_node::location::queue_final ||
-                   core_->claim_in_queue(*q.wait)) {
+                   core_->claim_in_queue(*q.wait, scope)) {
             call(*q.wait);
         }
     }

@@ -136,6 +136,24 @@ BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics) {
     BOOST_TEST(line.empty(), "no metric: " << line);
 }
 
+// | `fired` | `tag_waits_fired_total` | Waits delivered because their deadline had passed. … |
+BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics_by_tag) {
+    std::istringstream guide(document("docs/guide/operations.md"));
+    std::string line;
+    while (std::getline(guide, line) && !line.starts_with("| number by tag |")) {
+    }
+    std::getline(guide, line); // |---|
+    for (const asio_wheel::detail::tag_metric& m : asio_wheel::detail::tag_metrics) {
+        std::getline(guide, line);
+        std::ostringstream row;
+        row << "| `" << m.name << "` | `" << m.openmetrics << (m.type == "counter" ? "_total" : "")
+            << "` | " << m.help << ' ';
+        BOOST_TEST(line.starts_with(row.str()), "not '" << row.str() << "…', but '" << line << "'");
+    }
+    std::getline(guide, line);
+    BOOST_TEST(line.empty(), "no metric: " << line);
+}
+
 BOOST_AUTO_TEST_CASE(a_histogram_takes_4_kB) {
     const std::string header = document("include/asio_wheel/stats.hpp");
     std::smatch stated;

@@ -66,6 +66,37 @@ inline constexpr auto metrics = std::to_array<metric>({
      &wheel_stats::handler_delay},
 });
 
+/// A member of tag_stats. In OpenMetrics, it has the labels `kind` and `tag`.
+struct tag_metric {
+    std::string_view name;
+    std::string_view openmetrics;
+    std::string_view type;
+    std::string_view help;
+    std::variant<std::uint64_t tag_stats::*, std::chrono::nanoseconds tag_stats::*> member;
+};
+
+inline constexpr auto tag_metrics = std::to_array<tag_metric>({
+    {"fired", "tag_waits_fired", "counter",
+     "Waits delivered because their deadline had passed, by kind and tag.", &tag_stats::fired},
+    {"wake_ups", "tag_wake_ups", "counter",
+     "Wake-ups at which such a wait was due first, by kind and tag.", &tag_stats::wake_ups},
+    {"late", "tag_late_seconds", "counter",
+     "How late waits were found due, all together, by kind and tag.", &tag_stats::late},
+    {"longest_late", "tag_longest_late_seconds", "gauge",
+     "The most that a wait was found due late, by kind and tag.", &tag_stats::longest_late},
+    {"delayed", "tag_delayed_seconds", "counter",
+     "From a tick to the calls of handlers, all together, by kind and tag.", &tag_stats::delayed},
+    {"longest_delay", "tag_longest_delay_seconds", "gauge",
+     "The longest from a tick to the call of a handler, by kind and tag.",
+     &tag_stats::longest_delay},
+    {"handlers", "tag_handlers", "counter", "Handlers whose time was measured, by kind and tag.",
+     &tag_stats::handlers},
+    {"ran", "tag_handler_seconds", "counter",
+     "How long handlers ran, all together, by kind and tag.", &tag_stats::ran},
+    {"longest_run", "tag_longest_handler_seconds", "gauge",
+     "The longest that a handler ran, by kind and tag.", &tag_stats::longest_run},
+});
+
 } // namespace asio_wheel::detail
 
 #endif

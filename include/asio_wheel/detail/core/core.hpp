@@ -64,8 +64,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace asio_wheel::detail {
+
+struct measured_tag; // See tag_meter.hpp.
 
 class core {
 public:
@@ -129,7 +132,8 @@ public:
 
     class handler_scope; // See core_unlocked.hpp.
     /// A wait's turn in the queue. True if the caller completes it. Else it must not touch it.
-    [[nodiscard]] bool claim_in_queue(wait_node& wait) noexcept;
+    /// The scope measures the handler, if that is asked for.
+    [[nodiscard]] bool claim_in_queue(wait_node& wait, handler_scope& scope) noexcept;
     /// The same for a wait whose handler has another executor. True if the caller dispatches it.
     [[nodiscard]] bool dispatch(wait_node& wait) noexcept;
     /// There was no memory to dispatch it. It goes to the end of the queue, and tries again.
@@ -167,6 +171,7 @@ public:
     [[nodiscard]] wake_up_history::counts recent_wake_ups() const;
     [[nodiscard]] recent_lateness lateness();
     [[nodiscard]] wheel_stats stats() const;
+    [[nodiscard]] std::vector<tag_stats> stats_by_tag() const;
     [[nodiscard]] std::size_t pending() const;
 
     [[nodiscard]] const clock_port& unit() const noexcept { return clock_.unit(); }
@@ -209,6 +214,7 @@ private:
     [[nodiscard]] bool was_cancelled(timer_state& s) noexcept;
     std::size_t postpone(timer_state& s, time_count expiry, time_count before) noexcept;
     void disarm_if_idle() noexcept;
+    void note_run(measured_tag& of, time_count began) noexcept;
 
     template <class Finish>
     std::size_t abort_all(timer_state& s, const char* purpose, Finish finish) noexcept;

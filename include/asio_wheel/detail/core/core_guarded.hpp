@@ -16,6 +16,7 @@
 #include <asio_wheel/detail/core/delivery.hpp>
 #include <asio_wheel/detail/core/measured.hpp>
 #include <asio_wheel/detail/core/stall_guard.hpp>
+#include <asio_wheel/detail/core/tag_meter.hpp>
 #include <asio_wheel/detail/core/turn_share.hpp>
 #include <asio_wheel/detail/core/wait_list.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
@@ -52,6 +53,12 @@ struct alignas(64) core::guarded {
         bool more;
     };
 
+    // For wheel_options::measure_handlers.
+    struct measured_handlers {
+        lateness_histogram delay;
+        tag_meter tags;
+    };
+
     struct walk_turns {
         mutex one; // Taken before the lock, and held while code of the user runs.
         std::atomic<std::thread::id> walker; // The thread that holds it.
@@ -78,7 +85,7 @@ struct alignas(64) core::guarded {
     void move(timer_state& from, timer_state& to) noexcept;
     void make_ready(wait_node& wait, wait_node::result_state how) noexcept;
     void refuse(const timer_state& s, wait_node& wait, wait_node::result_state why) noexcept;
-    void claim(wait_node& wait) noexcept;
+    void claim(wait_node& wait, handler_scope* scope) noexcept;
     void note_end_elsewhere() noexcept;
     std::size_t detach_some(timer_state& s, wait_list& doomed, std::size_t most) noexcept;
     void note_crowd() noexcept;
@@ -150,7 +157,7 @@ struct alignas(64) core::guarded {
     std::uint64_t wake_ups_ = 0;
     std::uint64_t spurious_wake_ups_ = 0;
     measured measured_;
-    std::unique_ptr<lateness_histogram> handler_delay_; // Null unless it is asked for.
+    std::unique_ptr<measured_handlers> handlers_; // Null unless that is asked for.
 
     walk_turns walks_; // It has a lock of its own.
 };

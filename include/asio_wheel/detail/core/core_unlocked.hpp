@@ -44,6 +44,9 @@ public:
     handler_scope(const handler_scope&) = delete;
     handler_scope& operator=(const handler_scope&) = delete;
     ~handler_scope() {
+        if (measured_ != nullptr) {
+            core_.note_run(*measured_, began_);
+        }
         if (!core_.idle_.load(std::memory_order_relaxed) && core_.may_be_all(counts_, 0) &&
             counts_.cancelled_so_far() == cancelled_) {
             core_.disarm_if_idle();
@@ -51,10 +54,18 @@ public:
         core_.lock_->mutex.leave();
     }
 
+    /// The handler of a wait, which `of` counts, is called next.
+    void measure(measured_tag& of, time_count now) noexcept {
+        measured_ = &of;
+        began_ = now;
+    }
+
 private:
     core& core_;
     thread_block& counts_;
     const std::uint64_t cancelled_;
+    measured_tag* measured_ = nullptr; // Null if the handler is not measured.
+    time_count began_ = 0;
 };
 
 // Starts a wait on a tombstone. False if the timer is none. After success nothing but the core is

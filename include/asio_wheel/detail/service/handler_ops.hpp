@@ -70,8 +70,8 @@ private:
             }
             return;
         }
-        const core::handler_scope scope(c);
-        if (op->where() == wait_node::location::queue_final || c.claim_in_queue(*op)) {
+        core::handler_scope scope(c);
+        if (op->where() == wait_node::location::queue_final || c.claim_in_queue(*op, scope)) {
             BOOST_ASIO_HANDLER_COMPLETION((*op));
             const boost::system::error_code result = error_of(*op);
             // Free the memory before the upcall, so that a wait that starts there can have it.

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace asio_wheel {
 
@@ -32,6 +33,7 @@ namespace detail {
 struct wheel_reading {
     wheel_options options;
     wheel_stats stats;
+    std::vector<tag_stats> tags;
     wheel_occupancy occupancy;
     recent_lateness lateness;
     bool paused = false;
@@ -41,8 +43,8 @@ struct wheel_reading {
 template <class Wheel>
 [[nodiscard]] wheel_reading read_wheel(Wheel& wheel) {
     constexpr std::size_t most_cells = 256; // Of a level.
-    return {wheel.options(), wheel.stats(), wheel.occupancy(most_cells), wheel.lateness(),
-            wheel.paused()};
+    return {wheel.options(),  wheel.stats(), wheel.stats_by_tag(), wheel.occupancy(most_cells),
+            wheel.lateness(), wheel.paused()};
 }
 
 /// A wheel of any clock, as long as its context lives. Thread-safe.
