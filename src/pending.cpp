@@ -125,10 +125,12 @@ void wheel_report::add(const pending_wait& wait) {
         const auto found = std::find_if(groups_.begin(), groups_.end(), belongs);
         last_group_ = static_cast<std::size_t>(found - groups_.begin());
         if (found == groups_.end()) {
-            groups_.push_back({wait.kind, wait.tag, 0});
+            groups_.push_back({wait.kind, wait.tag, 0, wait.remaining});
         }
     }
-    ++groups_[last_group_].count;
+    group& its = groups_[last_group_];
+    ++its.count;
+    its.soonest = (std::min)(its.soonest, wait.remaining);
     remaining_.add(wait.remaining);
 
     const auto sooner = [](const pending_wait& a, const pending_wait& b) {

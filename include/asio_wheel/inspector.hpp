@@ -60,6 +60,11 @@ struct inspector_options {
     /// From when on the page says that lateness is bad: the verdict, and its colour.
     lateness_limits limits{};
 
+    /// How far back the page shows what each minute was like, though nobody looked: one week at
+    /// most. A minute takes some 150 bytes for each wheel, and one wake-up of the inspector's
+    /// thread. 0 turns that off.
+    std::chrono::minutes history{180};
+
     /// How many connections there may be at once. A further one is closed at once. At least 1. A
     /// page takes one, and a browser opens some more for a short time.
     std::size_t max_connections = 64;
@@ -73,13 +78,14 @@ struct inspector_options {
 
 /// An HTTP server that shows the wheels of this program, in a browser or to Prometheus:
 ///
-/// | path          | what it answers                                                          |
-/// |---------------|--------------------------------------------------------------------------|
-/// | `/`           | a page that shows the wheels while they turn                             |
-/// | `/metrics`    | the numbers of openmetrics.hpp: OpenMetrics if the client prefers that,  |
-/// |               | otherwise the older text format of Prometheus                            |
-/// | `/wheel.json` | everything that the page shows, once                                     |
-/// | `/events`     | the same as server-sent events, one in each period                       |
+/// | path            | what it answers                                                        |
+/// |-----------------|------------------------------------------------------------------------|
+/// | `/`             | a page that shows the wheels while they turn                           |
+/// | `/metrics`      | the numbers of openmetrics.hpp: OpenMetrics if the client prefers that,|
+/// |                 | otherwise the older text format of Prometheus                          |
+/// | `/wheel.json`   | everything that the page shows, once                                   |
+/// | `/history.json` | what each of the last minutes was like                                 |
+/// | `/events`       | the page's numbers as server-sent events, one in each period           |
 ///
 ///     boost::asio::io_context ctx;
 ///     asio_wheel::inspector inspector(ctx, {.port = 9464});
@@ -97,8 +103,9 @@ struct inspector_options {
 /// It reads a wheel from another thread than those that use it, so the wheel must have a lock (see
 /// wheel_options::locking).
 ///
-/// Cost. Without a connection, there is no timer, no wake-up and no other cost. While a page is
-/// open, the wheels are read once in each period, which takes 20 to 50 µs for each wheel, however
+/// Cost. Without a connection, the wheels are read once a minute for inspector_options::history; if
+/// that is 0, there is no timer, no wake-up and no other cost. While a page is open, the wheels are
+/// read once in each period, which takes 20 to 50 µs for each wheel, however
 /// many slots it has; so does each `/wheel.json` and each `/metrics`. At most every two seconds,
 /// all waits are visited, unless there are more than two million. That takes about 0.1 µs for each.
 ///

@@ -66,9 +66,10 @@ class wheel_report {
 public:
     /// Waits of one kind with one tag.
     struct group {
-        wait_kind kind;       ///< What they are part of.
-        std::string_view tag; ///< Empty if they have none.
-        std::uint64_t count;  ///< How many they are.
+        wait_kind kind;                   ///< What they are part of.
+        std::string_view tag;             ///< Empty if they have none.
+        std::uint64_t count;              ///< How many they are.
+        std::chrono::nanoseconds soonest; ///< Until the first of them is due.
         friend bool operator==(const group&, const group&) = default;
     };
 

@@ -9,8 +9,10 @@
 
 #include "page_body.hpp"
 #include "page_charts.hpp"
+#include "page_history.hpp"
 #include "page_script.hpp"
 #include "page_style.hpp"
+#include "page_tables.hpp"
 #include "page_wheel.hpp"
 
 #include <string>
@@ -28,8 +30,8 @@ namespace asio_wheel::detail {
            "<meta name=\"color-scheme\" content=\"light dark\">\n"
            "<link rel=\"icon\" href=\"data:,\">\n<style nonce=\"",
            nonce, "\">", page_style, "</style>\n</head>\n<body>", page_body, "<script nonce=\"",
-           nonce, "\">\"use strict\";", page_charts, page_wheel, page_script,
-           "</script>\n</body>\n</html>\n");
+           nonce, "\">\"use strict\";", page_charts, page_wheel, page_tables, page_history,
+           page_script, "</script>\n</body>\n</html>\n");
     return page;
 }
 

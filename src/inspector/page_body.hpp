@@ -29,6 +29,19 @@ inline constexpr std::string_view page_body = R"html(
     <div><dt>Lateness, p99</dt><dd id="t-late">&ndash;</dd></div>
     <div><dt>Longest loop lag</dt><dd id="t-lag">&ndash;</dd></div>
   </dl>
+  <section id="past-part" aria-labelledby="h-past" hidden>
+    <h2 id="h-past">The last hours</h2>
+    <p id="past-note" class="note"></p>
+    <div class="past">
+      <div><h3>How late a wait or the loop was at most, on a logarithmic scale</h3>
+        <svg id="past-late" role="img" aria-label="Lateness"></svg>
+        <p id="past-late-text" class="key"></p></div>
+      <div><h3>Waits pending</h3>
+        <svg id="past-pending" role="img" aria-label="Waits pending"></svg></div>
+      <div><h3>Expired, per minute</h3>
+        <svg id="past-fired" role="img" aria-label="Expired, per minute"></svg></div>
+    </div>
+  </section>
   <div class="grid">
     <div class="column">
     <section aria-labelledby="h-wheel">
@@ -96,11 +109,16 @@ inline constexpr std::string_view page_body = R"html(
     <section aria-labelledby="h-waits">
       <h2 id="h-waits">Who waits</h2>
       <p id="waits-note" class="note"></p>
-      <table>
-        <thead><tr><th>Kind</th><th>Tag</th><th class="number">Waits</th><th class="bar">Share</th>
-          </tr></thead>
-        <tbody id="waits"></tbody>
-      </table>
+      <p class="tools"><label for="filter">Filter</label>
+        <input id="filter" type="search" placeholder="kind or tag" autocomplete="off"></p>
+      <table id="waits"><thead><tr></tr></thead><tbody></tbody></table>
+      <p id="hint" class="note"></p>
+    </section>
+    <section id="tags-part" aria-labelledby="h-tags" hidden>
+      <h2 id="h-tags">Measured by tag</h2>
+      <p class="note">The mean in the last minute, and the most since the program began. How long
+        handlers ran, how late waits were found due, and whose wait has woken the process up.</p>
+      <table id="tags"><thead><tr></tr></thead><tbody></tbody></table>
     </section>
     <section aria-labelledby="h-next">
       <h2 id="h-next">The next to expire</h2>
@@ -114,7 +132,8 @@ inline constexpr std::string_view page_body = R"html(
 </main>
 <footer>
   <span id="about"></span>
-  Also here: <a href="/wheel.json">/wheel.json</a>, <a href="/metrics">/metrics</a>
+  Also here: <a href="/wheel.json">/wheel.json</a>, <a href="/history.json">/history.json</a>,
+  <a href="/metrics">/metrics</a>
 </footer>
 <noscript>This page needs JavaScript. /metrics and /wheel.json do not.</noscript>
 )html";

@@ -83,6 +83,23 @@ function roundUp(x) {
   return [1, 2, 5, 10].map(f => f * power).find(v => v >= x);
 }
 
+// The top of a scale. One spike must not flatten all else: it is cut off, and its value is written
+// there, if it is more than four times what nine of ten values stay below.
+function scaleOf(values) {
+  const most = Math.max(1, ...values), some = values.filter(v => v > 0).sort((a, b) => a - b);
+  const usual = some[Math.floor(some.length * .9)] ?? most;
+  return {most, top: roundUp(Math.max(1, most > 4 * usual ? 1.5 * usual : most))};
+}
+
+// Names the largest value where it was cut off. The points are [x, value].
+function nameSpike(svg, box, scale, points) {
+  const spike = points.find(point => point[1] === scale.most);
+  if (scale.most <= scale.top || !spike) return;
+  const x = Math.min(Math.max(spike[0], box.left + 28), box.right - 28);
+  svg.append(make("text", {class: "mid spike", x: x.toFixed(1), y: box.top + 3},
+                  `\u25b2 ${shortNumber(scale.most)}`));
+}
+
 // A frame with the axis of values at the left, and of seconds below.
 function frame(svg, width, height, most, seconds) {
   const box = {left: 44, right: width - 6, top: 8, bottom: height - 20};
@@ -102,15 +119,16 @@ function frame(svg, width, height, most, seconds) {
 // Lines over the last minute. Each series is {name, values}, where values are [seconds ago, value].
 function lineChart(svg, series, seconds) {
   const height = 170, width = clear(svg, height);
-  const most = roundUp(Math.max(1, ...series.flatMap(s => s.values.map(v => v[1]))));
-  const box = frame(svg, width, height, most, seconds);
+  const scale = scaleOf(series.flatMap(s => s.values.map(v => v[1])));
+  const box = frame(svg, width, height, scale.top, seconds);
+  const x = ago => box.right - ago / seconds * (box.right - box.left);
+  const y = value =>
+      box.bottom - Math.min(value / scale.top, 1) * (box.bottom - box.top);
   series.forEach((s, i) => {
-    const points = s.values.map(([ago, value]) => {
-      const x = box.right - ago / seconds * (box.right - box.left);
-      return `${x.toFixed(1)},${(box.bottom - value / most * (box.bottom - box.top)).toFixed(1)}`;
-    });
+    const points = s.values.map(([ago, value]) => `${x(ago).toFixed(1)},${y(value).toFixed(1)}`);
     svg.append(make("polyline", {class: `series l${i}`, points: points.join(" ")}));
   });
+  nameSpike(svg, box, scale, series.flatMap(s => s.values.map(([ago, v]) => [x(ago), v])));
 }
 
 // Stacked columns over the last minute, in the same form.
@@ -118,15 +136,15 @@ function columnChart(svg, series, seconds) {
   const height = 170, width = clear(svg, height);
   const totals = (series[0]?.values ?? []).map((_, at) =>
       series.reduce((n, s) => n + s.values[at][1], 0));
-  const most = roundUp(Math.max(1, ...totals));
-  const box = frame(svg, width, height, most, seconds);
+  const scale = scaleOf(totals);
+  const box = frame(svg, width, height, scale.top, seconds);
   totals.forEach((_, at) => {
     let y = box.bottom;
     const [ago, , length] = series[0].values[at];
     const right = box.right - ago / seconds * (box.right - box.left);
     const wide = Math.max(1, length / seconds * (box.right - box.left) - .7);
     series.forEach((s, i) => {
-      const tall = s.values[at][1] / most * (box.bottom - box.top);
+      const tall = Math.min(s.values[at][1] / scale.top * (box.bottom - box.top), y - box.top);
       if (tall > 0) {
         y -= tall;
         svg.append(make("rect", {class: `b${i}`, x: (right - wide).toFixed(1), y: y.toFixed(1),
@@ -134,6 +152,8 @@ function columnChart(svg, series, seconds) {
       }
     });
   });
+  nameSpike(svg, box, scale, totals.map((total, at) =>
+      [box.right - series[0].values[at][0] / seconds * (box.right - box.left), total]));
 }
 
 // A histogram over a scale of powers: each column counts what is up to `factor` times larger.

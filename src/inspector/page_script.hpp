@@ -73,6 +73,8 @@ function receive(data) {
   if (data.instance !== instance) { // Another program, which counts from zero.
     instance = data.instance;
     histories.clear();
+    past = null;
+    pastRead = -Infinity;
   }
   period = data.period_ms;
   latest = data;
@@ -182,36 +184,6 @@ function drawVerdict(verdict) {
       `${shortTime(verdict.critical_ns)} are critical.`);
 }
 
-function drawWaits(wheel) {
-  const waits = wheel.waits;
-  if (!waits) {
-    setText(byId("waits-note"), "There are too many waits to visit all of them while the program " +
-        "waits. An inspector on its own thread shows up to two million.");
-    for (const id of ["waits", "next", "left", "left-text"]) byId(id).replaceChildren();
-    return;
-  }
-  const age = waits.age_ms < 3000 ? "" : `, ${shortTime(waits.age_ms * 1e6)} ago`;
-  const more = waits.more_rows ? ` ${waits.more_rows} smaller groups are not shown.` : "";
-  setText(byId("waits-note"), `${wholeNumber(waits.total)} waits, by kind and tag${age}.${more}`);
-  drawRows(byId("waits"), waits.rows.map(row => {
-    const bar = make("span");
-    bar.style.width = `${100 * row.count / Math.max(1, waits.total)}%`;
-    return [cell(row.kind), make("td", {}, isolated(row.tag)), numberCell(wholeNumber(row.count)),
-            make("td", {class: "bar"}, bar)];
-  }), "Nothing waits.");
-  drawRows(byId("next"), waits.next.map(next => [
-    cell(next.kind),
-    make("td", {}, isolated(next.tag), ...(next.place
-        ? [" ", make("span", {class: "place"}, next.place)] : [])),
-    numberCell(next.remaining_ns > 0 ? "in " + shortTime(next.remaining_ns) : "now")]),
-    "Nothing waits.");
-  const left = waits.remaining.map(([upTo, n]) => [Math.max(1e6, upTo), n]);
-  histogramChart(byId("left"), left, 1e6, 4);
-  const parts = [["half are due in", .5], ["99 % in", .99]].map(([text, q]) =>
-      make("span", {}, text, make("b", {}, shortTime(quantile(waits.remaining, q)))));
-  byId("left-text").replaceChildren(...(waits.total ? parts : []));
-}
-
 function drawKinds(history, wheel) {
   const kinds = Object.entries(wheel.expired ?? {}).filter(kind => kind[1] > 0);
   kinds.sort((a, b) => b[1] - a[1]);
@@ -240,6 +212,8 @@ function draw() {
   drawHistograms(history, shown);
   drawVerdict(shown.verdict);
   drawWaits(shown);
+  drawTags(history, shown);
+  drawPast();
   drawKinds(history, shown);
   const stalls = shown.counts.stalls
       ? ` Stalls: ${shown.counts.stalls}, ${shortTime(shown.counts.stalled_ns)} together.` : "";
@@ -257,6 +231,7 @@ byId("hold").addEventListener("click", () => {
 });
 document.addEventListener("visibilitychange", follow);
 addEventListener("resize", draw);
+byId("filter").addEventListener("input", draw);
 setInterval(watch, 500);
 follow();
 )js";

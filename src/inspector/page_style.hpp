@@ -81,8 +81,10 @@ button:focus-visible { outline: 2px solid var(--c0); outline-offset: 2px; }
 .tiles dd small { font-size: 13px; font-weight: 400; color: var(--muted); letter-spacing: 0; }
 .grid { display: grid; gap: 12px; grid-template-columns: minmax(0, 1fr); align-items: start; }
 .column { display: grid; gap: 12px; grid-template-columns: minmax(0, 1fr); }
+.past { display: grid; gap: 4px 24px; grid-template-columns: minmax(0, 1fr); }
 section { padding: 13px 16px 14px; }
 @media (min-width: 800px) {
+  .past { grid-template-columns: minmax(0, 2fr) repeat(2, minmax(0, 1fr)); }
   .grid { grid-template-columns: repeat(2, minmax(0, 1fr)); }
   .column:last-child { grid-column: span 2; }
 }
@@ -119,6 +121,7 @@ svg text { fill: var(--muted); font-size: 11px; }
 .series { fill: none; stroke-width: 2; stroke-linejoin: round; }
 .l1 { stroke-dasharray: 7 3; } .l2 { stroke-dasharray: 2 3; } .l3 { stroke-dasharray: 9 3 2 3; }
 .axis { stroke: var(--line); stroke-width: 1; }
+svg .spike { fill: var(--c1); font-weight: 600; }
 .end { text-anchor: end; } .mid { text-anchor: middle; }
 table { border-collapse: collapse; width: 100%; font-size: 13.5px; }
 caption { text-align: left; color: var(--muted); font-size: 13px; padding-bottom: 4px; }
@@ -126,16 +129,35 @@ th { text-align: left; font-weight: 600; color: var(--muted); font-size: 12.5px;
 th, td { padding: 3px 8px 3px 0; border-bottom: 1px solid var(--line); vertical-align: baseline; }
 tr:last-child td { border-bottom: 0; }
 td { overflow-wrap: anywhere; }
+#waits td:first-child, #next td:first-child { white-space: nowrap; }
 .number { text-align: right; white-space: nowrap; }
 td.number + td, th.number + th { padding-left: 10px; }
 .bar { width: 26%; }
 .bar span {
   display: block; height: 9px; border-radius: 3px; background: var(--c0); min-width: 2px;
 }
+th button { font: inherit; color: inherit; border: 0; padding: 0; min-height: 0; background: none; }
+th[aria-sort="ascending"] button::after { content: " \2191"; }
+th[aria-sort="descending"] button::after { content: " \2193"; }
+.tools { display: flex; gap: 8px; align-items: center; margin: 0 0 8px; font-size: 13px; }
+input {
+  font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--line);
+  border-radius: 7px; padding: 3px 9px; min-width: 0; flex: 1; max-width: 260px;
+}
+#hint:empty { display: none; }
+#hint code { font-size: 12px; color: var(--text); overflow-wrap: anywhere; }
+#past-part { margin-bottom: 12px; }
+.severity-ok { fill: var(--good); } .severity-warning { fill: var(--wait); }
+.severity-critical { fill: var(--bad); }
+#tags small { color: var(--muted); display: block; }
+#tags th { white-space: normal; }
+#tags [data-severity="warning"], #tags [data-severity="warning"] small { color: var(--wait); }
+#tags [data-severity="critical"], #tags [data-severity="critical"] small { color: var(--bad); }
 .place { color: var(--muted); font-size: 12px; padding-left: 8px; }
 footer { color: var(--muted); font-size: 13px; padding-top: 14px; padding-bottom: 22px; }
 footer a { color: var(--c0); }
 @media (max-width: 480px) {
+  #waits .bar { display: none; }
   header, main, footer { padding-left: 10px; padding-right: 10px; }
   section { padding: 12px; }
   .tiles { grid-template-columns: 1fr 1fr; }

@@ -59,12 +59,17 @@ public:
     inspector_server(boost::asio::io_context& context, inspector_options options,
                      inspected_wheels& wheels)
         : options_(checked(std::move(options))), wheels_(wheels), executor_(context.get_executor()),
-          acceptor_(executor_), pause_(executor_), next_event_(executor_) {
+          acceptor_(executor_), pause_(executor_), next_event_(executor_), next_minute_(executor_) {
         listen({address_of(options_), options_.port});
         endpoint_ = acceptor_.local_endpoint();
     }
 
-    void start() { accept(); }
+    void start() {
+        accept();
+        if (options_.history.count() > 0) {
+            wait_for_end_of_minute();
+        }
+    }
 
     [[nodiscard]] const tcp::endpoint& endpoint() const noexcept { return endpoint_; }
 
@@ -90,6 +95,11 @@ private:
         }
         if (options.max_connections == 0) {
             bad_argument("inspector_options::max_connections", "0", "at least 1");
+        }
+        if (options.history < std::chrono::minutes(0) ||
+            options.history > std::chrono::hours(24 * 7)) {
+            bad_argument("inspector_options::history", std::to_string(options.history.count()),
+                         "0 to 10080 minutes");
         }
         if (options.limits.critical < options.limits.warning) {
             bad_argument("inspector_options::limits.critical", in_ns(options.limits.critical),
@@ -197,6 +207,17 @@ private:
         }
     }
 
+    // Without memory, this minute is missing.
+    void wait_for_end_of_minute() {
+        next_minute_.expires_after(wheel_history::period);
+        next_minute_.async_wait([self = shared_from_this()](const error_code&) {
+            static_cast<void>(throws<std::exception>([&] {
+                self->wheels_.remember(std::chrono::system_clock::now(), self->options_.history);
+            }));
+            self->wait_for_end_of_minute();
+        });
+    }
+
     [[nodiscard]] bool any_takes_events() const noexcept {
         return std::any_of(clients_.begin(), clients_.end(),
                            [](const session_type* c) { return c->takes_events(); });
@@ -231,6 +252,7 @@ private:
     acceptor_type acceptor_;
     timer_type pause_; // After a failure to accept.
     timer_type next_event_;
+    timer_type next_minute_;
     tcp::endpoint endpoint_;
     std::set<session_type*> clients_;
     bool sends_events_ = false; // The next event is waited for.

@@ -6,6 +6,7 @@
 #ifndef ASIO_WHEEL_SRC_INSPECTOR_SITE_HPP
 #define ASIO_WHEEL_SRC_INSPECTOR_SITE_HPP
 
+#include "history.hpp"
 #include "json.hpp"
 #include "page.hpp"
 #include "requests.hpp"
@@ -93,6 +94,10 @@ public:
         if (name.empty() || !is_utf8(name)) {
             bad_argument("the name of an inspected wheel", shown, "UTF-8, and not empty");
         }
+        auto history = std::make_shared<wheel_history>(); // The server does not know it yet.
+        if (const auto reading = wheel->read()) {
+            history->end_period(*reading, std::chrono::system_clock::now(), 0);
+        }
         const std::lock_guard lock(mutex_);
         // The name of a wheel whose context has ended is free again.
         std::erase_if(wheels_, [&](const entry& e) { return e.name == name && e.wheel->ended(); });
@@ -102,7 +107,36 @@ public:
                              "different from those of the others");
             }
         }
-        wheels_.push_back({std::move(name), std::move(wheel), std::make_shared<recent_report>()});
+        wheels_.push_back({std::move(name), std::move(wheel), std::make_shared<recent_report>(),
+                           std::move(history)});
+    }
+
+    /// A minute ends.
+    void remember(std::chrono::system_clock::time_point now, std::chrono::minutes most) {
+        for (const entry& e : wheels()) {
+            if (const auto reading = e.wheel->read()) {
+                e.history->end_period(*reading, now, static_cast<std::size_t>(most.count()));
+            }
+        }
+    }
+
+    [[nodiscard]] std::string history_json(const lateness_limits& limits) {
+        std::string text;
+        json_writer json(text);
+        json.open('{');
+        json.member("instance", std::string_view(instance_));
+        json.member("period_ms", std::chrono::milliseconds(wheel_history::period).count());
+        json.member("warning_ns", limits.warning);
+        json.member("critical_ns", limits.critical);
+        wheel_history::write_columns(json.key("columns"));
+        json.key("wheels").open('[');
+        for (const entry& e : wheels()) {
+            json.open('{').member("name", std::string_view(e.name));
+            e.history->write(json.key("minutes"), limits);
+            json.close('}');
+        }
+        json.close(']').close('}');
+        return text;
     }
 
     [[nodiscard]] std::string json(const inspector_options& options) {
@@ -142,7 +176,8 @@ private:
     struct entry {
         std::string name;
         std::shared_ptr<watched_wheel> wheel;
-        std::shared_ptr<recent_report> report; // Used by the server.
+        std::shared_ptr<recent_report> report;  // Used by the server.
+        std::shared_ptr<wheel_history> history; // Likewise.
     };
 
     [[nodiscard]] std::vector<entry> wheels() {
@@ -195,12 +230,15 @@ private:
     if (path == "/wheel.json") {
         answer.type = "application/json";
         answer.body = wheels.json(options) + "\n";
+    } else if (path == "/history.json") {
+        answer.type = "application/json";
+        answer.body = wheels.history_json(options.limits) + "\n";
     } else if (path == "/events") {
         answer.type = "text/event-stream";
         answer.events = true;
     } else {
         answer.status = boost::beast::http::status::not_found;
-        answer.body = "There are /, /metrics, /wheel.json and /events.\n";
+        answer.body = "There are /, /metrics, /wheel.json, /history.json and /events.\n";
     }
     return answer;
 }

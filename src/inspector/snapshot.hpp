@@ -158,7 +158,7 @@ inline void write_next(json_writer& json, const pending_wait& wait) {
 /// Writes what waits, as the member `waits`. `age` is how long ago that was read.
 inline void write_waits(json_writer& json, const wheel_report& report,
                         std::chrono::milliseconds age) {
-    constexpr std::size_t most_groups = 40;
+    constexpr std::size_t most_groups = 100;
     const auto groups = report.groups();
     json.key("waits").open('{');
     json.member("age_ms", age.count());
@@ -169,6 +169,7 @@ inline void write_waits(json_writer& json, const wheel_report& report,
         json.member("kind", to_string(groups[i].kind));
         json.member("tag", groups[i].tag);
         json.member("count", groups[i].count);
+        json.member("next_ns", groups[i].soonest);
         json.close('}');
     }
     json.close(']').member("more_rows", groups.size() - (std::min)(groups.size(), most_groups));

@@ -176,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(what_is_not_http_is_refused, inspected) {
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_too_many_is_closed) {
-    inspected world({.max_connections = 3});
+    inspected world({.history = 0min, .max_connections = 3});
     std::vector<std::unique_ptr<http_client>> clients;
     for (int i = 0; i < 3; ++i) {
         clients.push_back(world.client());
@@ -272,6 +272,8 @@ BOOST_FIXTURE_TEST_CASE(options_that_cannot_be_used_are_named, inspected) {
     };
     check({.period = 9ms}, "inspector_options::period is 9");
     check({.period = -1ms}, "inspector_options::period is -1");
+    check({.history = -1min}, "inspector_options::history is -1");
+    check({.history = 10081min}, "inspector_options::history is 10081");
     check({.limits = {.warning = 2s, .critical = 1s}},
           "inspector_options::limits.critical is 1000000000");
     check({.max_connections = 0}, "inspector_options::max_connections is 0");

@@ -37,7 +37,7 @@ struct served_wheel {
     asio_wheel::detail::inspected_wheels wheels;
     asio::ip::tcp::endpoint where;
 
-    explicit served_wheel(inspector_options options = {}) {
+    explicit served_wheel(inspector_options options = {.history = 0min}) {
         wheel.pause();
         wheels.add(options.name, wheel.watched());
         const auto server =

@@ -62,12 +62,12 @@ BOOST_AUTO_TEST_CASE(waits_are_counted_by_kind_and_tag) {
         report.add(wait_of(wait_kind::sleep, "a", 1s));
         report.add(wait_of(wait_kind::idle, "", 1s));
     }
-    report.add(wait_of(wait_kind::idle, "", 1s));
+    report.add(wait_of(wait_kind::idle, "", 500ms));
     BOOST_TEST(report.waits() == 13U);
-    const std::vector<wheel_report::group> expected{{wait_kind::idle, "", 4},
-                                                    {wait_kind::timer, "a", 3},
-                                                    {wait_kind::timer, "b", 3},
-                                                    {wait_kind::sleep, "a", 3}};
+    const std::vector<wheel_report::group> expected{{wait_kind::idle, "", 4, 500ms},
+                                                    {wait_kind::timer, "a", 3, 1s},
+                                                    {wait_kind::timer, "b", 3, 1s},
+                                                    {wait_kind::sleep, "a", 3, 1s}};
     BOOST_TEST((report.groups() == expected));
 }
 
