@@ -115,7 +115,7 @@ private:
         std::optional<scheduler::group> group;
         std::size_t limit = 0;
         bool closed = false;
-        std::uint64_t completed = 0; // Calls.
+        std::uint64_t completed = 0;                                        // Calls.
         std::array<std::size_t, 4> holders{nobody, nobody, nobody, nobody}; // By key.
     };
 

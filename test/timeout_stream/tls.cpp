@@ -312,8 +312,9 @@ using below_websockets =
 
 // This is how a WebSocket ends.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_teardown_of_tls_ends_the_connection, Below, below_websockets) {
-    static_assert(std::same_as<
-                  boost::beast::lowest_layer_type<websocket::stream<ssl::stream<Below>>>, Below>);
+    static_assert(
+        std::same_as<boost::beast::lowest_layer_type<websocket::stream<ssl::stream<Below>>>,
+                     Below>);
     tls_pair<ssl::stream<Below>> both;
     both.server.async_handshake(ssl::stream_base::server, both.note());
     both.client.async_handshake(ssl::stream_base::client, both.note());
