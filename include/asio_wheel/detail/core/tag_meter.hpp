@@ -48,8 +48,8 @@ public:
         }
     }
 
-    static void fired(measured_tag& t, nanoseconds late, nanoseconds delay) noexcept;
-    static void ran(measured_tag& t, nanoseconds d, std::int64_t minute) noexcept;
+    static void fired(measured_tag& of, nanoseconds late, nanoseconds delay) noexcept;
+    static void ran(measured_tag& of, nanoseconds d, std::int64_t minute) noexcept;
 
     /// Each kind with a tag once; those with the most time in handlers first.
     [[nodiscard]] std::vector<tag_stats> all(std::int64_t minute) const;

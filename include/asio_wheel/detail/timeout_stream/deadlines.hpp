@@ -159,9 +159,10 @@ public:
     /// The wait that a setting needs could not be started.
     void take_back(const setting& s) noexcept {
         const std::lock_guard<optional_mutex> guard(mutex_);
-        idle_.period = s.before->idle.length;
-        idle_.least = s.before->min_idle;
-        fsm_.take_back_setting(*s.before);
+        const stream_limits& before = *s.before; // NOLINT(bugprone-unchecked-optional-access)
+        idle_.period = before.idle.length;
+        idle_.least = before.min_idle;
+        fsm_.take_back_setting(before);
         static_cast<void>(fsm_.scale_idle(idle_.scaled())); // It may be another scale by now.
     }
 
