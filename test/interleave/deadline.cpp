@@ -22,6 +22,7 @@
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <mutex>
@@ -43,6 +44,7 @@ constexpr auto by_another = cancellation_type::terminal | cancellation_type::tot
 // A core with one wait, which ends when the test says so. Its lock stands for the wheel's.
 class core {
 public:
+    using time_point = std::chrono::steady_clock::time_point; // Nothing here sets an expiry.
     using handler = detail::expire_deadline<core>;
     using state = detail::timer_state;
 

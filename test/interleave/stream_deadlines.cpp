@@ -49,7 +49,7 @@ public:
         : wheel_(asio_wheel::make_wheel(ctx_, {.slots = 8, .levels = 8})),
           deadlines_((wheel_.pause(), ctx_.get_executor()), {}), start_(wheel_.now()) {
         begin(direction::read, d);
-        const auto ending = deadlines_.end(direction::read, true);
+        const auto ending = deadlines_.end(direction::read, 1);
         check(!ending.why && ending.lingers, "the wait lingers");
     }
     stream(const stream&) = delete;
@@ -57,8 +57,9 @@ public:
 
     // With a deadline this long after the start.
     void begin(direction what, duration d) {
-        const auto setting = what == direction::read ? deadlines_.read_expires(start_ + d)
-                                                     : deadlines_.write_expires(start_ + d);
+        using limits = detail::stream_limits;
+        const auto which = what == direction::read ? &limits::read : &limits::write;
+        const auto setting = deadlines_.expires(which, start_ + d);
         check(!setting.needs_wait, "nothing is pending that would need it");
         begin(what);
     }
@@ -82,7 +83,7 @@ public:
 
     // Returns whether its deadline has passed.
     bool end(direction what) {
-        const auto ending = deadlines_.end(what, true);
+        const auto ending = deadlines_.end(what, 1);
         check(!ending.why || ending.why == asio_wheel::error::timed_out, "it says why");
         lingers_.at(static_cast<std::size_t>(what)) = ending.lingers;
         return bool(ending.why);
