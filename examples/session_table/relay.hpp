@@ -6,8 +6,8 @@
 #ifndef SESSIONS_RELAY_HPP
 #define SESSIONS_RELAY_HPP
 
+#include "../support/loop_lag.hpp"
 #include "forwarding.hpp"
-#include "loop_lag.hpp"
 #include "meters.hpp"
 #include "settings.hpp"
 #include "udp_link.hpp"
