@@ -732,10 +732,10 @@ private:
             require(sides_[i].tasks->closed() == sides_[i].closed, "closed() says so");
             require(sides_[i].tasks->completed() == sides_[i].completed,
                     "completed() counts the calls that have returned");
-            std::size_t seen = 0;
-            sides_[i].tasks->for_each([&](const task_handle&) { ++seen; });
-            require(seen == pending(i), "for_each() sees what pending() counts");
-            if (!running_) { // Otherwise a task may wait for itself.
+            if (!running_) { // Otherwise a task may wait for itself, or memory may fail.
+                std::size_t seen = 0;
+                sides_[i].tasks->for_each([&](const task_handle&) { ++seen; });
+                require(seen == pending(i), "for_each() sees what pending() counts");
                 require(sides_[i].tasks->wait_idle(duration::zero()) == (pending(i) == 0),
                         "a scheduler is idle if it has no tasks");
                 require(
