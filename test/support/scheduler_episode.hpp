@@ -338,14 +338,7 @@ private:
     template <class Scheduler>
     task_handle debounce_by(Scheduler& s, std::size_t id, const debounce_options& options) {
         const function f(*this, id);
-        switch (tasks_[id].key) {
-        case 1:
-            return s.debounce("key", options, f);
-        case 2:
-            return s.debounce(2, options, f);
-        default:
-            return s.debounce(2L, options, f);
-        }
+        return with_key(tasks_[id].key, [&](const auto& k) { return s.debounce(k, options, f); });
     }
 
     void postpone(std::size_t id) {
@@ -393,18 +386,17 @@ private:
     }
 
     // Keys are strings, or numbers of two types.
+    template <class Function>
+    static task_handle with_key(std::size_t key, Function f) {
+        return key == 1 ? f("key") : key == 2 ? f(2) : f(2L);
+    }
+
     template <class Scheduler>
     task_handle schedule_by(Scheduler& s, std::size_t id, std::size_t what, duration d) {
-        switch (tasks_[id].key) {
-        case 0:
-            return schedule_with(s, id, what, d);
-        case 1:
-            return schedule_with(s, id, what, d, "key");
-        case 2:
-            return schedule_with(s, id, what, d, 2);
-        default:
-            return schedule_with(s, id, what, d, 2L);
-        }
+        const std::size_t key = tasks_[id].key;
+        return key == 0
+                   ? schedule_with(s, id, what, d)
+                   : with_key(key, [&](const auto& k) { return schedule_with(s, id, what, d, k); });
     }
 
     template <class Scheduler, class... Key>
@@ -441,7 +433,7 @@ private:
     }
 
     [[nodiscard]] static task_handle find(const scheduler& s, std::size_t key) {
-        return key == 1 ? s.find("key") : key == 2 ? s.find(2) : s.find(2L);
+        return with_key(key, [&](const auto& k) { return s.find(k); });
     }
 
     // The task that has a key in a registry, until it ends or another one takes the key.

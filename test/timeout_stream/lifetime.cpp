@@ -9,6 +9,7 @@
 #include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/manual_layer.hpp"
+#include "support/manual_stream.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
 
@@ -23,8 +24,6 @@
 #include <chrono>
 #include <cstddef>
 #include <limits>
-#include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -36,22 +35,7 @@ namespace {
 using namespace asio_wheel::test;
 using asio_wheel::timeout_stream;
 
-struct living : virtual_world {
-    std::optional<timeout_stream<manual_layer>> s{std::in_place, ctx};
-    std::shared_ptr<manual_layer::state> wire = s->socket().wire;
-    std::array<char, 100> memory{};
-
-    ~living() {
-        s.reset();
-        poll();
-    }
-
-    [[nodiscard]] auto note(const std::string& what) {
-        return [this, what](error_code ec, std::size_t) {
-            const bool late = ec == asio_wheel::error::timed_out;
-            log.add(late ? what + " late" : what, late ? error_code() : ec);
-        };
-    }
+struct living : manual_stream {
     void read() { s->async_read_some(asio::buffer(memory), note("read")); }
     void write() { s->async_write_some(asio::buffer(memory), note("write")); }
     void exchange() {
