@@ -229,8 +229,11 @@ private:
     // The layer is being closed.
     void closed() {
         note("closed");
+        if (ended_) {
+            return; // Perhaps its context has ended, and there is no time any more.
+        }
         pass();
-        if (closing_ || ended_) {
+        if (closing_) {
             return;
         }
         bool any = beginning_late_;
