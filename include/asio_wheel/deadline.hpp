@@ -191,7 +191,7 @@ private:
 ///
 /// Time: a reading of the clock for each deadline. Does not block, allocates nothing.
 ///
-/// Thread safety: may be called by whoever may use the handler, or the executor.
+/// Thread safety: a handler is asked where it is used. Any threads may ask an executor.
 ///
 ///     if (asio_wheel::remaining_time(ex) < 50ms) {
 ///         co_return; // There is no point in asking the other server.
@@ -224,8 +224,10 @@ struct deadline_executor_access {
         // One that carries a deadline already is not wrapped again.
         const auto* const outer = any.template target<deadline_executor>();
         const wheel_anchor& wheel = anchor_of<clock, boost::asio::wait_traits<clock>>(any);
+        // Before the other reading of the clock: so this is never later than the outer deadline.
+        const clock::time_point start = now(wheel);
         return {outer == nullptr ? any : outer->state_->inner, &wheel,
-                add_saturating(now(wheel), (std::min)(d, remaining_on(any)))};
+                add_saturating(start, (std::min)(d, remaining_on(any)))};
     }
 
     [[nodiscard]] static std::chrono::nanoseconds remaining(const deadline_executor& ex) noexcept {
