@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -48,9 +49,18 @@ wheel_stats core::stats() const {
 }
 
 std::vector<tag_stats> core::stats_by_tag() const {
-    const std::lock_guard<optional_mutex> guard(lock_->mutex);
-    return guarded_->handlers_ ? guarded_->handlers_->tags.all(unit().seconds_of(now()) / 60)
-                               : std::vector<tag_stats>();
+    if (!options().measure_handlers) {
+        return {};
+    }
+    // Only the copy is made with the lock: texts are compared without it.
+    const auto copy = std::make_unique<tag_meter>();
+    time_count time{};
+    {
+        const std::lock_guard<optional_mutex> guard(lock_->mutex);
+        *copy = guarded_->handlers_->tags;
+        time = now();
+    }
+    return copy->all(unit().seconds_of(time) / 60);
 }
 
 std::size_t core::pending() const {
