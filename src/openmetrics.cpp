@@ -128,23 +128,18 @@ std::string header_of(const auto& m, format f) {
     return text + "# HELP " + name + ' ' + std::string(m.help) + '\n';
 }
 
-void append_sample(std::string& text, const auto& m, std::string_view suffix,
-                   const std::string& all, const std::string& value) {
-    text.append("asio_wheel_").append(m.openmetrics).append(suffix);
-    text.append(all.empty() ? "" : '{' + all + '}').append(" ").append(value).append("\n");
-}
-
-// Appends the samples of a metric of one wheel.
+// Appends the samples of a metric of one wheel, or of one tag.
+template <class Metric>
 struct append_samples {
     std::string& text;
-    const metric& m;
-    const std::string& wheel; // Its labels.
+    const Metric& m;
+    const std::string& label_text; // Of the wheel, and of the tag.
 
-    void operator()(auto value) const { append(suffix_of(m), wheel, written(value)); }
+    void operator()(auto value) const { append(suffix_of(m), label_text, written(value)); }
 
     void operator()(const counts_by_kind& counts) const {
         for (const wait_kind kind : all_wait_kinds) {
-            append(suffix_of(m), with(wheel, "kind", to_string(kind)), written(counts[kind]));
+            append(suffix_of(m), with(label_text, "kind", to_string(kind)), written(counts[kind]));
         }
     }
 
@@ -152,15 +147,17 @@ struct append_samples {
     void operator()(const lateness_histogram& h) const {
         for (int power = 13; power <= 35; ++power) {
             const nanoseconds limit((std::int64_t{1} << power) - 1);
-            append("_bucket", with(wheel, "le", written(limit)), written(h.count_up_to(limit)));
+            append("_bucket", with(label_text, "le", written(limit)),
+                   written(h.count_up_to(limit)));
         }
-        append("_bucket", with(wheel, "le", "+Inf"), written(h.count()));
-        append("_count", wheel, written(h.count()));
-        append("_sum", wheel, written(h.sum()));
+        append("_bucket", with(label_text, "le", "+Inf"), written(h.count()));
+        append("_count", label_text, written(h.count()));
+        append("_sum", label_text, written(h.sum()));
     }
 
     void append(std::string_view suffix, const std::string& all, const std::string& value) const {
-        append_sample(text, m, suffix, all, value);
+        text.append("asio_wheel_").append(m.openmetrics).append(suffix);
+        text.append(all.empty() ? "" : '{' + all + '}').append(" ").append(value).append("\n");
     }
 };
 
@@ -180,9 +177,7 @@ void append_tags(std::string& text, format f, const std::vector<labelled_stats>&
                 const std::string all =
                     with(with(labels_of(wheel), "kind", to_string(t.kind)), "tag", escaped(t.tag));
                 std::visit(
-                    [&](auto member) {
-                        append_sample(text, m, suffix_of(m), all, written(t.*member));
-                    },
+                    [&](auto member) { append_samples<tag_metric>{text, m, all}(t.*member); },
                     m.member);
             }
         }
@@ -197,8 +192,9 @@ std::string text_of(format f, const std::vector<labelled_stats>& wheels) {
         text += header_of(m, f);
         for (const labelled_stats& wheel : wheels) {
             const std::string all = labels_of(wheel);
-            std::visit([&](auto member) { append_samples{text, m, all}(wheel.stats.*member); },
-                       m.member);
+            std::visit(
+                [&](auto member) { append_samples<metric>{text, m, all}(wheel.stats.*member); },
+                m.member);
         }
     }
     if (std::any_of(wheels.begin(), wheels.end(),

@@ -21,6 +21,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -62,6 +63,24 @@ double memory_of(std::size_t slots, unsigned levels) {
 void compare(double stated, double actual, double share_left_out) {
     BOOST_TEST(std::abs(stated - actual) <= share_left_out * actual,
                "is said to be " << stated << ", but is " << actual);
+}
+
+// The table of the guide that begins so has a row for each of these metrics, and no other.
+void compare_table(std::string_view begin, const auto& metrics) {
+    std::istringstream guide(document("docs/guide/operations.md"));
+    std::string line;
+    while (std::getline(guide, line) && !line.starts_with(begin)) {
+    }
+    std::getline(guide, line); // |---|
+    for (const auto& m : metrics) {
+        std::getline(guide, line);
+        std::ostringstream row;
+        row << "| `" << m.name << "` | `" << m.openmetrics << (m.type == "counter" ? "_total" : "")
+            << "` | " << m.help << ' ';
+        BOOST_TEST(line.starts_with(row.str()), "not '" << row.str() << "…', but '" << line << "'");
+    }
+    std::getline(guide, line);
+    BOOST_TEST(line.empty(), "no metric: " << line);
 }
 
 } // namespace
@@ -120,38 +139,12 @@ BOOST_AUTO_TEST_CASE(wheel_options_say_what_a_slot_takes,
 
 // | `fired` | `waits_fired_total` | Waits delivered because their deadline had passed. … |
 BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics) {
-    std::istringstream guide(document("docs/guide/operations.md"));
-    std::string line;
-    while (std::getline(guide, line) && !line.starts_with("| number |")) {
-    }
-    std::getline(guide, line); // |---|
-    for (const asio_wheel::detail::metric& m : asio_wheel::detail::metrics) {
-        std::getline(guide, line);
-        std::ostringstream row;
-        row << "| `" << m.name << "` | `" << m.openmetrics << (m.type == "counter" ? "_total" : "")
-            << "` | " << m.help << ' ';
-        BOOST_TEST(line.starts_with(row.str()), "not '" << row.str() << "…', but '" << line << "'");
-    }
-    std::getline(guide, line);
-    BOOST_TEST(line.empty(), "no metric: " << line);
+    compare_table("| number |", asio_wheel::detail::metrics);
 }
 
 // | `fired` | `tag_waits_fired_total` | Waits delivered because their deadline had passed. … |
 BOOST_AUTO_TEST_CASE(the_guide_has_the_table_of_metrics_by_tag) {
-    std::istringstream guide(document("docs/guide/operations.md"));
-    std::string line;
-    while (std::getline(guide, line) && !line.starts_with("| number by tag |")) {
-    }
-    std::getline(guide, line); // |---|
-    for (const asio_wheel::detail::tag_metric& m : asio_wheel::detail::tag_metrics) {
-        std::getline(guide, line);
-        std::ostringstream row;
-        row << "| `" << m.name << "` | `" << m.openmetrics << (m.type == "counter" ? "_total" : "")
-            << "` | " << m.help << ' ';
-        BOOST_TEST(line.starts_with(row.str()), "not '" << row.str() << "…', but '" << line << "'");
-    }
-    std::getline(guide, line);
-    BOOST_TEST(line.empty(), "no metric: " << line);
+    compare_table("| number by tag |", asio_wheel::detail::tag_metrics);
 }
 
 BOOST_AUTO_TEST_CASE(a_histogram_takes_4_kB) {

@@ -1,9 +1,10 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// The table of metrics: every member of wheel_stats, in the order of the members. What lists them
-// iterates over the table, so that no list lacks one: subtraction, OpenMetrics, and the inspector's
-// JSON. Tests compare it with wheel_stats, and with the table in docs/guide/operations.md.
+// The tables of metrics: every member of wheel_stats, in the order of the members, and what is
+// measured by tag. What lists them iterates over a table, so that no list lacks one: subtraction,
+// OpenMetrics, and the inspector's JSON. Tests compare the first with wheel_stats, and both with the
+// tables in docs/guide/operations.md.
 
 #ifndef ASIO_WHEEL_DETAIL_METRICS_HPP
 #define ASIO_WHEEL_DETAIL_METRICS_HPP
@@ -19,15 +20,20 @@
 
 namespace asio_wheel::detail {
 
-struct metric {
-    std::string_view name;        ///< Of the member of wheel_stats, and in JSON.
+/// A member of `Stats`, which has one of these types.
+template <class Stats, class... Types>
+struct metric_of {
+    std::string_view name;        ///< Of the member, and in JSON.
     std::string_view openmetrics; ///< After `asio_wheel_`. Ends with the unit, `_seconds`, if any.
     std::string_view type; ///< In OpenMetrics. A gauge tells what is now, and is not subtracted.
     std::string_view help;
-    std::variant<std::uint64_t wheel_stats::*, std::chrono::nanoseconds wheel_stats::*,
-                 counts_by_kind wheel_stats::*, lateness_histogram wheel_stats::*>
-        member;
+    std::variant<Types Stats::*...> member;
 };
+
+using metric = metric_of<wheel_stats, std::uint64_t, std::chrono::nanoseconds, counts_by_kind,
+                         lateness_histogram>;
+/// In OpenMetrics, it has the labels `kind` and `tag`.
+using tag_metric = metric_of<tag_stats, std::uint64_t, std::chrono::nanoseconds>;
 
 inline constexpr auto metrics = std::to_array<metric>({
     {"pending", "pending", "gauge", "Waits that have neither expired nor been cancelled.",
@@ -65,15 +71,6 @@ inline constexpr auto metrics = std::to_array<metric>({
      "From a tick to the call of a handler, with the option measure_handlers.",
      &wheel_stats::handler_delay},
 });
-
-/// A member of tag_stats. In OpenMetrics, it has the labels `kind` and `tag`.
-struct tag_metric {
-    std::string_view name;
-    std::string_view openmetrics;
-    std::string_view type;
-    std::string_view help;
-    std::variant<std::uint64_t tag_stats::*, std::chrono::nanoseconds tag_stats::*> member;
-};
 
 inline constexpr auto tag_metrics = std::to_array<tag_metric>({
     {"fired", "tag_waits_fired", "counter",
