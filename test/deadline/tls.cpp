@@ -123,12 +123,7 @@ struct fixture : virtual_world {
     fixture() {
         has_sockets = true;
         connect_pair(server.lowest_layer(), client.lowest_layer());
-        int done = 0;
-        const auto note = [&](error_code ec) { done += ec ? 100 : 1; };
-        server.async_handshake(ssl::stream_base::server, note);
-        client.async_handshake(ssl::stream_base::client, note);
-        settle();
-        BOOST_TEST_REQUIRE(done == 2);
+        BOOST_TEST_REQUIRE(shake_hands(server, client, [this] { settle(); }));
     }
 
     void settle() {

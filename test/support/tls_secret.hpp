@@ -1,12 +1,14 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
 
-// TLS without certificates: both ends know a secret.
+// TLS without certificates, because both ends know a secret; and their handshakes.
 
 #ifndef ASIO_WHEEL_TEST_SUPPORT_TLS_SECRET_HPP
 #define ASIO_WHEEL_TEST_SUPPORT_TLS_SECRET_HPP
 
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream_base.hpp>
+#include <boost/system/error_code.hpp>
 
 #include <openssl/ssl.h>
 
@@ -41,6 +43,17 @@ inline unsigned int server_secret(SSL*, const char*, unsigned char* psk, unsigne
     SSL_CTX_set_psk_client_callback(tls.native_handle(), &client_secret);
     SSL_CTX_set_psk_server_callback(tls.native_handle(), &server_secret);
     return tls;
+}
+
+/// Performs both handshakes, while `settle` runs their context. Whether both have succeeded.
+template <class Server, class Client, class Settle>
+[[nodiscard]] bool shake_hands(Server& server, Client& client, Settle settle) {
+    int done = 0;
+    const auto note = [&](boost::system::error_code ec) { done += ec ? 100 : 1; };
+    server.async_handshake(boost::asio::ssl::stream_base::server, note);
+    client.async_handshake(boost::asio::ssl::stream_base::client, note);
+    settle();
+    return done == 2;
 }
 
 } // namespace asio_wheel::test
