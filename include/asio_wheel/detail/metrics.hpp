@@ -3,8 +3,8 @@
 
 // The tables of metrics: every member of wheel_stats, in the order of the members, and what is
 // measured by tag. What lists them iterates over a table, so that no list lacks one: subtraction,
-// OpenMetrics, and the inspector's JSON. Tests compare the first with wheel_stats, and both with the
-// tables in docs/guide/operations.md.
+// OpenMetrics, and the inspector's JSON. Tests compare the first with wheel_stats, and both with
+// the tables in docs/guide/operations.md.
 
 #ifndef ASIO_WHEEL_DETAIL_METRICS_HPP
 #define ASIO_WHEEL_DETAIL_METRICS_HPP
