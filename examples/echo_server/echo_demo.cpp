@@ -6,9 +6,9 @@
 // failed, and with 77 if one did not pass but this machine was too busy to blame the server.
 
 #include "../support/checks.hpp"
+#include "../support/compare.hpp"
 #include "../support/options.hpp"
 #include "../support/report.hpp"
-#include "compare.hpp"
 #include "demo_trial.hpp"
 #include "figures.hpp"
 #include "file_limit.hpp"
@@ -68,7 +68,15 @@ int main(int argc, char** argv) {
 
     try {
         if (in_turn) {
-            return compare(s, argv[0], pairs, page);
+            s.quiet = true;
+            return compare(
+                {pairs, s.margin_ms, figures,
+                 text("%d connections with an idle timeout of %g s, %g s in each run; and "
+                      "the timers alone",
+                      s.connections, s.idle, s.seconds),
+                 page},
+                [&](bool asio) { return run(s, argv[0], asio); },
+                [&](const outcome& o) { return checks(o, s.margin_ms); });
         }
         const std::vector<outcome> outcomes{run(s, argv[0], on_asio)};
         print_figures(outcomes, figures);

@@ -17,8 +17,8 @@ namespace sessions {
 
 struct demo_settings {
     int count = 1'000'000;
-    double seconds = 20;
-    double idle = 0; // 0: main() chooses.
+    double seconds = 0; // 0: main() chooses this and the next two.
+    double idle = 0;
     double deadline = 0;
     int margin_ms = 250;
     bool plain = false;

@@ -5,6 +5,7 @@
 
 #include "../examples/support/comparison.hpp"
 #include "../examples/echo_server/figures.hpp"
+#include "../examples/session_table/figures.hpp"
 #include "../examples/support/page.hpp"
 #include "../examples/support/words.hpp"
 
@@ -12,6 +13,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -178,13 +182,18 @@ BOOST_AUTO_TEST_CASE(the_page_shows_each_figure_that_both_have_with_its_verdict)
 }
 
 BOOST_AUTO_TEST_CASE(what_timers_change_is_in_the_first_rows) {
-    const std::string names[] = {"burst_pause_ms", "burst_last_ms", "busy_p50_ms"};
-    for (std::size_t i = 0; i < std::size(names); ++i) {
-        BOOST_TEST(echo::figures[i].name == names[i]);
-    }
-    for (const figure_row& row : echo::figures) {
-        BOOST_TEST(std::string(row.title).size() <= 46U, row.title << " is too wide");
-    }
+    const auto check = [](std::span<const figure_row> rows,
+                          std::initializer_list<const char*> first) {
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            BOOST_TEST(rows[i].name == std::data(first)[i]);
+        }
+        for (const figure_row& row : rows) {
+            BOOST_TEST(std::string(row.title).size() <= 46U, row.title << " is too wide");
+        }
+    };
+    check(echo::figures, {"burst_pause_ms", "burst_last_ms", "busy_p50_ms"});
+    check(sessions::figures,
+          {"pause_ms", "pause_cpu_ms", "longest_answer_ms", "bytes_per_session"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
