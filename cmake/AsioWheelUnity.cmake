@@ -11,8 +11,9 @@
 #
 #   // unity: off               build a separate program, because the file specialises a template of
 #                               another namespace or replaces a function of the whole program
-#   // unity: operator_new      build it with the files that have the same word here, because these
-#                               files begin with the same header, which changes everything after it
+#   // unity: operator_new      build it with the files that have the same word here: because these
+#                               begin with the same header, which changes everything after it, or
+#                               because they share templates that take long to compile
 #
 # `// pch: off` without such a word implies `// unity: off`.
 

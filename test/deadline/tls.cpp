@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// unity: off
+// unity: tls
 // requires: openssl
 
 // A deadline that travels through all layers of a server: Beast over TLS over a stream with

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// unity: off
+// unity: tls
 // requires: openssl
 
 // Streams and TLS, layered in both orders.

@@ -1,6 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
-// unity: off
+// unity: tls
 // requires: openssl
 
 // Deadlines of messages and TLS 1.3, whose server sends session tickets after the handshake: bytes
