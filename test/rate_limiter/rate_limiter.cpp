@@ -367,6 +367,28 @@ BOOST_FIXTURE_TEST_CASE(a_new_rate_holds_from_now_on_also_for_those_who_wait, li
     BOOST_TEST(log.take() == "1");
 }
 
+BOOST_AUTO_TEST_CASE(what_has_come_at_the_old_rate_is_given_however_many_wait_for_it) {
+    virtual_time world({.budget = 2});
+    rate_limiter limiter(world.ctx, hundred);
+    BOOST_TEST_REQUIRE(limiter.try_acquire(5));
+    for (int i = 1; i <= 6; ++i) {
+        limiter.async_acquire(1, world.log.note(i));
+    }
+    world.elapse(50ms); // Five tokens, and the wheel has not come yet.
+    limiter.rate({0});
+    BOOST_TEST(world.log_now() == "1 2 3 4 5");
+    limiter.rate({100});
+    BOOST_TEST(world.log_after(10ms) == "6");
+    // The same for the burst: two tokens are enough for each of them, as long as it is two.
+    limiter.burst(2);
+    for (int i = 1; i <= 5; ++i) {
+        limiter.async_acquire(3, world.log.note(i));
+    }
+    world.elapse(140ms); // Two, and three for each of the others.
+    limiter.burst(3);
+    BOOST_TEST(world.log_now() == "1 2 3 4 5");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_rate_of_zero_gives_nothing_until_it_is_changed, limiter_world) {
     drain_bucket();
     acquire(1, 1);

@@ -128,7 +128,7 @@ public:
     [[nodiscard]] const token_rate& rate() const noexcept { return rate_; }
     void rate(const token_rate& r) {
         rate_ = checked(r);
-        serve_due();
+        serve_all_due();
         bucket_.rate(gain_of(rate_), per_of(rate_));
         look_again();
     }
@@ -138,7 +138,7 @@ public:
     }
     void burst(std::uint64_t b) {
         const count size = checked_burst(b);
-        serve_due();
+        serve_all_due();
         bucket_.burst(size);
         look_again();
     }
@@ -295,6 +295,13 @@ private:
         look();
         rest();
         return left;
+    }
+
+    // Before the bucket changes, so that it is up to date: what has come so far has come by the old
+    // rate. So not in slices.
+    void serve_all_due() noexcept {
+        while (serve_due() == 0) {
+        }
     }
 
     // The bucket is brought up to date; but not if that might fill it before the first one was
