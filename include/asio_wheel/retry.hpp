@@ -104,7 +104,8 @@ struct retry_options {
 /// Errors: that of the last try; error::timed_out if a limit has ended it. If a pause is ended, the
 /// error says by what, with the further results of the try before:
 /// boost::asio::error::operation_aborted, error::too_many_pending or error::wheel_stopped, or
-/// errc::not_enough_memory.
+/// errc::not_enough_memory. Where an error is a std::exception_ptr, it is a system_error with such
+/// a code; or a std::bad_alloc if there is no memory for that.
 ///
 /// Executor: the handler is called through its associated executor, by default `where`. So are
 /// retry_if() and on_retry(), and the operation is called there for each try but the first, which

@@ -102,8 +102,9 @@ inline constexpr map_result each_error{detail::map_each_error()};
 /// system_error with it. An operation says so by operation_aborted, by another code that equals
 /// errc::operation_canceled, or by that of Asio's channels; by a system_error with such a code; or
 /// by a boost::asio::multiple_exceptions that holds one, as `a && b` and `a || b` of coroutines
-/// throw. The further results, such as the bytes that were transferred until then, are the
-/// operation's. In all other cases so is the error:
+/// throw. (If there is no memory for a system_error, it is a std::bad_alloc.) The further results,
+/// such as the bytes that were transferred until then, are the operation's. In all other cases so
+/// is the error:
 ///  - The operation completed before the deadline had passed, even if its handler has yet to be
 ///    called: what it reports stands, also in the same tick.
 ///  - It was cancelled by somebody else before: operation_aborted, as without a deadline.

@@ -15,6 +15,7 @@
 
 #include "support/context.hpp"
 #include "support/empty_pool.hpp"
+#include "support/manual_operation.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -22,11 +23,13 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/errc.hpp>
+#include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <new>
 #include <thread>
@@ -139,6 +142,21 @@ BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
         told += check_each_allocation<100>(strand, on_timer) ? 1 : 0;
         BOOST_TEST(told > 0);
     }
+}
+
+BOOST_FIXTURE_TEST_CASE(without_memory_for_its_exception_a_timeout_reports_bad_alloc,
+                        virtual_time) {
+    manual_operation<std::exception_ptr> operation(ctx.get_executor());
+    std::exception_ptr result;
+    operation.start(timeout(2s, [&](std::exception_ptr e) { result = std::move(e); }));
+    pass(2s);
+    const auto cancelled = std::make_exception_ptr(boost::system::system_error(aborted));
+    {
+        const out_of_memory no_memory;
+        operation.complete_inline(cancelled);
+    }
+    BOOST_TEST_REQUIRE((result != nullptr));
+    BOOST_CHECK_THROW(std::rethrow_exception(result), std::bad_alloc);
 }
 
 BOOST_FIXTURE_TEST_CASE(sleeps_and_deadlines_in_a_loop_allocate_nothing, virtual_world) {

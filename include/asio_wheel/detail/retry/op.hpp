@@ -354,9 +354,7 @@ private:
 
     // The results are those of the last try, but for the error.
     void finish_early(const boost::system::error_code& why) {
-        scope_exit undo([this] { destroy(); });
         assign_error(std::get<0>(*results_), why);
-        undo.release();
         finish();
     }
 

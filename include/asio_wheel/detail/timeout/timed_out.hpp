@@ -96,14 +96,21 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
                             points_to<std::system_error>(e, by_others));
 }
 
-inline void assign_error(boost::system::error_code& result, const boost::system::error_code& ec) {
+inline void assign_error(boost::system::error_code& result,
+                         const boost::system::error_code& ec) noexcept {
     result = ec;
 }
-inline void assign_error(std::exception_ptr& result, const boost::system::error_code& ec) {
-    const boost::system::system_error failure(ec);
-    result = pointer_to(failure);
-    if (result == nullptr) { // See pointer_to().
-        BOOST_THROW_EXCEPTION(failure);
+/// Without memory for the text of a system_error, it is a std::bad_alloc: an operation completes.
+inline void assign_error(std::exception_ptr& result, const boost::system::error_code& ec) noexcept {
+    const std::exception_ptr no_memory = thrown_by([&] {
+        const boost::system::system_error failure(ec);
+        result = pointer_to(failure);
+        if (result == nullptr) { // See pointer_to().
+            BOOST_THROW_EXCEPTION(failure);
+        }
+    });
+    if (no_memory != nullptr) {
+        result = no_memory;
     }
 }
 
