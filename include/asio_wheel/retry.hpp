@@ -3,7 +3,10 @@
 
 // Trying again until it works:
 //
-//     const auto connect = [&](auto token) { return socket.async_connect(peer, token); };
+//     const auto connect = [&](auto token) {
+//         socket.close(); // What is left of a try that has failed.
+//         return socket.async_connect(peer, token);
+//     };
 //     co_await asio_wheel::async_retry(ex, connect, {.max_tries = 5, .try_timeout = 2s},
 //                                      use_awaitable);
 
@@ -132,7 +135,8 @@ struct retry_options {
 /// called.
 ///
 /// Thread safety: may be called from any thread. If several threads run the context, give handlers
-/// of operations that need a strand one, as without async_retry().
+/// of operations that need a strand one, as without async_retry(). A coroutine needs a strand, too,
+/// and runs on `where`: so let `where` be the strand.
 template <class Executor, class Operation, class Options = retry_options<>,
           class Token = typename boost::asio::default_completion_token<Executor>::type>
     requires detail::is_executor<Executor>

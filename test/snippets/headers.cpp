@@ -81,6 +81,30 @@ BOOST_FIXTURE_TEST_CASE(connecting_at_the_first_try, snippet_world) {
     BOOST_TEST(socket.is_open());
 }
 
+#ifdef __linux__ // Elsewhere a full queue may refuse.
+BOOST_FIXTURE_TEST_CASE(connecting_again_after_a_try_that_has_taken_too_long, snippet_world) {
+    tcp::acceptor acceptor(ctx, tcp::v4());
+    acceptor.bind(tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    acceptor.listen(0);
+    tcp::socket first(ctx);
+    first.connect(acceptor.local_endpoint()); // Nobody else is let in, until it is accepted.
+    tcp::socket socket(ctx);
+    begin(shown(socket, acceptor.local_endpoint()));
+    pass(2s);
+    BOOST_TEST(!over);
+    const tcp::socket accepted = acceptor.accept();
+    pass(100ms);
+    for (const auto end = steady_clock::now() + 20s; !over && steady_clock::now() < end;) {
+        ctx.run_one_for(10ms);
+    }
+    BOOST_TEST(over);
+    BOOST_TEST(error == error_code());
+    while (wheel.advance_to_next() != 0) {
+        poll();
+    }
+}
+#endif
+
 BOOST_AUTO_TEST_CASE(options_with_a_predicate) {
 #include "include/asio_wheel/retry.hpp/const_auto_if_refused_error_code.inc"
     BOOST_TEST(options.retry_if(asio::error::connection_refused));
