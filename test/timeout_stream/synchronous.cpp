@@ -8,6 +8,7 @@
 // after milliseconds, and what must not is an hour away.)
 
 #include <asio_wheel/beast.hpp>
+#include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
 #include "support/backend.hpp"
@@ -17,10 +18,12 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/execution/context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/query.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
@@ -525,6 +528,32 @@ BOOST_FIXTURE_TEST_CASE(a_connect_that_is_not_answered_times_out, unanswered_tcp
         }
         BOOST_TEST(ec == late);
         BOOST_TEST(!stream.socket().is_open());
+    }
+}
+
+// Its idle period becomes longer when it has begun to connect.
+struct reprieved_socket : tcp::socket {
+    using tcp::socket::basic_stream_socket;
+
+    native_handle_type native_handle() {
+        asio_wheel::scale_idle_timers(asio::query(get_executor(), asio::execution::context), 1);
+        return tcp::socket::native_handle();
+    }
+};
+
+BOOST_FIXTURE_TEST_CASE(a_connect_goes_on_if_its_idle_period_becomes_longer, unanswered_tcp) {
+    for (const bool several : {false, true}) {
+        timeout_stream<reprieved_socket> reprieved(ctx);
+        reprieved.idle_after(2 * soon);
+        asio_wheel::scale_idle_timers(ctx, 0.5);
+        const at_least check(2 * soon);
+        if (several) {
+            reprieved.connect(std::vector{there()}, ec);
+        } else {
+            reprieved.connect(there(), ec);
+        }
+        BOOST_TEST(ec == late);
+        BOOST_TEST(!reprieved.socket().is_open());
     }
 }
 

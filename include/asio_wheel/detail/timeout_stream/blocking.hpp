@@ -126,7 +126,8 @@ std::size_t transfer_within(const blocking_time<Deadlines>& time, Layer& layer, 
     return 0;
 }
 
-/// Connects `layer`, until `time` is over.
+/// Connects `layer`, until `time` is over. If there is more time after all, it is called again, and
+/// goes on with the connect that is under way.
 template <class Deadlines, class Layer, class Endpoint>
 void connect_within(const blocking_time<Deadlines>& time, Layer& layer, const Endpoint& peer,
                     boost::system::error_code& ec) {
@@ -246,6 +247,7 @@ template <class Endpoint, class Impl, class Endpoints, class Condition>
             return !result;
         },
         [&](const auto& time, auto& layer, boost::system::error_code& result) {
+            result = {}; // If there is more time after all, all of them are tried again.
             for (const auto& entry : endpoints) {
                 if (result == error::timed_out) {
                     break;

@@ -92,7 +92,7 @@ inline constexpr std::chrono::nanoseconds longest_system_wait = std::chrono::hou
 }
 
 [[nodiscard]] inline bool is_in_progress(const boost::system::error_code& ec) noexcept {
-    return ec == boost::asio::error::would_block;
+    return ec == boost::asio::error::would_block || ec == boost::asio::error::already_started;
 }
 
 #else
@@ -121,7 +121,8 @@ inline constexpr std::chrono::nanoseconds longest_system_wait = std::chrono::hou
 }
 
 [[nodiscard]] inline bool is_in_progress(const boost::system::error_code& ec) noexcept {
-    return ec == boost::asio::error::in_progress || ec == boost::asio::error::interrupted;
+    return ec == boost::asio::error::in_progress || ec == boost::asio::error::interrupted ||
+           ec == boost::asio::error::already_started;
 }
 
 #endif
