@@ -10,12 +10,14 @@
 #include "support/refusals.hpp"
 
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -67,6 +69,27 @@ BOOST_FIXTURE_TEST_CASE(as_long_as_quiet_it_throttles, debouncing) {
         pass(100ms);
     }
     BOOST_TEST(saved == 10);
+}
+
+// There is always an event between the turn that makes the call due, and the call.
+BOOST_FIXTURE_TEST_CASE(events_of_a_busy_context_do_not_hold_the_call_back, debouncing) {
+    const debounce_options options{.quiet = 1s, .at_latest = 1s};
+    timer other(ctx);
+    int events = 0;
+    const std::function<void()> next = [&] {
+        if (saved == 0 && events < 100) {
+            ++events;
+            event(options);
+            other.expires_at(now() - 1h); // So the call is not the first of the wheel's next turn.
+            other.async_wait(ignore);
+            asio::post(ctx, next);
+        }
+    };
+    event(options);
+    asio::post(ctx, next);
+    pass(1s);
+    BOOST_TEST(saved == 1);
+    BOOST_TEST(events == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_limit_before_the_quiet_time_is_the_first_time, debouncing) {

@@ -323,7 +323,7 @@ private:
     // Moves the pending wait. The mutex is held. False if it is too late.
     [[nodiscard]] bool move_wait(time_point t) {
         t = (std::min)(t, latest_);
-        const bool moved = timer_.postpone_until(t);
+        const bool moved = t == expiry_ || timer_.postpone_until(t); // Keeps its place in a queue.
         expiry_ = moved ? t : expiry_;
         return moved;
     }
