@@ -55,7 +55,7 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
             keep_armed(); // What has become due since is held back already.
         } else {
             share_.begin_turn(now);
-            if (handlers_) {
+            if (handlers_ && counts) {
                 handlers_->tags.woke_up();
             }
             first = this->turn(guard, now, entries);
@@ -143,6 +143,9 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
     if (more || wanted || rest_counts_) {
         queue_rest();
     } else {
+        if (handlers_ && !book_.entries().holds()) {
+            handlers_->tags.end_wake_up();
+        }
         if (stall_.giving_way() && !book_.entries().holds()) {
             stall_.give_up();
             end_stall();

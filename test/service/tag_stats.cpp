@@ -179,6 +179,31 @@ BOOST_AUTO_TEST_CASE(a_wake_up_counts_for_the_wait_that_was_due_first) {
     BOOST_TEST(wheel.stats().wake_ups == 2U);
 }
 
+// As after most timeouts: the wait was cancelled before. What starts later, and is due at once, has
+// not caused it.
+BOOST_AUTO_TEST_CASE(a_wake_up_that_finds_nothing_due_counts_for_nobody) {
+    using clock = manual_clock<struct wakes_for_nothing>;
+    using woken_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1'000s));
+    drained_context world;
+    auto& wheel =
+        asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.measure_handlers = true});
+    woken_timer cancelled(world.ctx, 20ms), later(world.ctx, 1h), at_once(world.ctx, 0ms);
+    cancelled.async_wait(tag("cancelled", ignore));
+    later.async_wait(tag("later", ignore));
+    cancelled.cancel();
+    world.poll();
+    clock::advance(30ms);
+    look(world.ctx);
+    BOOST_TEST(wheel.stats().spurious_wake_ups == 1U);
+    at_once.async_wait(tag("at once", ignore));
+    look(world.ctx);
+    const auto all = wheel.stats_by_tag();
+    BOOST_TEST_REQUIRE(all.size() == 1U);
+    BOOST_TEST((all[0].tag == "at once" && all[0].fired == 1 && all[0].wake_ups == 0));
+    later.cancel();
+}
+
 BOOST_AUTO_TEST_CASE(equal_tags_of_several_sources_are_one) {
     const char here[] = "session", there[] = "session";
     const tagged_wait a(here), b(there), other_kind(here, wait_kind::idle);

@@ -40,6 +40,8 @@ public:
 
     /// Begins a wake-up: whose wait is due first has caused it.
     void woke_up() noexcept { woke_up_ = true; }
+    /// All that was due at the wake-up was delivered. What is due from now on has not caused it.
+    void end_wake_up() noexcept { woke_up_ = false; }
     /// A wait has become due.
     void found_due(const wait_node& wait) noexcept {
         if (woke_up_) {
