@@ -113,6 +113,27 @@ BOOST_FIXTURE_TEST_CASE(a_minute_tells_how_late_its_waits_were, remembering) {
     BOOST_TEST((column("late", "severity") == numbers{"critical", "critical"}));
 }
 
+BOOST_FIXTURE_TEST_CASE(a_wait_that_is_late_at_any_time_is_in_a_minute, remembering) {
+    using clock = manual_clock<struct any_time>;
+    drained_context other;
+    wheels.add("late", asio_wheel::use_wheel<clock, impatient<clock>>(other.ctx).watched());
+    clock::time_point begin(1h);
+    for (const auto after : {0ms, 999ms, 1000ms, 59'999ms}) {
+        clock::set(begin - 1s);
+        asio_wheel::basic_waitable_timer<clock, impatient<clock>> t(other.ctx,
+                                                                    begin + after - 300ms);
+        t.async_wait(ignore);
+        clock::set(begin);
+        minute();
+        clock::set(begin + after);
+        look(other.ctx);
+        clock::set(begin + 60s);
+        minute();
+        BOOST_TEST(column("late", "late_waits").back() == "1", after / 1ms << " ms after the last");
+        begin += 1h;
+    }
+}
+
 // One wake-up in a minute; and none if that is turned off.
 BOOST_AUTO_TEST_CASE(the_history_needs_one_timer) {
     for (const auto history : {3min, 0min}) {

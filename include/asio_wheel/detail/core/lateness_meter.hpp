@@ -136,7 +136,8 @@ private:
     nanoseconds woke_up_{0}; // The last time,
     nanoseconds lag_{0};     // and how late that was.
     long thread_ = 0;
-    recent_seconds<late_waits, recent_lateness::seconds> seconds_;
+    // With the present second, which is not over. So who asks once a minute misses nothing.
+    recent_seconds<late_waits, recent_lateness::seconds + 1> seconds_;
     sample older_;
     sample newer_;
 };
