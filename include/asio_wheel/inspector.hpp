@@ -136,6 +136,9 @@ public:
     ///
     ///     inspector.watch("workers", pool);
     ///
+    /// A wheel whose context has ended keeps its name, and its history, until another wheel gets
+    /// the name. So a program whose contexts come and go uses the same names again.
+    ///
     /// Throws std::invalid_argument if the name is empty, not UTF-8, or that of another wheel whose
     /// context lives, and if the wheel has no lock. After close(), nobody sees the wheel.
     void watch(std::string name, boost::asio::execution_context& context);
@@ -151,7 +154,8 @@ public:
     /// The port on which it listens, or has listened.
     [[nodiscard]] std::uint16_t port() const;
 
-    /// The address of the page, such as `http://127.0.0.1:9464/`.
+    /// The address of the page, such as `http://127.0.0.1:9464/`; that of localhost, if it listens
+    /// on all addresses.
     [[nodiscard]] std::string url() const;
 
     /// Ends all connections, stops listening, and waits for the thread, which takes no longer than

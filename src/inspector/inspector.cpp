@@ -79,9 +79,13 @@ std::uint16_t inspector::port() const {
 }
 
 std::string inspector::url() const {
+    const auto& where = running_->endpoint();
     std::ostringstream text;
-    text << "http://" << running_->endpoint() << '/';
-    return text.str();
+    text << where;
+    return "http://" +
+           (where.address().is_unspecified() ? "localhost:" + std::to_string(where.port())
+                                             : text.str()) +
+           '/';
 }
 
 void inspector::close() noexcept {

@@ -21,6 +21,8 @@
 #define ASIO_WHEEL_SRC_INSPECTOR_REQUESTS_HPP
 
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/address_v6.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/field.hpp>
@@ -84,12 +86,16 @@ struct host_and_port {
 };
 
 /// Whether `text`, with brackets if it is an IPv6 address, is this address, as clients write it.
-/// (make_address() of some systems also understands other forms, such as one large number.)
+/// (make_address() of some systems also understands other forms, such as one large number.) A
+/// socket that listens on `::` gives an address of IPv4 in the form of IPv6.
 [[nodiscard]] inline bool is_address(std::string_view text, const boost::asio::ip::address& a) {
+    namespace ip = boost::asio::ip;
     if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
         text = text.substr(1, text.size() - 2);
     }
-    return same_name(text, a.to_string());
+    return same_name(text, a.to_string()) ||
+           (a.is_v6() && a.to_v6().is_v4_mapped() &&
+            text == ip::make_address_v4(ip::v4_mapped, a.to_v6()).to_string());
 }
 
 /// Whether a Host names this machine: localhost, 127.0.0.1, [::1], or the address that the client

@@ -252,6 +252,28 @@ BOOST_AUTO_TEST_CASE(another_address_can_be_given) {
 }
 #endif
 
+// There, an address of IPv4 has the form of IPv6.
+BOOST_AUTO_TEST_CASE(an_address_of_ipv4_names_a_server_that_listens_on_both) {
+    const auto reached = [](const char* host, const char* here) {
+        return asio_wheel::detail::is_own_host(host, {asio::ip::make_address(here), 80}, {});
+    };
+    BOOST_TEST(reached("192.0.2.1", "::ffff:192.0.2.1"));
+    BOOST_TEST(!reached("192.0.2.2", "::ffff:192.0.2.1"));
+    BOOST_TEST(!reached("192.0.2.1", "2001:db8::1"));
+    BOOST_TEST(reached("[2001:DB8::1]", "2001:db8::1"));
+}
+
+// Nobody can connect to 0.0.0.0 by that name.
+BOOST_AUTO_TEST_CASE(the_url_leads_to_the_page_also_if_it_listens_on_all_addresses) {
+    asio::io_context ctx;
+    const inspector it(ctx, {.address = "0.0.0.0"});
+    const std::string host = "localhost:" + std::to_string(it.port());
+    BOOST_TEST(it.url() == "http://" + host + "/");
+    http_client c(where(it));
+    c.send("GET /nothing HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+    BOOST_TEST(http_answer(c.read_all()).status == 404);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_port_that_is_taken_is_named, inspected) {
     const auto says_so = [&](const boost::system::system_error& e) {
         const std::string text = e.what();
