@@ -13,6 +13,7 @@ namespace asio_wheel::detail {
 inline constexpr std::string_view page_history = R"js(
 let past = null;     // /history.json, as it was last read.
 let pastRead = -Infinity; // When that was.
+let pastDrawn = [];  // Of what, and for which wheel and width, the charts are.
 
 function readPast() {
   pastRead = performance.now();
@@ -44,7 +45,8 @@ function linearScale(values) {
   return {most, top, marks: [0, top / 2, top], share: v => Math.min(v / top, 1)};
 }
 
-// One column for each minute, and times of day below.
+// One column for each minute, and times of day below. The columns follow each other, whatever the
+// wall clock says: it may have been set by years.
 function minuteChart(svg, minutes, values, scale, text, shade) {
   const height = 120, width = clear(svg, height);
   const box = {left: 58, right: width - 6, top: 12, bottom: height - 20};
@@ -53,31 +55,34 @@ function minuteChart(svg, minutes, values, scale, text, shade) {
     svg.append(make("line", {class: "axis", x1: box.left, x2: box.right, y1: y(v), y2: y(v)}),
                make("text", {class: "end", x: box.left - 6, y: y(v) + 4}, text(v)));
   }
-  const end = minutes[minutes.length - 1].time_ms, period = past.period_ms;
-  const begin = Math.min(minutes[0].time_ms - period, end - 30 * period);
-  const x = t => box.left + (t - begin) / (end - begin) * (box.right - box.left);
+  const n = minutes.length, column = (box.right - box.left) / Math.max(n, 30);
+  const end = i => box.right - (n - 1 - i) * column, wide = Math.max(1, column - .6);
+  const step = 6e4 * ([10, 30, 60, 120, 360, 720].find(m => n <= 12 * m) ?? 1440);
+  let free = box.left + 16;
   minutes.forEach((minute, i) => {
-    const left = x(minute.time_ms - period), wide = Math.max(1, x(minute.time_ms) - left - .6);
     const tall = Math.max(1, box.bottom - y(values[i]));
-    const bar = make("rect", {class: shade(minute), x: left.toFixed(1), width: wide.toFixed(1),
-                              y: (box.bottom - tall).toFixed(1), height: tall.toFixed(1)});
+    const bar = make("rect", {class: shade(minute), x: (end(i) - column).toFixed(1),
+                              y: (box.bottom - tall).toFixed(1),
+                              width: wide.toFixed(1), height: tall.toFixed(1)});
     bar.append(make("title", {}, `${clockTime(minute.time_ms)}: ${text(values[i])}`));
     svg.append(bar);
-  });
-  nameSpike(svg, box, scale, minutes.map((minute, i) => [x(minute.time_ms), values[i]]));
-  const hours = (end - begin) / 36e5, step = (hours > 8 ? 120 : hours > 2 ? 30 : 10) * 6e4;
-  for (let t = Math.ceil(begin / step) * step; t <= end; t += step) {
-    if (x(t) > box.left + 16 && x(t) < box.right - 16) {
-      svg.append(make("text", {class: "mid", x: x(t), y: height - 4}, clockTime(t)));
+    const label = Math.floor(minute.time_ms / step) * step;
+    const x = end(i) - (minute.time_ms - label) / past.period_ms * column;
+    if (label > minute.time_ms - past.period_ms && x > free && x < box.right - 16) {
+      svg.append(make("text", {class: "mid", x, y: height - 4}, clockTime(label)));
+      free = x + 40;
     }
-  }
+  });
+  nameSpike(svg, box, scale, minutes.map((_, i) => [end(i), values[i]]));
 }
 
 function drawPast() {
   if (performance.now() - pastRead > 30000) readPast();
   const minutes = minutesOf(chosen);
   byId("past-part").hidden = minutes.length === 0;
-  if (minutes.length === 0) return;
+  const drawn = [past, chosen, byId("past-late").clientWidth];
+  if (minutes.length === 0 || drawn.every((part, i) => part === pastDrawn[i])) return;
+  pastDrawn = drawn;
   const worst = minute => Math.max(minute.longest_ns, minute.longest_lag_ns);
   const bad = minutes.reduce((a, b) => worst(b) > worst(a) ? b : a);
   setText(byId("past-note"), `What each of the last ${minutes.length} minutes was like, whether ` +

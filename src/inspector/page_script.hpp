@@ -87,6 +87,8 @@ function remember(wheel) {
   const history = histories.get(wheel.name) ?? [];
   histories.set(wheel.name, history);
   if (!wheel.ended) {
+    const last = history[history.length - 1]?.wheel;
+    if (wheel.counts.scheduled < last?.counts.scheduled) history.length = 0; // It is a new one.
     history.push({at: lastEvent / 1000, wheel});
     while (lastEvent / 1000 - history[0].at > minute + 5) history.shift();
   }
