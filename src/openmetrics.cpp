@@ -55,6 +55,11 @@ std::string escaped(std::string_view value) {
     return text;
 }
 
+// A tag that is not UTF-8 is written as report() prints it, so that two tags do not come as one.
+std::string escaped_tag(std::string_view tag) {
+    return escaped(detail::is_utf8(tag) ? std::string(tag) : detail::printable(tag));
+}
+
 // Labels with one more.
 std::string with(std::string label_text, std::string_view name, std::string_view value) {
     label_text += label_text.empty() ? "" : ",";
@@ -174,8 +179,8 @@ void append_tags(std::string& text, format f, const std::vector<labelled_stats>&
         text += header_of(m, f);
         for (const labelled_stats& wheel : wheels) {
             for (const tag_stats& t : wheel.tags) {
-                const std::string all =
-                    with(with(labels_of(wheel), "kind", to_string(t.kind)), "tag", escaped(t.tag));
+                const std::string all = with(with(labels_of(wheel), "kind", to_string(t.kind)),
+                                             "tag", escaped_tag(t.tag));
                 std::visit(
                     [&](auto member) { append_samples<tag_metric>{text, m, all}(t.*member); },
                     m.member);

@@ -249,6 +249,20 @@ BOOST_AUTO_TEST_CASE(what_was_measured_by_tag_has_the_tag_as_a_label) {
     BOOST_TEST(asio_wheel::detail::tag_metrics.size() == 9U);
 }
 
+// No document may have two samples with the same labels.
+BOOST_AUTO_TEST_CASE(tags_that_are_not_utf8_are_told_apart) {
+    std::vector<asio_wheel::tag_stats> tags(2);
+    tags[0].tag = "gr\xfc\xdf";
+    tags[1].tag = "gr\xf6\xdf";
+    const std::string text = openmetrics(std::vector<labelled_stats>{{{}, sample(), tags}});
+    for (const std::string tag : {"gr\\\\xfc\\\\xdf", "gr\\\\xf6\\\\xdf"}) {
+        const std::string line =
+            "asio_wheel_tag_waits_fired_total{kind=\"timer\",tag=\"" + tag + "\"} 0";
+        BOOST_TEST(has_line(text, line), line << " is not in " << text);
+    }
+    BOOST_TEST(asio_wheel::detail::is_utf8(text));
+}
+
 BOOST_AUTO_TEST_CASE(seconds_are_written_exactly) {
     const auto sum = [](std::chrono::nanoseconds d) {
         wheel_stats stats;
