@@ -29,7 +29,8 @@ namespace asio_wheel {
 ///
 /// A string literal converts to it. The compiler rejects what is not a constant, a null pointer,
 /// and a text without an end. So a tag needs no memory, lives for ever, and the number of different
-/// tags is small. It names a purpose, such as "session idle", not a connection.
+/// tags is small. It names a purpose, such as "session idle", not a connection. (A tag of a plugin
+/// ends when that is unloaded: docs/reliability.md says when it must not be.)
 class wait_tag {
 public:
     /// The place is by default that of the call.
