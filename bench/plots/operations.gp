@@ -17,7 +17,7 @@ array titles[4] = ["start a wait", "move it: a new wait", "move it: postpone()",
 do for [i = 1:4] {
     set title titles[i]
     set xlabel i > 2 ? "pending timers" : ""
-    set ylabel i % 2 == 1 ? "CPU time (ns)" : "" offset 2.2, 0
+    set ylabel i % 2 == 1 ? "CPU time (ns)" : "" offset 1, 0
     plot series("api/".word(names, i), "asio_wheel", "op") using 1:2:3:4 with yerrorlines \
              linetype 1 notitle, \
          series("api/".word(names, i), "asio", "op") using 1:2:3:4 with yerrorlines \

@@ -20,7 +20,7 @@ array titles[2] = ["start a timer and cancel it", "move a timer"]
 do for [j = 1:2] {
     set title titles[j]
     set xlabel j == 2 ? "other timers that are pending" : ""
-    set ylabel "CPU time (ns)" offset 2.2, 0
+    set ylabel "CPU time (ns)" offset 1, 0
     plot for [i = 1:words(implementations)] \
         series("peers/".word(names, j), word(implementations, i), "op") \
         using (place($1)):2 linetype i title j == 1 ? name(i) : "" noenhanced

@@ -18,7 +18,7 @@ eval panels(3, 960, "What an operation of a queue of timers costs")
 do for [j = 1:6] {
     set title titles[j]
     set xlabel j > 4 ? "entries" : ""
-    set ylabel j % 2 == 1 ? "CPU time (ns)" : "" offset 2.2, 0
+    set ylabel j % 2 == 1 ? "CPU time (ns)" : "" offset 1, 0
     plot for [i = 1:5] series("wheel/".word(workloads, j), word(implementations, i), "op") \
         using 1:2 linetype i notitle
     unset label
