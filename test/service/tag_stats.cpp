@@ -155,13 +155,20 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_cancelled_is_not_measured, measured_world
     BOOST_TEST(of("a").handlers == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(a_wake_up_counts_for_the_wait_that_was_due_first) {
+// A wheel whose wake-ups are made by hand.
+struct woken_wheel {
     using clock = manual_clock<struct wakes_by_tag>;
     using woken_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
+
+    struct set_clock { // Before the wheel is made.
+        set_clock() { clock::set(clock::time_point(1'000s)); }
+    } now;
     drained_context world;
-    auto& wheel =
+    asio_wheel::wheel_service<clock, impatient<clock>>& wheel =
         asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.measure_handlers = true});
+};
+
+BOOST_FIXTURE_TEST_CASE(a_wake_up_counts_for_the_wait_that_was_due_first, woken_wheel) {
     woken_timer a(world.ctx, 20ms), b(world.ctx, 25ms), c(world.ctx, 50ms);
     b.async_wait(tag("b", ignore));
     a.async_wait(tag("a", ignore));
@@ -181,13 +188,7 @@ BOOST_AUTO_TEST_CASE(a_wake_up_counts_for_the_wait_that_was_due_first) {
 
 // As after most timeouts: the wait was cancelled before. What starts later, and is due at once, has
 // not caused it.
-BOOST_AUTO_TEST_CASE(a_wake_up_that_finds_nothing_due_counts_for_nobody) {
-    using clock = manual_clock<struct wakes_for_nothing>;
-    using woken_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
-    drained_context world;
-    auto& wheel =
-        asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.measure_handlers = true});
+BOOST_FIXTURE_TEST_CASE(a_wake_up_that_finds_nothing_due_counts_for_nobody, woken_wheel) {
     woken_timer cancelled(world.ctx, 20ms), later(world.ctx, 1h), at_once(world.ctx, 0ms);
     cancelled.async_wait(tag("cancelled", ignore));
     later.async_wait(tag("later", ignore));
