@@ -7,6 +7,7 @@
 if (measured("peers") == 0) { exit status 1 }
 eval page(860)
 set logscale y
+set format y '10^{%L}' # Narrow: gnuplot drops a label of the axis that has no room.
 set xtics ("none" 0, "10^5" 1, "10^6" 2)
 set xrange [-0.2:2.2]
 place(n) = n == 0 ? 0 : log10(n) - 4
@@ -20,7 +21,7 @@ array titles[2] = ["start a timer and cancel it", "move a timer"]
 do for [j = 1:2] {
     set title titles[j]
     set xlabel j == 2 ? "other timers that are pending" : ""
-    set ylabel "CPU time (ns)" offset 1, 0
+    set ylabel "CPU time (ns)"
     plot for [i = 1:words(implementations)] \
         series("peers/".word(names, j), word(implementations, i), "op") \
         using (place($1)):2 linetype i title j == 1 ? name(i) : "" noenhanced
