@@ -230,4 +230,24 @@ BOOST_FIXTURE_TEST_CASE(threads_may_touch_while_the_clock_is_set, set_time) {
     BOOST_TEST(log_after(3ms) == "idle");
 }
 
+BOOST_FIXTURE_TEST_CASE(threads_may_touch_while_the_period_changes, set_time) {
+    idle_timer idle(ctx, 10s);
+    idle.async_wait(log.note("idle"));
+    std::atomic<bool> end{false};
+    std::thread touching([&] {
+        while (!end) {
+            idle.touch();
+        }
+    });
+    for (int i = 0; i != 2'000; ++i) {
+        idle.period(i % 2 == 0 ? 5s : 10s);
+        poll();
+    }
+    end = true;
+    touching.join();
+    BOOST_TEST(log.take() == "");
+    BOOST_TEST(log_after(10s - 2ms) == "");
+    BOOST_TEST(log_after(3ms) == "idle");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -8,6 +8,7 @@
 
 #include <asio_wheel/detail/idle_timer/activity.hpp>
 #include <asio_wheel/detail/service/idle_scale.hpp>
+#include <asio_wheel/detail/threads/relaxed_atomic.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
 #include <cstddef>
@@ -42,13 +43,14 @@ struct idle_entry : scaled_wait<Core> {
     }
 
     [[nodiscard]] duration period_at(double scale) const noexcept {
-        return scaled_period(period, scale, min_period);
+        return scaled_period<duration>(period, scale, min_period);
     }
 
     // The owner is the idle timer. It writes these under the scale's lock, and may read them
-    // without it.
+    // without it. On a clock that can be set, so does any thread that touches, which needs only a
+    // period that was set.
     const activity<Core>* last_activity;
-    duration period;
+    relaxed_atomic<duration> period;
     const duration min_period;
 
 private:
