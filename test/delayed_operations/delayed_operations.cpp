@@ -868,6 +868,22 @@ BOOST_FIXTURE_TEST_CASE(an_exception_at_the_deadline_leaves_run_and_the_operatio
     expect_nothing_left();
 }
 
+BOOST_FIXTURE_TEST_CASE(a_function_that_forces_its_own_operation_and_throws_ends_it, polling) {
+    bool fail = false;
+    const auto function = [&]() -> maybe {
+        if (fail) {
+            waiting.force("a");
+            throw std::runtime_error("forced");
+        }
+        return std::nullopt;
+    };
+    waiting.async_wait("a", 10s, function, note());
+    fail = true;
+    BOOST_TEST(message_of<std::runtime_error>([&] { waiting.check("a"); }) == "forced");
+    expect_nothing_left();
+    BOOST_TEST(told() == "late");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_handler_that_throws_leaves_run_and_others_are_not_affected, polling) {
     waiting.async_wait("a", 10s, at_least(1),
                        [](error_code, int) { throw std::runtime_error("x"); });

@@ -211,10 +211,13 @@ private:
     }
 
     // Calls the function of an operation, and again if it has checked a key of its own operation.
-    // The attempt becomes the last one if it has forced its own operation.
+    // The attempt becomes the last one if it has forced its own operation, also if it throws then.
     void call_function(op& o, attempt& which) {
         ++attempts_;
-        const scope_exit at_end([this] { --attempts_; });
+        const scope_exit at_end([&] {
+            --attempts_;
+            which = (std::max)(which, o.again.value_or(which));
+        });
         o.move_to(state::trying);
         o.again = which;
         while (o.again && !o.has_value() && o.state() == state::trying) {
