@@ -19,6 +19,7 @@
 #include <asio_wheel/detail/scheduler/task_handle.hpp>
 #include <asio_wheel/detail/scheduler/task_registry.hpp>
 #include <asio_wheel/detail/scheduler/task_scheduling.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -232,9 +233,15 @@ public:
             requires detail::wait_token<Token>
         auto async_stop(
             Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
+            // The group is busy meanwhile. So the wait begins before, and what is told of its
+            // cancellation may abort it.
             const auto stop = [group = this->impl_.group()] {
-                group->stop();
-                group->cancel_all();
+                group->begin_cancelling();
+                return detail::scope_exit([group] {
+                    group->stop();
+                    group->cancel_all();
+                    group->rest();
+                });
             };
             return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
                 detail::initiate_idle_wait(this->get_executor(), this->impl_.group(), stop), token);

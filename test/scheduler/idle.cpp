@@ -26,6 +26,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -379,6 +380,27 @@ BOOST_FIXTURE_TEST_CASE(a_group_is_stopped_also_if_the_wait_is_aborted, waiting)
     BOOST_TEST(h.is_cancelled());
     BOOST_TEST((refusal_of([&] { session.schedule_after(1s, [] {}); }) ==
                 asio_wheel::error::scheduler_stopped));
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_told_that_its_group_is_stopped_may_abort_the_wait, waiting) {
+    asio::cancellation_signal cancel;
+    asio::steady_timer end(ctx, asio::steady_timer::time_point::max());
+    scheduler::group session(tasks);
+    session.schedule_after(
+        0s, [&]() -> asio::awaitable<void> { co_await end.async_wait(asio::use_awaitable); });
+    poll();
+    const auto tell = [&] { cancel.emit(asio::cancellation_type::terminal); };
+    session.schedule_after(1s, asio_wheel::on_cancel(note("x"), tell));
+    session.schedule_after(1s, asio_wheel::on_cancel(note("y"), [&] { log.text += "told "; }));
+    session.async_stop(asio::bind_cancellation_slot(cancel.slot(), done("a")));
+    BOOST_TEST(take_log() == "told "); // Both are cancelled.
+    BOOST_TEST(log_now() == "a!");
+    BOOST_TEST((refusal_of([&] { session.schedule_after(1s, [] {}); }) ==
+                asio_wheel::error::scheduler_stopped));
+    end.expires_after(0s);
+    end.async_wait([](const error_code&) {});
+    poll();
+    BOOST_TEST(tasks.pending() == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_wait_may_have_a_limit, waiting) {

@@ -94,7 +94,8 @@ protected:
 };
 
 /// Makes the operation for `handler`, which is called on its executor, by default `ex`; calls
-/// prepare(), and waits for `source`. If this throws, prepare() was not called. A source that is
+/// prepare(), and waits for `source`. What prepare() returns is destroyed last: a cancellation that
+/// comes from there finds the operation. If this throws, prepare() was not called. A source that is
 /// null is idle.
 template <class Handler, class Executor, class Prepare>
 void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler,
@@ -117,7 +118,7 @@ void start_idle_op(const std::shared_ptr<idle_source>& source, Handler&& handler
         });
     }
     undo.release();
-    prepare();
+    [[maybe_unused]] const auto prepared = prepare();
     if (source) {
         source->start(*op, id);
     } else {
@@ -134,7 +135,7 @@ auto async_idle_wait(std::shared_ptr<idle_source> source, Token&& token) {
                       "asio_wheel: there is no executor to call the handler on. Write "
                       "bind_executor(executor, handler)");
         start_idle_op(source, std::decay_t<Handler>(std::forward<Handler>(handler)),
-                      boost::asio::system_executor(), [] {});
+                      boost::asio::system_executor(), [] { return nullptr; });
     };
     return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
         std::move(initiation), token);

@@ -58,13 +58,13 @@ public:
         ++busy_;
     }
 
-    /// An orphan is about to be cancelled.
+    /// An orphan, or the group, is about to be cancelled.
     void begin_cancelling() noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         ++busy_;
     }
 
-    /// The task is an orphan now, or was not scheduled after all.
+    /// The task is an orphan now, or was not scheduled after all; or the group was cancelled.
     void rest() noexcept {
         const std::lock_guard<mutex> guard(mutex_);
         end_of_one();

@@ -175,7 +175,7 @@ public:
     auto async_wait_idle(
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_idle_wait(get_executor(), impl_.idle(), [] {}), token);
+            initiate_idle_wait(get_executor(), impl_.idle(), [] { return nullptr; }), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.
