@@ -53,8 +53,8 @@ using idle_activity = activity<wheel_core<Clock, boost::asio::wait_traits<Clock>
 /// How the periods of an idle timer end.
 struct idle_timer_options {
     /// Each period ends late by a random time, less than this share of it: 0 to 1. It spreads the
-    /// idle timers that a restart has made at one moment. It is drawn for each wait on the wheel;
-    /// so touch() costs no more.
+    /// idle timers that a restart has made at one moment. It is drawn once for each period that
+    /// something waits for; so touch() costs no more.
     double jitter = 0;
 
     /// scale_idle_timers() makes the period no shorter than this. A period that is shorter by

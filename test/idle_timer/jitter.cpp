@@ -91,6 +91,24 @@ BOOST_FIXTURE_TEST_CASE(a_period_that_begins_with_a_touch_has_jitter_too, many_a
     require_spread(times_of(idles, start_and_touch), 10s, 15s);
 }
 
+BOOST_FIXTURE_TEST_CASE(what_was_idle_is_told_again_at_once_with_jitter_too, many_at_once) {
+    auto idles = idle_timers(10s);
+    for (idle_timer& t : idles) {
+        const auto begin = now();
+        nanoseconds first{};
+        t.touch();
+        t.async_wait([&](error_code) {
+            first = now() - begin;
+            t.async_wait(log.note("again"));
+        });
+        while (first == 0s) {
+            BOOST_TEST_REQUIRE(wheel.advance_to_next() == 1U);
+            poll();
+        }
+        BOOST_TEST(log_now() == "again");
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(each_reported_period_has_jitter_that_does_not_add_up, virtual_world) {
     idle_timer idle(ctx, 10s, {.jitter = 0.5});
     const auto begin = now();

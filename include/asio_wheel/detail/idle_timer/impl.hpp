@@ -146,11 +146,9 @@ private:
         template <class Operation>
         void operator()(Operation& op, const boost::system::error_code& ec) const {
             if (!ec && self->wheel_.now() < self->late_expiry()) { // It was touched meanwhile.
-                self->draw_jitter();
                 start_next_wait(op, [this, &op] { self->wait_for_end(std::move(op)); });
             } else {
                 if (!ec) {
-                    self->draw_jitter();
                     core_access::of(self->wheel_).expired(kind_of_wait);
                 }
                 op.complete(ec);
@@ -184,21 +182,24 @@ private:
     // Waits for the end of the period.
     template <class Operation>
     void wait_for_end(Operation&& op) {
-        wait(std::forward<Operation>(op), [this](double scale) { return entry_.expiry(scale); });
+        wait(std::forward<Operation>(op), [this](double scale) {
+            begin_period_if_touched();
+            return entry_.expiry(scale);
+        });
     }
 
     // Waits for the end of the period after those that were reported.
     template <class Operation>
     void wait_for_next(Operation&& op) {
         wait(std::forward<Operation>(op), [this](double scale) {
-            forget_reported_if_touched();
+            begin_period_if_touched();
             return entry_.expiry(scale, reported_ + 1);
         });
     }
 
     // How many periods it has been idle, if that is more than was reported before; otherwise zero.
     [[nodiscard]] std::size_t new_periods() {
-        forget_reported_if_touched();
+        begin_period_if_touched();
         const double scale = scale_.scale();
         const std::size_t periods = entry_.periods(scale, wheel_.now(), lateness(scale));
         const bool more = periods > reported_;
@@ -206,11 +207,13 @@ private:
         return more ? periods : 0;
     }
 
-    void forget_reported_if_touched() {
+    // Nothing was reported since a new touch, and its period has a jitter of its own.
+    void begin_period_if_touched() {
         const time_point last = entry_.last_activity->last();
-        if (reported_since_ != last) {
-            reported_since_ = last;
+        if (begun_ != last) {
+            begun_ = last;
             reported_ = 0;
+            draw_jitter();
         }
     }
 
@@ -259,10 +262,10 @@ private:
     idle_scale<Clock>& scale_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     idle_entry<core_type> entry_;
-    const double jitter_;       // The most,
-    double late_;               // and that of the present wait: shares of the period.
-    std::size_t reported_ = 0;  // By async_next_idle(): periods
-    time_point reported_since_; // since this touch.
+    const double jitter_;      // The most,
+    double late_;              // and that of the present period: shares of it.
+    time_point begun_;         // The touch with which that has begun.
+    std::size_t reported_ = 0; // By async_next_idle(): periods since then.
     ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
 };
 
