@@ -196,6 +196,30 @@ BOOST_FIXTURE_TEST_CASE(jitter_makes_signs_of_life_earlier_never_later, many_at_
     require_spread(times_of(pulses, start), 5s, 10s);
 }
 
+BOOST_FIXTURE_TEST_CASE(what_is_received_does_not_change_the_jitter_of_a_sending, many_at_once) {
+    std::list<heartbeat> pulses;
+    for (std::size_t i = 0; i < connections; ++i) {
+        pulses.emplace_back(
+            ctx, asio_wheel::heartbeat_options{.send_every = 60s, .dead_after = 3s, .jitter = 0.5});
+    }
+    std::vector<nanoseconds> times;
+    const auto begin = now();
+    for (heartbeat& pulse : pulses) {
+        pulse.async_next([&](error_code, heartbeat_event event) {
+            BOOST_TEST((event == heartbeat_event::send));
+            times.push_back(now() - begin);
+        });
+    }
+    while (now() - begin < 60s) { // Each of them looks again and again whether its peer is dead.
+        pass(1s);
+        for (heartbeat& pulse : pulses) {
+            pulse.received();
+        }
+    }
+    BOOST_TEST_REQUIRE(times.size() == connections);
+    require_spread(times, 30s, 60s);
+}
+
 BOOST_FIXTURE_TEST_CASE(the_jitter_of_a_heartbeat_is_drawn_anew_for_each_sending, virtual_world) {
     heartbeat pulse(ctx, {.send_every = 10s, .jitter = 0.5});
     std::vector<nanoseconds> pauses;

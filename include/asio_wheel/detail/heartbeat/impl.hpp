@@ -101,7 +101,6 @@ private:
             }
             const time_point now = self->wheel_.now();
             const bool sends = now >= self->send_expiry(self->send_after_);
-            self->draw_jitter();
             if (now >= self->peer_expiry()) {
                 core_access::of(self->wheel_).expired(kind_of_wait);
                 op.complete(ec, heartbeat_event::dead);
@@ -119,6 +118,7 @@ private:
 
     template <class Operation>
     void wait(Operation&& op) {
+        draw_jitter_if_sent();
         const time_point next = next_expiry(send_after_);
         wait_anew(wheel_, timer_, std::forward<Operation>(op), [&] {
             wait_end_.set(next);
@@ -137,6 +137,14 @@ private:
         return add_saturating(activity_->received.last(), dead_after_);
     }
 
+    // Once for each period: would each wait draw it, the smallest of the draws would count.
+    void draw_jitter_if_sent() {
+        const time_point last = activity_->sent.last();
+        if (begun_ != last) {
+            begun_ = last;
+            draw_jitter();
+        }
+    }
     void draw_jitter() {
         const bool ends = send_every_ != (duration::max)();
         const duration early =
@@ -153,6 +161,7 @@ private:
     duration dead_after_;
     const double jitter_;
     duration send_after_{};   // Less jitter. The waits' owner's: other threads use send_every_.
+    time_point begun_;        // The sending with which the period of that has begun.
     activity_type* activity_; // Not null.
     ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
 };
