@@ -220,7 +220,11 @@ public:
             : detail::task_scheduling<Clock, Executor>(s.impl_.for_group()) {}
         group(const group&) = delete;
         group& operator=(const group&) = delete;
-        ~group() { static_cast<void>(cancel()); } ///< As cancel().
+        /// As cancel(). Nothing is scheduled any more: if on_cancel tries to, that throws.
+        ~group() {
+            this->impl_.group()->stop();
+            static_cast<void>(cancel());
+        }
 
         /// Cancels all. Returns how many it has cancelled. Needs no memory, and never fails.
         std::size_t cancel() noexcept { return this->impl_.cancel_group(); }

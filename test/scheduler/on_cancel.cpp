@@ -103,6 +103,18 @@ BOOST_FIXTURE_TEST_CASE(a_group_tells_what_it_cancels, told) {
     BOOST_TEST(take_log() == "-b~b");
 }
 
+BOOST_FIXTURE_TEST_CASE(what_is_told_of_the_end_of_its_group_schedules_no_more_there,
+                        logged_scheduler) {
+    {
+        scheduler::group session(tasks);
+        const auto again = [&] { session.schedule_after(1s, note("after the end")); };
+        session.schedule_after(1s, asio_wheel::on_cancel(note("x"), again));
+    }
+    BOOST_TEST(tasks.pending() == 0U);
+    BOOST_TEST(errors.find("stopped") != std::string::npos);
+    BOOST_TEST(log_after(1s) == "");
+}
+
 BOOST_FIXTURE_TEST_CASE(the_end_of_a_scheduler_tells_all, told) {
     {
         scheduler other(ctx);
