@@ -32,12 +32,7 @@ void core::start(timer_state& s, wait_node& wait) noexcept {
 }
 
 void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
-    if (closing_) {
-        unwanted_.push_back(wait);
-        forget_work();
-        return;
-    }
-    if (stopped_) {
+    if (stopped_ || closing_) { // A context that ends destroys it in its queue.
         return refuse(s, wait, wait_node::result_state::stopped);
     }
     if (options_.max_pending != 0 && counts_.pending() >= options_.max_pending) {

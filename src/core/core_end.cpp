@@ -38,11 +38,6 @@ bool core::end(wait_list& doomed) noexcept {
         left -= g.detach_some(s, doomed, left);
         g.delivery_.settle(s); // Removes it from the list with its last wait.
     }
-    for (; left != 0 && !g.unwanted_.empty(); --left) {
-        wait_node& wait = g.unwanted_.front();
-        g.unwanted_.erase(wait);
-        doomed.push_back(wait);
-    }
     return more || left != options_.budget;
 }
 

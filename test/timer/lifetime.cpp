@@ -13,6 +13,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -53,6 +54,29 @@ public:
 private:
     Function f_;
     bool armed_ = true;
+};
+
+// A service of a context, for objects that must be destroyed before it.
+class younger_service : public asio::execution_context::service {
+public:
+    using key_type = younger_service;
+    static inline asio::execution_context::id id;
+
+    explicit younger_service(asio::execution_context& ctx) : service(ctx) { exists = true; }
+    ~younger_service() override { exists = false; }
+
+    static inline bool exists = false;
+    static inline int checked = 0; // How many objects have ended.
+
+private:
+    void shutdown() noexcept override {}
+};
+
+struct check_exists {
+    void operator()() const {
+        BOOST_TEST(younger_service::exists, "the service of the object has ended");
+        ++younger_service::checked;
+    }
 };
 
 } // namespace
@@ -275,6 +299,33 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(handlers_destroyed_with_the_context_may_do_anythin
     }
     BOOST_TEST(dropped == 4);
     BOOST_TEST(alive.use_count() == 1);
+}
+
+// A handler in the context's queue is destroyed after the waits. The wait that its destructor
+// starts is destroyed while the services of all objects still exist.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_that_starts_at_the_end_of_a_context_may_own_its_objects, Timer,
+                              timers) {
+    asio::cancellation_signal signal;
+    const auto alive = std::make_shared<int>();
+    {
+        asio::io_context ctx;
+        const Timer first(ctx); // The service of timers is older than the other one.
+        asio::use_service<younger_service>(ctx);
+        asio::post(ctx, [end = when_dropped([&] {
+                             const auto object =
+                                 std::make_shared<when_dropped<check_exists>>(check_exists());
+                             const auto t = std::make_shared<Timer>(ctx, 1h);
+                             t->async_wait([a = alive, object, t](const error_code&) {});
+                             t->async_wait(asio::bind_cancellation_slot(
+                                 signal.slot(), [a = alive, object](const error_code&) {}));
+                         })] {});
+    }
+    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(younger_service::checked == 1);
+    younger_service::checked = 0;
+    if constexpr (std::is_same_v<Timer, steady_timer>) {
+        signal.emit(asio::cancellation_type::total);
+    }
 }
 
 // Asio leaves this undefined.

@@ -149,7 +149,6 @@ struct alignas(64) core::guarded {
     std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;
     stall_guard stall_;
-    wait_list unwanted_; // Waits started after the end. They are destroyed with the service.
 
     // What is counted and measured here. Threads count the rest: see thread_counts.
     std::uint64_t peak_pending_ = 0;

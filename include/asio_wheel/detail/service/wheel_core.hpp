@@ -51,7 +51,7 @@ public:
                this->driver, optional_mutex::complain_by_assertion()) {}
 
     ~wheel_core() {
-        destroy_all(); // What handlers started while shutdown() destroyed them.
+        destroy_all(); // Without shutdown(), if it was made while its context ended.
         core::end();
     }
 
@@ -132,8 +132,8 @@ public:
         return all;
     }
 
-    /// May be called more than once. Waits that handlers start while they are destroyed are
-    /// destroyed, too.
+    /// May be called more than once. Waits that handlers start while they are destroyed are in the
+    /// context's queue, which destroys them.
     void destroy_all() noexcept {
         wait_list doomed;
         while (end(doomed)) {
