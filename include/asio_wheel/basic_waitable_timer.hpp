@@ -183,10 +183,7 @@ public:
     [[nodiscard]] time_point expiry() const { return state_.get(); }
 
     /// How long it is until the expiry; zero when it has passed.
-    [[nodiscard]] duration remaining() const {
-        const time_point now = this->now();
-        return expiry() <= now ? duration::zero() : until(now);
-    }
+    [[nodiscard]] duration remaining() const { return detail::until_or_zero(now(), expiry()); }
 
     /// Sets the expiry, and aborts all pending waits as cancel() does. Returns how many these are.
     std::size_t expires_at(const time_point& expiry) {
@@ -243,9 +240,9 @@ public:
     /// moves a virtual_time, it throws std::logic_error instead of waiting for ever.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
-        for (time_point now = this->now(); now < expiry(); now = this->now()) {
-            nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(until(now)));
-            if (wheel_->time.paused()) {
+        while (now() < expiry()) {
+            nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(remaining()));
+            if (!is_real() && wheel_->time.paused()) {
                 boost::asio::use_service<detail::wheel_list>(context()).before_blocking();
                 left = core().options().tick; // Check once a tick.
             }
@@ -325,7 +322,9 @@ public:
         return ec.clear(), expires_at(expiry);
     }
     /// How long it is until the expiry; negative when it has passed. Only with Boost before 1.87.
-    [[nodiscard]] duration expires_from_now() const { return until(now()); }
+    [[nodiscard]] duration expires_from_now() const {
+        return detail::until_saturating(now(), expiry());
+    }
     /// As expires_after(); `ec` is always cleared. Only with Boost before 1.87.
     template <class Duration>
     std::size_t expires_from_now(const Duration& from_now) {
@@ -372,7 +371,14 @@ private:
     [[nodiscard]] core_type& core() const noexcept {
         return static_cast<core_type&>(*wheel_->wheel);
     }
-    [[nodiscard]] time_point now() const { return counts::corrected(wheel_->time, Clock::now()); }
+    [[nodiscard]] time_point now() const {
+        const time_point real = Clock::now();
+        return is_real() ? real : counts::corrected(wheel_->time, real);
+    }
+    // After the context's end, another context may use the anchor, and move its own time.
+    [[nodiscard]] bool is_real() const noexcept {
+        return wheel_->time.is_real() || wheel_->context != &context();
+    }
 
     [[nodiscard]] boost::asio::execution_context& context() const noexcept {
         return detail::context_of(executor_);
@@ -418,8 +424,7 @@ private:
         const auto d = checked(from_now);
         detail::prefetch(&state_);
         detail::prefetch(static_cast<const void*>(&wheel_));
-        const time_point real = Clock::now();
-        return detail::add_saturating(counts::corrected(wheel_->time, real), d);
+        return detail::add_saturating(now(), d);
     }
 
     template <class Duration>
@@ -430,11 +435,6 @@ private:
     template <class Time>
     [[nodiscard]] static Time checked(const Time& t) {
         return detail::not_nan("the expiry of a timer", t);
-    }
-
-    // expiry - now, without overflow.
-    [[nodiscard]] duration until(time_point now) const {
-        return detail::until_saturating(now, expiry());
     }
 
     // What an operation on the timer needs comes first, for the sake of caches.

@@ -120,6 +120,26 @@ BOOST_AUTO_TEST_CASE(a_timer_can_be_used_after_its_context_has_ended) {
     }
 }
 
+// The wheel of another context may have what is left of the first one, and its time may be moved.
+BOOST_AUTO_TEST_CASE(a_timer_whose_context_has_ended_does_not_follow_the_time_of_another_one) {
+    auto ended = std::make_unique<asio::io_context>();
+    steady_timer t(*ended);
+    ended.reset();
+    asio::io_context ctx;
+    auto& wheel = use_wheel(ctx);
+    for (const bool paused : {true, false}) {
+        wheel.pause();
+        wheel.advance(24h);
+        if (!paused) {
+            wheel.resume();
+        }
+        t.expires_after(1ms);
+        BOOST_TEST((t.expiry() < std::chrono::steady_clock::now() + 1h));
+        t.wait();
+        BOOST_TEST((t.remaining() == 0s));
+    }
+}
+
 // A wheel that ends leaves nothing behind for the next one.
 BOOST_AUTO_TEST_CASE(the_wheel_of_a_new_context_shows_the_time_of_its_clock) {
     for (int i = 0; i < 10; ++i) {

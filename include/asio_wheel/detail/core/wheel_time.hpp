@@ -129,7 +129,8 @@ public:
     };
 
     wheel_time time;
-    core* wheel = nullptr; ///< For timers of its context; not after the context's end.
+    core* wheel = nullptr;         ///< For timers of its context; not after the context's end.
+    const void* context = nullptr; ///< That of the wheel; of the last one, if there is no wheel.
 
 private:
     // A thread that takes one takes all, and gives back the rest. So there is no lock, which

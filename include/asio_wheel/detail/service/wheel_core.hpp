@@ -48,7 +48,9 @@ public:
     wheel_core(boost::asio::execution_context& context, const wheel_options& options)
         : ports(context, *this),
           core(with_real_tick(options), counts::port(options.tick), anchors_, this->queue,
-               this->driver, optional_mutex::complain_by_assertion()) {}
+               this->driver, optional_mutex::complain_by_assertion()) {
+        anchor().context = &context;
+    }
 
     ~wheel_core() {
         destroy_all(); // Without shutdown(), if it was made while its context ended.
