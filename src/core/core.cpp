@@ -40,6 +40,9 @@ void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
     }
     thread_block& counts = counts_.here();
     counts.scheduled();
+    if (s.life() == timer_life::due && !unit().is_steady && !book::is_due(s.expiry.get(), now())) {
+        refile(s); // The clock was set back: earlier waits for this expiry wait again, too.
+    }
     const bool due = s.life() == timer_life::due; // Earlier waits for this expiry are.
     if (!due && !s.filed()) {
         file(s);
@@ -260,25 +263,26 @@ std::size_t core::guarded::postpone(timer_state& s, time_count expiry, time_coun
     }
     note_saved(before);
     s.expiry.set(expiry);
-    // After drain(), what is due cannot wait again.
-    return stopped_ ? 0 : refile(s);
+    if (stopped_) {
+        return 0; // After drain(), what is due cannot wait again.
+    }
+    const std::size_t moved = s.waits.size();
+    counts_.here().postponed(moved);
+    ASIO_WHEEL_PROBE2(postpone, &s, expiry);
+    refile(s);
+    return moved;
 }
 
-// The expiry of a timer has changed: its waits go on waiting, for the new one. Returns how many
-// waits.
-std::size_t core::guarded::refile(timer_state& s) noexcept {
+// The expiry of a timer has changed, or the clock was set back: its waits go on waiting.
+void core::guarded::refile(timer_state& s) noexcept {
     const bool due = s.life() == timer_life::due; // But no wait was claimed yet.
     if (due) {
         s.waits.for_each([this](wait_node& wait) { delivery_.take_back(wait); });
     }
-    const std::size_t moved = s.waits.size();
-    counts_.here().postponed(moved);
-    ASIO_WHEEL_PROBE2(postpone, &s, s.expiry.get());
     file(s);
     if (due) {
         s.set_life(timer_life::guarded);
     }
-    return moved;
 }
 
 void core::bring_forward(timer_state& s, time_count expiry) noexcept {

@@ -174,6 +174,22 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_started_after_the_clock_was_set_back_is_on_
     }
 }
 
+// A wait is due, and has not had its turn yet, when the clock is set back and a second one starts.
+BOOST_AUTO_TEST_CASE_TEMPLATE(
+    a_wait_that_starts_on_a_due_timer_is_not_early_if_the_clock_was_set_back, T, wall_timers) {
+    set_time<T> world;
+    journal log;
+    T first(world.ctx, 10ms), t(world.ctx, 10ms);
+    first.async_wait([&](error_code) {
+        T::clock_type::step(-1h);
+        t.async_wait(log.note("second"));
+    });
+    t.async_wait(ignore);
+    BOOST_TEST(world.log_after(20ms, log) == "");
+    BOOST_TEST(world.log_after(59min, log) == "");
+    BOOST_TEST(world.log_after(1min, log) == "second");
+}
+
 // Sets the clock forward and back at random. Nothing is early, and nothing that is due stays
 // pending.
 BOOST_AUTO_TEST_CASE_TEMPLATE(whatever_the_clock_does_waits_are_due_when_it_says_so, T,

@@ -74,7 +74,7 @@ struct alignas(64) core::guarded {
     // Timers and waits.
     void start(timer_state& s, wait_node& wait) noexcept;
     void file(timer_state& s) noexcept;
-    std::size_t refile(timer_state& s) noexcept;
+    void refile(timer_state& s) noexcept;
     std::size_t abort_some(timer_state& s, std::size_t most) noexcept;
     void abort(wait_node& wait) noexcept;
     [[nodiscard]] bool was_cancelled(const timer_state& s) noexcept;

@@ -30,7 +30,8 @@
 //              inactive   the last wait ends otherwise: by its slot, withdrawn, or dropped; the
 //                         timer ends, is moved, or gets an earlier expiry; the wheel is drained, or
 //                         ends
-//   due        guarded    the wait is postponed before its handler was called
+//   due        guarded    the wait is postponed before its handler was called; another one starts
+//                         when the clock was set back
 //              inactive   the last wait is delivered, cancelled or dropped; the timer is moved; the
 //                         wheel ends
 //
