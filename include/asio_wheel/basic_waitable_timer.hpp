@@ -29,6 +29,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -133,7 +134,8 @@ public:
     basic_waitable_timer& operator=(basic_waitable_timer&& other) {
         if (this != &other) {
             remove();
-            executor_ = other.executor_;
+            std::destroy_at(&executor_); // It need not be assignable. Copying does not throw.
+            std::construct_at(&executor_, other.executor_);
             wheel_ = other.wheel_;
             take(other);
         }

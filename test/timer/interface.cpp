@@ -16,9 +16,13 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/deferred.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/system_timer.hpp>
@@ -88,6 +92,35 @@ template <class T>
 concept has_expires_from_now = requires(T& t, const T& constant, typename T::duration d) {
     { constant.expires_from_now() } -> std::same_as<typename T::duration>;
     { t.expires_from_now(d) } -> std::same_as<std::size_t>;
+};
+
+// Asio asks for no more of an executor.
+class unassignable_executor {
+public:
+    explicit unassignable_executor(asio::io_context& ctx) : context_(ctx) {}
+
+    template <class Function>
+    void execute(Function&& function) const {
+        asio::post(context_, std::forward<Function>(function));
+    }
+    [[nodiscard]] asio::execution_context& query(asio::execution::context_t) const noexcept {
+        return context_;
+    }
+    friend bool operator==(const unassignable_executor& a,
+                           const unassignable_executor& b) noexcept {
+        return &a.context_ == &b.context_;
+    }
+
+private:
+    asio::io_context& context_;
+};
+static_assert(!std::is_copy_assignable_v<unassignable_executor>);
+
+struct final_traits final {
+    static clock_type::duration to_wait_duration(const clock_type::duration& d) { return d; }
+    static clock_type::duration to_wait_duration(const clock_type::time_point& t) {
+        return t - clock_type::now();
+    }
 };
 
 // A completion token that only inspects its arguments.
@@ -369,6 +402,31 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(move_assignment_aborts_what_the_target_waited_for,
     BOOST_TEST(world.log_now(log) == "");
     BOOST_TEST(target.cancel() == 1U);
     BOOST_TEST(world.log_now(log) == "1!");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_can_be_assigned_though_its_executor_can_not, Timer, timers) {
+    using timer = typename Timer::template rebind_executor<unassignable_executor>::other;
+    drained_context world;
+    drained_context another;
+    timer source{unassignable_executor(another.ctx)};
+    timer target{unassignable_executor(world.ctx)};
+    target.async_wait(world.log.note(0));
+    source.async_wait(another.log.note(1));
+    target = std::move(source);
+    BOOST_TEST((target.get_executor() == unassignable_executor(another.ctx)));
+    BOOST_TEST(world.log_now() == "0!");
+    BOOST_TEST(another.log_now() == "1");
+}
+
+BOOST_AUTO_TEST_CASE(the_traits_of_a_timer_may_be_final) {
+    const auto check = []<class Timer>(std::type_identity<Timer>) {
+        drained_context world;
+        Timer t(world.ctx);
+        t.async_wait(world.log.note(0));
+        BOOST_TEST(world.log_now() == "0");
+    };
+    check(std::type_identity<asio::basic_waitable_timer<clock_type, final_traits>>());
+    check(std::type_identity<asio_wheel::basic_waitable_timer<clock_type, final_traits>>());
 }
 
 // Upper bounds, with room for other standard libraries. The sizes are printed.

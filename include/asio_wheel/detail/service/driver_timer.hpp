@@ -17,7 +17,12 @@
 namespace asio_wheel::detail {
 
 template <class WaitTraits>
-struct driver_traits : WaitTraits {};
+struct driver_traits { // WaitTraits may be final.
+    template <class Time>
+    [[nodiscard]] static auto to_wait_duration(const Time& t) {
+        return WaitTraits::to_wait_duration(t);
+    }
+};
 
 /// The timer that drives wheels of a clock. Has expires_at(), async_wait() and cancel(), as Asio's
 /// timers do.
