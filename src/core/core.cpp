@@ -72,7 +72,7 @@ void core::guarded::note_peak(const thread_block& counts) noexcept {
     const std::size_t threads = counts_.size();
     if (++starts_since_peak_ >= threads) {
         starts_since_peak_ = 0;
-        const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.pending();
+        const std::uint64_t pending = threads == 1 ? counts.balance() : counts_.surely_pending();
         peak_pending_ = (std::max)(peak_pending_, pending);
     }
 }
@@ -235,7 +235,7 @@ wait_node* core::guarded::withdraw(timer_state& s) noexcept {
     }
     wait_node& wait = s.waits.front();
     const bool waits = wait.where() == wait_node::location::timer && wait.is_waiting();
-    if (!waits || counts_.pending() - delivery_.due_elsewhere() <= 1) {
+    if (!waits || counts_.surely_pending() <= delivery_.due_elsewhere() + 1) {
         abort(wait);
         return nullptr;
     }

@@ -66,7 +66,7 @@ std::vector<tag_stats> core::stats_by_tag() const {
 std::size_t core::pending() const {
     const std::lock_guard<optional_mutex> guard(lock_->mutex);
     counts_.forget_ended();
-    return static_cast<std::size_t>(counts_.pending());
+    return static_cast<std::size_t>(counts_.surely_pending());
 }
 
 wake_up_history::counts core::recent_wake_ups() const {

@@ -75,8 +75,8 @@ void thread_counts::forget_ended() noexcept {
 
 wait_counts thread_counts::sum() const noexcept {
     wait_counts total;
+    for_each([&total](const thread_block& b) { total.scheduled += b.scheduled_.value(); });
     for_each([&total](const thread_block& b) {
-        total.scheduled += b.scheduled_.value();
         total.cancelled += b.cancelled_.value();
         total.fired += b.fired_.value();
         total.forgotten += b.forgotten_.value();
@@ -90,8 +90,17 @@ wait_counts thread_counts::sum() const noexcept {
 
 std::uint64_t thread_counts::pending() const noexcept {
     std::uint64_t total = 0;
-    for_each([&total](const thread_block& b) { total += b.balance(); });
+    for_each([&total](const thread_block& b) { total -= b.ended(); });
+    for_each([&total](const thread_block& b) { total += b.scheduled_.value_in_order(); });
     return total;
+}
+
+std::uint64_t thread_counts::surely_pending() const noexcept {
+    std::uint64_t started = 0;
+    std::uint64_t ended = 0;
+    for_each([&started](const thread_block& b) { started += b.scheduled_.value(); });
+    for_each([&ended](const thread_block& b) { ended += b.ended(); });
+    return started > ended ? started - ended : 0;
 }
 
 thread_block& thread_counts::find() noexcept {

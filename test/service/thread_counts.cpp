@@ -8,7 +8,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -90,6 +92,48 @@ BOOST_AUTO_TEST_CASE(a_wait_may_end_on_another_thread) {
 }
 
 // More wheels than a thread caches.
+// While the counts are read, one thread starts a wait, and another one ends it, again and again.
+BOOST_AUTO_TEST_CASE(a_wait_that_ends_on_another_thread_while_it_is_counted_makes_no_sum_negative) {
+    thread_counts counts(true);
+    enum class turn { nobody, starts, ends };
+    std::atomic<turn> next = turn::nobody;
+    std::uint64_t most = 0, surely = 0, summed = 0;
+    {
+        const std::jthread ends([&](const std::stop_token& over) {
+            thread_block& here = counts.here();
+            next = turn::starts;
+            while (!over.stop_requested()) {
+                if (next == turn::ends) {
+                    here.cancelled();
+                    next = turn::starts;
+                }
+            }
+        });
+        while (next == turn::nobody) { // The block of the next thread is read first.
+        }
+        const std::jthread starts([&](const std::stop_token& over) {
+            thread_block& here = counts.here();
+            while (!over.stop_requested()) {
+                if (next == turn::starts) {
+                    here.scheduled();
+                    next = turn::ends;
+                }
+            }
+        });
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        while (std::chrono::steady_clock::now() < end) {
+            for (int i = 0; i < 1000; ++i) {
+                most = (std::max)(most, counts.pending());
+                surely = (std::max)(surely, counts.surely_pending());
+                summed = (std::max)(summed, counts.sum().pending());
+            }
+        }
+    }
+    BOOST_TEST(most < std::uint64_t{1} << 63U);
+    BOOST_TEST(surely <= 1U);
+    BOOST_TEST(summed <= 1U);
+}
+
 BOOST_AUTO_TEST_CASE(a_thread_counts_for_many_wheels_in_turn) {
     std::vector<std::unique_ptr<thread_counts>> wheels;
     for (int i = 0; i < 20; ++i) {

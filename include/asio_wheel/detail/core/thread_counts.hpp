@@ -33,8 +33,10 @@ namespace asio_wheel::detail {
 /// switch threads at each count.
 class thread_count {
 public:
+    /// Acquires what the thread has done before it counted: another thread may have started the
+    /// wait that this one has ended.
     [[nodiscard]] std::uint64_t value() const noexcept {
-        return value_.load(std::memory_order_relaxed);
+        return value_.load(std::memory_order_acquire);
     }
 
     /// For a thread that has announced by a sequentially consistent store that it is going to read.
@@ -44,7 +46,7 @@ public:
     }
 
     /// Called by the thread that owns the block.
-    void add(std::uint64_t n) noexcept { set(n, std::memory_order_relaxed); }
+    void add(std::uint64_t n) noexcept { set(n, std::memory_order_release); }
 
     /// As add(). After it, the thread makes a sequentially consistent read-modify-write, and then
     /// reads the announcement. Either it sees the announcement, or value_in_order() sees the count.
@@ -76,8 +78,10 @@ struct wait_counts {
     std::uint64_t postponed = 0; ///< Waits that got another deadline.
     counts_by_kind expired;      ///< What users mean by that: see wait_kind.
 
+    /// Never negative: see sum().
     [[nodiscard]] std::uint64_t pending() const noexcept {
-        return scheduled - cancelled - fired - forgotten;
+        const std::uint64_t ended = cancelled + fired + forgotten;
+        return scheduled > ended ? scheduled - ended : 0;
     }
 };
 
@@ -96,8 +100,7 @@ public:
 
     /// Waits that this thread has started, less those that it has ended.
     [[nodiscard]] std::uint64_t balance() const noexcept {
-        return scheduled_.value_in_order() - cancelled_.value() - fired_.value() -
-               forgotten_.value();
+        return scheduled_.value_in_order() - ended();
     }
 
     /// Adds what another block has counted, whose thread has ended.
@@ -108,6 +111,10 @@ public:
 
 private:
     friend class thread_counts;
+
+    [[nodiscard]] std::uint64_t ended() const noexcept {
+        return cancelled_.value() + fired_.value() + forgotten_.value();
+    }
 
     void count(thread_count& what, std::uint64_t n) noexcept {
         shared_ ? what.add_shared(n) : what.add(n);
@@ -154,12 +161,18 @@ public:
     /// Frees the blocks of threads that have ended. Costs next to nothing if none has.
     void forget_ended() noexcept;
 
+    // A wait may start on one thread and end on another while these read the blocks. So they read
+    // all starts before all ends, or after them.
+
     /// The sum of all blocks. What other threads count meanwhile may be missing.
     [[nodiscard]] wait_counts sum() const noexcept;
 
-    /// How many waits are pending. Counts a wait that starts meanwhile, unless the thread that
-    /// starts it sees what the calling thread has announced: see thread_count.
+    /// How many waits are pending; no fewer than there are. Counts a wait that starts meanwhile,
+    /// unless the thread that starts it sees what the calling thread has announced: see
+    /// thread_count.
     [[nodiscard]] std::uint64_t pending() const noexcept;
+    /// The same, but no more than there are.
+    [[nodiscard]] std::uint64_t surely_pending() const noexcept;
 
     /// The number of blocks.
     [[nodiscard]] std::size_t size() const noexcept {
