@@ -199,7 +199,8 @@ public:
     /// that is full erases this one. Later pushes before that time take logarithmic time.
     [[nodiscard]] std::optional<key> next_key() { return impl_->contents().first_key(); }
 
-    /// Allocates what `n` elements need, so that pushing so many allocates nothing.
+    /// Allocates what `n` elements need, so that pushing so many allocates nothing. Throws
+    /// `std::length_error` or `std::bad_alloc` if that is too many.
     void reserve(std::size_t n) { impl_->contents().reserve(n); }
 
     /// Frees memory that no element needs. (Elements do not move. So the places before the last one

@@ -23,8 +23,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -197,6 +199,9 @@ BOOST_AUTO_TEST_CASE(what_was_reserved_is_pushed_without_allocating) {
         const out_of_memory none;
         BOOST_CHECK_THROW(queue.reserve(1'000'000), std::bad_alloc);
     }
+    const std::size_t most = std::numeric_limits<std::size_t>::max();
+    BOOST_CHECK_THROW(queue.reserve(most), std::length_error);
+    BOOST_CHECK_THROW(queue.reserve(most - 1), std::length_error);
     BOOST_TEST(queue.size() == 10'000U);
 }
 

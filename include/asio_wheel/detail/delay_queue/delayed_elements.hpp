@@ -195,7 +195,7 @@ public:
     /// Allocates what `n` elements need.
     void reserve(std::size_t n) {
         wheel_.reserve();
-        heap_.reserve(n + 1);
+        heap_.reserve((std::max)(n, n + 1)); // Throws if that wraps around.
         blocks_.reserve((n + block_size - 1) / block_size);
         while (blocks_.size() * block_size < n) {
             blocks_.push_back(std::make_unique<typename block_ptr::element_type>());
