@@ -260,6 +260,35 @@ BOOST_FIXTURE_TEST_CASE(an_exception_of_it_leaves_run_and_the_handler_is_destroy
     BOOST_TEST(wheel.pending() == 0U);
 }
 
+// What is copied where others move may throw: here in the queue, before the handler is called.
+class map_that_throws {
+public:
+    explicit map_that_throws(const bool& throws) : throws_(throws) {}
+    map_that_throws(const map_that_throws& other) : throws_(other.throws_) {
+        if (throws_) {
+            throw std::runtime_error("copy");
+        }
+    }
+    map_that_throws& operator=(const map_that_throws&) = delete;
+
+    void operator()(error_code, error_code&) const {}
+
+private:
+    const bool& throws_;
+};
+
+BOOST_FIXTURE_TEST_CASE(a_mapping_that_throws_when_it_is_moved_leaves_no_wait, virtual_world) {
+    const auto alive = std::make_shared<int>();
+    bool throws = false;
+    async_sleep_for(ctx, 500ms, timeout(1s, map_that_throws(throws), [alive](error_code) {
+                        BOOST_ERROR("called");
+                    }));
+    throws = true;
+    BOOST_CHECK_THROW(pass(500ms), std::runtime_error);
+    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
 BOOST_FIXTURE_TEST_CASE(results_of_all_kinds, virtual_world) {
     // Only moved.
     start_raw<void(std::unique_ptr<int>)>(

@@ -86,7 +86,7 @@ public:
     using remaining_time_type = std::chrono::nanoseconds;
 
     timed_handler(Handler&& handler, deadline_owner<Deadline> d, Result&& result)
-        : handler_(std::move(handler)), deadline_(std::move(d)), result_(std::move(result)) {}
+        : handler_(std::move(handler)), result_(std::move(result)), deadline_(std::move(d)) {}
     timed_handler(timed_handler&&) = default;
     timed_handler& operator=(timed_handler&&) = delete;
     ~timed_handler() {
@@ -119,8 +119,8 @@ public:
 
 private:
     Handler handler_;
-    deadline_owner<Deadline> deadline_;
     ASIO_WHEEL_NO_UNIQUE_ADDRESS Result result_;
+    deadline_owner<Deadline> deadline_; // The last one: if moving the others throws, it is closed.
 };
 
 /// Starts an operation together with its deadline.
