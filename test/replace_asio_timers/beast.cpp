@@ -7,6 +7,7 @@
 
 #include <asio_wheel/replace_asio_timers.hpp>
 
+#include <asio_wheel/beast.hpp>
 #include <asio_wheel/virtual_time.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
@@ -72,6 +73,26 @@ BOOST_FIXTURE_TEST_CASE(a_wheel_that_is_drained_ends_no_read_of_beast, connected
     peer.send(asio::buffer("hello", 5));
     time.run_until([&] { return read != 0; });
     BOOST_TEST(read == 5U);
+}
+
+// What is ready at once completes before: see timeout_stream/beast.
+BOOST_AUTO_TEST_CASE(a_late_operation_of_a_beast_stream_is_tried) {
+    asio::io_context ctx;
+    tcp::acceptor acceptor(ctx, {asio::ip::address_v4::loopback(), 0});
+    asio_wheel::beast_stream<> stream(ctx);
+    tcp::socket peer(ctx);
+    stream.connect(acceptor.local_endpoint());
+    acceptor.accept(peer);
+    peer.send(asio::buffer("hello", 5));
+    stream.socket().wait(tcp::socket::wait_read);
+    std::array<char, 16> bytes{};
+    bool in_time = false;
+    stream.expires_after(0s);
+    stream.async_read_some(asio::buffer(bytes), [&](boost::system::error_code ec, std::size_t n) {
+        in_time = !ec && n == 5;
+    });
+    ctx.run();
+    BOOST_TEST(in_time);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

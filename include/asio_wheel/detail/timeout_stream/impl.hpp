@@ -23,6 +23,7 @@
 #include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/scope_exit.hpp>
+#include <asio_wheel/detail/service/driver_timer.hpp>
 #include <asio_wheel/detail/service/handler_ops.hpp>
 #include <asio_wheel/detail/timeout_stream/deadlines.hpp>
 #include <asio_wheel/detail/timeout_stream/unsent.hpp>
@@ -104,12 +105,15 @@ private:
 
 /// The end of a grace. An Asio timer that has expired already calls it, not the wheel: Asio looks
 /// for such timers after it has asked the system for what is ready. So what was ready at once
-/// completes before. Only operations that begin too late have one, so the timer is made for each.
+/// completes before. (It has the traits of the wheel's own timer, so replace_asio_timers.hpp does
+/// not put it on a wheel.) Only operations that begin too late have one, so the timer is made for
+/// each.
 template <class Impl, class Executor>
 class stream_grace : public bound_to<Executor> {
     using clock = std::chrono::steady_clock;
-    using timer = boost::asio::basic_waitable_timer<clock, boost::asio::wait_traits<clock>,
-                                                    typename Impl::executor_type>;
+    using timer =
+        boost::asio::basic_waitable_timer<clock, driver_traits<boost::asio::wait_traits<clock>>,
+                                          typename Impl::executor_type>;
 
 public:
     static void start(const std::shared_ptr<Impl>& impl, bound_to<Executor> ex, direction what) {
