@@ -33,8 +33,8 @@ namespace asio_wheel::detail {
 /// switch threads at each count.
 class thread_count {
 public:
-    /// Acquires what the thread has done before it counted: another thread may have started the
-    /// wait that this one has ended.
+    /// Pairs with add(): acquires what the thread has done before it counted. Another thread may
+    /// have started the wait that this one has ended: see count_end.litmus.
     [[nodiscard]] std::uint64_t value() const noexcept {
         return value_.load(std::memory_order_acquire);
     }
