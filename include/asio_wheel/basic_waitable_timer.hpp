@@ -134,7 +134,7 @@ public:
     basic_waitable_timer& operator=(basic_waitable_timer&& other) {
         if (this != &other) {
             remove();
-            std::destroy_at(&executor_); // It need not be assignable. Copying does not throw.
+            std::destroy_at(&executor_); // Executors need not be assignable. A copy never throws.
             std::construct_at(&executor_, other.executor_);
             wheel_ = other.wheel_;
             take(other);

@@ -91,7 +91,6 @@ BOOST_AUTO_TEST_CASE(a_wait_may_end_on_another_thread) {
     BOOST_TEST(counts.here().balance() == 1U);
 }
 
-// More wheels than a thread caches.
 // While the counts are read, one thread starts a wait, and another one ends it, again and again.
 BOOST_AUTO_TEST_CASE(a_wait_that_ends_on_another_thread_while_it_is_counted_makes_no_sum_negative) {
     thread_counts counts(true);
@@ -134,6 +133,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_ends_on_another_thread_while_it_is_counted_make
     BOOST_TEST(summed <= 1U);
 }
 
+// More wheels than a thread caches.
 BOOST_AUTO_TEST_CASE(a_thread_counts_for_many_wheels_in_turn) {
     std::vector<std::unique_ptr<thread_counts>> wheels;
     for (int i = 0; i < 20; ++i) {
