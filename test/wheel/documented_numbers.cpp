@@ -4,6 +4,7 @@
 // Checks numbers about the wheel that guides and headers state. The test reads them from the
 // documents.
 
+#include <asio_wheel/detail/delay_queue/delayed_elements.hpp>
 #include <asio_wheel/detail/metrics.hpp>
 #include <asio_wheel/stats.hpp>
 #include <asio_wheel/wheel.hpp>
@@ -14,6 +15,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -87,7 +89,7 @@ void compare_table(std::string_view begin, const auto& metrics) {
 
 BOOST_AUTO_TEST_SUITE(documented_numbers, *boost::unit_test::timeout(60))
 
-// | 10 ms | 256 × 4 | 2.56 s | 497 days, then rounds | 273 kB |
+// | 10 ms | 256 × 4 | 2.56 s | 497 days, then rounds | 146 kB |
 BOOST_AUTO_TEST_CASE(the_guide_says_how_far_a_wheel_reaches_and_what_it_takes) {
     const std::string guide = document("docs/guide/wheel.md");
     const std::regex row(
@@ -135,6 +137,21 @@ BOOST_AUTO_TEST_CASE(wheel_options_say_what_a_slot_takes,
     BOOST_TEST_REQUIRE(std::regex_search(header, stated, std::regex("Each takes (\\d+) bytes")));
     const double difference = memory_of(4096, 1) - memory_of(2048, 1);
     compare(std::stod(stated[1]), difference / 2048, 0.01);
+}
+
+// The rest is its elements.
+BOOST_AUTO_TEST_CASE(guide_and_header_say_what_the_wheel_of_a_delay_queue_takes,
+                     *asio_wheel::test::only_if(memory_is_documented)) {
+    using elements =
+        asio_wheel::detail::delayed_elements<int, std::chrono::steady_clock::time_point, true>;
+    for (const char* const path :
+         {"docs/guide/delay_queue.md", "include/asio_wheel/delay_queue.hpp"}) {
+        const std::string text = document(path);
+        std::smatch stated;
+        BOOST_TEST_REQUIRE(
+            std::regex_search(text, stated, std::regex("queue takes up to (\\d+) (kB)")), path);
+        compare(bytes(stated[1], stated[2]), memory_of(elements::slots, elements::levels), 0.01);
+    }
 }
 
 // | `fired` | `waits_fired_total` | Waits delivered because their deadline had passed. … |

@@ -63,6 +63,9 @@ namespace asio_wheel::detail {
 template <class T, class TimePoint, bool Steady>
 class delayed_elements {
 public:
+    static constexpr std::size_t slots = 64; ///< Of the wheel.
+    static constexpr unsigned levels = 8;    ///< Of the wheel.
+
     /// A value with its time. Stays at its address.
     class element : public wheel_entry {
         friend delayed_elements;
@@ -415,9 +418,6 @@ private:
         heap_[at] = &e;
         e.position_ = static_cast<std::uint32_t>(at);
     }
-
-    static constexpr std::size_t slots = 64;
-    static constexpr unsigned levels = 8;
 
     TimePoint origin_;   // Tick 0.
     TimePoint last_now_; // The last reading of the clock.
