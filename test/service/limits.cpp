@@ -317,6 +317,15 @@ BOOST_FIXTURE_TEST_CASE(drain_may_be_called_of_an_empty_wheel_and_from_a_handler
     BOOST_TEST(empty.wheel.drain().empty());
 }
 
+BOOST_FIXTURE_TEST_CASE(the_wheel_of_another_clock_is_not_drained, virtual_world) {
+    asio_wheel::system_timer t(ctx, 1h);
+    t.async_wait(log.note("t"));
+    BOOST_TEST(wheel.drain().empty());
+    BOOST_TEST(log_now().empty());
+    BOOST_TEST(asio_wheel::use_wheel<std::chrono::system_clock>(ctx).drain().size() == 1U);
+    BOOST_TEST(log_now() == "t!");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_drained_wheel_accepts_no_wait, virtual_world) {
     static_cast<void>(wheel.drain());
     timer t(ctx, 1h), expired(ctx);
