@@ -7,9 +7,9 @@
 #     cmake -D FROM=folder -D TO=folder -P cmake/standalone_copy.cmake
 #
 # Why a copy: Asio has another namespace, other names of headers and of macros, and other error codes
-# there. These are in 500 lines of the library. Each #include would need a macro, and each macro of
-# Asio a second one, so everybody would have to read more for the sake of a few. The copy differs
-# from its source in names only, and is as readable.
+# there. These are in a thousand lines of the library. Each #include would need a macro, and each
+# macro of Asio a second one, so everybody would have to read more for the sake of a few. The copy
+# differs from its source in names only, and is as readable.
 
 # The names in order: what is replaced, and by what.
 set(asio_wheel_standalone_names
