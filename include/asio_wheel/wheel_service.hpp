@@ -93,7 +93,8 @@ public:
     using time_point = typename Clock::time_point; ///< Of the clock.
 
     /// For use_service(): with the default options or, where Boost has asio::config (1.88), those
-    /// of its section "wheel".
+    /// of its section "wheel": tick_us, slots, levels, max_pending, locking, measure_handlers,
+    /// stall_us and budget.
     explicit wheel_service(boost::asio::execution_context& context)
         : wheel_service(checked{}, context, detail::default_options(context)) {}
 
@@ -288,9 +289,10 @@ public:
 };
 
 /// Makes the wheel of `context` for a clock. Throws std::invalid_argument, naming the option, its
-/// value and what is allowed, if an option is unusable, and wheel_already_exists, which is a
-/// boost::asio::service_already_exists, if there is a wheel already: one that was made, or that the
-/// first timer needed. So call it before the first timer is constructed.
+/// value and what is allowed, if an option is unusable, or contradicts asio::config's; and
+/// wheel_already_exists, which is a boost::asio::service_already_exists, if there is a wheel
+/// already: one that was made, or that the first timer needed. So call it before the first timer is
+/// constructed.
 // The options are a copy: where an argument is a temporary object, g++ warns of a reference that is
 // returned (-Wdangling-reference).
 template <class Clock = std::chrono::steady_clock,
