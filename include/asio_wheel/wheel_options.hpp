@@ -42,8 +42,9 @@ struct wheel_options {
     std::size_t max_pending = 0;
 
     /// False removes the lock, for a context that is used by one thread only. Where assertions are
-    /// on (see BOOST_ASSERT), a second thread that comes at the same time fails one. By default a
-    /// context that was made with BOOST_ASIO_CONCURRENCY_HINT_UNSAFE has a wheel without a lock.
+    /// on (see BOOST_ASSERT), a second thread that comes at the same time fails one. A wheel that
+    /// make_wheel() did not make has no lock if its context was made with
+    /// BOOST_ASIO_CONCURRENCY_HINT_UNSAFE.
     bool locking = true;
 
     /// True makes wheel_stats::handler_delay and wheel_service::stats_by_tag() count. For this the

@@ -315,6 +315,17 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_survives_a_fork_on_both_sides, World, real_
 }
 #endif
 
+#if ASIO_WHEEL_HAS_ASIO_CONFIG || ASIO_WHEEL_HAS_ASIO_SCHEDULER // Public functions do not tell.
+BOOST_AUTO_TEST_CASE(a_context_without_a_lock_has_a_wheel_without_one_unless_it_is_made) {
+    asio::io_context unsafe(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE);
+    BOOST_TEST(!use_wheel(unsafe).options().locking);
+    asio::io_context made(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE);
+    BOOST_TEST(make_wheel(made, {.tick = 10ms}).options().locking);
+    asio::io_context without_locks_of_sockets(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO);
+    BOOST_TEST(use_wheel(without_locks_of_sockets).options().locking);
+}
+#endif
+
 #if ASIO_WHEEL_HAS_ASIO_CONFIG
 BOOST_AUTO_TEST_CASE(a_wheel_can_be_configured_with_its_context) {
     asio::io_context ctx(asio::config_from_string("wheel.tick_us=250\n"
