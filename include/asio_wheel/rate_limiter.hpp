@@ -71,7 +71,7 @@ struct rate_limiter_options {
 ///
 /// A limiter takes about 150 bytes, and no more while nobody waits: it has no timer, and the
 /// context does not know it. So there may be one for each client. One for which somebody waits
-/// takes some 500 bytes more.
+/// takes some 600 bytes more, and each operation its own.
 ///
 /// On a clock that can be set, nothing comes when it is set back; when it is set forward, the
 /// bucket is filled accordingly.
