@@ -23,7 +23,7 @@ wheel_stats core::stats() const {
     counts_.forget_ended();
     const wait_counts counts = counts_.sum();
     wheel_stats result;
-    const guarded& g = *guarded_;
+    guarded& g = *guarded_;
     result.rejected = g.rejected_;
     result.wake_ups = g.wake_ups_;
     result.spurious_wake_ups = g.spurious_wake_ups_;
@@ -34,7 +34,7 @@ wheel_stats core::stats() const {
         result.loop_lag = measured->loop_lag;
     }
     result.pending = counts.pending();
-    result.peak_pending = (std::max)(g.peak_pending_, result.pending);
+    result.peak_pending = g.peak_pending_ = (std::max)(g.peak_pending_, result.pending);
     result.scheduled = counts.scheduled;
     result.fired = counts.fired;
     result.expired = counts.expired;

@@ -455,6 +455,23 @@ BOOST_AUTO_TEST_CASE(stats_have_the_lag_of_the_loop_at_each_wake_up) {
     BOOST_TEST(wheel.stats().loop_lag.count() == wheel.stats().wake_ups);
 }
 
+// Waits on timers that are filed already are not compared when they start.
+BOOST_AUTO_TEST_CASE(a_peak_that_was_told_stays) {
+    virtual_time world;
+    std::deque<timer> timers;
+    for (int i = 0; i < 10; ++i) {
+        timers.emplace_back(world.ctx, 1h).async_wait(ignore);
+        timers.back().cancel();
+    }
+    for (timer& t : timers) {
+        t.async_wait(ignore);
+    }
+    BOOST_TEST(world.wheel.stats().peak_pending == 10U);
+    timers.clear();
+    BOOST_TEST(world.wheel.stats().pending == 0U);
+    BOOST_TEST(world.wheel.stats().peak_pending == 10U);
+}
+
 BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {
     virtual_time world;
     const auto initial = world.wheel.stats();
