@@ -14,6 +14,7 @@
 #include "support/manual_clock.hpp"
 #include "support/names.hpp"
 
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
@@ -225,9 +226,53 @@ BOOST_AUTO_TEST_CASE(lateness_is_split_into_the_loops_and_the_rest) {
 BOOST_AUTO_TEST_CASE(a_wait_is_not_late_for_what_was_before_its_wheel_could_come) {
     lateness_meter meter;
     meter.woke_up(0ms, 1s);
-    meter.found_due(1, nanoseconds::max(), 1s, 5ms);
+    meter.found_due(1, nanoseconds::max(), 1s, 5ms); // So it is not late.
     meter.found_due(1, 1h, 1007ms, 5ms);
-    expect(recent(meter, 1007ms), 2, 17ms, 0ms, 0ms);
+    expect(recent(meter, 1007ms), 1, 12ms, 0ms, 0ms);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_is_not_late) {
+    using clock = manual_clock<struct passed_deadline>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1h));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_timer first(world.ctx); // Its deadline is an hour ago, and nothing has woken the wheel up.
+    first.async_wait(ignore);
+    look(world.ctx);
+    BOOST_TEST(printed(wheel.lateness()) == "All is well: no wait was late.");
+    late_timer next(world.ctx, 1s);
+    next.async_wait(ignore);
+    world.poll();
+    clock::advance(1s);
+    look(world.ctx);
+    clock::advance(1h);
+    late_timer passed(world.ctx, -30min);
+    passed.async_wait(ignore);
+    look(world.ctx);
+    BOOST_TEST(printed(wheel.lateness()) == "All is well: no wait was late.");
+}
+
+// Its turn in the queue comes before the wake-up of the driver, and takes that one's waits along.
+BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_does_not_hide_the_loops_lag) {
+    using clock = manual_clock<struct hidden_lag>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1'000s));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_timer late(world.ctx, 5ms);
+    late.async_wait(ignore);
+    world.poll();
+    late_timer passed(world.ctx);
+    boost::asio::post(world.ctx, [&] { // This handler takes 55 ms.
+        clock::advance(55ms);
+        passed.async_wait(ignore);
+    });
+    look(world.ctx);
+    const recent_lateness l = wheel.lateness();
+    BOOST_TEST((l.waits > 0U && l.by_loop * 2 > l.late), printed(l));
+    BOOST_TEST((l.longest >= 50ms && l.longest <= 51ms), printed(l));
+    BOOST_TEST((l.longest_lag >= 49ms && l.longest_lag <= 50ms), printed(l));
 }
 
 // After a whole one, and not earlier.
@@ -274,6 +319,9 @@ BOOST_AUTO_TEST_CASE(the_processor_is_judged_by_what_has_happened_lately) {
     BOOST_TEST(ask(1060s, 7, 110s, 210s, 14s) == "10 10 4");
     BOOST_TEST(ask(1061s, 7, 111s, 211s, 15s) == "8 5 3"); // Since 1030 s.
     BOOST_TEST(ask(1062s, 8, 5s, 6s, 16s) == "5 6 16");    // Another thread.
+    BOOST_TEST(ask(1100s, 8, 7s, 7s, 16s) == "7 7 16");
+    BOOST_TEST(ask(1101s, 8, 0s, 0s, 16s) == "0 0 16"); // It has ended, and nobody tells any more.
+    BOOST_TEST(ask(1102s, 8, 1s, 2s, 17s) == "1 2 17"); // Another one has got its number.
 }
 
 #ifdef __linux__

@@ -54,10 +54,10 @@ public:
     /// At `now`, a tick has found that so many waits of a timer are due, and how late they are.
     void found_due(std::size_t waits, nanoseconds late, nanoseconds now,
                    nanoseconds tick) noexcept {
+        late = (std::min)(late, sum(sum(lag_, tick), between(woke_up_, now)));
         if (waits == 0 || late <= sum(tick, recent_lateness::allowed)) {
             return;
         }
-        late = (std::min)(late, sum(sum(lag_, tick), between(woke_up_, now)));
         late_waits& second = seconds_.at(second_of(now));
         second.waits += waits;
         second.late = sum(second.late, times(late, waits));
@@ -99,7 +99,8 @@ private:
     // With the sample before the last one; so with one that is 30 to 60 s old, if somebody asks all
     // the time.
     void compare(recent_lateness& all, const sample& latest) noexcept {
-        if (latest.thread != newer_.thread) { // It has another thread's past.
+        // It has another thread's past. (The number of a thread that has ended may be given again.)
+        if (latest.thread != newer_.thread || latest.time.ran < newer_.time.ran) {
             older_ = newer_ = {.thread = latest.thread};
         }
         all.ran = latest.time.ran - older_.time.ran;
