@@ -107,7 +107,9 @@ std::chrono::nanoseconds core::guarded::overdue(time_count now) const noexcept {
         return std::chrono::nanoseconds(0);
     }
     const auto late = unit().between(queued ? share_.ended() : alarm_.due(), now);
-    return late > recent_lateness::allowed ? late : std::chrono::nanoseconds(0);
+    // With no wait pending, the driver may be armed for what was cancelled, and nobody waits.
+    return late > recent_lateness::allowed && any_wait_pending() ? late
+                                                                 : std::chrono::nanoseconds(0);
 }
 
 // The lock is held for so many slots at a time that it takes some microseconds, full or empty.

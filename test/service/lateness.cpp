@@ -21,6 +21,7 @@
 #include <deque>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -431,6 +432,24 @@ BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_take_the_turn_in_its
     clock::advance(1s);
     BOOST_TEST((wheel.lateness().overdue == 1s));
     look(world.ctx);
+    BOOST_TEST((wheel.lateness().overdue == 0s));
+}
+
+// If another thread has started it, nobody looks whether the driver is still needed.
+BOOST_AUTO_TEST_CASE(a_context_without_waits_is_not_overdue) {
+    using clock = manual_clock<struct no_waits>;
+    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+    clock::set(clock::time_point(1'000s));
+    drained_context world;
+    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_timer t(world.ctx, 1h);
+    t.async_wait(ignore);
+    std::thread([&] {
+        boost::asio::post(world.ctx, [&] { t.cancel(); });
+        world.ctx.run();
+    }).join();
+    BOOST_TEST(wheel.pending() == 0U);
+    clock::advance(2h);
     BOOST_TEST((wheel.lateness().overdue == 0s));
 }
 
