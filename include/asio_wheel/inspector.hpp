@@ -115,6 +115,8 @@ struct inspector_options {
 ///
 /// Lifetimes. The inspector and the contexts may end in any order. A context that has ended is
 /// shown as ended. The inspector does not survive fork(): in the child, neither use nor destroy it.
+/// The child can use the contexts if Asio's notify_fork() is called before and after fork(): no
+/// inspector reads them meanwhile.
 class inspector {
 public:
     /// Listens, and shows the wheel of `context` for the steady_clock; makes the wheel if there is

@@ -10,6 +10,7 @@
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/steady_timer.hpp>
+#include <asio_wheel/wheel_service.hpp>
 
 #include "support/backend.hpp"
 #include "support/child_process.hpp"
@@ -30,6 +31,8 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -226,6 +229,36 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_that_is_told_goes_on_on_both_sides, Time
         mixture<Timer> m;
         BOOST_TEST(divide(m, generations) == 0);
     }
+}
+
+// As an inspector does, which is destroyed in neither process. The child ends the context, too.
+BOOST_AUTO_TEST_CASE(a_context_may_be_forked_while_its_wheel_is_read, *only_if(!on_io_uring)) {
+    auto ctx = std::make_unique<asio::io_context>();
+    std::deque<steady_timer> pending;
+    for (std::size_t i = 0; i < many; ++i) {
+        pending.emplace_back(*ctx, 1h).async_wait(ignore);
+    }
+    const auto wheel = asio_wheel::use_wheel(*ctx).watched();
+    const std::jthread reader([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            static_cast<void>(wheel->report());
+        }
+    });
+    for (int i = 0; i < forks / 10; ++i) {
+        ctx->notify_fork(asio::execution_context::fork_prepare);
+        child_process child(
+            [&] {
+                ctx->notify_fork(asio::execution_context::fork_child);
+                pending.clear();
+                ctx->run();
+                ctx.reset();
+                return 0;
+            },
+            limit);
+        ctx->notify_fork(asio::execution_context::fork_parent);
+        BOOST_TEST_REQUIRE(child.wait() == exited_well);
+    }
+    BOOST_TEST(wheel->report()->waits() == many);
 }
 
 // Operations that are based on waits continue too. Real time.

@@ -91,6 +91,9 @@ public:
         wheel_ = nullptr;
     }
 
+    /// Nobody reads as long as the result lives.
+    [[nodiscard]] std::unique_lock<mutex> hold() { return std::unique_lock(mutex_); }
+
 private:
     mutex mutex_; // Guards wheel_, and keeps the context from ending while its wheel is read.
     Wheel* wheel_;
@@ -114,7 +117,16 @@ public:
 private:
     void shutdown() noexcept override { wheel_->disconnect(); }
 
+    // The child has no thread of an inspector: what such a thread has locked would stay locked.
+    void notify_fork(boost::asio::execution_context::fork_event event) override {
+        during_fork_ = {};
+        if (event == boost::asio::execution_context::fork_prepare) {
+            during_fork_ = wheel_->hold();
+        }
+    }
+
     std::shared_ptr<watched_wheel_of<wheel_type>> wheel_;
+    std::unique_lock<mutex> during_fork_;
 };
 
 } // namespace detail
