@@ -288,6 +288,15 @@ BOOST_AUTO_TEST_CASE(lateness_is_forgotten_after_a_minute) {
     expect(recent(meter, 91s), 0, 0ms, 0ms, 0ms);
 }
 
+BOOST_AUTO_TEST_CASE(lateness_is_forgotten_after_a_minute_also_if_the_clock_was_set_back) {
+    lateness_meter meter;
+    meter.woke_up(80ms, 1h);
+    meter.found_due(1, 80ms, 1h, 1ms);
+    expect(recent(meter, 10s), 1, 80ms, 80ms, 80ms);
+    expect(recent(meter, 70s), 1, 80ms, 80ms, 80ms);
+    expect(recent(meter, 71s), 0, 0ms, 0ms, 0ms);
+}
+
 BOOST_AUTO_TEST_CASE(all_times_can_be_measured) {
     constexpr nanoseconds least = nanoseconds::min();
     constexpr nanoseconds most = nanoseconds::max();

@@ -223,6 +223,10 @@ BOOST_AUTO_TEST_CASE(wake_ups_are_counted_in_their_seconds) {
     BOOST_TEST((history.until(111)[9] == wake_ups_in_second())); // Second 101 is too far back.
     BOOST_TEST((history.until(113) == wake_up_history::counts()));
     BOOST_TEST(history.until(112)[9].due == 2U);
+    ++history.at(7).due; // Set back by more than what is kept: all of it is older from now on.
+    BOOST_TEST(history.until(7)[0].due == 3U);
+    BOOST_TEST(history.until(8)[1].due == 3U);
+    BOOST_TEST((history.until(17) == wake_up_history::counts()));
 }
 
 BOOST_AUTO_TEST_CASE(seconds_of_all_clocks_can_be_counted) {

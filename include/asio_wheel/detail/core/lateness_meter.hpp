@@ -71,6 +71,7 @@ public:
     /// Of the last minute. `latest` is a sample of now.
     [[nodiscard]] recent_lateness recent(const sample& latest) noexcept {
         recent_lateness all;
+        static_cast<void>(seconds_.at(second_of(latest.when))); // The clock may have been set back.
         for (const late_waits& second : seconds_.until(second_of(latest.when))) {
             all.waits += second.waits;
             all.late = sum(all.late, second.late);

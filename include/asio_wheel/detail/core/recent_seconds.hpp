@@ -25,8 +25,9 @@ public:
         return counts_.front();
     }
 
-    /// Those of this second, and of the seconds before. What is of a later second, if the clock was
-    /// set back, counts for the first one.
+    /// Those of this second, and of the seconds before. If the clock was set back, what is of later
+    /// seconds counts for the first one; or for as long ago as before, if it was set back further
+    /// than these seconds reach.
     [[nodiscard]] counts until(std::int64_t second) const noexcept {
         recent_seconds copy(*this);
         copy.advance(second);
@@ -35,10 +36,12 @@ public:
 
 private:
     void advance(std::int64_t second) noexcept {
+        const auto over = static_cast<std::uint64_t>(second) - static_cast<std::uint64_t>(newest_);
         if (second <= newest_) {
+            // Or else, if the clock was set back by a year, nothing would be forgotten for a year.
+            newest_ = std::uint64_t{0} - over > counts_.size() ? second : newest_;
             return;
         }
-        const auto over = static_cast<std::uint64_t>(second) - static_cast<std::uint64_t>(newest_);
         const auto kept = counts_.size() - (std::min<std::uint64_t>)(over, counts_.size());
         std::move_backward(counts_.begin(), counts_.begin() + static_cast<std::ptrdiff_t>(kept),
                            counts_.end());
