@@ -3,6 +3,7 @@
 
 #include <asio_wheel/detail/memory/block_pool.hpp>
 
+#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
 #include <boost/assert.hpp>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 #if defined(__unix__) || defined(__APPLE__)
 #define ASIO_WHEEL_HAS_FORK 1
@@ -141,7 +143,14 @@ struct block_pool::central {
     static void unlock_all() {
         std::for_each_n(central_caches(), sizes, [](central_cache& c) { c.unlock(); });
     }
+
+    static const bool made_early;
 };
+
+// Before there are threads, if there is memory. If another thread were making the caches during a
+// fork(), the child would wait for ever until they are made.
+const bool block_pool::central::made_early =
+    !throws<std::bad_alloc>([] { static_cast<void>(central_caches()); });
 
 struct block_pool::thread_exit {
     thread_exit() = default;
