@@ -41,6 +41,8 @@ function(those_with_asio_timers result)
                 OUTPUT_VARIABLE more ERROR_QUIET)
             string(APPEND symbols "${more}")
         endforeach()
+        # Timers with clocks of Boost.Chrono are not replaced.
+        string(REPLACE "chrono_time_traits<boost::chrono::" "" symbols "${symbols}")
         if(symbols MATCHES
             "deadline_timer_service<[a-z:]*chrono_time_traits<[^,]*, (boost::)?asio::wait_traits<")
             list(APPEND found "${file}")

@@ -19,6 +19,7 @@
 #include <asio_wheel/detail/requirements.hpp>
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/detail/asio/misuse.hpp>
 #include <asio_wheel/wheel_service.hpp>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -34,11 +35,13 @@
 namespace boost::asio {
 
 /// A timer of Asio's name that waits on the wheel: a specialisation for all clocks and executors,
-/// with Asio's own traits. Has all that asio_wheel::basic_waitable_timer has.
+/// with Asio's own traits. Has all that asio_wheel::basic_waitable_timer has. Timers with a clock
+/// of Boost.Chrono stay Asio's, because a wheel knows the durations of std::chrono only.
 ///
 /// One thing is as with Asio, since libraries depend on it: a wait that the wheel refuses (see
 /// wheel_options::max_pending and wheel_service::drain()) ends with operation_aborted.
 template <class Clock, class Executor>
+    requires asio_wheel::detail::is_duration<typename Clock::duration>
 class basic_waitable_timer<Clock, wait_traits<Clock>, Executor>
     : public asio_wheel::basic_waitable_timer<Clock, wait_traits<Clock>, Executor> {
     using base = asio_wheel::basic_waitable_timer<Clock, wait_traits<Clock>, Executor>;

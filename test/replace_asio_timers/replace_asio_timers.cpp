@@ -5,6 +5,8 @@
 
 // Asio's timers by their own names, on a wheel.
 
+#define BOOST_CHRONO_HEADER_ONLY
+
 // Some libraries declare the template themselves.
 namespace boost::asio {
 template <typename Clock, typename WaitTraits, typename Executor>
@@ -33,6 +35,8 @@ class basic_waitable_timer;
 #include <boost/asio/system_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/chrono/duration.hpp>
+#include <boost/chrono/system_clocks.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/test/unit_test.hpp>
 
@@ -122,6 +126,15 @@ BOOST_AUTO_TEST_CASE(constructors_are_as_explicit_as_asios) {
     const timer a = {ctx.get_executor(), 1s}; // Asio's is not explicit here.
     const timer b(ctx, std::chrono::steady_clock::now());
     BOOST_TEST((a.expiry() > b.expiry()));
+}
+
+BOOST_AUTO_TEST_CASE(timers_with_a_clock_of_boost_chrono_are_left_to_asio) {
+    asio::io_context ctx;
+    asio::basic_waitable_timer<boost::chrono::steady_clock> t(ctx, boost::chrono::milliseconds(1));
+    ends log;
+    t.async_wait(log.next());
+    ctx.run();
+    BOOST_TEST((log == ends{{error_code()}}));
 }
 
 BOOST_AUTO_TEST_CASE(timers_with_different_executors_convert_with_their_waits) {
