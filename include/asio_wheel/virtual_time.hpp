@@ -74,7 +74,8 @@ struct virtual_time_options {
 /// Not followed: `boost::asio::steady_timer` and Asio's other timers. A context's own run() does
 /// not move time: it would wait for ever for what waits on a wheel.
 ///
-/// Thread safety. The contexts are run by this object only, on the thread that calls it.
+/// Thread safety. The contexts are run by this object only, on the thread that calls it. Other
+/// threads may use timers of the contexts meanwhile.
 ///
 /// A loop that waits for 0, again and again, keeps time from moving on. After
 /// virtual_time_options::spin_limit waits, the function that runs it throws std::runtime_error,
@@ -283,7 +284,7 @@ private:
 
     template <class Rep, class Period>
     [[nodiscard]] duration after(const std::chrono::duration<Rep, Period>& d) const {
-        return detail::add_saturating(time_.now,
+        return detail::add_saturating(elapsed(),
                                       (std::max)(detail::to_nanoseconds(d), duration::zero()));
     }
 
@@ -304,7 +305,7 @@ private:
     [[nodiscard]] duration next_step() const {
         duration first = never;
         for_each_wheel([&](detail::listed_wheel& w) { first = (std::min)(first, w.next_step()); });
-        return (std::max)(first, time_.now);
+        return (std::max)(first, elapsed());
     }
 
     // Since time has moved, or a function was called.
@@ -363,7 +364,7 @@ private:
 
     // Returns how many waits become due.
     std::size_t move_to(duration t) {
-        if (t != time_.now) {
+        if (t != elapsed()) {
             spinning_ = spinning();
         }
         time_.now = t; // For wheels that are made later.

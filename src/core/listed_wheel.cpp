@@ -7,6 +7,7 @@
 #include <asio_wheel/stats.hpp>
 
 #include <algorithm>
+#include <mutex>
 
 namespace asio_wheel::detail {
 
@@ -25,6 +26,7 @@ moved_time::beginning& moved_time::beginning_of(const clock_port& unit) {
 }
 
 void listed_wheel::pause(moved_time& time) {
+    const std::lock_guard<mutex> guard(time.beginnings);
     auto& begin = time.beginning_of(core_.unit());
     core_.pause(core_.anchor().time.corrected(begin.real));
     begin_ = core_.now();
@@ -32,6 +34,7 @@ void listed_wheel::pause(moved_time& time) {
 }
 
 void listed_wheel::join(moved_time& time) {
+    const std::lock_guard<mutex> guard(time.beginnings);
     const auto& begin = time.beginning_of(core_.unit());
     begin_ = begin.furthest.value_or(begin.real);
     core_.pause(begin_);

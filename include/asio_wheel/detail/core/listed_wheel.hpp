@@ -12,6 +12,7 @@
 
 #include <asio_wheel/detail/core/clock_port.hpp>
 #include <asio_wheel/detail/core/core.hpp>
+#include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/pending.hpp>
 
 #include <boost/intrusive/list_hook.hpp>
@@ -42,8 +43,10 @@ public:
     /// without a virtual_time does not have what it needs.
     void let_join(listed_wheel& w) { join_(w, *this); }
 
-    nanoseconds now{0};                                             ///< How far it was moved.
+    std::atomic<nanoseconds> now{nanoseconds(0)};                   ///< How far it was moved.
     std::atomic<std::thread::id> mover{std::this_thread::get_id()}; ///< The thread that moves it.
+
+    mutex beginnings; ///< Guards what beginning_of() returns: any thread may make a wheel.
 
     /// What a clock showed when it began.
     struct beginning {
@@ -52,7 +55,7 @@ public:
         std::optional<time_count> furthest; ///< By the wheel that was ahead.
     };
 
-    /// Valid until it is called for another clock.
+    /// Valid until it is called for another clock. The caller has locked `beginnings`.
     [[nodiscard]] beginning& beginning_of(const clock_port& unit);
 
 private:
