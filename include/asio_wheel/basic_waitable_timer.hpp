@@ -266,7 +266,7 @@ public:
     /// Completes, once, when the timer has expired; when the wait is aborted by cancel(),
     /// cancel_one(), expires_at(), expires_after(), destruction, move assignment, or the handler's
     /// cancellation slot; or when it is refused. Never from inside this function. Any number of
-    /// waits may be pending on one timer; they complete in the order they were started.
+    /// waits may be pending on one timer; those that end together do so in the order they started.
     ///
     /// Errors: success; boost::asio::error::operation_aborted; error::too_many_pending if
     /// wheel_options::max_pending waits are pending on the wheel already; error::wheel_stopped
