@@ -52,6 +52,18 @@ void expect(const recent_lateness& l, std::uint64_t waits, nanoseconds late, nan
     BOOST_TEST((l.longest_lag == longest_lag), l.longest_lag.count() << " ns at most");
 }
 
+using clock = manual_clock<struct of_late_waits>;
+using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
+
+// A wheel whose clock shows 1,000 s.
+struct late_world : drained_context {
+    explicit late_world(const asio_wheel::wheel_options& options = {})
+        : wheel((clock::set(clock::time_point(1'000s)),
+                 asio_wheel::make_wheel<clock, impatient<clock>>(ctx, options))) {}
+
+    asio_wheel::wheel_service<clock, impatient<clock>>& wheel;
+};
+
 } // namespace
 
 BOOST_AUTO_TEST_SUITE(service_lateness)
@@ -233,11 +245,8 @@ BOOST_AUTO_TEST_CASE(a_wait_is_not_late_for_what_was_before_its_wheel_could_come
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_is_not_late) {
-    using clock = manual_clock<struct passed_deadline>;
-    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1h));
-    drained_context world;
-    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_world world;
+    auto& wheel = world.wheel;
     late_timer first(world.ctx); // Its deadline is an hour ago, and nothing has woken the wheel up.
     first.async_wait(ignore);
     look(world.ctx);
@@ -256,11 +265,8 @@ BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_is_not_late) {
 
 // Its turn in the queue comes before the wake-up of the driver, and takes that one's waits along.
 BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_does_not_hide_the_loops_lag) {
-    using clock = manual_clock<struct hidden_lag>;
-    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
-    drained_context world;
-    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_world world;
+    auto& wheel = world.wheel;
     late_timer late(world.ctx, 5ms);
     late.async_wait(ignore);
     world.poll();
@@ -355,11 +361,8 @@ BOOST_AUTO_TEST_CASE(the_system_tells_how_long_a_thread_ran) {
 
 // Four of 10,000 wake-ups are late, but three of a hundred waits.
 BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
-    using clock = manual_clock<struct long_handlers>;
-    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
-    drained_context world;
-    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_world world;
+    auto& wheel = world.wheel;
     constexpr int wake_ups = 10'000;
     std::deque<late_timer> timers;
     const auto start = [&](nanoseconds d) { timers.emplace_back(world.ctx, d).async_wait(ignore); };
@@ -411,11 +414,8 @@ BOOST_AUTO_TEST_CASE(a_punctual_wheel_has_no_late_waits) {
 
 // As another thread sees it while a handler blocks.
 BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_call_the_wheel) {
-    using clock = manual_clock<struct blocked_loop>;
-    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
-    drained_context world;
-    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx, {.budget = 1});
+    late_world world({.budget = 1});
+    auto& wheel = world.wheel;
     const auto overdue = [&] { return wheel.lateness().overdue; };
     late_timer t(world.ctx, 20ms);
     t.async_wait(ignore);
@@ -431,11 +431,8 @@ BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_call_the_wheel) {
 
 // If the rest of a turn is in the queue, the driver is not armed.
 BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_take_the_turn_in_its_queue) {
-    using clock = manual_clock<struct blocked_rest>;
-    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
-    drained_context world;
-    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_world world;
+    auto& wheel = world.wheel;
     late_timer t(world.ctx, -1s); // A wait that is due already makes the wheel queue a turn.
     t.async_wait(ignore);
     clock::advance(1s);
@@ -446,11 +443,8 @@ BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_take_the_turn_in_its
 
 // If another thread has started it, nobody looks whether the driver is still needed.
 BOOST_AUTO_TEST_CASE(a_context_without_waits_is_not_overdue) {
-    using clock = manual_clock<struct no_waits>;
-    using late_timer = asio_wheel::basic_waitable_timer<clock, impatient<clock>>;
-    clock::set(clock::time_point(1'000s));
-    drained_context world;
-    auto& wheel = asio_wheel::make_wheel<clock, impatient<clock>>(world.ctx);
+    late_world world;
+    auto& wheel = world.wheel;
     late_timer t(world.ctx, 1h);
     t.async_wait(ignore);
     std::thread([&] {
