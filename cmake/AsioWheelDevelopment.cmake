@@ -23,7 +23,7 @@ option(ASIO_WHEEL_PCH "Share one precompiled header between the tests that use A
 set(ASIO_WHEEL_WHEEL_FLAGS "" CACHE STRING
     "Compiler flags (a list) for the wheel and its tests, such as -O2 in a build with -O0")
 set(ASIO_WHEEL_TEST_FLAGS "" CACHE STRING
-    "Compiler flags (a list) for all tests, such as -O1 in a build with -O2")
+    "Compiler flags (a list) for all tests and examples, such as -O1 in a build with -O2")
 include(AsioWheelUnity)
 
 function(asio_wheel_warnings target)
