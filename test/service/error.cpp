@@ -87,6 +87,7 @@ BOOST_AUTO_TEST_CASE(each_message_says_what_happened) {
     BOOST_TEST(error_code(error::queue_full).message() == "The queue is full");
     BOOST_TEST(error_code(error::scheduler_stopped).message() == "The scheduler was stopped");
     BOOST_TEST(error_code(error::scheduler_full).message() == "The scheduler is full");
+    BOOST_TEST(error_code(error::limiter_closed).message() == "The rate limiter was closed");
 }
 
 BOOST_AUTO_TEST_CASE(a_passed_deadline_is_everybodys_timeout) {

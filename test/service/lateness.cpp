@@ -19,6 +19,7 @@
 
 #include <chrono>
 #include <deque>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -125,6 +126,8 @@ BOOST_AUTO_TEST_CASE(the_severity_is_that_of_the_longest_time_by_limits) {
         BOOST_TEST(with(1min, limits) == "critical");
     }
     BOOST_TEST(recent_lateness{.longest = 70ms}.verdict(limits).starts_with("All is well: "));
+    BOOST_TEST((recent_lateness{.waits = 1, .late = 5ms, .longest = 5ms}.verdict()) ==
+               "All is well: 1 wait was late, by 5.00 ms at most.");
     BOOST_TEST(to_string(static_cast<asio_wheel::lateness_severity>(99)) == "unknown");
 }
 
@@ -211,6 +214,10 @@ BOOST_AUTO_TEST_CASE(the_verdict_names_the_longest_handler_if_it_explains_the_la
     BOOST_TEST(starved.verdict({}, tags).find("took 90.0 ms: timer") != std::string::npos);
     tags[2].recent_run = 39ms;
     BOOST_TEST(starved.verdict({}, tags).find("handler") == std::string::npos);
+
+    recent_lateness without_lags = l;
+    without_lags.longest_lag = 0ns;
+    BOOST_TEST(without_lags.verdict({}, tags) == without_lags.verdict());
 }
 
 // Lags of 2 ms are none. But with others, they may explain half of how late a wait was.
@@ -356,6 +363,8 @@ BOOST_AUTO_TEST_CASE(the_system_tells_how_long_a_thread_ran) {
     BOOST_TEST((after.waited >= before.waited));
     const auto nobody = asio_wheel::detail::processor_time_of(0);
     BOOST_TEST((nobody.ran + nobody.waited == 0ns));
+    const auto ended = asio_wheel::detail::processor_time_of((std::numeric_limits<int>::max)());
+    BOOST_TEST((ended.ran + ended.waited == 0ns));
 }
 #endif
 

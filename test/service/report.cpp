@@ -160,8 +160,9 @@ BOOST_AUTO_TEST_CASE(a_report_prints_no_control_characters) {
     BOOST_TEST(printed_name("a\\nb") == "a\\\\nb");
     BOOST_TEST(printed_name("\xc2\x85\xc2\x9b\xc2\xa0") == "\\u0085\\u009b\xc2\xa0");
     BOOST_TEST(printed_name("\xe2\x80\xaetxt.exe\xe2\x80\xac") == "\\u202etxt.exe\\u202c");
-    BOOST_TEST(printed_name("\xe2\x81\xa6\xe2\x80\xa8\xd8\x9c\xe2\x80\x8f\xef\xbb\xbf") ==
-               "\\u2066\\u2028\\u061c\\u200f\\ufeff");
+    BOOST_TEST(
+        printed_name("\xe2\x81\xa6\xe2\x80\xa8\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xef\xbb\xbf") ==
+        "\\u2066\\u2028\\u061c\\u200e\\u200f\\ufeff");
     BOOST_TEST(printed_name("\xff\xe2\x82z\xc0\x80\xed\xa0\x80") ==
                "\\xff\\xe2\\x82z\\xc0\\x80\\xed\\xa0\\x80");
     const std::string text = "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9f \xe6\x97\xa5 \xe2\x80\x90";
