@@ -3,7 +3,6 @@
 
 #include <asio_wheel/detail/memory/block_pool.hpp>
 
-#include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 
 #include <boost/assert.hpp>
@@ -13,6 +12,7 @@
 #include <boost/intrusive/options.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <new>
 
@@ -114,14 +114,14 @@ private:
 /// The central caches of all sizes.
 struct block_pool::central {
     // Never destroyed: a static object of the program may free a block after any other has ended.
-    [[nodiscard]] static central_cache* central_caches() {
+    [[nodiscard]] static central_cache* central_caches() noexcept {
+        alignas(central_cache) static std::byte memory[sizes * sizeof(central_cache)];
         static auto* const all = [] {
-            auto* const memory =
-                static_cast<central_cache*>(::operator new(sizes * sizeof(central_cache)));
+            auto* const first = reinterpret_cast<central_cache*>(memory);
             for (std::size_t i = 0; i < sizes; ++i) {
-                ::new (memory + i) central_cache(size_of(i));
+                ::new (first + i) central_cache(size_of(i));
             }
-            return memory;
+            return first;
         }();
         [[maybe_unused]] static const bool fork_handled = register_fork_handlers();
         return all;
@@ -147,10 +147,9 @@ struct block_pool::central {
     static const bool made_early;
 };
 
-// Before there are threads, if there is memory. If another thread were making the caches during a
-// fork(), the child would wait for ever until they are made.
-const bool block_pool::central::made_early =
-    !throws<std::bad_alloc>([] { static_cast<void>(central_caches()); });
+// Before there are threads. If another thread were making the caches during a fork(), the child
+// would wait for ever until they are made.
+const bool block_pool::central::made_early = central_caches() != nullptr;
 
 struct block_pool::thread_exit {
     thread_exit() = default;
