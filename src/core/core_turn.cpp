@@ -201,7 +201,8 @@ bool core::guarded::must_end_turn() const noexcept {
 // Queues a turn, or lets the one under way queue its rest.
 void core::guarded::want_turn(time_count now) noexcept {
     if (rest_ == rest::nothing) {
-        // No wait is late for what was before, but for what the driver is overdue.
+        // The turn may come before the driver. What that one is overdue is the loop's lag; for what
+        // was before, no wait is late.
         measured_.get().meter.woke_up(overdue(now), unit().nanoseconds_of(now));
         share_.begin_anew(now);
         queue_rest();

@@ -39,7 +39,8 @@ public:
         nanoseconds lag{0};
     };
 
-    /// The driver has called at `now`, and is late by `lag`.
+    /// At `now`, the driver has called, or a turn is queued that comes before it. It is late by
+    /// `lag`.
     void woke_up(nanoseconds lag, nanoseconds now) noexcept {
         woke_up_ = now;
         lag_ = lag;
