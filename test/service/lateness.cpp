@@ -253,11 +253,10 @@ BOOST_AUTO_TEST_CASE(a_wait_is_not_late_for_what_was_before_its_wheel_could_come
 
 BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_is_not_late) {
     late_world world;
-    auto& wheel = world.wheel;
     late_timer first(world.ctx); // Its deadline is an hour ago, and nothing has woken the wheel up.
     first.async_wait(ignore);
     look(world.ctx);
-    BOOST_TEST(printed(wheel.lateness()) == "All is well: no wait was late.");
+    BOOST_TEST(printed(world.wheel.lateness()) == "All is well: no wait was late.");
     late_timer next(world.ctx, 1s);
     next.async_wait(ignore);
     world.poll();
@@ -267,13 +266,12 @@ BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_is_not_late) {
     late_timer passed(world.ctx, -30min);
     passed.async_wait(ignore);
     look(world.ctx);
-    BOOST_TEST(printed(wheel.lateness()) == "All is well: no wait was late.");
+    BOOST_TEST(printed(world.wheel.lateness()) == "All is well: no wait was late.");
 }
 
 // Its turn in the queue comes before the wake-up of the driver, and takes that one's waits along.
 BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_does_not_hide_the_loops_lag) {
     late_world world;
-    auto& wheel = world.wheel;
     late_timer late(world.ctx, 5ms);
     late.async_wait(ignore);
     world.poll();
@@ -283,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_does_not_hide_the_loo
         passed.async_wait(ignore);
     });
     look(world.ctx);
-    const recent_lateness l = wheel.lateness();
+    const recent_lateness l = world.wheel.lateness();
     BOOST_TEST((l.waits > 0U && l.by_loop * 2 > l.late), printed(l));
     BOOST_TEST((l.longest >= 50ms && l.longest <= 51ms), printed(l));
     BOOST_TEST((l.longest_lag >= 49ms && l.longest_lag <= 50ms), printed(l));
@@ -371,7 +369,6 @@ BOOST_AUTO_TEST_CASE(the_system_tells_how_long_a_thread_ran) {
 // Four of 10,000 wake-ups are late, but three of a hundred waits.
 BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
     late_world world;
-    auto& wheel = world.wheel;
     constexpr int wake_ups = 10'000;
     std::deque<late_timer> timers;
     const auto start = [&](nanoseconds d) { timers.emplace_back(world.ctx, d).async_wait(ignore); };
@@ -383,17 +380,17 @@ BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
         }
         world.poll();
         clock::advance(1ms * ticks);
-        while (wheel.pending() != 0) {
+        while (world.wheel.pending() != 0) {
             look(world.ctx);
         }
         timers.clear();
     }
-    const auto stats = wheel.stats();
+    const auto stats = world.wheel.stats();
     BOOST_TEST(stats.fired == static_cast<unsigned>(made));
     BOOST_TEST((stats.lateness.quantile(.99) > 40ms));
     BOOST_TEST((stats.loop_lag.quantile(.99) < 1ms), "so the two cannot be compared");
     BOOST_TEST((stats.loop_lag.quantile_of_sum(.99) >= 79ms));
-    const recent_lateness l = wheel.lateness();
+    const recent_lateness l = world.wheel.lateness();
     BOOST_TEST((l.cause() == lateness_cause::loop || l.cause() == lateness_cause::processor),
                printed(l));
     BOOST_TEST(l.waits >= 4U * 75U);
@@ -402,9 +399,9 @@ BOOST_AUTO_TEST_CASE(a_few_long_handlers_are_seen_and_the_wheel_is_not_blamed) {
     BOOST_TEST((l.longest_lag >= 79ms && l.longest_lag <= 80ms), printed(l));
     BOOST_TEST((l.longest >= l.longest_lag && l.longest <= 81ms), printed(l));
     BOOST_TEST(l.late_calls == 4U);
-    BOOST_TEST((wheel.report().lateness()->waits == l.waits));
+    BOOST_TEST((world.wheel.report().lateness()->waits == l.waits));
     std::ostringstream report;
-    wheel.report(report);
+    world.wheel.report(report);
     BOOST_TEST(
         report.str().find("lateness in the last minute\n  Warning: " + std::to_string(l.waits) +
                           " waits were late because of the ") != std::string::npos,
@@ -424,8 +421,7 @@ BOOST_AUTO_TEST_CASE(a_punctual_wheel_has_no_late_waits) {
 // As another thread sees it while a handler blocks.
 BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_call_the_wheel) {
     late_world world({.budget = 1});
-    auto& wheel = world.wheel;
-    const auto overdue = [&] { return wheel.lateness().overdue; };
+    const auto overdue = [&] { return world.wheel.lateness().overdue; };
     late_timer t(world.ctx, 20ms);
     t.async_wait(ignore);
     world.poll();
@@ -441,28 +437,26 @@ BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_call_the_wheel) {
 // If the rest of a turn is in the queue, the driver is not armed.
 BOOST_AUTO_TEST_CASE(a_context_is_overdue_while_it_does_not_take_the_turn_in_its_queue) {
     late_world world;
-    auto& wheel = world.wheel;
     late_timer t(world.ctx, -1s); // A wait that is due already makes the wheel queue a turn.
     t.async_wait(ignore);
     clock::advance(1s);
-    BOOST_TEST((wheel.lateness().overdue == 1s));
+    BOOST_TEST((world.wheel.lateness().overdue == 1s));
     look(world.ctx);
-    BOOST_TEST((wheel.lateness().overdue == 0s));
+    BOOST_TEST((world.wheel.lateness().overdue == 0s));
 }
 
 // If another thread has started it, nobody looks whether the driver is still needed.
 BOOST_AUTO_TEST_CASE(a_context_without_waits_is_not_overdue) {
     late_world world;
-    auto& wheel = world.wheel;
     late_timer t(world.ctx, 1h);
     t.async_wait(ignore);
     std::thread([&] {
         boost::asio::post(world.ctx, [&] { t.cancel(); });
         world.ctx.run();
     }).join();
-    BOOST_TEST(wheel.pending() == 0U);
+    BOOST_TEST(world.wheel.pending() == 0U);
     clock::advance(2h);
-    BOOST_TEST((wheel.lateness().overdue == 0s));
+    BOOST_TEST((world.wheel.lateness().overdue == 0s));
 }
 
 BOOST_AUTO_TEST_CASE(paused_time_is_never_overdue) {
