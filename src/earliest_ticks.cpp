@@ -29,14 +29,14 @@ inline earliest_ticks::key earliest_ticks::greatest(const key* c) noexcept {
 }
 
 // Goes up from the last child of a node to the next node, and down to the first child of one that
-// has a tick.
+// has a tick. It does not go above the root, because no slot is behind the root's last one.
 std::size_t earliest_ticks::first_between(std::size_t begin, std::size_t end) const noexcept {
     unsigned h = 0;
     std::size_t width = 1; // How many slots are below a node of this height.
     for (std::size_t node = begin; node * width < end;) {
         if (keys_[begin_[h] + node] == 0) {
             ++node;
-            for (; node % fan == 0 && h < height_; ++h, width *= fan) {
+            for (; node % fan == 0; ++h, width *= fan) {
                 node /= fan;
             }
         } else if (h == 0) {
