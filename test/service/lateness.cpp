@@ -96,6 +96,7 @@ BOOST_AUTO_TEST_CASE(the_processor_is_to_blame_if_the_thread_waited_for_one_long
     };
     BOOST_TEST((cause(400ms, 450ms) == lateness_cause::processor));
     BOOST_TEST((cause(10ms, 250ms) == lateness_cause::processor));
+    BOOST_TEST((cause(450ms, 450ms) == lateness_cause::processor), "half of it is enough");
     BOOST_TEST((cause(10ms, 249ms) == lateness_cause::loop), "a handler blocked");
     BOOST_TEST((cause(451ms, 450ms) == lateness_cause::loop), "handlers computed");
     BOOST_TEST((cause(0ms, 0ms) == lateness_cause::loop), "the system does not tell");
@@ -177,6 +178,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_stands_still_now_is_the_first_thing_to_say) {
     BOOST_TEST(printed({.overdue = 12s}) ==
                "Critical: the context should have called the wheel 12.0 s ago: a handler blocks, "
                "or nobody runs the context. In the last minute, no wait was late.");
+    BOOST_TEST(printed({.overdue = 20ms})
+                   .starts_with("Warning: the context should have called the wheel 20.0 ms ago"));
     BOOST_TEST(printed({.waits = 2, .late = 8ms, .longest = 4ms, .overdue = 50ms})
                    .starts_with("Warning: the context should have called the wheel 50.0 ms ago: a "
                                 "handler blocks, or nobody runs the context. In the last minute, 2 "
@@ -207,6 +210,10 @@ BOOST_AUTO_TEST_CASE(the_verdict_names_the_longest_handler_if_it_explains_the_la
                              "or is on a strand.");
     tags[2].recent_run = 90ms;
     BOOST_TEST(says(0ms) == "The longest handler of a wait took 90.0 ms: timer without a tag.");
+    tags[1].recent_run = 90ms;
+    BOOST_TEST(l.verdict({}, tags).ends_with("took 90.0 ms: idle \"session\"."),
+               "of equals, the first");
+    tags[1].recent_run = 0ms;
     BOOST_TEST(l.verdict().ends_with("or the process was stopped."));
 
     recent_lateness starved = l; // A long handler of a thread without a processor is worth a look.
