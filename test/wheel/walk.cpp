@@ -183,4 +183,21 @@ BOOST_AUTO_TEST_CASE(a_step_passes_no_more_slots_than_it_promises) {
     w.erase(last);
 }
 
+// The caller holds a lock, so it says how many slots may be looked at.
+BOOST_AUTO_TEST_CASE(the_fullest_of_many_slots_is_that_of_the_first_that_are_not_empty) {
+    wheel w(256, 1);
+    std::deque<entry> entries(4);
+    w.insert(entries[0], 10);
+    w.insert(entries[1], 20);
+    w.insert(entries[2], 30);
+    w.insert(entries[3], 30);
+    BOOST_TEST(w.fullest(0, 0, 256, 2) == 1U);
+    BOOST_TEST(w.fullest(0, 0, 256, 3) == 2U);
+    BOOST_TEST(w.fullest(0, 0, 30, 3) == 1U);
+    BOOST_TEST(w.fullest(0, 11, 20, 2) == 2U);
+    for (entry& e : entries) {
+        w.erase(e);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
