@@ -243,26 +243,6 @@ BOOST_AUTO_TEST_CASE(a_context_stops_when_its_last_wait_has_ended_on_another_exe
     }
 }
 
-// Its tick is that of the clock as it is now. By another one, the wheel would wake up in vain.
-BOOST_AUTO_TEST_CASE(a_wait_that_finds_the_clock_set_back_wakes_the_wheel_once) {
-    stalling_core core;
-    armed later;
-    armed a;
-    core.time = 2'000;
-    later.timer.expiry.set(2'500);
-    core.start(later.timer, later);
-    core.run_until(2'400);
-    core.time = 1'000;
-    a.timer.expiry.set(1'035);
-    core.start(a.timer, a);
-    BOOST_TEST(*core.driver.armed_for() == 1'040);
-    core.run_until(1'040);
-    BOOST_TEST(a.delivered == 1);
-    BOOST_TEST(core->stats().spurious_wake_ups == 0U);
-    core.run_until(2'500);
-    BOOST_TEST(later.delivered == 1);
-}
-
 BOOST_AUTO_TEST_CASE(what_a_stall_holds_back_is_not_late_if_the_clock_is_set_back) {
     stalling_core core;
     armed a; // Guards I/O.
