@@ -136,8 +136,8 @@ struct wheel_stats {
     std::uint64_t spurious_wake_ups = 0; ///< Those of them that found nothing due.
     std::uint64_t stalls = 0; ///< Times the wheel came later than wheel_options::stall allows.
     std::chrono::nanoseconds stalled{0}; ///< How late it was, all these times together.
-    /// From a wait's deadline to the tick that found it due. If a wait begins after its deadline, the
-    /// time before counts, too; wheel_service::lateness() leaves that out.
+    /// From a wait's deadline to the tick that found it due. If a wait begins after its deadline,
+    /// the time before counts, too; wheel_service::lateness() leaves that out.
     lateness_histogram lateness;
     /// How late the context called the wheel when the one Asio timer had expired: how long its
     /// handlers keep everything waiting, sockets and timers alike. One value for each wake-up,
