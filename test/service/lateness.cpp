@@ -274,6 +274,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_starts_after_its_deadline_is_not_late) {
     passed.async_wait(ignore);
     look(world.ctx);
     BOOST_TEST(printed(world.wheel.lateness()) == "All is well: no wait was late.");
+    BOOST_TEST((world.wheel.stats().lateness.quantile(1) >= 30min), "stats() count it in full");
 }
 
 // Its turn in the queue comes before the wake-up of the driver, and takes that one's waits along.
