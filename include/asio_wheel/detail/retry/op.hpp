@@ -279,7 +279,7 @@ private:
         if constexpr (std::is_same_v<std::decay_t<decltype(error)>, std::exception_ptr>) {
             return error != nullptr;
         } else {
-            return error.failed();
+            return static_cast<bool>(error); // std::error_code has no failed().
         }
     }
 
