@@ -83,7 +83,7 @@ struct flaky {
         const attempt a = script[std::min(calls++, script.size() - 1)];
         starts.push_back(
             std::chrono::duration_cast<std::chrono::milliseconds>(world.now().time_since_epoch()));
-        const auto step = [this, a, begun = false](auto& self, error_code ec = {}) mutable {
+        auto step = [this, a, begun = false](auto& self, error_code ec = {}) mutable {
             if (!std::exchange(begun, true)) {
                 self.reset_cancellation_state(asio::enable_total_cancellation());
                 asio_wheel::async_sleep_for(world.ctx, a.takes, std::move(self));
@@ -91,7 +91,8 @@ struct flaky {
                 self.complete(ec ? ec : a.ec, a.answer);
             }
         };
-        return asio::async_compose<Token, void(error_code, std::string)>(step, token, world.ctx);
+        return asio::async_compose<Token, void(error_code, std::string)>( // Newer Asio moves it.
+            std::move(step), token, world.ctx);
     }
 
     [[nodiscard]] auto operation() {
