@@ -64,12 +64,16 @@ macro(asio_wheel_find_openssl)
 endmacro()
 
 # Adds the target asio_wheel_zones if there are time zones: those of the standard library, or of
-# Howard Hinnant's library date, if that links with the standard library of this build.
+# Howard Hinnant's library date, if that links with the standard library of this build. Zones of a
+# standard library that are experimental, as those of libc++ 19, do not count.
 function(asio_wheel_find_zones)
     include(CheckCXXSourceCompiles)
     set(CMAKE_CXX_STANDARD 20)
     set(program "int main() { return zones::locate_zone(\"UTC\")->name().empty(); }")
     check_cxx_source_compiles("#include <chrono>
+        #if !defined(__cpp_lib_chrono) || __cpp_lib_chrono < 201907L
+        #error incomplete
+        #endif
         namespace zones = std::chrono;
         ${program}" ASIO_WHEEL_HAS_CHRONO_ZONES)
     if(NOT ASIO_WHEEL_HAS_CHRONO_ZONES)
