@@ -133,7 +133,7 @@ private:
         }
         void operator()(const error_code& ec, std::optional<queue::entry> e) {
             auto [episode, id] = inside.called();
-            episode.require(e.has_value() != ec.failed(), "there is an entry or an error");
+            episode.require(e.has_value() == !ec, "there is an entry or an error");
             episode.require(!e || e->key == episode.keys_[*e->value.number],
                             "an entry has the key of its value");
             episode.completed(id, ec, e ? std::move(e->value) : value());
