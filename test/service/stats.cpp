@@ -205,16 +205,16 @@ BOOST_AUTO_TEST_CASE(long_values_weigh_more_in_quantiles_of_the_sum) {
         histogram.add(std::chrono::milliseconds(80)); // 0.32 s.
     }
     check_quantile(histogram, .99, 10'000);
-    const auto near = [&](double q, std::int64_t exact) {
+    const auto is_near = [&](double q, std::int64_t exact) {
         const std::int64_t found = histogram.quantile_of_sum(q).count();
         BOOST_TEST(found >= exact);
         BOOST_TEST(found - exact <= exact / 8);
     };
-    near(.2, 10'000);
-    near(.3, 80'000'000);
-    near(.99, 80'000'000);
+    is_near(.2, 10'000);
+    is_near(.3, 80'000'000);
+    is_near(.99, 80'000'000);
     BOOST_TEST(histogram.quantile_of_sum(5).count() == 80'000'000);
-    near(-1, 10'000);
+    is_near(-1, 10'000);
     histogram.add(nanoseconds(longest));
     histogram.add(nanoseconds(longest));
     BOOST_TEST(histogram.quantile_of_sum(.01).count() == longest);

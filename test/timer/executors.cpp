@@ -333,8 +333,8 @@ BOOST_FIXTURE_TEST_CASE(what_an_executor_drops_is_counted, virtual_world) {
                    stats.fired + stats.cancelled + stats.dropped + stats.pending);
     };
     timer t(ctx, 1s);
-    timer far(ctx, 1h);
-    far.async_wait([](const error_code&) {});
+    timer distant(ctx, 1h);
+    distant.async_wait([](const error_code&) {});
     auto other = std::make_unique<asio::io_context>();
     t.async_wait(asio::bind_executor(*other, [](const error_code&) {}));
     pass(1s);
@@ -345,7 +345,7 @@ BOOST_FIXTURE_TEST_CASE(what_an_executor_drops_is_counted, virtual_world) {
     t.async_wait(asio::bind_executor(throwing_executor{&ctx}, [](const error_code&) {}));
     BOOST_CHECK_THROW(pass(1s), std::runtime_error);
     check_sum(2);
-    far.cancel();
+    distant.cancel();
     poll();
     check_sum(2);
     BOOST_TEST(wheel.pending() == 0U);
