@@ -109,6 +109,9 @@ thread_block& thread_counts::find() noexcept {
     thread_block* const block = here == nullptr ? nullptr : find_or_make(*here);
     if (block == nullptr) {
         add_common();
+        if (!has_thread_exit) {
+            found_[place()] = {this, born_, &common_}; // No thread has a block of its own.
+        }
         return common_;
     }
     found_[place()] = {this, born_, block};

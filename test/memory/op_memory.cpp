@@ -10,6 +10,7 @@
 #include "support/only_if.hpp"
 #include "support/operator_new.hpp"
 
+#include <asio_wheel/detail/threads/thread_exit.hpp>
 #include <asio_wheel/steady_timer.hpp>
 
 #include "support/context.hpp"
@@ -33,6 +34,7 @@ namespace {
 
 using namespace asio_wheel::test;
 using asio_wheel::detail::block_pool;
+using asio_wheel::detail::has_thread_exit;
 using block = std::pair<void*, std::size_t>;
 
 template <class Function>
@@ -164,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_block_may_be_freed_by_another_thread) {
 // (Where threads cache no blocks, such an object is freed before it is destroyed: see
 // block_pool.hpp.)
 BOOST_AUTO_TEST_CASE(what_ends_after_its_thread_can_use_blocks,
-                     *only_if(block_pool::has_thread_caches)) {
+                     *only_if(has_thread_exit)) {
     struct late {
         void* memory = nullptr;
         late() = default;

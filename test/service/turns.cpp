@@ -124,7 +124,7 @@ TEST_CASE_FOR_EACH(waits_that_were_postponed_are_filed_again_in_slices, with_eac
     BOOST_TEST(crowd.delivered() == 0U);
     BOOST_TEST(gap.cascaded <= budget);
     BOOST_TEST(locks.count >= slices);
-    gap = crowd.run(1h);
+    gap = crowd.run(1h - 1s); // On time: if it was late, others were busy, and a turn is longer.
     BOOST_TEST(crowd.delivered() == waits);
     BOOST_TEST(gap.handlers <= a_slice);
 }

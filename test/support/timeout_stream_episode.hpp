@@ -10,11 +10,13 @@
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "backend.hpp"
 #include "manual_layer.hpp"
 #include "paused_episode.hpp"
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <algorithm>
@@ -428,7 +430,9 @@ private:
         if (running_) {
             return;
         }
-        poll_all();
+        note("poll");
+        while (run([](boost::asio::io_context& ctx) { return poll_with_timers(ctx); }) != 0) {
+        } // The grace of a late operation is a timer of Asio's.
         pass();
         bool waits = false;
         for (std::size_t i = 0; i < sides_.size(); ++i) {

@@ -539,7 +539,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_websocket_opens_talks_and_closes, Stream, websoc
     server.async_accept(e.note("accept"));
     client.async_handshake("localhost", "/", e.note("handshake"));
     e.run();
-    BOOST_TEST(e.log_text == "accept ok, handshake ok");
+    // A completion port may tell the server last that its answer was sent.
+    BOOST_TEST((e.log_text == "accept ok, handshake ok" ||
+                (on_completion_port && e.log_text == "handshake ok, accept ok")));
     e.log_text.clear();
     beast::get_lowest_layer(server).expires_never();
     beast::flat_buffer in;
@@ -592,7 +594,7 @@ BOOST_AUTO_TEST_CASE(a_synchronous_close_is_possible) {
     server.read(in, ec);
     peers.join();
     BOOST_TEST((ec == websocket::error::closed));
-    // A completion port tells the server last that its answer was sent.
+    // See above.
     BOOST_TEST((e.log_text == "accept ok, handshake ok, close ok" ||
                 (on_completion_port && e.log_text == "handshake ok, accept ok, close ok")));
 }

@@ -26,14 +26,14 @@
 // A thread goes from initial to registered when it first uses the pool, and from registered to
 // exited when its thread-local objects are destroyed.
 //
-// g++ for Windows frees a thread's thread-local objects before it calls their destructors (its bug
-// 80816). So the blocks that a thread has cached would be lost at its end. There, each thread is in
-// the phase exited from its beginning.
+// Where the end of a thread cannot be noticed (see thread_exit.hpp), each thread is in the phase
+// exited from its beginning. So each operation takes the lock of a central cache.
 
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
+#include <asio_wheel/detail/threads/thread_exit.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -79,13 +79,6 @@ inline void unpoison([[maybe_unused]] free_block* block,
 /// Any thread may free a block, whichever thread has allocated it.
 class block_pool {
 public:
-    /// Whether threads cache blocks. If not, each operation takes the lock of a central cache.
-#if defined(__MINGW32__) && !defined(__clang__)
-    static constexpr bool has_thread_caches = false;
-#else
-    static constexpr bool has_thread_caches = true;
-#endif
-
     [[nodiscard]] static void* allocate(std::size_t size) {
         const std::size_t n = index_of(size);
         if (n >= sizes) {
@@ -131,7 +124,7 @@ private:
         thread_cache thread_caches[sizes];
         enum : std::uint8_t { initial, registered, exited } phase;
     };
-    static constexpr auto first_phase = has_thread_caches ? state::initial : state::exited;
+    static constexpr auto first_phase = has_thread_exit ? state::initial : state::exited;
 
     struct thread_exit;
     struct central;

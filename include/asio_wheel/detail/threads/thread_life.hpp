@@ -8,6 +8,8 @@
 #ifndef ASIO_WHEEL_DETAIL_THREADS_THREAD_LIFE_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_THREAD_LIFE_HPP
 
+#include <asio_wheel/detail/threads/thread_exit.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <new>
@@ -17,9 +19,10 @@ namespace asio_wheel::detail {
 
 class thread_life {
 public:
-    /// The calling thread's. Null without memory, and while the thread ends.
+    /// The calling thread's. Null without memory, while the thread ends, and where no thread can
+    /// tell its end.
     [[nodiscard]] static thread_life* mine() noexcept {
-        if (gone_) {
+        if (gone_ || !has_thread_exit) {
             return nullptr;
         }
         static thread_local holder here;
