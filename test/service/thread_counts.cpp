@@ -231,7 +231,8 @@ BOOST_AUTO_TEST_CASE(what_a_thread_does_while_it_ends_counts_elsewhere, *only_if
     BOOST_TEST(counts.pending() == 2U);
 }
 
-BOOST_AUTO_TEST_CASE(the_timers_of_a_thread_that_has_ended_are_for_others, *only_if(has_thread_exit)) {
+BOOST_AUTO_TEST_CASE(the_timers_of_a_thread_that_has_ended_are_for_others,
+                     *only_if(has_thread_exit)) {
     struct timer : asio_wheel::detail::spare_timer {
         void free() noexcept override { ++freed; }
         int freed = 0;
