@@ -163,8 +163,8 @@ BOOST_AUTO_TEST_CASE(a_block_may_be_freed_by_another_thread) {
 }
 
 // At the end of a thread, objects that are destroyed later can still allocate and free blocks.
-// (Where threads cache no blocks, such an object is freed before it is destroyed: see
-// block_pool.hpp.)
+// (Where threads have no exit, such an object is freed before it is destroyed: see
+// thread_exit.hpp.)
 BOOST_AUTO_TEST_CASE(what_ends_after_its_thread_can_use_blocks, *only_if(has_thread_exit)) {
     struct late {
         void* memory = nullptr;
