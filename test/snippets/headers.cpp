@@ -65,7 +65,7 @@ BOOST_FIXTURE_TEST_CASE(backoff_before_the_next_attempt, snippet_world) {
 
 namespace retry {
 
-asio::awaitable<void> shown(tcp::socket& socket, const tcp::endpoint& peer) {
+asio::awaitable<void> shown(tcp::socket& socket, tcp::endpoint peer) { // It outlives the call.
     const auto ex = co_await this_coro::executor;
 #include "include/asio_wheel/retry.hpp/const_auto_connect_auto.inc"
 }

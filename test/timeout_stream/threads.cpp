@@ -7,6 +7,7 @@
 
 #include <asio_wheel/timeout_stream.hpp>
 
+#include "support/backend.hpp"
 #include "support/connect_pair.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(what_begins_too_late_and_is_tried_completes_once_on_a_pool)
     std::atomic<int> ready{0};
     std::atomic<int> late{0};
     thread_checks found;
-    constexpr int count = 2'000;
+    constexpr int count = on_select ? 200 : 2'000; // Two sockets each.
     {
         asio::thread_pool pool(4);
         for (int i = 0; i < count; ++i) {
