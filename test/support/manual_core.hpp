@@ -351,7 +351,7 @@ public:
         }
     }
 
-    [[nodiscard]] bool has_ended() const noexcept { return !core_.has_value(); }
+    [[nodiscard]] bool has_ended() const noexcept { return ended_; }
 
     /// Destroys what waits, as the end of a context does first.
     void shut_down() {
@@ -374,6 +374,7 @@ public:
         shut_down(); // What started while others were destroyed.
         drop_queue();
         core_->end();
+        ended_ = true; // During its destructor, too: std::optional need not say so.
         core_.reset();
     }
 
@@ -591,6 +592,7 @@ private:
     static inline detail::wheel_anchor::list anchors_;
 
     std::optional<detail::core> core_;
+    bool ended_ = false;
     std::optional<detail::core_lock_ptr> shared_;
 };
 
