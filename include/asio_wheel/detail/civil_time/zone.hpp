@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstdint>
 #include <ctime>
 #include <type_traits>
 
@@ -83,7 +84,8 @@ template <class Zone>
 /// the offset changes, so this looks for it.)
 [[nodiscard]] inline zone_period system_period(std::chrono::sys_seconds t) {
     using namespace std::chrono;
-    const sys_seconds day(floor_saturating<days>(t.time_since_epoch()));
+    using wide_days = duration<std::int64_t, days::period>; // Those of libc++ have 32 bits.
+    const sys_seconds day(floor_saturating<wide_days>(t.time_since_epoch()));
     const sys_seconds next_day = day + days(1);
     const seconds offset = system_offset(t);
     return {system_offset(day) == offset ? day : change_between(day, t),
