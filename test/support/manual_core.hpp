@@ -344,7 +344,7 @@ public:
     manual_core(const manual_core&) = delete;
     manual_core& operator=(const manual_core&) = delete;
     ~manual_core() {
-        if (core_) {
+        if (!has_ended()) {
             end();
         }
         while (abandon_elsewhere()) {

@@ -594,7 +594,7 @@ BOOST_AUTO_TEST_CASE(a_synchronous_close_is_possible) {
     server.read(in, ec);
     peers.join();
     BOOST_TEST((ec == websocket::error::closed));
-    // See above.
+    // A completion port tells the server last that its answer was sent.
     BOOST_TEST((e.log_text == "accept ok, handshake ok, close ok" ||
                 (on_completion_port && e.log_text == "handshake ok, accept ok, close ok")));
 }
