@@ -110,12 +110,17 @@ inline void let_memory_fail() {
 } // namespace asio_wheel::test
 
 // Not inline: otherwise the compiler warns that memory of operator new is passed to std::free().
-[[gnu::noinline]] void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     using namespace asio_wheel::test;
     void* memory = memory_fails.fails(size) ? nullptr : std::malloc(size == 0 ? 1 : size);
     if (memory == nullptr && size < smallest_that_fails) {
         memory = reserve.allocate();
     }
+    return memory;
+}
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    void* memory = operator new(size, std::nothrow);
     if (memory == nullptr) {
         throw std::bad_alloc();
     }
