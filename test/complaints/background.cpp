@@ -50,9 +50,10 @@ BOOST_AUTO_TEST_CASE(asio_a_wait_in_the_background_keeps_run_going) {
     asio::io_context ctx;
     asio::steady_timer metrics(ctx, 1h);
     metrics.async_wait([](error_code) {});
-    asio::post(ctx, [] {}); // The work of the program.
-    BOOST_TEST(ctx.run_one() == 1U);
-    BOOST_TEST(ctx.poll() == 0U);
+    bool work_is_done = false;
+    asio::post(ctx, [&] { work_is_done = true; });
+    ctx.poll();
+    BOOST_TEST(work_is_done);
     BOOST_TEST(!ctx.stopped()); // run() would go on for an hour.
 }
 

@@ -431,8 +431,10 @@ private:
             return;
         }
         note("poll");
-        while (run([](boost::asio::io_context& ctx) { return poll_with_timers(ctx); }) != 0) {
-        } // The grace of a late operation is a timer of Asio's.
+        // The grace of a late operation is a timer of Asio's.
+        while (run([](boost::asio::io_context& ctx) { return poll_with_timers(ctx); }) != 0 &&
+               counts_only_handlers) {
+        }
         pass();
         bool waits = false;
         for (std::size_t i = 0; i < sides_.size(); ++i) {
