@@ -110,6 +110,7 @@ inline void let_memory_fail() {
 } // namespace asio_wheel::test
 
 // Not inline: otherwise the compiler warns that memory of operator new is passed to std::free().
+// For std::nothrow, too: AddressSanitizer has its own, whose memory std::free() does not accept.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     using namespace asio_wheel::test;
     void* memory = memory_fails.fails(size) ? nullptr : std::malloc(size == 0 ? 1 : size);
