@@ -3,6 +3,7 @@
 
 // What the service rejects, ends and counts: options, max_pending, drain(), stats().
 
+#include <asio_wheel/detail/threads/thread_exit.hpp>
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/steady_timer.hpp>
 #include <asio_wheel/system_timer.hpp>
@@ -35,6 +36,7 @@ namespace {
 using namespace asio_wheel::test;
 using asio_wheel::error;
 using asio_wheel::wheel_options;
+using asio_wheel::detail::has_thread_exit;
 using std::chrono::nanoseconds;
 using time_point = timer::time_point;
 
@@ -493,8 +495,9 @@ BOOST_AUTO_TEST_CASE(stats_count_what_has_happened) {
     world.poll();
     auto stats = world.wheel.stats();
     BOOST_TEST(stats.pending == 7U);
-    BOOST_TEST(stats.peak_pending == 10U);
-    BOOST_TEST(stats.scheduled == 12U); // one by align()
+    BOOST_TEST(stats.peak_pending <= 10U);
+    BOOST_TEST(stats.peak_pending >= (has_thread_exit ? 10U : 9U)); // See docs/windows.md.
+    BOOST_TEST(stats.scheduled == 12U);                             // one by align()
     BOOST_TEST(stats.cancelled == 4U);
     BOOST_TEST(stats.postponed == 3U);
     BOOST_TEST(stats.fired == 1U);
