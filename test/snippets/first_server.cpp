@@ -227,6 +227,25 @@ BOOST_AUTO_TEST_CASE(first_server_5_finishes_what_has_begun) {
     BOOST_TEST(asio_wheel::use_wheel(ctx).pending() == 0U); // So run() returns.
 }
 
+BOOST_AUTO_TEST_CASE(first_server_5_finishes_what_has_begun_whenever_it_is_stopped) {
+    for (int handlers = 0; handlers < 20; ++handlers) {
+        BOOST_TEST_INFO_SCOPE("stopped after " << handlers << " handlers");
+        asio::io_context ctx;
+        asio_wheel::virtual_time time(patient, ctx);
+        server echo(ctx, 0);
+        client c(time, ctx, echo.port());
+        c.wait(1s);
+        c.say("hello\nthe la");
+        for (int i = 0; i < handlers; ++i) {
+            ctx.poll_one();
+        }
+        echo.stop();
+        c.say("st\n");
+        BOOST_TEST((c.wait_for_end() == 1s));
+        BOOST_TEST(c.heard == "hello\nthe last\n");
+    }
+}
+
 #include "docs/guide/first_server.md/boost_auto_test_case_a_silent_client_is_given_up.inc"
 
 // Compiled only, because another program may have this port.
