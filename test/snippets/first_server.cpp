@@ -181,6 +181,14 @@ using step_3::limit_line;
 
 #include "docs/guide/first_server.md/asio_awaitable_void_watch.inc"
 
+std::string many_lines(int n) {
+    std::string lines;
+    for (int i = 0; i < n; ++i) {
+        lines += std::string(999, 'x') + '\n';
+    }
+    return lines;
+}
+
 namespace step_4 {
 
 #include "docs/guide/first_server.md/asio_awaitable_void_session_4.inc"
@@ -202,6 +210,33 @@ BOOST_FIXTURE_TEST_CASE(first_server_4_a_client_that_answers_stays, world) {
     BOOST_TEST(c.heard.ends_with("here\n"));
 }
 
+// It half-closes, and only then begins to read: answers are in the queue, and a write is pending.
+BOOST_FIXTURE_TEST_CASE(first_server_4_answers_all_lines_of_a_client_that_ends, world) {
+    const asio::socket_base::send_buffer_size least_to_send(4'096);
+    const asio::socket_base::receive_buffer_size least_to_receive(4'096);
+    for (int n = 1; n <= 30; ++n) {
+        tcp::socket client(ctx, tcp::v4());
+        client.set_option(least_to_receive);
+        client.connect(acceptor.local_endpoint());
+        tcp::socket accepted = acceptor.accept();
+        accepted.set_option(least_to_send);
+        asio::co_spawn(ctx, session(std::move(accepted)), asio::detached);
+        const std::string lines = many_lines(n);
+        asio::write(client, asio::buffer(lines));
+        client.shutdown(tcp::socket::shutdown_send);
+        ctx.restart();
+        for (int in_vain = 0; in_vain < 1'000; ++in_vain) { // Until no buffer has room.
+            in_vain = ctx.poll() == 0 ? in_vain : 0;
+        }
+        std::string heard;
+        bool over = false;
+        const auto end = [&](error_code, std::size_t) { over = true; };
+        asio::async_read(client, asio::dynamic_buffer(heard), end);
+        time.run_until([&] { return over; });
+        BOOST_TEST((heard == lines), n << " lines");
+    }
+}
+
 } // namespace step_4
 
 namespace step_5 {
@@ -220,30 +255,77 @@ BOOST_AUTO_TEST_CASE(first_server_5_finishes_what_has_begun) {
     echo.stop();
     quick.wait(999ms);
     quick.say("st\n");
-    BOOST_TEST((quick.wait_for_end() == 999ms));
+    quick.wait_for("the last\n");
+    BOOST_TEST((quick.wait_for_end() == 1s));
     BOOST_TEST(quick.heard == "hello\nthe last\n");
     BOOST_TEST((slow.wait_for_end() == 1s));
     time.run();
     BOOST_TEST(asio_wheel::use_wheel(ctx).pending() == 0U); // So run() returns.
+    BOOST_TEST(ctx.stopped());
+}
+
+/// Calls f(), with a new server, after 0, 1, ... handlers of the context.
+template <class F>
+void at_each_moment(F f) {
+    for (int handlers = 0; handlers < 20; ++handlers) {
+        BOOST_TEST_CONTEXT("after " << handlers << " handlers") {
+            asio::io_context ctx;
+            asio_wheel::virtual_time time(patient, ctx);
+            server echo(ctx, 0);
+            f(ctx, time, echo, handlers);
+            BOOST_TEST(ctx.stopped());
+        }
+    }
+}
+
+void run_handlers(asio::io_context& ctx, int most) {
+    for (int i = 0; i < most; ++i) {
+        ctx.poll_one();
+    }
 }
 
 BOOST_AUTO_TEST_CASE(first_server_5_finishes_what_has_begun_whenever_it_is_stopped) {
-    for (int handlers = 0; handlers < 20; ++handlers) {
-        BOOST_TEST_INFO_SCOPE("stopped after " << handlers << " handlers");
-        asio::io_context ctx;
-        asio_wheel::virtual_time time(patient, ctx);
-        server echo(ctx, 0);
+    at_each_moment([](auto& ctx, auto& time, server& echo, int handlers) {
         client c(time, ctx, echo.port());
         c.wait(1s);
         c.say("hello\nthe la");
-        for (int i = 0; i < handlers; ++i) {
-            ctx.poll_one();
-        }
+        run_handlers(ctx, handlers);
         echo.stop();
         c.say("st\n");
-        BOOST_TEST((c.wait_for_end() == 1s));
+        BOOST_TEST((c.wait_for_end() == 2s));
         BOOST_TEST(c.heard == "hello\nthe last\n");
-    }
+        time.run();
+    });
+}
+
+BOOST_AUTO_TEST_CASE(first_server_5_serves_nobody_who_comes_while_it_is_stopped) {
+    at_each_moment([](auto& ctx, auto& time, server& echo, int handlers) {
+        client first(time, ctx, echo.port());
+        client second(time, ctx, echo.port());
+        run_handlers(ctx, handlers);
+        echo.stop();
+        BOOST_TEST((first.wait_for_end() <= 1s));
+        BOOST_TEST((second.wait_for_end() <= 1s));
+        time.run();
+    });
+}
+
+// Answers fill the queue, while a write waits until it has no time left.
+BOOST_AUTO_TEST_CASE(first_server_5_gives_up_a_client_that_does_not_read) {
+    asio::io_context ctx;
+    asio_wheel::virtual_time time(patient, ctx);
+    server echo(ctx, 0);
+    tcp::socket client(ctx);
+    client.connect({asio::ip::address_v4::loopback(), echo.port()});
+    const std::string lines = many_lines(100'000);
+    bool over = false;
+    asio::async_write(client, asio::buffer(lines), [&](error_code, std::size_t) { over = true; });
+    time.run_until([&] { return over; });
+    BOOST_TEST((time.elapsed() >= 5s));
+    BOOST_TEST((time.elapsed() <= 6s));
+    echo.stop();
+    time.run();
+    BOOST_TEST(ctx.stopped());
 }
 
 #include "docs/guide/first_server.md/boost_auto_test_case_a_silent_client_is_given_up.inc"
