@@ -19,6 +19,7 @@ using boost::system::error_code;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 constexpr auto idle = 300ms;
+constexpr std::size_t longest_line = 4096; // A longer one ends the connection.
 
 class session : public std::enable_shared_from_this<session> {
 public:
@@ -35,7 +36,7 @@ public:
 
 private:
     void read() {
-        asio::async_read_until(socket_, asio::dynamic_buffer(line_), '\n',
+        asio::async_read_until(socket_, asio::dynamic_buffer(line_, longest_line), '\n',
                                [self = shared_from_this()](error_code error, std::size_t) {
                                    error ? self->stop() : self->write();
                                });

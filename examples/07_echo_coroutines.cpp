@@ -17,6 +17,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 constexpr auto idle = 300ms;
+constexpr std::size_t longest_line = 4096; // A longer one ends the connection.
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 
 struct connection {
@@ -35,15 +36,18 @@ asio::awaitable<void> watch(std::shared_ptr<connection> c) {
 asio::awaitable<void> echo(std::shared_ptr<connection> c) {
     std::string line;
     for (;;) {
-        auto [ended, size] =
-            co_await asio::async_read_until(c->socket, asio::dynamic_buffer(line), '\n', as_result);
+        auto text = asio::dynamic_buffer(line, longest_line);
+        auto [ended, size] = co_await asio::async_read_until(c->socket, text, '\n', as_result);
         if (ended) {
             break;
         }
         if (c->timer.postpone(idle) == 0) { // The wait continues with a later expiry, unless
             break;                          // it has expired; then the socket is closed.
         }
-        co_await asio::async_write(c->socket, asio::dynamic_buffer(line), as_result);
+        auto [failed, sent] = co_await asio::async_write(c->socket, text, as_result);
+        if (failed) { // What is not sent is still in `line`, and would be read again.
+            break;
+        }
     }
     c->timer.cancel();
 }

@@ -28,7 +28,9 @@ public:
     }
 
     void put(const std::string& name, int value) {
-        entries_[name] = {value, expiries_.push(lifetime, name)};
+        entry& e = entries_[name];
+        expiries_.erase(e.key); // If the name is there already, its time begins again.
+        e = {value, expiries_.push(lifetime, name)};
     }
 
     int get(const std::string& name) {
@@ -51,12 +53,12 @@ private:
     };
 
     asio::awaitable<void> forget() {
-        while (!expiries_.closed()) {
-            const std::string name = co_await expiries_.async_pop(asio::use_awaitable);
-            std::cout << name << " has expired\n";
-            entries_.erase(name);
-            if (entries_.empty()) {
-                co_return;
+        for (;;) { // Until the queue is closed and empty: async_pop_entry() throws then.
+            const auto expired = co_await expiries_.async_pop_entry(asio::use_awaitable);
+            const auto it = entries_.find(expired->value);
+            if (it != entries_.end() && it->second.key == expired->key) { // Not put again since.
+                std::cout << it->first << " has expired\n";
+                entries_.erase(it);
             }
         }
     }
@@ -73,7 +75,10 @@ int main() {
 
     const auto start = std::chrono::steady_clock::now();
     asio::steady_timer later(ctx, 5ms);
-    later.async_wait([&](auto) { answers.get("everything"); });
+    later.async_wait([&](auto) {
+        answers.get("everything");
+        answers.close(); // When the last entry has expired, nothing waits any more.
+    });
     ctx.run();
     const auto took = std::chrono::steady_clock::now() - start;
     return answers.size() == 0 && took >= 15ms ? 0 : 1;

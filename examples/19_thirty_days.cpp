@@ -37,7 +37,7 @@ asio::awaitable<void> serve(tcp::acceptor& acceptor) {
     }
 }
 
-asio::awaitable<bool> report(tcp::endpoint server) {
+asio::awaitable<bool> ask(tcp::endpoint server) {
     tcp::socket socket(co_await asio::this_coro::executor);
     co_await socket.async_connect(server, asio_wheel::timeout(5s, use_awaitable));
     char letter = '?';
@@ -45,6 +45,15 @@ asio::awaitable<bool> report(tcp::endpoint server) {
     co_await asio::async_read(socket, asio::buffer(&letter, 1),
                               asio_wheel::timeout(5s, use_awaitable));
     co_return letter == 'y';
+}
+
+// A server that is away, or silent, is asked again, too.
+asio::awaitable<bool> report(tcp::endpoint server) {
+    try {
+        co_return co_await ask(server);
+    } catch (const boost::system::system_error&) {
+        co_return false;
+    }
 }
 
 asio::awaitable<void> report_each_hour(tcp::endpoint server, counts& seen) {

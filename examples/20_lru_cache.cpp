@@ -16,7 +16,7 @@
 using namespace std::chrono_literals;
 
 // The time of an element is the time of its last use, and `lifetime` more. So the next one to
-// expire is the least recently used one.
+// expire is the least recently used one. `capacity` is at least 1: 0 would be no limit.
 class cache {
 public:
     cache(boost::asio::io_context& ctx, std::size_t capacity, std::chrono::seconds lifetime)

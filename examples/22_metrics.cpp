@@ -4,6 +4,8 @@
 // The statistics of the wheel for Prometheus, over HTTP. With the number of a port, serves until it
 // is stopped. Without, asks itself once, and prints what comes.
 
+#include "support/accept.hpp"
+
 #include <asio_wheel/beast.hpp>
 #include <asio_wheel/interval.hpp>
 #include <asio_wheel/openmetrics.hpp>
@@ -45,15 +47,15 @@ asio::awaitable<void> serve(stream client, asio::io_context& ctx) {
         request.target() == "/metrics"
             ? metrics(ctx)
             : http::response<http::string_body>(http::status::not_found, 11);
+    response.keep_alive(false); // One request for each connection.
     response.prepare_payload();
     co_await http::async_write(client, response, use_awaitable);
 }
 
 asio::awaitable<void> listen(tcp::acceptor& acceptor, asio::io_context& ctx) {
-    for (;;) {
-        tcp::socket client = co_await acceptor.async_accept(use_awaitable);
+    return demo::accept_until_closed(acceptor, [&ctx](tcp::socket client) {
         asio::co_spawn(ctx, serve(stream(std::move(client)), ctx), [](std::exception_ptr) {});
-    }
+    });
 }
 
 asio::awaitable<void> ask_once(tcp::endpoint server) {

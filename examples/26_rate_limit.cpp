@@ -27,6 +27,10 @@ public:
     // Each client may ask five times at once, and then ten times a second. If it asks more often,
     // it is refused at once, which costs no timer. All together wait for their turn.
     asio::awaitable<void> request(std::string address) {
+        if (all_.pending() >= longest_queue) { // First, because it needs no entry for the client.
+            ++refused;
+            co_return;
+        }
         auto& client = clients_.try_emplace(address, ctx_, each).first->second;
         if (!client.try_acquire()) {
             ++refused;
@@ -41,6 +45,7 @@ public:
 
 private:
     static constexpr asio_wheel::rate_limiter_options each{.rate = {10}, .burst = 5};
+    static constexpr std::size_t longest_queue = 100; // Half a second of answers.
 
     asio::io_context& ctx_;
     rate_limiter all_;

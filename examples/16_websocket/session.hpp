@@ -64,9 +64,12 @@ inline asio::awaitable<outcome> serve(tcp::socket socket) {
         boost::beast::flat_buffer in;
         for (;;) {
             c->heard();
-            co_await c->ws.async_read(in, asio::use_awaitable);
-            in.clear();
-            ++c->result.messages;
+            // Part by part: a long message may take longer than a live peer may be silent.
+            co_await c->ws.async_read_some(in, 4096, asio::use_awaitable);
+            if (c->ws.is_message_done()) {
+                in.clear();
+                ++c->result.messages;
+            }
         }
     } catch (const boost::system::system_error& e) {
         c->result.end = e.code();

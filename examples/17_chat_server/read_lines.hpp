@@ -11,6 +11,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -51,6 +52,8 @@ asio::awaitable<void> read_lines(connection& c, Said said) {
             c.quiet.touch();
             if (!text.empty()) {
                 said(text);
+                // A block may have hundreds of lines. After each one, the writers have a turn.
+                co_await asio::post(c.stream.get_executor(), asio::use_awaitable);
             }
         }
     }

@@ -21,6 +21,7 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -45,15 +46,19 @@ public:
     broker topics;
 
 private:
+    static constexpr std::size_t longest_line = 4096;
+    // A peer that goes while it waits is noticed when its answer is sent, and not before.
+    static constexpr std::chrono::milliseconds longest_wait = std::chrono::minutes(1);
+
     asio::awaitable<void> serve(tcp::socket socket) {
         constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
         std::string input;
         offsets read; // By this consumer.
         for (;;) {
             const auto [error, size] = co_await asio::async_read_until(
-                socket, asio::dynamic_buffer(input), '\n', as_result);
+                socket, asio::dynamic_buffer(input, longest_line), '\n', as_result);
             if (error) {
-                co_return; // The peer has left.
+                co_return; // The peer has left, or its line is too long.
             }
             std::istringstream line(input.substr(0, size - 1));
             input.erase(0, size);
@@ -79,7 +84,7 @@ private:
         fetch_request request;
         int milliseconds = 0;
         line >> request.min_bytes >> milliseconds;
-        request.max_wait = std::chrono::milliseconds(milliseconds);
+        request.max_wait = std::min(std::chrono::milliseconds(milliseconds), longest_wait);
         for (std::string topic; line >> topic;) {
             request.topics.push_back(topic);
         }

@@ -16,6 +16,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include <cstddef>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <tuple>
@@ -30,7 +31,8 @@ inline void read_pushes(redis::generic_response& pushes,
         const auto& nodes = pushes.value(); // For each push: its head, kind, channel, and text.
         for (std::size_t i = 0; i + 3 < nodes.size(); i += 4) {
             if (nodes[i + 1].value == "message") {
-                told(microseconds(std::stoll(nodes[i + 3].value)));
+                // Nonsense is 0: then look now.
+                told(microseconds(std::strtoll(nodes[i + 3].value.c_str(), nullptr, 10)));
             } else if (nodes[i + 1].value == "subscribe") {
                 told(0s);
             }

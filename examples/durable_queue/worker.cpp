@@ -41,6 +41,7 @@ asio::awaitable<void> run(settings set) {
     asio::signal_set signals(ex, SIGTERM, SIGINT);
     signals.async_wait([&](error_code ec, int) {
         if (!ec) {
+            signals.clear(); // A further signal ends the program at once: Redis may be away.
             w.stop();
         }
     });

@@ -22,7 +22,7 @@ namespace inspected {
 inline void request(asio::io_context& ctx) {
     const auto work = random_below(20) == 0 ? 900ms : 1ms * random_below(200);
     auto again = [&ctx](error_code ec) {
-        if (ec != asio::error::operation_aborted) {
+        if (!ec || ec == asio_wheel::error::timed_out) { // A refused wait would not pause the loop.
             request(ctx);
         }
     };

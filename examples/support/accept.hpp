@@ -4,10 +4,9 @@
 #ifndef DEMO_ACCEPT_HPP
 #define DEMO_ACCEPT_HPP
 
-#include <asio_wheel/sleep.hpp>
-
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
@@ -27,7 +26,9 @@ boost::asio::awaitable<void> accept_until_closed(boost::asio::ip::tcp::acceptor&
     const auto ex = acceptor.get_executor();
     for (int failures = 0; acceptor.is_open();) {
         if (failures != 0) {
-            co_await asio_wheel::async_sleep_for(ex, std::chrono::milliseconds(10), token);
+            // Not on the wheel: it may be full, too.
+            boost::asio::steady_timer pause(ex, std::chrono::milliseconds(10));
+            co_await pause.async_wait(token);
         }
         try {
             auto socket = co_await acceptor.async_accept(token);

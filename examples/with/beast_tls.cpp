@@ -4,8 +4,9 @@
 
 // HTTPS with Boost.Beast, and deadlines below TLS at both ends. Its argument is a folder with a
 // certificate for localhost, certificate.pem, and its key, key.pem.
-//
 // When a deadline passes, the stream is closed: TLS cannot go on from the middle of a record.
+
+#include "../support/accept.hpp"
 
 #include <asio_wheel/error.hpp>
 #include <asio_wheel/timeout_stream.hpp>
@@ -45,10 +46,9 @@ asio::awaitable<void> session(tcp::socket socket, ssl::context& tls) {
 }
 
 asio::awaitable<void> serve(tcp::acceptor& server, ssl::context& tls) {
-    for (;;) {
-        auto socket = co_await server.async_accept(use_awaitable);
+    return demo::accept_until_closed(server, [&](tcp::socket socket) {
         asio::co_spawn(server.get_executor(), session(std::move(socket), tls), asio::detached);
-    }
+    });
 }
 
 // Sends a request and returns the answer, or the error if it does not come within the limit.

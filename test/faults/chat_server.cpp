@@ -332,6 +332,21 @@ BOOST_AUTO_TEST_CASE(a_peer_that_falls_behind_is_closed) {
     check_that_it_shuts_down(t, 0);
 }
 
+// One block that is read may hold more of them than an outbox takes.
+BOOST_AUTO_TEST_CASE(short_lines_at_once_throw_nobody_out) {
+    constexpr std::size_t lines = 2000;
+    town t;
+    t.add_listeners(3);
+    std::string block;
+    for (std::size_t i = 0; i != lines; ++i) {
+        block += "x\n";
+    }
+    t.send(0, 1, block);
+    BOOST_TEST(t.until([&] { return t.here() < 3 || t.all_heard(0, 3, lines); }));
+    BOOST_TEST(t.here() == 3U);
+    check_that_it_shuts_down(t, 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_line_without_end_is_closed) {
     town t({.longest_line = 100});
     t.add_listeners(2);
