@@ -10,6 +10,7 @@
 
 #include <asio_wheel/steady_timer.hpp>
 
+#include "support/backend.hpp"
 #include "support/context.hpp"
 #include "support/names.hpp"
 #include "support/only_if.hpp"
@@ -97,7 +98,7 @@ int many_waits(asio::io_context& ctx, Timer& a, Timer& b) {
         b.async_wait(count);
         b.async_wait(count);
         ctx.restart();
-        ctx.poll();
+        poll_with_timers(ctx);
         a.expires_after(2h);
         a.async_wait(count);
         Timer moved(std::move(a));
@@ -108,7 +109,7 @@ int many_waits(asio::io_context& ctx, Timer& a, Timer& b) {
             static_cast<void>(a.postpone(3h));
         }
         a.cancel();
-        ctx.poll();
+        poll_with_timers(ctx);
     }
     return called;
 }
