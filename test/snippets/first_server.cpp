@@ -214,6 +214,7 @@ BOOST_FIXTURE_TEST_CASE(first_server_4_a_client_that_answers_stays, world) {
 BOOST_FIXTURE_TEST_CASE(first_server_4_answers_all_lines_of_a_client_that_ends, world) {
     const asio::socket_base::send_buffer_size least_to_send(4'096);
     const asio::socket_base::receive_buffer_size least_to_receive(4'096);
+    const auto work = asio::make_work_guard(ctx); // So it does not stop between two clients.
     for (int n = 1; n <= 30; ++n) {
         tcp::socket client(ctx, tcp::v4());
         client.set_option(least_to_receive);
@@ -224,7 +225,6 @@ BOOST_FIXTURE_TEST_CASE(first_server_4_answers_all_lines_of_a_client_that_ends, 
         const std::string lines = many_lines(n);
         asio::write(client, asio::buffer(lines));
         client.shutdown(tcp::socket::shutdown_send);
-        ctx.restart();
         for (int in_vain = 0; in_vain < 1'000; ++in_vain) { // Until no buffer has room.
             in_vain = ctx.poll() == 0 ? in_vain : 0;
         }
@@ -232,7 +232,8 @@ BOOST_FIXTURE_TEST_CASE(first_server_4_answers_all_lines_of_a_client_that_ends, 
         bool over = false;
         const auto end = [&](error_code, std::size_t) { over = true; };
         asio::async_read(client, asio::dynamic_buffer(heard), end);
-        time.run_until([&] { return over; });
+        while (!over && ctx.run_one_for(10s) != 0) { // Time stands still: small windows are slow.
+        }
         BOOST_TEST((heard == lines), n << " lines");
     }
 }
