@@ -145,9 +145,9 @@ private:
         wire_->on_cancel = [this] { abort_layer(); }; // On Windows, before it is closed.
         sides_ = {};
         lifetime_ = never;
-        idle_ = write_idle_ = duration::max();
+        idle_ = write_idle_ = rate_ = {};
         min_idle_ = duration::zero();
-        rate_ = {};
+        was_closed_ = false;
         message_.reset();
         try_late_ = false;
     }
@@ -160,10 +160,11 @@ private:
         const bool is_over = has_passed(lifetime_);
         const bool passed = is_over || has_passed(s.expiry);
         const bool late = passed && (is_over || !try_late_);
-        if (!late && !begun(0) && !begun(1)) {
-            last_ = now();
+        if (!late && !begun(0) && !begun(1) && std::exchange(was_closed_, false)) {
+            for (progress* const p : {&idle_, &write_idle_, &rate_}) {
+                p->restart();
+            }
         }
-        last_written_ = !late && i == 1 ? now() : last_written_;
         note("start %, expiry %, in all %", i, ns(s.expiry), ns(end_of(i)));
         s.pending = true;
         s.late = late;
@@ -225,6 +226,7 @@ private:
             closing_ = true;
             stream_->close();
             closing_ = false;
+            was_closed_ = true;
         }
     }
 
@@ -235,6 +237,7 @@ private:
             return; // Perhaps its context has ended, and there is no time any more.
         }
         pass();
+        was_closed_ = true;
         if (closing_) {
             return;
         }
@@ -266,13 +269,9 @@ private:
                         may_be_late,
                     "an operation has timed out if the stream was closed because of it");
             require(n == s.transferred, "the bytes are the layer's");
-            if (n != 0) {
-                last_ = now();
-                last_written_ = i == 1 ? now() : last_written_;
-            }
-            if (rate_.done += n; rate_.done >= rate_.least) {
-                rate_.restart();
-            }
+            idle_.transferred(n);
+            rate_.transferred(n);
+            write_idle_.transferred(i == 1 ? n : 0);
             if (i == 0 && n != 0 && message_) {
                 s.expiry = sum(now(), *message_);
                 message_.reset();
@@ -325,12 +324,11 @@ private:
         if (once_in(4)) {
             note("idle never");
             stream_->idle_never();
-            idle_ = duration::max();
+            idle_.set(duration::max(), 1);
         } else {
-            last_ = idle_ == duration::max() ? now() : last_;
-            idle_ = any_positive_duration();
-            note("idle after %", ns(idle_));
-            stream_->idle_after(idle_);
+            idle_.set(any_positive_duration(), 1);
+            note("idle after %", ns(idle_.period));
+            stream_->idle_after(idle_.period);
         }
         lingers_ = true;
     }
@@ -356,11 +354,10 @@ private:
         if (!stream_) {
             return;
         }
-        last_written_ = write_idle_ == duration::max() ? now() : last_written_;
-        write_idle_ = once_in(4) ? duration::max() : any_positive_duration();
-        note("writes idle after %", ns(write_idle_));
-        write_idle_ == duration::max() ? stream_->write_idle_never()
-                                       : stream_->write_idle_after(write_idle_);
+        const bool none = once_in(4);
+        write_idle_.set(none ? duration::max() : any_positive_duration(), 1);
+        note("writes idle after %", ns(write_idle_.period));
+        none ? stream_->write_idle_never() : stream_->write_idle_after(write_idle_.period);
         lingers_ = true;
     }
 
@@ -370,11 +367,7 @@ private:
         }
         const bool none = once_in(4);
         const std::size_t bytes = none ? 1 : 1 + pick(5);
-        if (rate_.period == duration::max() || rate_.done >= bytes) {
-            rate_.restart();
-        }
-        rate_.period = none ? duration::max() : any_positive_duration();
-        rate_.least = bytes;
+        rate_.set(none ? duration::max() : any_positive_duration(), bytes);
         note("% bytes in %", bytes, ns(rate_.period));
         none ? stream_->least_rate_never() : stream_->least_rate(bytes, rate_.period);
         lingers_ = true;
@@ -455,37 +448,50 @@ private:
 
     [[nodiscard]] bool has_passed(time_point t) const { return t != never && t <= now(); }
 
-    // When `d` after `from` is. The longest duration is none.
-    [[nodiscard]] static time_point after(time_point from, duration d) {
-        return d == duration::max() ? never : sum(from, d);
-    }
-
     // When an operation of this side times out.
     [[nodiscard]] time_point end_of(std::size_t i) const {
-        const duration left =
-            rate_.period == duration::max() ? duration::max() : rate_.period - rate_.used;
-        const duration idle = idle_ == duration::max() || scale_ == 1
-                                  ? idle_
-                                  : std::max(share_of(idle_, scale_), std::min(idle_, min_idle_));
-        return std::min({sides_[i].expiry, lifetime_, after(last_, idle), after(now(), left),
-                         i == 0 ? never : after(last_written_, write_idle_)});
+        progress idle = idle_;
+        if (idle.period != duration::max() && scale_ != 1) {
+            idle.period = std::max(share_of(idle.period, scale_), std::min(idle.period, min_idle_));
+        }
+        return std::min({sides_[i].expiry, lifetime_, idle.end(now()), rate_.end(now()),
+                         i == 0 ? never : write_idle_.end(now())});
     }
 
-    // The time since the last call has passed. A rate counts it if operations were pending.
+    // The time since the last call has passed. It counts if operations were pending.
     void pass() {
-        rate_.used += begun(0) || begun(1) ? now() - passed_ : duration::zero();
+        const duration d = now() - passed_;
+        idle_.used += begun(0) || begun(1) ? d : duration::zero();
+        rate_.used += begun(0) || begun(1) ? d : duration::zero();
+        write_idle_.used += begun(1) ? d : duration::zero();
         passed_ = now();
     }
 
-    struct rate {
+    // A period in which so many bytes have to be transferred. The longest is none.
+    struct progress {
         duration period = duration::max();
         std::size_t least = 1;
         std::size_t done = 0;
         duration used{};
 
+        void set(duration d, std::size_t bytes) {
+            if (period == duration::max() || done >= bytes) {
+                restart();
+            }
+            period = d;
+            least = bytes;
+        }
         void restart() {
             done = 0;
             used = {};
+        }
+        void transferred(std::size_t n) {
+            if (done += n; done >= least) {
+                restart();
+            }
+        }
+        [[nodiscard]] time_point end(time_point now) const {
+            return period == duration::max() ? never : sum(now, period - used);
         }
     };
 
@@ -493,15 +499,12 @@ private:
     std::shared_ptr<manual_layer::state> wire_;
     std::array<side, 2> sides_;
     time_point lifetime_ = never;
-    duration idle_ = duration::max();
+    progress idle_, write_idle_, rate_;
     duration min_idle_{};
     double scale_ = 1; // Of the context.
-    duration write_idle_ = duration::max();
-    rate rate_;
     std::optional<duration> message_;
     bool try_late_ = false;
-    time_point last_;         // That something was read or written.
-    time_point last_written_; // That something was written.
+    bool was_closed_ = false; // And nothing has begun since.
     time_point passed_;       // Until when it is known what has passed.
     std::array<char, 8> buffer_{};
     bool beginning_late_ = false;

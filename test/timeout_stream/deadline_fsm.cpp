@@ -247,9 +247,15 @@ private:
         constexpr std::array names{"none", "arm ", "move ", "ask", "grace", "withdraw", "close"};
         const std::string name = names.at(static_cast<std::size_t>(a.what));
         const bool is_timed = a.what == kind::arm || a.what == kind::move;
+        if (a.what == kind::close) {
+            fsm.closed();
+        }
         return check(is_timed ? name + seconds_of(a.at) : name, want);
     }
     machine& check(const std::optional<deadline_fsm::time_point>& end, const answer& want) {
+        if (!end) {
+            fsm.closed();
+        }
         return check(end ? "until " + seconds_of(*end) : "close", want);
     }
     machine& set_period(asio_wheel::detail::progress_period stream_limits::* which, std::int64_t d,
@@ -593,6 +599,16 @@ BOOST_FIXTURE_TEST_CASE(a_setting_whose_wait_does_not_start_is_taken_back, machi
     end(read, "ok");
 }
 
+BOOST_FIXTURE_TEST_CASE(a_message_begins_though_the_last_of_several_reads_reads_nothing, machine) {
+    message_after(5).begin(read).begin(read).at(10).end(read, "ok").end_in_vain(read, "ok");
+    begin(read, "arm 15");
+}
+
+BOOST_FIXTURE_TEST_CASE(a_message_that_is_set_anew_begins_anew, machine) {
+    message_after(5).begin(read).begin(read).at(10).end(read, "ok").message_after(6);
+    end_in_vain(read, "ok").begin(read, "none").at(20).end(read, "ok").begin(read, "arm 26");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_message_that_is_set_while_a_read_is_pending_begins_with_its_bytes,
                         machine) {
     begin(read).message_after(5).at(10).end(read, "ok").begin(read, "arm 15");
@@ -672,6 +688,28 @@ BOOST_FIXTURE_TEST_CASE(both_idle_periods_go_together_and_each_remembers_its_own
 BOOST_FIXTURE_TEST_CASE(the_idle_period_of_writes_is_not_scaled, machine) {
     idle_after(40).write_idle_after(10).begin(write, "arm 10").scale_idle(20, "none");
     at(10).wait_ended("close");
+}
+
+// Operations without progress, one after the other.
+
+BOOST_FIXTURE_TEST_CASE(an_operation_that_transfers_nothing_does_not_begin_an_idle_period_anew,
+                        machine) {
+    idle_after(10).begin(read, "arm 10").at(6).end_in_vain(read).begin(read, "none");
+    at(9).end_in_vain(read).settle("withdraw").at(100).begin(write, "arm 101");
+    at(101).wait_ended("close").end_in_vain(write, late);
+}
+
+BOOST_FIXTURE_TEST_CASE(nor_does_it_begin_an_idle_period_of_writes_anew, machine) {
+    write_idle_after(10).begin(read).begin(write, "arm 10").at(6).end_in_vain(write);
+    at(8).end(read).begin(read).at(100).begin(write, "none").at(10).wait_ended("arm 104");
+    at(104).wait_ended("close").end_in_vain(write, late);
+}
+
+BOOST_FIXTURE_TEST_CASE(after_a_close_all_periods_begin_anew, machine) {
+    idle_after(10).write_idle_after(8).least_rate(5, 12).begin(read).at(7).end_in_vain(read);
+    settle("withdraw").fsm.closed();
+    at(20).begin(read, "arm 30").begin(write, "move 28").at(25);
+    end_in_vain(read).end_in_vain(write).at(30).block(read, "until 35");
 }
 
 // The least rate.
@@ -876,7 +914,7 @@ BOOST_FIXTURE_TEST_CASE(what_blocks_may_take_until_the_end_of_the_idle_period, m
     block_ended(read, 0).block(read, "until 115");
     idle_after(20).block(read, "until 125").block_ended(read, 0);
     at(113).wait_ended("arm 125").end_in_vain(write).settle();              // So has the write.
-    at(200).begin(read).end_in_vain(read).at(300).block(read, "until 320"); // Nothing is pending.
+    at(200).begin(read).end_in_vain(read).at(300).block(read, "until 312"); // Nothing is pending.
     idle_never().block(read, "until never");
 }
 
@@ -906,9 +944,9 @@ BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare,
     set_reads(never).set_writes(30);
     BOOST_TEST((needs() == std::array{false, true, true, false, false}));
     set_writes(never).idle_after(10);
-    BOOST_TEST((needs() == std::array{true, true, true, true, false}));
+    BOOST_TEST((needs() == std::array{true, true, true, true, true}));
     begin(read);
-    BOOST_TEST((needs() == std::array{true, true, true, true, false}));
+    BOOST_TEST((needs() == std::array{true, true, true, true, true}));
     end(read).idle_never().message_after(5);
     BOOST_TEST((needs() == std::array{false, false, false, true, false}));
     BOOST_TEST(!fsm.end_needs_now(write, 1));
@@ -916,7 +954,7 @@ BOOST_FIXTURE_TEST_CASE(time_is_needed_only_where_there_is_something_to_compare,
     BOOST_TEST(!other.live_until(30).fsm.end_needs_now(read, 1));
     BOOST_TEST(other.fsm.begin_needs_now(read));
     BOOST_TEST(other.live_until(never).write_idle_after(10).fsm.end_needs_now(write, 1));
-    BOOST_TEST(!other.fsm.end_needs_now(write, 0));
+    BOOST_TEST(other.fsm.end_needs_now(write, 0));
     BOOST_TEST(other.write_idle_never().least_rate(1, 10).fsm.end_needs_now(write, 0));
 }
 

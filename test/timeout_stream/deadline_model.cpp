@@ -99,6 +99,7 @@ struct observer {
     std::int64_t now = 0;
     std::vector<operation> pending;
     std::int64_t lifetime = never;
+    bool closed = false; // And nothing has begun since.
     period idle, write_idle, rate;
 
     [[nodiscard]] bool any(direction what) const {
@@ -139,14 +140,11 @@ struct observer {
     }
     // An operation is to begin.
     void begin(direction what) {
-        if (pending.empty()) {
-            idle.restart();
-        }
-        if (pending.empty() && what == direction::connect) {
-            rate.restart();
-        }
-        if (what != direction::read && !any(direction::write)) {
-            write_idle.restart();
+        if (pending.empty() && (closed || what == direction::connect)) {
+            closed = false;
+            for (period* const p : {&idle, &write_idle, &rate}) {
+                p->restart();
+            }
         }
     }
     void transfer(direction what, std::size_t n) {
@@ -156,10 +154,10 @@ struct observer {
             write_idle.transfer(n);
         }
     }
-    // The peer has not taken `n` bytes.
-    void look(std::optional<std::size_t> n) {
+    // The peer has not taken `n` bytes. `writing`: the period of writes counts.
+    void look(std::optional<std::size_t> n, bool writing) {
         for (period* const p : {&idle, &write_idle, &rate}) {
-            if (n && p->end(now) <= now) {
+            if (n && p->end(now) <= now && (writing || p != &write_idle)) {
                 p->look(*n);
             }
         }
@@ -215,6 +213,7 @@ struct observer {
         for (operation& o : pending) {
             o.closing = true;
         }
+        closed = true;
         return failing.size();
     }
 };
@@ -257,6 +256,11 @@ public:
     }
 
 private:
+    std::size_t close(std::int64_t t, error_code why) {
+        fsm_.closed();
+        return seen_.close(t, why);
+    }
+
     std::size_t below(std::size_t n) { return random_() % n; }
     bool one_in(std::size_t n) { return below(n) == 0; }
     std::int64_t some_time(std::size_t n) { return static_cast<std::int64_t>(below(n)); }
@@ -412,6 +416,7 @@ private:
 
     void set_message() {
         message_ = one_in(4) ? never : some_time(10);
+        message_begun_ = false;
         note("message after " + std::to_string(message_));
         message_ == never ? fsm_.message_after(std::nullopt) : fsm_.message_after(message_ * 1s);
     }
@@ -425,17 +430,25 @@ private:
     // So much was read or written.
     void progress(direction what, std::size_t bytes) {
         const bool was_slow = seen_.rate.sum() != 0;
-        seen_.transfer(what, bytes);
+        if (bytes != 0) {
+            seen_.transfer(what, bytes);
+            message_begun_ = message_begun_ || (what == direction::read && message_ != never);
+        }
         happened_["rate_met"] +=
             was_slow && seen_.rate.sum() == 0 && seen_.rate.length != never ? 1 : 0;
-        if (what == direction::read && message_ != never && !seen_.any(direction::read)) {
+        if (message_begun_ && !seen_.any(direction::read)) {
             reads_until_ = now_ + std::exchange(message_, never);
+            message_begun_ = false;
             ++happened_["messages"];
         }
     }
 
     [[nodiscard]] std::int64_t deadline_of(direction what) const {
         return std::min(what == direction::read ? reads_until_ : writes_until_, seen_.lifetime);
+    }
+    [[nodiscard]] bool has_period() const {
+        return seen_.idle.length != never || seen_.write_idle.length != never ||
+               seen_.rate.length != never;
     }
     // Whether operations that begin too late are tried.
     [[nodiscard]] bool tries_late() const { return try_late_ && seen_.lifetime > now_; }
@@ -447,7 +460,7 @@ private:
         const auto until = fsm_.block(what, fsm_.begin_needs_now(what) ? at(now_) : no_time());
         if (deadline <= now_ && !tries_late()) {
             expect(!until, "it was not too late");
-            seen_.close(now_, error::timed_out);
+            close(now_, error::timed_out);
             ++happened_["blocked_too_late"];
             return;
         }
@@ -458,12 +471,12 @@ private:
             const auto unsent = some_bytes();
             const auto further = fsm_.block_on(what, at(end), unsent, at(now_));
             if (deadline > now_) {
-                seen_.look(unsent);
+                seen_.look(unsent, what != direction::read || seen_.any(direction::write));
             }
             const std::int64_t later = seen_.end_of(what, deadline);
             if (later <= now_) {
                 expect(!further, "it has not ended in time");
-                seen_.close(now_, error::timed_out);
+                close(now_, error::timed_out);
                 ++happened_["blocked_too_long"];
                 return;
             }
@@ -473,9 +486,7 @@ private:
         note("with progress " + std::to_string(bytes));
         const bool needs_now = fsm_.end_needs_now(what, bytes);
         fsm_.block_ended(what, bytes, needs_now ? at(now_) : no_time());
-        if (bytes != 0) {
-            progress(what, bytes);
-        }
+        progress(what, bytes);
         ++happened_["blocked"];
     }
 
@@ -512,7 +523,7 @@ private:
             return;
         }
         expect(answer, kind::close);
-        expect(seen_.close(now_, error::timed_out) != 0, "what had a grace has failed");
+        expect(close(now_, error::timed_out) != 0, "what had a grace has failed");
         ++happened_["graces"];
     }
 
@@ -523,15 +534,13 @@ private:
         const std::int64_t deadline = deadline_of(what);
         note("begin " + std::to_string(static_cast<int>(what)));
         const bool needs_now = fsm_.begin_needs_now(what);
-        const bool has_period = seen_.idle.length != never || seen_.write_idle.length != never ||
-                                seen_.rate.length != never;
-        expect(needs_now == (deadline != never || has_period), "is time needed?");
+        expect(needs_now == (deadline != never || has_period()), "is time needed?");
         const bool empty = what != direction::connect && one_in(8);
         const auto answer = fsm_.begin(what, needs_now ? at(now_) : no_time(), empty);
         const bool first = !seen_.any(what);
         if (deadline <= now_ && (!tries_late() || (first && empty))) {
             expect(answer, kind::close);
-            seen_.close(now_, error::timed_out);
+            close(now_, error::timed_out);
             ++happened_["too_late"];
             return;
         }
@@ -575,10 +584,8 @@ private:
         note("end " + std::to_string(static_cast<int>(o.what)) + " with " + std::to_string(bytes));
         seen_.pending.erase(seen_.pending.begin() + static_cast<std::ptrdiff_t>(i));
         const bool needs_now = fsm_.end_needs_now(o.what, bytes);
-        if (bytes != 0) {
-            progress(o.what, bytes);
-        }
-        expect(!needs_now || bytes != 0 || seen_.rate.length != never, "is time needed?");
+        expect(!needs_now || bytes != 0 || message_begun_ || has_period(), "is time needed?");
+        progress(o.what, bytes);
         const auto ending = fsm_.end(o.what, bytes, needs_now ? at(now_) : no_time());
         expect(ending.why == o.why, "it is told why");
         const bool lingers = current() != nullptr && seen_.first_end() == never;
@@ -662,7 +669,7 @@ private:
                 return;
             }
             expect(answer, kind::close);
-            expect(seen_.close(now_, error::timed_out) != 0, "it is early");
+            expect(close(now_, error::timed_out) != 0, "it is early");
             ++happened_[why];
             return;
         }
@@ -672,7 +679,7 @@ private:
             note("refused");
             waits_.pop_back();
             expect(fsm_.wait_refused(error::too_many_pending), kind::close);
-            seen_.close(never, error::too_many_pending);
+            close(never, error::too_many_pending);
             ++happened_["refused"];
         }
     }
@@ -691,7 +698,7 @@ private:
         const auto unsent = some_bytes();
         note("asked: " + (unsent ? std::to_string(*unsent) : "unknown"));
         answer = fsm_.asked(unsent, at(now_));
-        seen_.look(unsent);
+        seen_.look(unsent, seen_.any(direction::write));
         if (seen_.first_end() <= now_) {
             return false;
         }
@@ -708,7 +715,7 @@ private:
             expect(fsm_.wait_failed(w->turn, error::wheel_stopped), any ? kind::close : kind::none);
             std::erase_if(waits_, [](const wait& x) { return !x.withdrawn; });
             if (any) {
-                seen_.close(never, error::wheel_stopped);
+                close(never, error::wheel_stopped);
                 ++happened_["failed"];
             }
         }
@@ -772,6 +779,7 @@ private:
     std::int64_t reads_until_ = never;
     std::int64_t writes_until_ = never;
     std::int64_t message_ = never;
+    bool message_begun_ = false;
     bool try_late_ = false;
     std::vector<grace> graces_;
     std::array<std::uint64_t, 2> last_grace_{};

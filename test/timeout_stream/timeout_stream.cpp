@@ -562,6 +562,20 @@ BOOST_FIXTURE_TEST_CASE(what_is_read_or_written_begins_an_idle_period_anew, stre
     BOOST_TEST(log_after(1ns) == "read late");
 }
 
+// Such as a read with a timeout of its own, again and again.
+BOOST_FIXTURE_TEST_CASE(operations_that_transfer_nothing_do_not_keep_a_stream_from_being_idle,
+                        streaming) {
+    s->idle_after(10s);
+    read();
+    pass(6s);
+    wire->read.complete(make_error_code(boost::asio::error::operation_aborted), 0);
+    poll();
+    take_log();
+    read();
+    BOOST_TEST(log_after(4s - 1ns) == "");
+    BOOST_TEST(log_after(1ns) == "read late");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_stream_with_nothing_pending_is_not_idle, streaming) {
     s->idle_after(10s);
     pass(1h);

@@ -71,7 +71,7 @@
 // to the stream. So block() only says until when it may take, and no wait is needed.
 //
 // The next message. message_after() gives a message a deadline that is not known yet. It becomes
-// the deadline of reads when a read ends that has read something, and no other read is pending.
+// the deadline of reads when something was read since, and no read is pending any more.
 //
 // What always holds:
 //
@@ -84,8 +84,9 @@
 //     changes for all of them. A message's deadline begins between two reads.
 //  4. The end of a period is a deadline, too, of each direction that it concerns. The period is
 //     counted from when enough was last read, written or taken, but not from before there was a
-//     period at all. Time in which all that it concerns is unused does not count: after it, a
-//     period of a single byte begins anew, and that of a rate goes on.
+//     period at all. Time in which all that it concerns is unused does not count: after it, the
+//     period goes on. With another connection, it begins anew: with a connect, or with the first
+//     operation after the stream was closed.
 //  5. Nothing fails before its deadline.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINE_FSM_HPP
@@ -176,7 +177,10 @@ public:
 
     /// The deadline of reads will be `d` after the next byte that is read. Without a value, it
     /// stays as it is.
-    void message_after(std::optional<duration> d) noexcept { limits_.message = d; }
+    void message_after(std::optional<duration> d) noexcept {
+        limits_.message = d;
+        message_begun_ = false;
+    }
 
     /// Whether operations that begin after their deadline are tried. From the next one on.
     void try_late(bool on) noexcept { limits_.try_late = on; }
@@ -237,9 +241,8 @@ public:
 
     /// False if end() does not look at its `now`.
     [[nodiscard]] bool end_needs_now(direction what, std::size_t bytes) const noexcept {
-        return limits_.rate.length != no_period ||
-               (bytes != 0 &&
-                (limits_.has_period() || (what == direction::read && limits_.message)));
+        return limits_.has_period() ||
+               (what == direction::read && limits_.message && (bytes != 0 || message_begun_));
     }
 
     /// An operation has ended, and has read or written so many bytes. (A connect counts as one.)
@@ -273,7 +276,8 @@ public:
                                                      std::optional<std::size_t> unsent,
                                                      time_point now) noexcept {
         if (now >= until && !has_passed(limits_.deadline_of(what), now)) {
-            limits_.look(unsent, now);
+            const bool writing = what != direction::read || directions_.writes.count != 0;
+            limits_.look(unsent, writing, now);
             if (!has_passed(limits_.end_of(what), now)) {
                 return limits_.end_of(what);
             }
@@ -281,6 +285,10 @@ public:
         expire(now);
         return std::nullopt;
     }
+
+    /// The stream was closed. What begins when no operation is pending any more is another
+    /// connection.
+    void closed() noexcept { closed_ = true; }
 
     /// The handler of an operation has returned.
     [[nodiscard]] action settle() noexcept {
@@ -303,7 +311,7 @@ public:
     /// The next layer has `unsent` bytes that the peer has not taken. It has no value if the layer
     /// does not know.
     [[nodiscard]] action asked(std::optional<std::size_t> unsent, time_point now) noexcept {
-        limits_.look(unsent, now);
+        limits_.look(unsent, directions_.writes.count != 0, now);
         return expire(now) ? action{action::kind::close} : watch();
     }
 
@@ -348,14 +356,18 @@ public:
     [[nodiscard]] std::uint64_t grace() const noexcept { return grace_; }
 
 private:
-    // An operation is to begin. With a connect, a rate begins anew, too.
+    // An operation is to begin.
     void resume_periods(direction what, time_point now) noexcept {
         if (directions_.are_unused()) {
-            limits_.idle.restart(now);
-            what == direction::connect ? limits_.rate.restart(now) : limits_.rate.resume(now);
+            if (closed_ || what == direction::connect) {
+                closed_ = false;
+                return limits_.restart_periods(now);
+            }
+            limits_.idle.resume(now);
+            limits_.rate.resume(now);
         }
         if (what != direction::read && directions_.writes.count == 0) {
-            limits_.write_idle.restart(now);
+            limits_.write_idle.resume(now);
         }
     }
 
@@ -363,13 +375,18 @@ private:
     void note_end(direction what, std::size_t bytes, time_point now) noexcept {
         if (bytes != 0) {
             limits_.transferred(what, bytes, now);
-            if (what == direction::read && limits_.message && directions_.reads.count == 0) {
-                limits_.read = add_saturating(now, *limits_.message);
-                limits_.message.reset();
-            }
+            message_begun_ = message_begun_ || (what == direction::read && limits_.message);
+        }
+        if (message_begun_ && directions_.reads.count == 0) {
+            limits_.read = add_saturating(now, *limits_.message);
+            message_after(std::nullopt);
         }
         if (directions_.are_unused()) {
+            limits_.idle.pause(now);
             limits_.rate.pause(now);
+        }
+        if (what != direction::read && directions_.writes.count == 0) {
+            limits_.write_idle.pause(now);
         }
     }
 
@@ -438,10 +455,12 @@ private:
 
     stream_directions directions_;
     stream_limits limits_;
-    bool armed_ = false;      // There is a wait.
-    time_point wait_end_;     // When it ends, or the last one was to end.
-    std::uint64_t turn_ = 0;  // The number of that.
-    std::uint64_t grace_ = 0; // The number of the last grace.
+    bool message_begun_ = false; // Something was read of the next message.
+    bool closed_ = false;        // And no operation has begun another connection.
+    bool armed_ = false;         // There is a wait.
+    time_point wait_end_;        // When it ends, or the last one was to end.
+    std::uint64_t turn_ = 0;     // The number of that.
+    std::uint64_t grace_ = 0;    // The number of the last grace.
 };
 
 } // namespace asio_wheel::detail

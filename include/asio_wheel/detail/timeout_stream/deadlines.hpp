@@ -132,6 +132,12 @@ public:
         fsm_.message_after(d);
     }
 
+    /// The stream was closed.
+    void closed() noexcept {
+        const std::lock_guard<optional_mutex> guard(mutex_);
+        fsm_.closed();
+    }
+
     void try_late(bool on) {
         const std::lock_guard<optional_mutex> guard(mutex_);
         fsm_.try_late(on);

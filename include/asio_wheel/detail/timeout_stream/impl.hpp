@@ -219,7 +219,10 @@ public:
         carry_out(deadlines.on_grace(what, grace), [&] { place_.start_wait(*this); });
     }
 
-    void close() noexcept { close_layer(layer); }
+    void close() noexcept {
+        close_layer(layer);
+        deadlines.closed();
+    }
 
     Layer layer;
     deadlines_type deadlines;

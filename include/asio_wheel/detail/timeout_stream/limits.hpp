@@ -122,6 +122,12 @@ struct stream_limits {
                rate.length != progress_period::none;
     }
 
+    void restart_periods(time_point now) noexcept {
+        idle.restart(now);
+        write_idle.restart(now);
+        rate.restart(now);
+    }
+
     void transferred(direction what, std::size_t n, time_point now) noexcept {
         idle.transferred(n, now);
         rate.transferred(n, now);
@@ -131,10 +137,13 @@ struct stream_limits {
     }
 
     // The next layer was asked, and says how many bytes the peer has not taken, if it knows.
-    void look(std::optional<std::size_t> unsent, time_point now) noexcept {
-        for (progress_period* const p : {&idle, &write_idle, &rate}) {
-            if (unsent) {
-                p->look(*unsent, now);
+    // `writing`: the period of writes is not paused.
+    void look(std::optional<std::size_t> unsent, bool writing, time_point now) noexcept {
+        if (unsent) {
+            idle.look(*unsent, now);
+            rate.look(*unsent, now);
+            if (writing) {
+                write_idle.look(*unsent, now);
             }
         }
     }
