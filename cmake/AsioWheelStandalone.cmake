@@ -32,7 +32,7 @@ set(asio_wheel_copied_headers ${asio_wheel_copied})
 list(FILTER asio_wheel_copied INCLUDE REGEX "\\.cpp$")
 list(FILTER asio_wheel_copied_headers INCLUDE REGEX "\\.hpp$")
 
-add_library(asio_wheel_standalone ${asio_wheel_copied})
+add_library(asio_wheel_standalone ${asio_wheel_kind} ${asio_wheel_copied})
 add_library(asio_wheel::standalone ALIAS asio_wheel_standalone)
 target_sources(asio_wheel_standalone PUBLIC
     FILE_SET HEADERS

@@ -22,4 +22,12 @@
 #define ASIO_WHEEL_NOINLINE [[gnu::noinline]]
 #endif
 
+/// A class whose static data both headers and the compiled library use: there is one instance, also
+/// if a program hides its symbols and the library is a shared one. Write it before the name.
+#ifdef _WIN32
+#define ASIO_WHEEL_ONE_INSTANCE // There, the library is never shared.
+#else
+#define ASIO_WHEEL_ONE_INSTANCE [[gnu::visibility("default")]]
+#endif
+
 #endif

@@ -16,6 +16,7 @@
 #ifndef ASIO_WHEEL_DETAIL_CORE_THREAD_COUNTS_HPP
 #define ASIO_WHEEL_DETAIL_CORE_THREAD_COUNTS_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/core/spare_timers.hpp>
 #include <asio_wheel/detail/threads/sync.hpp>
 #include <asio_wheel/detail/threads/thread_life.hpp>
@@ -132,7 +133,7 @@ private:
     thread_block* next_ = nullptr;
 };
 
-class thread_counts {
+class ASIO_WHEEL_ONE_INSTANCE thread_counts {
 public:
     /// `several`: more than one thread uses the wheel.
     explicit thread_counts(bool several) noexcept

@@ -32,6 +32,7 @@
 #ifndef ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 #define ASIO_WHEEL_DETAIL_MEMORY_BLOCK_POOL_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/memory/address_sanitizer.hpp>
 #include <asio_wheel/detail/threads/thread_exit.hpp>
 
@@ -77,7 +78,7 @@ inline void unpoison([[maybe_unused]] free_block* block,
 /// `max_pooled_size` come from operator new.
 ///
 /// Any thread may free a block, whichever thread has allocated it.
-class block_pool {
+class ASIO_WHEEL_ONE_INSTANCE block_pool {
 public:
     [[nodiscard]] static void* allocate(std::size_t size) {
         const std::size_t n = index_of(size);

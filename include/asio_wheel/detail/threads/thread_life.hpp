@@ -8,6 +8,7 @@
 #ifndef ASIO_WHEEL_DETAIL_THREADS_THREAD_LIFE_HPP
 #define ASIO_WHEEL_DETAIL_THREADS_THREAD_LIFE_HPP
 
+#include <asio_wheel/detail/attributes.hpp>
 #include <asio_wheel/detail/threads/thread_exit.hpp>
 
 #include <atomic>
@@ -17,7 +18,7 @@
 
 namespace asio_wheel::detail {
 
-class thread_life {
+class ASIO_WHEEL_ONE_INSTANCE thread_life {
 public:
     /// The calling thread's. Null without memory, while the thread ends, and where no thread can
     /// tell its end.
