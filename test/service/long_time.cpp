@@ -21,6 +21,7 @@
 #include "support/sanitizers.hpp"
 #include "support/seed.hpp"
 
+#include <boost/multiprecision/cpp_int.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -32,6 +33,7 @@
 #include <limits>
 #include <ostream>
 #include <random>
+#include <ratio>
 #include <set>
 #include <vector>
 
@@ -633,6 +635,44 @@ BOOST_AUTO_TEST_CASE(times_beyond_what_a_wheel_counts_are_its_end) {
     };
     check(few_bits<std::uint64_t, std::nano>(), "unsigned nanoseconds");
     check(few_bits<std::uint32_t, std::milli>(), "unsigned 32-bit milliseconds");
+}
+
+// Also where the product that std::chrono::ceil() makes first is out of range.
+BOOST_AUTO_TEST_CASE(durations_of_any_unit_are_converted_or_end_where_nanoseconds_do) {
+    using wide = boost::multiprecision::int128_t;
+    std::mt19937_64 random(seed());
+    const auto check = [&]<class Period>(Period) {
+        using std::chrono::nanoseconds;
+        using unit = std::chrono::duration<std::int64_t, Period>;
+        using ratio = std::ratio_divide<Period, std::nano>;
+        int wrong = 0;
+        for (int i = 0; i < 10'000; ++i) {
+            const auto n = static_cast<std::int64_t>(random()) >> (random() % 64);
+            const wide product = wide(n) * ratio::num;
+            wide down = product / ratio::den; // Towards zero.
+            down -= product % ratio::den < 0 ? 1 : 0;
+            const wide up = down + (product % ratio::den != 0 ? 1 : 0);
+            const auto in_range = [](const wide& exact) {
+                const wide most = nanoseconds::max().count();
+                return static_cast<std::int64_t>(std::clamp<wide>(exact, -most - 1, most));
+            };
+            const auto ceil = asio_wheel::detail::ceil_saturating<nanoseconds>(unit(n));
+            const auto floor = asio_wheel::detail::floor_saturating<nanoseconds>(unit(n));
+            wrong += ceil.count() == in_range(up) ? 0 : 1;
+            wrong += floor.count() == in_range(down) ? 0 : 1;
+        }
+        BOOST_TEST(wrong == 0, Period::num << "/" << Period::den << ": " << wrong);
+    };
+    check(std::ratio<1, 44'100>());
+    check(std::ratio<1, 32'768>());
+    check(std::ratio<1, 1 << 30>());
+    check(std::ratio<1, 2'399'999'000>());
+    check(std::ratio<1, std::int64_t(1) << 32>());
+    check(std::ratio<1'001, 30'000>());
+    check(std::pico());
+    check(std::nano());
+    check(std::milli());
+    check(std::ratio<3'600>());
 }
 
 BOOST_AUTO_TEST_CASE(sums_and_differences_of_times_end_where_their_clock_does) {

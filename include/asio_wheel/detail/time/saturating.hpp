@@ -11,7 +11,9 @@
 #define ASIO_WHEEL_DETAIL_TIME_SATURATING_HPP
 
 #include <chrono>
+#include <cstdint>
 #include <limits>
+#include <ratio>
 #include <type_traits>
 
 namespace asio_wheel::detail {
@@ -40,6 +42,25 @@ template <class To, class Number>
     }
 }
 
+/// round(d), for a result that is in range. The standard library multiplies the number of `d` by the
+/// numerator of the units' ratio before it divides, and that product may be out of range. So what is
+/// a multiple of the denominator is converted by itself.
+template <class To, class Rep, class Period, class Round>
+[[nodiscard]] constexpr To round_in_parts(std::chrono::duration<Rep, Period> d,
+                                          Round round) noexcept {
+    if constexpr (std::is_integral_v<Rep> && std::is_integral_v<typename To::rep>) {
+        using ratio = std::ratio_divide<Period, typename To::period>;
+        using number = std::common_type_t<Rep, std::intmax_t>;
+        constexpr auto num = static_cast<number>(ratio::num);
+        constexpr auto den = static_cast<number>(ratio::den);
+        const auto n = static_cast<number>(d.count());
+        return To(static_cast<typename To::rep>(n / den * num)) +
+               round(std::chrono::duration<number, Period>(n % den));
+    } else {
+        return round(d);
+    }
+}
+
 /// round(d), or the end of the range of `To` if `d` is beyond it.
 template <class To, class Rep, class Period, class Round>
 [[nodiscard]] constexpr To round_saturating(std::chrono::duration<Rep, Period> d,
@@ -50,7 +71,7 @@ template <class To, class Rep, class Period, class Round>
     using exact = std::chrono::duration<long double, typename To::period>;
     return exact(d) >= exact((To::max)())   ? (To::max)()
            : exact(d) <= exact((To::min)()) ? (To::min)()
-                                            : round(d);
+                                            : round_in_parts<To>(d, round);
 }
 
 /// `d` in the unit of `To`, rounded up.
