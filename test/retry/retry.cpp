@@ -730,6 +730,24 @@ BOOST_FIXTURE_TEST_CASE(a_pause_that_is_drained_says_that_the_wheel_has_stopped,
     BOOST_TEST(answer == "last");
 }
 
+// Without limits, a try needs no place on the wheel.
+BOOST_AUTO_TEST_CASE(a_try_goes_on_though_the_wheel_is_at_its_limit) {
+    virtual_time world({.max_pending = 1});
+    timer blocker(world.ctx, 1h);
+    blocker.async_wait(ignore);
+    asio::steady_timer native(world.ctx, std::chrono::hours(1));
+    std::optional<error_code> result;
+    async_retry(
+        world.ctx, [&](auto token) { return native.async_wait(std::move(token)); }, {},
+        [&](error_code ec) { result = ec; });
+    world.poll();
+    BOOST_TEST(!result);
+    native.cancel();
+    while (!result && world.ctx.run_one() != 0) {
+    }
+    BOOST_TEST((result == asio::error::operation_aborted));
+}
+
 BOOST_AUTO_TEST_CASE(a_wheel_at_its_limit_ends_the_retries) {
     virtual_time world({.max_pending = 1});
     bool first = true;

@@ -9,6 +9,7 @@
 #endif
 
 #include <asio_wheel/basic_waitable_timer.hpp>
+#include <asio_wheel/cancel_after.hpp>
 #include <asio_wheel/sleep.hpp>
 #include <asio_wheel/timeout.hpp>
 
@@ -320,6 +321,29 @@ BOOST_FIXTURE_TEST_CASE(of_nested_deadlines_the_earlier_wins_and_says_which, fix
         pass(1s + 1ms);
         BOOST_TEST(take() == (a < b ? outer : inner));
     }
+}
+
+// It needs no place on the wheel.
+BOOST_AUTO_TEST_CASE(a_deadline_that_never_passes_is_not_refused) {
+    virtual_time world(asio_wheel::wheel_options{.max_pending = 1});
+    std::string log;
+    manual_operation<error_code> op(world.ctx.get_executor());
+    op.on_cancel = [&] { op.complete(aborted); };
+    const auto completes = [&](auto token) {
+        op.start(std::move(token));
+        world.poll();
+        BOOST_TEST(log == "");
+        op.complete(success);
+        world.poll();
+        BOOST_TEST(std::exchange(log, "") == "done");
+    };
+    const auto see = [&](error_code ec) { log += ec ? ec.message() : "done"; };
+    async_sleep_for(world.ctx, 1h, asio::detached);
+    completes(timeout(std::chrono::hours::max(), see));
+    std::ignore = world.wheel.drain();
+    completes(timeout(std::chrono::hours::max(), see));
+    completes(timeout_at(std::chrono::steady_clock::time_point::max(), see));
+    completes(asio_wheel::cancel_after(std::chrono::nanoseconds::max(), see));
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_that_is_refused_is_told) {

@@ -12,6 +12,7 @@
 //   begin(ex, type)     the operation begins: makes its deadline. `ex` is the operation's executor
 //   set_expiry(deadline, ex)
 //                       tells the deadline when it expires, before the operation may ask
+//   is_endless()        whether nothing limits the operation: then start() is not called
 //   start([timer, ] wait, ex, bound, tag)
 //                       the operation was started: starts the deadline's wait, whose handler gets
 //                       the owner `wait`: on the deadline's own timer, if it has one. The operation
@@ -70,6 +71,9 @@ public:
         d->set_expiry(time_point(time_), native_context(ex) != nullptr);
     }
 
+    /// After begin(): whether there is none, which needs no place on the wheel.
+    [[nodiscard]] bool is_endless() const noexcept { return time_ == (duration::max)(); }
+
     template <class Executor, class BoundExecutor, class Tag>
     void start(typename core_type::state& state, deadline_ptr<core_type>&& wait, const Executor& ex,
                bound_to<BoundExecutor>&& bound, const Tag& tag) const {
@@ -108,6 +112,7 @@ public:
     constexpr timer_limit(Timer& timer, const Time& t) noexcept : base(t), timer_(&timer) {}
 
     [[nodiscard]] auto get_executor() const noexcept { return timer_->get_executor(); }
+    [[nodiscard]] bool is_endless() const noexcept { return false; } // The timer is to wait.
 
     // The timer stays as it was if there is no memory.
     template <class Executor>

@@ -196,9 +196,11 @@ private:
                                   std::forward<Handler>(handler), std::move(owners.handler),
                                   std::move(options.result)),
                               std::forward<Args>(args)...);
-        owners.starter->arm([&](auto&... timer) {
-            limit.start(timer..., std::move(owners.wait), ex, std::move(bound), tag);
-        });
+        if (!limit.is_endless()) {
+            owners.starter->arm([&](auto&... timer) {
+                limit.start(timer..., std::move(owners.wait), ex, std::move(bound), tag);
+            });
+        }
     }
 
     Initiation initiation_;
