@@ -206,7 +206,8 @@ public:
     }
 
     /// Makes pending operations complete with operation_aborted. The stream stays open, and the
-    /// deadlines stay as they are.
+    /// deadlines stay as they are. A connect to several endpoints goes on with the next one, as
+    /// Asio's does: close() or a cancellation slot ends it.
     void cancel() {
         if (impl_ != nullptr) { // A stream that was moved from has nothing to cancel.
             boost::system::error_code ignored;

@@ -6,6 +6,7 @@
 // threads of the parent were doing. A context that both processes continue to use is notified by
 // Asio's notify_fork(). The tests also apply to Asio's timers.
 
+#include <asio_wheel/backoff.hpp>
 #include <asio_wheel/delay_queue.hpp>
 #include <asio_wheel/idle_timer.hpp>
 #include <asio_wheel/interval.hpp>
@@ -25,6 +26,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -36,6 +38,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <unistd.h>
 
 namespace {
 
@@ -297,6 +301,29 @@ BOOST_AUTO_TEST_CASE(what_is_made_of_waits_goes_on_on_both_sides, *only_if(!on_i
     world.ctx.notify_fork(asio::execution_context::fork_parent);
     BOOST_TEST(finish() == 0);
     BOOST_TEST(child.wait() == exited_well);
+}
+
+// Those that failed together do not try again together.
+BOOST_AUTO_TEST_CASE(children_draw_pauses_of_their_own) {
+    const auto draw = [] { return asio_wheel::backoff({.initial = 1h, .max = 1h}).next(); };
+    static_cast<void>(draw()); // From now on, there is something to inherit.
+    const auto drawn_by_child = [&] {
+        std::array<int, 2> ends{};
+        BOOST_TEST_REQUIRE(::pipe(ends.data()) == 0);
+        child_process child(
+            [&] {
+                const auto pause = draw();
+                return ::write(ends[1], &pause, sizeof(pause)) == sizeof(pause) ? 0 : 1;
+            },
+            limit);
+        std::chrono::nanoseconds pause{};
+        BOOST_TEST(::read(ends[0], &pause, sizeof(pause)) == ssize_t(sizeof(pause)));
+        BOOST_TEST(child.wait() == exited_well);
+        ::close(ends[0]);
+        ::close(ends[1]);
+        return pause;
+    };
+    BOOST_TEST((drawn_by_child() != drawn_by_child()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

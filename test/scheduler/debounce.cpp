@@ -13,6 +13,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>
@@ -141,6 +142,41 @@ BOOST_FIXTURE_TEST_CASE(bursts_of_different_keys_are_apart_and_groups_have_them_
     BOOST_TEST(session.cancel() == 1U);
     pass(1s);
     BOOST_TEST(called == "1");
+}
+
+// Whether or not the task is due before the burst ends.
+BOOST_FIXTURE_TEST_CASE(a_burst_takes_the_key_of_another_task, debouncing) {
+    const debounce_options options{.quiet = 1s, .at_latest = 2s};
+    int others = 0;
+    tasks.schedule_after("save", 1h, [&] { ++others; });
+    event(options);
+    tasks.schedule_at_fixed_rate("save", 100ms, 100ms, [&] { ++others; });
+    for (int i = 0; i < 4; ++i) {
+        event(options);
+        pass(500ms);
+    }
+    BOOST_TEST(saved == 1);
+    pass(2h);
+    BOOST_TEST(others == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_burst_takes_the_key_of_a_burst_of_another_group, debouncing) {
+    scheduler::group first(tasks);
+    scheduler::group second(tasks);
+    std::string called;
+    first.debounce(1, {.quiet = 1s}, [&] { called += '1'; });
+    second.debounce(1, {.quiet = 1s}, [&] { called += '2'; });
+    first.cancel();
+    pass(1h);
+    BOOST_TEST(called == "2");
+}
+
+BOOST_FIXTURE_TEST_CASE(an_event_of_a_pending_burst_is_refused_as_a_task_is, debouncing) {
+    const debounce_options options{.quiet = 1s};
+    tasks.debounce(1, options, [] {});
+    BOOST_CHECK_THROW(tasks.debounce(1, options, std::function<void()>()), std::invalid_argument);
+    tasks.close();
+    BOOST_CHECK_THROW(tasks.debounce(1, options, [] {}), boost::system::system_error);
 }
 
 BOOST_FIXTURE_TEST_CASE(unusable_times_of_a_debounce_are_named, debouncing) {

@@ -311,6 +311,19 @@ BOOST_FIXTURE_TEST_CASE(an_orphan_keeps_its_key, logged_scheduler) {
     BOOST_TEST(log_after(1s) == "a"); // It has replaced the other one.
 }
 
+// Its function is destroyed when an orphan takes its key.
+BOOST_FIXTURE_TEST_CASE(a_task_that_owns_the_adopting_scheduler_may_lose_its_key,
+                        logged_scheduler) {
+    tasks.schedule_after(1, 1s, note("a"));
+    tasks.schedule_after(2, 1s, note("b"));
+    const auto orphans = tasks.stop();
+    auto other = std::make_shared<scheduler>(ctx);
+    scheduler& adopting = *other;
+    adopting.schedule_after(1, 1s, [owner = std::move(other)] {});
+    BOOST_CHECK_THROW(adopting.adopt(orphans), boost::system::system_error); // It has stopped.
+    BOOST_TEST(log_after(1s) == "");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_key_ends_with_its_task_whoever_has_a_handle, logged_scheduler) {
     const auto alive = std::make_shared<int>();
     const task_handle once = tasks.schedule_after(moody{1, alive}, 1s, [] {});

@@ -104,6 +104,7 @@ private:
         missed rule = missed::catch_up; // Of a fixed rate.
         std::size_t left = 0;           // Calls of a plan.
         time_point latest = never;      // It is not postponed beyond this.
+        bool burst = false;             // Of events.
         bool was_called = false;
         bool found = false; // An orphan that stop() has returned.
         int instances = 0;  // Existing copies of its function.
@@ -312,6 +313,7 @@ private:
         task& t = tasks_.emplace_back();
         t.group = once_in(4) ? i : nobody;
         t.key = 1 + pick(3);
+        t.burst = true;
         const duration quiet = std::max(any_duration(), duration(1));
         const duration at_latest = std::max(any_duration(), duration(1));
         t.latest = sum(now(), at_latest);
@@ -319,7 +321,8 @@ private:
         note("task %, an event with key %, quiet %, at latest %", id, t.key, ns(quiet),
              ns(at_latest));
         const std::size_t former = holder(i, t.key);
-        const bool can_move = former != nobody && sees_next_call(former);
+        const bool can_move = former != nobody && !s.closed && tasks_[former].burst &&
+                              tasks_[former].group == t.group && sees_next_call(former);
         const error_code refused = result_of([&] {
             const debounce_options options{.quiet = quiet, .at_latest = at_latest};
             t.handle = t.group == i ? debounce_by(*s.group, id, options)

@@ -11,6 +11,7 @@ template <class TimePoint>
 struct first_call {
     TimePoint at;
     TimePoint latest = (TimePoint::max)();
+    bool is_burst = false; // Of events: each one postpones it.
 };
 
 } // namespace asio_wheel::detail

@@ -70,6 +70,7 @@ public:
 
     /// Schedules tasks of a new group.
     [[nodiscard]] scheduler_impl for_group() const {
+        static_cast<void>(registry());
         scheduler_impl copy(*this);
         copy.group_ = std::make_shared<task_group<task_type>>();
         return copy;
@@ -109,15 +110,22 @@ public:
         return add_saturating(wheel_->now(), d);
     }
 
-    /// The task that has the key waits until `quiet` from now; if there is none, a new one does.
+    /// The burst that has the key waits until `quiet` from now; if there is none, a new one does.
     template <class Key, class F>
     handle debounce(Key&& key, const duration& quiet, const duration& at_latest, F&& f) {
+        if constexpr (is_tagged_token<std::decay_t<F>>) {
+            throw_if_empty(f.token_);
+        } else {
+            throw_if_empty(f);
+        }
         const handle pending = find(key);
-        if (pending.postpone(quiet)) {
+        const bool goes_on =
+            pending.task_ && pending.task_->is_burst_of(group_) && !registry()->closed();
+        if (goes_on && pending.postpone(quiet)) {
             return pending;
         }
         const time_point latest = expiry_after(at_latest);
-        const first_call<time_point> first{(std::min)(expiry_after(quiet), latest), latest};
+        const first_call<time_point> first{(std::min)(expiry_after(quiet), latest), latest, true};
         return start_new(std::forward<Key>(key), first, std::forward<F>(f), nullptr);
     }
 
@@ -137,6 +145,7 @@ public:
     /// Schedules a task for the times that `next` gives.
     template <class Key, class Next, class F>
     handle start_repeated(Key&& key, Next&& next, F&& f) {
+        static_cast<void>(registry());
         throw_if_empty(next);
         std::decay_t<Next> repeat(std::forward<Next>(next));
         const time_point now = wheel_->now();
@@ -165,10 +174,14 @@ public:
         return handle(with_key(key, [this](const key_view& k) { return registry()->find(k); }));
     }
 
+    /// A task may take the key of another one, whose function is destroyed then, and may own the
+    /// scheduler. So this does not use *this after the first task was scheduled.
     void adopt(const orphans& tasks) {
+        const std::shared_ptr<registry_type> kept = registry();
+        const executor_type ex = executor_;
         for (const handle& h : tasks) {
             if (h.task_) {
-                h.task_->schedule(registry(), executor_);
+                h.task_->schedule(kept, ex);
             }
         }
     }

@@ -94,6 +94,11 @@ public:
         }
     }
 
+    /// Whether debounce() has made it, of the same group.
+    [[nodiscard]] bool is_burst_of(const group_ptr& group) const noexcept {
+        return is_burst_ && group_ == group;
+    }
+
     /// `tell`: calls the function's on_cancel.
     typename handle::outcome cancel(bool tell = true) noexcept {
         using enum cancel_result;
@@ -211,7 +216,7 @@ public:
 
 protected:
     task(const first_call<time_point>& first, const group_ptr& group) noexcept
-        : expiry_(first.at), latest_(first.latest), group_(group) {}
+        : expiry_(first.at), latest_(first.latest), is_burst_(first.is_burst), group_(group) {}
 
     /// Of its timer: there is one while it is being called.
     [[nodiscard]] boost::asio::any_io_executor get_executor() { return timer_.get_executor(); }
@@ -438,6 +443,7 @@ private:
     // it. So the thread that calls or ends the task may read these without the mutex.
     time_point expiry_;
     const time_point latest_; // It is not postponed beyond this.
+    const bool is_burst_;
     wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;
     // Set until the task is over. Constant until then; so it may be read without the mutex.

@@ -129,7 +129,8 @@ public:
     /// debounce_options::quiet, but not later than debounce_options::at_latest after the first of
     /// them. An event is a call of this function. The first of a burst schedules f. Those that
     /// follow postpone it, and their f is dropped: what is to be seen of the last event belongs
-    /// into what f refers to. An event during the call begins a new burst.
+    /// into what f refers to. An event during the call begins a new burst. If another task has the
+    /// key, or a burst of another group, the new burst is scheduled instead of it.
     ///
     ///     tasks.debounce("save", {.quiet = 500ms, .at_latest = 5s}, [&] { file.save(); });
     ///

@@ -14,13 +14,28 @@
 #include <random>
 #include <string>
 
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+#include <unistd.h>
+#endif
+
 namespace asio_wheel::detail {
 
 using jitter_generator = std::minstd_rand;
 
-/// The generator of the calling thread. Each thread has one of its own, with a random seed.
+/// The generator of the calling thread. Each thread has one of its own, with a random seed. So has
+/// the child of a fork(): otherwise, all children would draw the same numbers.
 [[nodiscard]] inline jitter_generator& this_threads_jitter() {
+#if __has_include(<unistd.h>) && !defined(_WIN32)
+    const long process = ::getpid();
+#else
+    const long process = 0;
+#endif
     thread_local jitter_generator generator{std::random_device{}()};
+    thread_local long seeded_in = process;
+    if (seeded_in != process) {
+        seeded_in = process;
+        generator.seed(std::random_device{}());
+    }
     return generator;
 }
 

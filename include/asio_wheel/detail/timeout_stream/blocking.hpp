@@ -48,8 +48,7 @@ class blocking_time {
 
 public:
     blocking_time(const Deadlines& d, clock::time_point end)
-        : deadlines_(d), end_(end),
-          real_end_(add_saturating(clock::now(), until_or_zero(d.now(), end))) {}
+        : deadlines_(d), end_(end), real_end_(from_now(until_or_zero(d.now(), end))) {}
 
     [[nodiscard]] clock::duration left() const {
         return (std::min)(until_or_zero(deadlines_.now(), end_),
@@ -75,6 +74,12 @@ public:
     }
 
 private:
+    // Real time is read after the wheel's. If it were read before, and the thread was interrupted in
+    // between, this would be too early.
+    [[nodiscard]] static clock::time_point from_now(clock::duration left) {
+        return add_saturating(clock::now(), left);
+    }
+
     const Deadlines& deadlines_;
     clock::time_point end_;
     clock::time_point real_end_;
