@@ -51,6 +51,20 @@ const error_code closed = asio_wheel::error::limiter_closed;
 // One token each 10 ms; five at once.
 constexpr asio_wheel::rate_limiter_options hundred{.rate = {100, 1s}, .burst = 5};
 
+// Each reading is a nanosecond later, if `passing` is set.
+struct passing_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<passing_clock>;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept { return time_point(duration(time += passing ? 1 : 0)); }
+
+    static inline rep time = 1'000'000'000;
+    static inline bool passing = false;
+};
+
 struct limiter_world : virtual_world {
     rate_limiter limiter{ctx, hundred};
 
@@ -482,6 +496,32 @@ BOOST_FIXTURE_TEST_CASE(on_a_strand_handlers_are_called_there_and_in_order, virt
     BOOST_TEST(ours->work() == 0U);
 }
 
+// Also if nobody waits any more, but handlers are still to be called.
+BOOST_FIXTURE_TEST_CASE(on_a_strand_nobody_overtakes_those_that_were_served, virtual_world) {
+    const auto strand = asio::make_strand(ctx);
+    asio_wheel::basic_rate_limiter<std::chrono::steady_clock, asio::any_io_executor> limiter(
+        strand, hundred);
+    BOOST_TEST(limiter.try_acquire(5));
+    std::string order;
+    for (int i = 1; i <= 3; ++i) {
+        limiter.async_acquire(1, [&, i](error_code) {
+            order += std::to_string(i);
+            if (i == 1) {
+                limiter.async_acquire(1, [&](error_code) { order += '4'; });
+                limiter.async_acquire(2, [&](error_code) { order += '5'; });
+            }
+        });
+    }
+    pass(50ms);
+    BOOST_TEST(order == "1234");
+    BOOST_TEST(limiter.pending() == 1U);
+    BOOST_TEST(limiter.cancel() == 1U);
+    poll();
+    BOOST_TEST(order == "12345");
+    BOOST_TEST(wheel.pending() == 0U);
+    BOOST_TEST(limiter.try_acquire(1));
+}
+
 BOOST_FIXTURE_TEST_CASE(a_handler_is_called_through_its_own_executor, limiter_world) {
     const auto ours = std::make_shared<tracker>();
     drain_bucket();
@@ -493,6 +533,27 @@ BOOST_FIXTURE_TEST_CASE(a_handler_is_called_through_its_own_executor, limiter_wo
     pass(10ms);
     BOOST_TEST(log.take() == "1");
     BOOST_TEST(ours->work() == 0U);
+}
+
+// The first one becomes due between two readings of the clock, wherever that is.
+BOOST_AUTO_TEST_CASE(a_new_rate_does_not_hold_for_the_past_whatever_the_time_is) {
+    for (int before = 0; before < 10; ++before) {
+        asio::io_context ctx;
+        passing_clock::passing = false;
+        asio_wheel::basic_rate_limiter<passing_clock> limiter(
+            ctx, {.rate = {1, 1h}, .burst = 1'000'000});
+        BOOST_TEST(limiter.try_acquire(1'000'000));
+        for (int i = 0; i < 100; ++i) {
+            limiter.async_acquire(1, ignore);
+        }
+        passing_clock::time += std::chrono::nanoseconds(1h).count() - before;
+        passing_clock::passing = true;
+        limiter.rate({1'000'000, 1s});
+        passing_clock::passing = false;
+        ctx.poll();
+        BOOST_TEST(limiter.pending() >= 99U, before);
+        limiter.cancel();
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_limiter_may_be_on_the_wall_clock) {

@@ -49,7 +49,8 @@
 namespace asio_wheel::detail {
 
 /// Calls queue.on_wait(error) when a wait has ended, queue.on_turn() when a turn has come, and
-/// queue.destroy_waiting() if the context ends first. `Queue` names the type of its operations,
+/// queue.destroy_waiting() if the context ends first; and queue.on_delivered(), if there is such a
+/// function, before the last of the finished operations completes. `Queue` names the type of its operations,
 /// `waiter`, and the kind of its waits.
 template <class Queue>
 class queue_driver final : public executor_op,
@@ -87,6 +88,9 @@ public:
         post_turn();
     }
     [[nodiscard]] bool turn_requested() const noexcept { return turn_requested_; }
+
+    /// Whether there are operations to be dispatched.
+    [[nodiscard]] bool has_finished() const noexcept { return !finished_.empty(); }
 
     /// The way of an operation whose handler is called on the queue's executor, if that is not
     /// native. Finished operations are dispatched there one by one, in the order in which they were
@@ -178,6 +182,11 @@ private:
             finished_.pop_front();
             if (!finished_.empty() || turn_requested_) {
                 post_turn();
+            }
+            if constexpr (requires(Queue& q) { q.on_delivered(); }) {
+                if (queue_ != nullptr && finished_.empty()) {
+                    queue_->on_delivered();
+                }
             }
             first.complete(&first, {}, 0); // Any queue: it only must not be null.
             return;

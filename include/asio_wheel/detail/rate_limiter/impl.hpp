@@ -10,7 +10,8 @@
 //
 //  - If somebody waits, there is a wait for when the first one can be served, or the driver has
 //    been asked for a turn. So nobody is forgotten.
-//  - If nobody waits, there is no queue: such a limiter does not keep the context running.
+//  - If nobody waits, there is no queue, but while its driver has handlers to call: those of others
+//    must not overtake them. Such a limiter does not keep the context running.
 //
 // The user may move a limiter. This part stays where it is, because the driver and the cancellation
 // slots of operations point to it. It is used by one thread at a time, so it has no lock.
@@ -94,7 +95,7 @@ public:
     [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
 
     [[nodiscard]] bool try_acquire(std::uint64_t n) {
-        return !closed_ && queue_ == nullptr && take(saturated(n));
+        return !closed_ && !somebody_waits() && take(saturated(n));
     }
 
     template <class Handler>
@@ -117,7 +118,7 @@ public:
     }
 
     [[nodiscard]] count available() {
-        look();
+        look(now());
         return bucket_.level();
     }
 
@@ -232,10 +233,16 @@ private:
         }
     }
 
-    // Frees the queue if nobody waits.
+    // Frees the queue if nobody waits; but see on_delivered().
     void rest() noexcept {
-        if (queue_ != nullptr && queue_->waiters.empty()) {
+        if (queue_ == nullptr || !queue_->waiters.empty()) {
+            return;
+        }
+        if (!queue_->driver_->has_finished()) {
             queue_.reset();
+        } else if (std::exchange(queue_->wait_pending, false)) {
+            queue_->driver_->ignore_wait();
+            queue_->timer.cancel();
         }
     }
 
@@ -284,15 +291,16 @@ private:
     // The wheel is a little late. So each one is served as of the time when its tokens were there,
     // and the bucket is never full while somebody waits: nothing is lost.
     std::size_t serve_due() noexcept {
+        const count t = now(); // Once: the bucket must not become fuller than it was at this time.
         std::size_t left = wheel_.options().budget;
-        for (; left != 0 && somebody_waits() && first_is_due(); --left) {
+        for (; left != 0 && somebody_waits() && first_is_due(t); --left) {
             waiter& first = queue_->waiters.front();
             queue_->waiters.pop_front();
             bucket_.take_next(first.wanted());
             core_access::of(wheel_).expired(kind_of_wait);
             finish(first, {});
         }
-        look();
+        look(t);
         rest();
         return left;
     }
@@ -306,14 +314,13 @@ private:
 
     // The bucket is brought up to date; but not if that might fill it before the first one was
     // served.
-    void look() noexcept {
-        if (!somebody_waits() || !first_is_due()) {
-            bucket_.advance(now());
+    void look(count t) noexcept {
+        if (!somebody_waits() || !first_is_due(t)) {
+            bucket_.advance(t);
         }
     }
 
-    [[nodiscard]] bool first_is_due() const noexcept {
-        const count t = now();
+    [[nodiscard]] bool first_is_due(count t) const noexcept {
         const count from = bucket_.at();
         const std::uint64_t passed =
             t > from ? static_cast<std::uint64_t>(t) - static_cast<std::uint64_t>(from) : 0;
@@ -400,6 +407,9 @@ private:
         }
     }
 
+    // The last of those that were finished is about to be called.
+    void on_delivered() noexcept { rest(); }
+
     // The context ends. The handler of an operation may own the limiter, so this is the last thing
     // to be done with it.
     void destroy_waiting() noexcept {
@@ -411,7 +421,7 @@ private:
     wheel_service<Clock>& wheel_;
     token_rate rate_;
     token_bucket bucket_;
-    std::unique_ptr<waiting_queue> queue_; // Null if nobody waits.
+    std::unique_ptr<waiting_queue> queue_; // Null if nobody waits: see rest().
     bool closed_ = false;
 };
 
