@@ -59,7 +59,7 @@ struct delay_queue_options {
 
 /// A queue in the order of expiry. An element can be taken when its time has come, and never
 /// before: times are compared exactly. The element with the earliest time is taken first; among
-/// equal times, the one that was pushed first.
+/// equal times, the one that was pushed or postponed first.
 ///
 /// A pending pop gets its value when the wheel ticks: at most one tick of the wheel later than
 /// try_pop() would, and in paused time at the same time. A value that is pushed when its time has

@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -132,6 +133,22 @@ public:
 private:
     Inner inner_;
     whims* whims_;
+};
+
+// Its destructor uses the queue, also that of what was moved from.
+struct acting {
+    acting() = default;
+    explicit acting(int n) : number(n) {}
+    acting(const acting& other) : number(other.number) {}
+    acting& operator=(const acting&) = delete;
+    ~acting() {
+        if (act) {
+            act();
+        }
+    }
+
+    int number = 0;
+    std::function<void()> act;
 };
 
 } // namespace
@@ -401,6 +418,35 @@ BOOST_AUTO_TEST_CASE(many_pops_are_served_in_slices_and_others_have_turns_betwee
     BOOST_TEST(popped == many);
     BOOST_TEST(most <= budget);
     BOOST_TEST(turns >= many / budget);
+}
+
+// With AddressSanitizer, too.
+BOOST_FIXTURE_TEST_CASE(the_destructor_of_a_value_may_do_everything_with_its_queue, virtual_world) {
+    using queue_type = asio_wheel::delay_queue<acting>;
+    const auto numbers_after = [this](auto what) {
+        queue_type queue(ctx);
+        for (int i = 1; i <= 200; ++i) {
+            queue.push(i % 3 == 0 ? 0s : std::chrono::seconds(i), acting(i));
+        }
+        const auto key = queue.push(1h, acting(0));
+        queue.find(key)->act = [&] { what(queue); };
+        BOOST_TEST(queue.erase(key).has_value());
+        std::vector<int> numbers;
+        for (int i = 300; i < 305; ++i) {
+            static_cast<void>(queue.push(0s, acting(i)));
+        }
+        while (const auto value = queue.try_pop()) {
+            numbers.push_back(value->number);
+        }
+        BOOST_TEST(queue.size() == (numbers.size() == 5 ? 0U : 134U));
+        return numbers.size();
+    };
+    BOOST_TEST(numbers_after([](queue_type& q) { q.clear(); }) == 5U);
+    BOOST_TEST(numbers_after([](queue_type& q) { q.shrink_to_fit(); }) == 66U + 5U);
+    BOOST_TEST(numbers_after([](queue_type& q) {
+                   static_cast<void>(q.push(0s, acting(1)));
+                   static_cast<void>(q.try_pop());
+               }) == 66U + 5U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -233,6 +233,29 @@ BOOST_FIXTURE_TEST_CASE(a_handler_that_waits_for_itself_is_told, grouped) {
     BOOST_TEST(log.take() == "deadlock");
 }
 
+// A session that waits for its handlers when it ends, and whose last owner is one of them.
+BOOST_AUTO_TEST_CASE(so_is_what_a_handler_owns_that_is_never_called) {
+    struct session {
+        handler_group handlers;
+        bool& told;
+        ~session() {
+            try {
+                handlers.wait_idle();
+            } catch (const boost::system::system_error& e) {
+                told = e.code() == boost::system::errc::resource_deadlock_would_occur;
+            }
+        }
+    };
+    bool told = false;
+    {
+        asio::io_context ctx;
+        std::shared_ptr<session> s(new session{handler_group(), told});
+        handler_group& handlers = s->handlers;
+        asio::post(ctx, handlers([owner = std::move(s)] {}));
+    }
+    BOOST_TEST(told);
+}
+
 BOOST_FIXTURE_TEST_CASE(a_copy_is_the_same_group_and_handlers_may_outlive_it, grouped) {
     steady_timer t(ctx, 1s);
     {

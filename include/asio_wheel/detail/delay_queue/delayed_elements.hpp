@@ -113,6 +113,9 @@ public:
     }
 
     void clear() noexcept {
+        if (destroying_ != 0) {
+            return remove_all();
+        }
         for (std::size_t i = 0; i < index_end_; ++i) {
             element& e = element_at(i);
             if (e.filed()) {
@@ -207,6 +210,9 @@ public:
 
     /// Frees the blocks behind the last element. If it throws, it has no effect.
     void shrink_to_fit() {
+        if (destroying_ != 0) {
+            return;
+        }
         std::size_t end = index_end_;
         while (end != 0 && !element_at(end - 1).value_) {
             --end;
@@ -304,6 +310,21 @@ private:
         return {e.index_, e.generation_};
     }
 
+    // As clear(), but frees no block.
+    void remove_all() noexcept {
+        while (!heap_.empty()) {
+            remove(*heap_.back());
+        }
+        while (!deferred_.empty()) {
+            remove(deferred_.front());
+        }
+        for (std::size_t i = 0; i < index_end_ && !wheel_.empty(); ++i) {
+            if (element_at(i).filed()) {
+                remove(element_at(i));
+            }
+        }
+    }
+
     // One tick is one unit, so nothing is rounded. Times before the origin are tick 0, which the
     // wheel has always reached.
     [[nodiscard]] static tick_t count_of(TimePoint time) noexcept {
@@ -347,8 +368,10 @@ private:
     void remove(element& e) {
         unlink(e);
         --size_;
-        ++e.generation_;  // First, so that no key names it while
-        e.value_.reset(); // the destructor of the value runs, which may use this object.
+        ++e.generation_; // First, so that no key names it while
+        ++destroying_;   // the destructor of the value runs, which may use this object.
+        e.value_.reset();
+        --destroying_;
         e.position_ = std::exchange(first_free_, e.index_);
     }
 
@@ -428,6 +451,7 @@ private:
     std::vector<element*> heap_;          // A binary heap. Its capacity is enough for all elements.
     element_list deferred_;
     std::size_t size_ = 0;
+    std::size_t destroying_ = 0; // Removed elements whose values are being destroyed.
     std::uint64_t next_sequence_ = 0;
     std::uint32_t min_generation_ = 1; // Not 0, so that no element has the key {}.
 };

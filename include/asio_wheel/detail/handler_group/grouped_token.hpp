@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -59,6 +60,7 @@ public:
         }
     }
 
+    [[nodiscard]] explicit operator bool() const noexcept { return group_ != nullptr; }
     [[nodiscard]] const group_of_handlers& group() const noexcept { return *group_; }
 
 private:
@@ -72,20 +74,31 @@ public:
 
     grouped_handler(Handler&& handler, const std::shared_ptr<group_of_handlers>& group)
         : place_(group), handler_(std::move(handler)) {}
+    grouped_handler(grouped_handler&&) = default;
+    grouped_handler& operator=(grouped_handler&&) = delete;
+    // Not called: what it destroys cannot wait for the group, either.
+    ~grouped_handler() {
+        if (place_) {
+            const idle_source::idle_call in_call(place_.group());
+            handler_.reset();
+        }
+    }
 
-    [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
+    [[nodiscard]] const Handler& inner() const noexcept {
+        return *handler_; // NOLINT(bugprone-unchecked-optional-access)
+    }
 
     template <class... Args>
     void operator()(Args&&... args) {
         const place_in_group place(std::move(place_)); // Ends after the handler.
         const idle_source::idle_call in_call(place.group());
-        Handler handler(std::move(handler_));
+        Handler handler(*std::move(handler_)); // NOLINT(bugprone-unchecked-optional-access)
         std::move(handler)(std::forward<Args>(args)...);
     }
 
 private:
     place_in_group place_; // Ends after the handler.
-    Handler handler_;
+    std::optional<Handler> handler_;
 };
 
 /// Makes handlers belong to a group.
