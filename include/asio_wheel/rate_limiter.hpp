@@ -73,8 +73,8 @@ struct rate_limiter_options {
 /// context does not know it. So there may be one for each client. One for which somebody waits
 /// takes some 600 bytes more, and each operation its own.
 ///
-/// On a clock that can be set, nothing comes when it is set back, and those who wait do so for longer
-/// by as much; when it is set forward, the bucket is filled accordingly.
+/// On a clock that can be set, nothing comes when it is set back, and those who wait do so for
+/// longer by as much; when it is set forward, the bucket is filled accordingly.
 ///
 /// Movable at any time, also while somebody waits. A limiter that was moved from may be destroyed,
 /// assigned to and cancelled; everything else throws std::logic_error, or terminates the program if

@@ -39,6 +39,7 @@
 #ifndef ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
 #define ASIO_WHEEL_DETAIL_DELAY_QUEUE_DELAYED_ELEMENTS_HPP
 
+#include <asio_wheel/detail/delay_queue/element_heap.hpp>
 #include <asio_wheel/detail/delay_queue/element_key.hpp>
 #include <asio_wheel/tick.hpp>
 #include <asio_wheel/wheel.hpp>
@@ -65,6 +66,7 @@ class delayed_elements {
 public:
     static constexpr std::size_t slots = 64; ///< Of the wheel.
     static constexpr unsigned levels = 8;    ///< Of the wheel.
+    static constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();
 
     /// A value with its time. Stays at its address.
     class element : public wheel_entry {
@@ -125,7 +127,7 @@ public:
             min_generation_ = (std::max)(min_generation_, e.generation_ + 1);
         }
         deferred_.clear();
-        std::vector<element*>().swap(heap_);
+        heap_.clear();
         first_free_ = no_index;
         size_ = index_end_ = 0;
         // Destroyed last: the destructors of values may use this object.
@@ -140,7 +142,7 @@ public:
             last_now_ = now();
             advance_wheel(tick_of(last_now_));
         }
-        return heap_.empty() || heap_front_is_after(last_now_) ? nullptr : heap_.front();
+        return heap_.empty() || heap_front_is_after(last_now_) ? nullptr : &heap_.front();
     }
 
     [[nodiscard]] static const T& value(const element& e) noexcept { return *e.value_; }
@@ -164,14 +166,14 @@ public:
     /// first_due() returns the next one.
     void defer(element& e) noexcept {
         BOOST_ASSERT(e.position_ != no_index && e.value_);
-        heap_erase(e);
+        heap_.erase(e);
         deferred_.push_back(e);
     }
     void restore_deferred() noexcept {
         while (!deferred_.empty()) {
             element& e = deferred_.front();
             deferred_.pop_front();
-            heap_insert(e);
+            heap_.insert(e);
         }
     }
 
@@ -195,7 +197,7 @@ public:
         if (heap_.empty() && !wheel_.empty()) {
             advance_wheel(wheel_.find_next_expiry());
         }
-        return heap_.empty() ? std::nullopt : std::optional(key_of(*heap_.front()));
+        return heap_.empty() ? std::nullopt : std::optional(key_of(heap_.front()));
     }
 
     /// Allocates what `n` elements need.
@@ -217,9 +219,8 @@ public:
         while (end != 0 && !element_at(end - 1).value_) {
             --end;
         }
-        std::vector<element*> heap;
-        heap.reserve(end + 1);
-        heap = heap_; // Does not allocate: no element of it is behind `end`.
+        // No element of the heap is behind `end`.
+        heap_.shrink(end + 1);
         for (std::size_t i = end; i < index_end_; ++i) { // As if they had never been used.
             element& e = element_at(i);
             min_generation_ = (std::max)(min_generation_, e.generation_ + 1);
@@ -233,7 +234,6 @@ public:
                 e.position_ = std::exchange(first_free_, e.index_);
             }
         }
-        heap_.swap(heap);
         blocks_.resize((end + block_size - 1) / block_size);
     }
 
@@ -252,16 +252,25 @@ public:
     /// with that time was erased or postponed.
     [[nodiscard]] std::optional<TimePoint> next_expiry() noexcept {
         advance_wheel(wheel_.now());
-        return heap_.empty() ? time_at(wheel_.next_expiry()) : heap_.front()->time_;
+        return heap_.empty() ? time_at(wheel_.next_expiry()) : heap_.front().time_;
     }
 
     /// The exact time of the next element; none if there is no element.
     [[nodiscard]] std::optional<TimePoint> find_next_expiry() noexcept {
         advance_wheel(wheel_.now());
-        return heap_.empty() ? time_at(wheel_.find_next_expiry()) : heap_.front()->time_;
+        return heap_.empty() ? time_at(wheel_.find_next_expiry()) : heap_.front().time_;
     }
 
 private:
+    struct heap_access {
+        [[nodiscard]] static bool precedes(const element& a, const element& b) noexcept {
+            return std::tie(a.time_, a.sequence_) < std::tie(b.time_, b.sequence_);
+        }
+        [[nodiscard]] static std::uint32_t& position(element& e) noexcept { return e.position_; }
+    };
+    using heap_of_elements = element_heap<element, heap_access>;
+    static_assert(no_index == heap_of_elements::no_position);
+
     // Uses the links of a wheel_entry, which the wheel does not use while the element is not filed.
     using element_list =
         boost::intrusive::list<element, boost::intrusive::constant_time_size<false>>;
@@ -271,14 +280,8 @@ private:
     static constexpr std::size_t block_size = (std::max<std::size_t>)(1, 1024 / sizeof(element));
     using block_ptr = std::unique_ptr<std::array<element, block_size>>;
 
-    static constexpr std::uint32_t no_index = (std::numeric_limits<std::uint32_t>::max)();
-
     [[nodiscard]] element& element_at(std::size_t index) const noexcept {
         return (*blocks_[index / block_size])[index % block_size];
-    }
-
-    [[nodiscard]] static bool precedes(const element& a, const element& b) noexcept {
-        return std::tie(a.time_, a.sequence_) < std::tie(b.time_, b.sequence_);
     }
 
     // Makes sure that there is a free element, and room for one more in the heap. After that,
@@ -313,7 +316,7 @@ private:
     // As clear(), but frees no block.
     void remove_all() noexcept {
         while (!heap_.empty()) {
-            remove(*heap_.back());
+            remove(heap_.front());
         }
         while (!deferred_.empty()) {
             remove(deferred_.front());
@@ -347,7 +350,7 @@ private:
         e.sequence_ = next_sequence_++;
         const tick_t tick = tick_of(time);
         if (tick <= wheel_.now()) {
-            heap_insert(e);
+            heap_.insert(e);
         } else {
             wheel_.insert(e, tick);
         }
@@ -359,7 +362,7 @@ private:
         if (e.filed()) {
             wheel_.erase(e);
         } else if (e.position_ != no_index) {
-            heap_erase(e);
+            heap_.erase(e);
         } else {
             deferred_.erase(deferred_.iterator_to(e));
         }
@@ -376,10 +379,10 @@ private:
     }
 
     [[nodiscard]] bool heap_front_is_after(TimePoint now) const noexcept {
-        return heap_.front()->time_ > now;
+        return heap_.front().time_ > now;
     }
     [[nodiscard]] bool wheel_may_be_earlier() const noexcept {
-        return wheel_.next_expiry() <= tick_of(heap_.front()->time_);
+        return wheel_.next_expiry() <= tick_of(heap_.front().time_);
     }
 
     // Moves elements whose time has come from the wheel to the heap, until the first element of the
@@ -390,56 +393,9 @@ private:
             const std::size_t expired =
                 wheel_.advance(now, expired_entries.size(), expired_entries).expired;
             for (std::size_t i = 0; i < expired; ++i) {
-                heap_insert(static_cast<element&>(*expired_entries[i]));
+                heap_.insert(static_cast<element&>(*expired_entries[i]));
             }
         }
-    }
-
-    void heap_insert(element& e) noexcept {
-        BOOST_ASSERT(!e.filed() && e.position_ == no_index && heap_.size() < heap_.capacity());
-        heap_.push_back(&e); // Does not allocate: see allocate().
-        sift_up(e, heap_.size() - 1);
-    }
-
-    void heap_erase(element& e) noexcept {
-        BOOST_ASSERT(heap_[e.position_] == &e);
-        element& last = *heap_.back();
-        heap_.pop_back();
-        if (&last != &e) {
-            const std::size_t at = e.position_;
-            if (at != 0 && precedes(last, *heap_[(at - 1) / 2])) {
-                sift_up(last, at);
-            } else {
-                sift_down(last, at);
-            }
-        }
-        e.position_ = no_index;
-    }
-
-    // Put `e` into the heap, at `at` or above; or at `at` or below. Position `at` is free.
-    void sift_up(element& e, std::size_t at) noexcept {
-        while (at != 0 && precedes(e, *heap_[(at - 1) / 2])) {
-            put_at(*heap_[(at - 1) / 2], at);
-            at = (at - 1) / 2;
-        }
-        put_at(e, at);
-    }
-    void sift_down(element& e, std::size_t at) noexcept {
-        for (std::size_t child = 2 * at + 1; child < heap_.size(); child = 2 * at + 1) {
-            if (child + 1 < heap_.size() && precedes(*heap_[child + 1], *heap_[child])) {
-                ++child;
-            }
-            if (!precedes(*heap_[child], e)) {
-                break;
-            }
-            put_at(*heap_[child], at);
-            at = child;
-        }
-        put_at(e, at);
-    }
-    void put_at(element& e, std::size_t at) noexcept {
-        heap_[at] = &e;
-        e.position_ = static_cast<std::uint32_t>(at);
     }
 
     TimePoint origin_;   // Tick 0.
@@ -448,7 +404,7 @@ private:
     std::vector<block_ptr> blocks_;
     std::size_t index_end_ = 0; // Elements with smaller indices have been used, or are in use.
     std::uint32_t first_free_ = no_index; // A list, linked by position_.
-    std::vector<element*> heap_;          // A binary heap. Its capacity is enough for all elements.
+    heap_of_elements heap_;               // Its capacity is enough for all elements.
     element_list deferred_;
     std::size_t size_ = 0;
     std::size_t destroying_ = 0; // Removed elements whose values are being destroyed.

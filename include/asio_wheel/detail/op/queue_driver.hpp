@@ -50,8 +50,8 @@ namespace asio_wheel::detail {
 
 /// Calls queue.on_wait(error) when a wait has ended, queue.on_turn() when a turn has come, and
 /// queue.destroy_waiting() if the context ends first; and queue.on_delivered(), if there is such a
-/// function, before the last of the finished operations completes. `Queue` names the type of its operations,
-/// `waiter`, and the kind of its waits.
+/// function, before the last of the finished operations completes. `Queue` names the type of its
+/// operations, `waiter`, and the kind of its waits.
 template <class Queue>
 class queue_driver final : public executor_op,
                            public std::enable_shared_from_this<queue_driver<Queue>> {

@@ -94,9 +94,8 @@ public:
         }
     }
 
-    /// Whether debounce() has made it, of the same group.
     [[nodiscard]] bool is_burst_of(const group_ptr& group) const noexcept {
-        return is_burst_ && group_ == group;
+        return first_.is_burst && group_ == group; // Of the same group.
     }
 
     /// `tell`: calls the function's on_cancel.
@@ -216,7 +215,7 @@ public:
 
 protected:
     task(const first_call<time_point>& first, const group_ptr& group) noexcept
-        : expiry_(first.at), latest_(first.latest), is_burst_(first.is_burst), group_(group) {}
+        : expiry_(first.at), first_(first), group_(group) {}
 
     /// Of its timer: there is one while it is being called.
     [[nodiscard]] boost::asio::any_io_executor get_executor() { return timer_.get_executor(); }
@@ -295,11 +294,7 @@ private:
     }
 
     void report(const handle& h, const std::exception_ptr& e) noexcept {
-        if (registry_) {
-            registry_->report(h, e);
-        } else {
-            registry_type::report_orphan(e);
-        }
+        registry_ ? registry_->report(h, e) : registry_type::report_orphan(e);
     }
 
     // The part of schedule() that may fail. Returns the task that had the key before.
@@ -327,7 +322,7 @@ private:
 
     // Moves the pending wait. The mutex is held. False if it is too late.
     [[nodiscard]] bool move_wait(time_point t) {
-        t = (std::min)(t, latest_);
+        t = (std::min)(t, first_.latest);
         const bool moved = t == expiry_ || timer_.postpone_until(t); // Keeps its place in a queue.
         expiry_ = moved ? t : expiry_;
         return moved;
@@ -442,8 +437,7 @@ private:
     // Written under the mutex while the task is unscheduled or waiting, or by the thread that calls
     // it. So the thread that calls or ends the task may read these without the mutex.
     time_point expiry_;
-    const time_point latest_; // It is not postponed beyond this.
-    const bool is_burst_;
+    const first_call<time_point> first_;
     wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;
     // Set until the task is over. Constant until then; so it may be read without the mutex.

@@ -93,8 +93,8 @@ public:
     }
 
     /// The time of the next call. While the task is being called, and when it has ended: the time
-    /// for which the last call was scheduled; or, if it was cancelled, that of the call that did not
-    /// come any more.
+    /// for which the last call was scheduled; or, if it was cancelled, that of the call that it
+    /// would have been.
     [[nodiscard]] time_point expiry() const noexcept {
         return task_ ? task_->expiry() : time_point();
     }

@@ -42,9 +42,9 @@ template <class To, class Number>
     }
 }
 
-/// round(d), for a result that is in range. The standard library multiplies the number of `d` by the
-/// numerator of the units' ratio before it divides, and that product may be out of range. So what is
-/// a multiple of the denominator is converted by itself.
+/// round(d), for a result that is in range. The standard library multiplies the number of `d` by
+/// the numerator of the units' ratio before it divides, and that product may be out of range. So
+/// what is a multiple of the denominator is converted by itself.
 template <class To, class Rep, class Period, class Round>
 [[nodiscard]] constexpr To round_in_parts(std::chrono::duration<Rep, Period> d,
                                           Round round) noexcept {

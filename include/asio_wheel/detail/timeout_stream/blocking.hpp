@@ -74,8 +74,8 @@ public:
     }
 
 private:
-    // Real time is read after the wheel's. If it were read before, and the thread was interrupted in
-    // between, this would be too early.
+    // Real time is read after the wheel's. If it were read before, and the thread was interrupted
+    // in between, this would be too early.
     [[nodiscard]] static clock::time_point from_now(clock::duration left) {
         return add_saturating(clock::now(), left);
     }

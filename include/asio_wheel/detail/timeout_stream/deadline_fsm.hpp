@@ -59,13 +59,8 @@
 // the deadline counts. Meanwhile nothing watches the direction. A grace has a number, too. It is
 // past when no operation of its direction is pending any more.
 //
-// Periods. In each of them, the stream has to make progress: there is one for both directions, one
-// for writes, and one for the least rate. Each counts bytes of its own: see progress_period.
-//
-// The peer. A write is done when the system has taken the bytes, long before the peer has; and the
-// system lets a stream write again only when a good part of its buffer is empty. So if a period is
-// over, the next layer is asked how many bytes the peer has not taken yet: asked(). If there are
-// fewer than the last time, or any at the first time, the period begins anew.
+// Periods. In each of them, the stream has to make progress: see limits.hpp. If one is over, the next
+// layer is asked how many bytes the peer has not taken yet: asked().
 //
 // Operations that block their thread are not counted. Until one of them ends, nothing else happens
 // to the stream. So block() only says until when it may take, and no wait is needed.
@@ -82,11 +77,7 @@
 //     a stream is closed ends at once, so its deadline needs no wait.
 //  3. A deadline is that of each operation of its direction that is pending. When it is set, it
 //     changes for all of them. A message's deadline begins between two reads.
-//  4. The end of a period is a deadline, too, of each direction that it concerns. The period is
-//     counted from when enough was last read, written or taken, but not from before there was a
-//     period at all. Time in which all that it concerns is unused does not count: after it, the
-//     period goes on. With another connection, it begins anew: with a connect, or with the first
-//     operation after the stream was closed.
+//  4. The end of a period is a deadline, too, of each direction that it concerns.
 //  5. Nothing fails before its deadline.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_DEADLINE_FSM_HPP
@@ -104,6 +95,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace asio_wheel::detail {
 
@@ -358,16 +350,11 @@ public:
 private:
     // An operation is to begin.
     void resume_periods(direction what, time_point now) noexcept {
-        if (directions_.are_unused()) {
-            if (closed_ || what == direction::connect) {
-                closed_ = false;
-                return limits_.restart_periods(now);
-            }
-            limits_.idle.resume(now);
-            limits_.rate.resume(now);
-        }
-        if (what != direction::read && directions_.writes.count == 0) {
-            limits_.write_idle.resume(now);
+        const bool unused = directions_.are_unused();
+        if (unused && (std::exchange(closed_, false) || what == direction::connect)) {
+            limits_.restart_periods(now);
+        } else {
+            limits_.resume_periods(unused, directions_.would_be_only_write(what), now);
         }
     }
 
@@ -381,13 +368,7 @@ private:
             limits_.read = add_saturating(now, *limits_.message);
             message_after(std::nullopt);
         }
-        if (directions_.are_unused()) {
-            limits_.idle.pause(now);
-            limits_.rate.pause(now);
-        }
-        if (what != direction::read && directions_.writes.count == 0) {
-            limits_.write_idle.pause(now);
-        }
+        limits_.pause_periods(directions_.are_unused(), directions_.would_be_only_write(what), now);
     }
 
     [[nodiscard]] time_point earliest() const noexcept {

@@ -70,6 +70,10 @@ struct stream_directions {
     }
 
     [[nodiscard]] bool are_unused() const noexcept { return reads.count + writes.count == 0; }
+    /// Whether an operation that is not counted, yet or any more, is a write, and none is pending.
+    [[nodiscard]] bool would_be_only_write(direction what) const noexcept {
+        return what != direction::read && writes.count == 0;
+    }
 
     void join(direction what) noexcept {
         part_of(what).join();

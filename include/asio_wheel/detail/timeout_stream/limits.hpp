@@ -4,6 +4,17 @@
 // What is set for a stream: the deadlines of its two directions, its lifetime, and the periods in
 // which it has to make progress. deadline_fsm owns it, and says when each of them counts. Like
 // that, this file knows no timer, no lock and no clock.
+//
+// There is a period for both directions, one for writes, and one for the least rate. It is counted
+// from when enough was last read, written or taken, but not from before there was a period at all.
+// Time in which all that it concerns is unused does not count: after it, the period goes on. With
+// another connection, it begins anew: with a connect, or with the first operation after the stream
+// was closed.
+//
+// A write is done when the system has taken the bytes, long before the peer has; and the system
+// lets a stream write again only when a good part of its buffer is empty. So if a period is over,
+// and the next layer has fewer bytes than the last time that the peer has not taken, or any at the
+// first time, the period begins anew.
 
 #ifndef ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_LIMITS_HPP
 #define ASIO_WHEEL_DETAIL_TIMEOUT_STREAM_LIMITS_HPP
@@ -126,6 +137,26 @@ struct stream_limits {
         idle.restart(now);
         write_idle.restart(now);
         rate.restart(now);
+    }
+
+    // `unused`: no operation is pending. `no_write`: nor is a write.
+    void resume_periods(bool unused, bool no_write, time_point now) noexcept {
+        if (unused) {
+            idle.resume(now);
+            rate.resume(now);
+        }
+        if (no_write) {
+            write_idle.resume(now);
+        }
+    }
+    void pause_periods(bool unused, bool no_write, time_point now) noexcept {
+        if (unused) {
+            idle.pause(now);
+            rate.pause(now);
+        }
+        if (no_write) {
+            write_idle.pause(now);
+        }
     }
 
     void transferred(direction what, std::size_t n, time_point now) noexcept {

@@ -45,7 +45,7 @@ namespace asio_wheel::detail {
 /// Thread safety: see the stream. While one of these functions blocks, the stream's strand is busy.
 /// If an asynchronous operation of the same direction is pending, both have the same deadline, and
 /// each of them may get the data. Do not mix them if another thread runs the context: if the
-/// asynchronous one gets what this one has just seen, this one waits for more, however long that is.
+/// asynchronous one gets what this one has just seen, this one waits for more, however long.
 template <class Stream, class Layer>
 class synchronous_operations {
     // No requires-clause, as with async_connect().
