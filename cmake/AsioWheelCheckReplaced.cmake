@@ -22,9 +22,13 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
             return()
         endif()
         get_property(script GLOBAL PROPERTY asio_wheel_check_replaced_script)
+        # In a file: an argument of a command has 128 kB at most.
+        set(objects "${CMAKE_CURRENT_BINARY_DIR}/${target}.objects$<CONFIG>")
+        file(GENERATE OUTPUT "${objects}"
+            CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n" TARGET ${target})
         add_custom_command(TARGET ${target} POST_BUILD
             COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DPROGRAM=$<TARGET_FILE:${target}>"
-                "-DOBJECTS=$<JOIN:$<TARGET_OBJECTS:${target}>,$<SEMICOLON>>" -DREMOVE=ON
+                "-DOBJECTS_FILE=${objects}" -DREMOVE=ON "-DCROSS=${CMAKE_CROSSCOMPILING}"
                 -P "${script}"
             VERBATIM)
     endfunction()
@@ -51,10 +55,20 @@ function(those_with_asio_timers result)
     set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${PROGRAM}"
-    RESOLVED_DEPENDENCIES_VAR libraries
-    UNRESOLVED_DEPENDENCIES_VAR ignored
-    POST_EXCLUDE_REGEXES "/(libc|libm|libgcc_s|libstdc\\+\\+|libc\\+\\+|ld-linux[^/]*)\\.so")
+if(OBJECTS_FILE)
+    file(STRINGS "${OBJECTS_FILE}" OBJECTS)
+endif()
+set(libraries "")
+if(NOT CROSS) # Those of another system are not found here.
+    file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${PROGRAM}"
+        RESOLVED_DEPENDENCIES_VAR libraries
+        UNRESOLVED_DEPENDENCIES_VAR ignored
+        CONFLICTING_DEPENDENCIES_PREFIX conflicting
+        POST_EXCLUDE_REGEXES "/(libc|libm|libgcc_s|libstdc\\+\\+|libc\\+\\+|ld-linux[^/]*)\\.so")
+    foreach(name IN LISTS conflicting_FILENAMES)
+        list(APPEND libraries ${conflicting_${name}})
+    endforeach()
+endif()
 those_with_asio_timers(in_program ${PROGRAM})
 those_with_asio_timers(parts ${OBJECTS})
 those_with_asio_timers(in_libraries ${libraries})

@@ -5,6 +5,12 @@
 
 include(CMakePackageConfigHelpers)
 
+# As a part of another project, that one's folder of documents is not ours.
+set(asio_wheel_doc_dir "${CMAKE_INSTALL_DOCDIR}")
+if(NOT PROJECT_IS_TOP_LEVEL)
+    set(asio_wheel_doc_dir "${CMAKE_INSTALL_DATAROOTDIR}/doc/asio_wheel")
+endif()
+
 set(asio_wheel_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/asio_wheel")
 
 install(TARGETS asio_wheel_core asio_wheel_utilities asio_wheel_inspector asio_wheel
@@ -38,6 +44,10 @@ file(RELATIVE_PATH asio_wheel_pc_prefix
     "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" asio_wheel_pc_prefix "\${pcfiledir}/${asio_wheel_pc_prefix}")
 cmake_path(APPEND asio_wheel_pc_libdir "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
+set(asio_wheel_pc_system "")
+if(MINGW)
+    set(asio_wheel_pc_system " -lws2_32 -lmswsock")
+endif()
 
 # asio_wheel_install_pc(<name> INCLUDE <folder> NEEDS <text> CFLAGS <flags> FOLDERS <folder>...)
 # installs <name>.pc for the library of that name. Neither Boost nor Asio has a .pc file that is
@@ -79,17 +89,21 @@ if(ASIO_WHEEL_STANDALONE)
         FOLDERS ${ASIO_INCLUDE_DIR} ${Boost_INCLUDE_DIRS})
 endif()
 
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${asio_wheel_doc_dir}")
 if(ASIO_WHEEL_INSTALL_DOCS)
     # Keep the layout of the source tree, so that the links between these files work.
     install(FILES
         "${PROJECT_SOURCE_DIR}/README.md"
         "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+        DESTINATION "${asio_wheel_doc_dir}")
     install(DIRECTORY
         "${PROJECT_SOURCE_DIR}/docs"
         "${PROJECT_SOURCE_DIR}/examples"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        DESTINATION "${asio_wheel_doc_dir}"
         PATTERN CMakeLists.txt EXCLUDE
         PATTERN docs/site EXCLUDE)
+    install(DIRECTORY
+        "${PROJECT_SOURCE_DIR}/packaging/grafana"
+        "${PROJECT_SOURCE_DIR}/packaging/prometheus"
+        DESTINATION "${asio_wheel_doc_dir}/packaging")
 endif()

@@ -37,7 +37,10 @@ endif()
 
 set(CPACK_SOURCE_GENERATOR TGZ)
 set(CPACK_SOURCE_PACKAGE_FILE_NAME "asio-wheel-${PROJECT_VERSION}")
+# As a regular expression: a folder may be called c++.
+string(REGEX REPLACE "([][+.*?^$()|])" "[\\1]" asio_wheel_tree "${PROJECT_SOURCE_DIR}")
+string(REPLACE "[^]" "\\^" asio_wheel_tree "${asio_wheel_tree}")
 set(CPACK_SOURCE_IGNORE_FILES
-    "^${PROJECT_SOURCE_DIR}/build/" "/[.]git/" "/[.]git$" "/[.]cache/" "~$" "[.]swp$")
+    "^${asio_wheel_tree}/build/" "/[.]git/" "/[.]git$" "/[.]cache/" "~$" "[.]swp$")
 
 include(CPack)

@@ -59,8 +59,8 @@
 // the deadline counts. Meanwhile nothing watches the direction. A grace has a number, too. It is
 // past when no operation of its direction is pending any more.
 //
-// Periods. In each of them, the stream has to make progress: see limits.hpp. If one is over, the next
-// layer is asked how many bytes the peer has not taken yet: asked().
+// Periods. In each of them, the stream has to make progress: see limits.hpp. If one is over, the
+// next layer is asked how many bytes the peer has not taken yet: asked().
 //
 // Operations that block their thread are not counted. Until one of them ends, nothing else happens
 // to the stream. So block() only says until when it may take, and no wait is needed.
