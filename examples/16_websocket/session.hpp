@@ -63,13 +63,12 @@ inline asio::awaitable<outcome> serve(tcp::socket socket) {
         asio::co_spawn(below.get_executor(), ping(c), asio::detached);
         boost::beast::flat_buffer in;
         for (;;) {
+            // All parts of a message have to arrive within this time, too. So nobody holds a
+            // connection by sending a byte now and then.
             c->heard();
-            // Part by part: a long message may take longer than a live peer may be silent.
-            co_await c->ws.async_read_some(in, 4096, asio::use_awaitable);
-            if (c->ws.is_message_done()) {
-                in.clear();
-                ++c->result.messages;
-            }
+            co_await c->ws.async_read(in, asio::use_awaitable);
+            in.clear();
+            ++c->result.messages;
         }
     } catch (const boost::system::system_error& e) {
         c->result.end = e.code();

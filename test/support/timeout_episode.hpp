@@ -269,7 +269,7 @@ private:
             require(!o.pending || !o.ending, "what has completed is delivered");
             require(!o.pending || o.passed || now() < o.deadline || o.deadline == never,
                     "an operation is cancelled when its deadline has passed");
-            waits += o.pending && !o.passed;
+            waits += o.pending && !o.passed && o.deadline != never;
         }
         require(wheel_.pending() == waits, "nothing waits for an operation that has ended");
         require_work(waits != 0);
