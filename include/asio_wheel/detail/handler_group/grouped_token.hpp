@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -74,31 +73,33 @@ public:
 
     grouped_handler(Handler&& handler, const std::shared_ptr<group_of_handlers>& group)
         : place_(group), handler_(std::move(handler)) {}
-    grouped_handler(grouped_handler&&) = default;
+    grouped_handler(grouped_handler&& other)
+        : place_(std::move(other.place_)), handler_(std::move(other.handler_)) {}
     grouped_handler& operator=(grouped_handler&&) = delete;
-    // Not called: what it destroys cannot wait for the group, either.
     ~grouped_handler() {
-        if (place_) {
+        if (place_) { // It was not called. What it destroys cannot wait for the group, either.
             const idle_source::idle_call in_call(place_.group());
-            handler_.reset();
+            handler_.~Handler();
+        } else {
+            handler_.~Handler();
         }
     }
 
-    [[nodiscard]] const Handler& inner() const noexcept {
-        return *handler_; // NOLINT(bugprone-unchecked-optional-access)
-    }
+    [[nodiscard]] const Handler& inner() const noexcept { return handler_; }
 
     template <class... Args>
     void operator()(Args&&... args) {
         const place_in_group place(std::move(place_)); // Ends after the handler.
         const idle_source::idle_call in_call(place.group());
-        Handler handler(*std::move(handler_)); // NOLINT(bugprone-unchecked-optional-access)
+        Handler handler(std::move(handler_));
         std::move(handler)(std::forward<Args>(args)...);
     }
 
 private:
     place_in_group place_; // Ends after the handler.
-    std::optional<Handler> handler_;
+    union {                // So that the destructor says when it ends.
+        Handler handler_;
+    };
 };
 
 /// Makes handlers belong to a group.
