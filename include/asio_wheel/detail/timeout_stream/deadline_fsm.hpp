@@ -364,7 +364,7 @@ private:
             limits_.transferred(what, bytes, now);
             message_begun_ = message_begun_ || (what == direction::read && limits_.message);
         }
-        if (message_begun_ && directions_.reads.count == 0) {
+        if (limits_.message && message_begun_ && directions_.reads.count == 0) {
             limits_.read = add_saturating(now, *limits_.message);
             message_after(std::nullopt);
         }
