@@ -83,8 +83,8 @@ void core::guarded::file(timer_state& s) noexcept {
     delivery_.unlist(s);
     book_.file(s);
     note_crowd();
-    if (rest_ != rest::nothing ? s.deadline() != book_.tick_read() + 1
-                               : s.deadline() > alarm_.armed_for()) {
+    if (!next_turn_.is_nothing() ? s.deadline() != book_.tick_read() + 1
+                                 : s.deadline() > alarm_.armed_for()) {
         return; // The turn under way, the next one, or the driver's wake-up comes in time.
     }
     // This is now the earliest expiry, so read the clock. If it has already passed, queue a turn

@@ -149,7 +149,7 @@ void core::guarded::note_end_elsewhere() noexcept {
 // begun. So a turn in the queue ends the work.
 void core::guarded::release_work() noexcept {
     want_turn(now());
-    if (std::exchange(rest_counts_, true)) {
+    if (!next_turn_.count()) {
         queue_.work_finished(); // Not the last work: that turn counts, too.
     }
 }

@@ -58,7 +58,7 @@ void core::guarded::begin_to_close() noexcept {
     for (std::size_t i = 0; i < alarm_.to_come(); ++i) {
         queue_.work_started();
     }
-    if (rest_ != rest::nothing && !std::exchange(rest_counts_, true)) {
+    if (!next_turn_.is_nothing() && next_turn_.count()) {
         queue_.work_started();
     }
 }

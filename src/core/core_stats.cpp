@@ -102,7 +102,7 @@ recent_lateness core::lateness() {
 
 // Since when the driver should have called, or the rest of a turn is in the queue.
 std::chrono::nanoseconds core::guarded::overdue(time_count now) const noexcept {
-    const bool queued = rest_ == rest::queued;
+    const bool queued = next_turn_.is_queued();
     if (paused() || stopped_ || closing_ || !(queued || alarm_.armed())) {
         return std::chrono::nanoseconds(0);
     }

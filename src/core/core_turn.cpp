@@ -39,7 +39,7 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
     const std::uint64_t nothing_due = spurious_wake_ups_;
     const std::chrono::nanoseconds time = unit().nanoseconds_of(now);
     void* first = nullptr;
-    if (rest_ == rest::nothing) { // Otherwise the turn that is queued looks at the clock.
+    if (next_turn_.is_nothing()) { // Otherwise the turn that is queued looks at the clock.
         auto late = unit().between(alarm_.due(), now);
         if (late < std::chrono::nanoseconds(0)) {
             share_.come_early(std::exchange(late, std::chrono::nanoseconds(0)));
@@ -58,8 +58,9 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
             if (handlers_ && counts) {
                 handlers_->tags.woke_up();
             }
+            next_turn_.begin();
             first = this->turn(guard, now, entries);
-            if (first == nullptr && rest_ == rest::nothing && counts && !stall_.giving_way()) {
+            if (first == nullptr && next_turn_.is_nothing() && counts && !stall_.giving_way()) {
                 ++spurious_wake_ups_;
             }
         }
@@ -79,9 +80,8 @@ void* core::on_turn() noexcept {
 }
 
 void* core::guarded::on_turn(locked& guard) noexcept {
-    BOOST_ASSERT(rest_ == rest::queued);
-    rest_ = rest::nothing;
-    const bool counts = std::exchange(rest_counts_, false);
+    BOOST_ASSERT(next_turn_.is_queued());
+    const bool counts = next_turn_.begin();
     const time_count now = clock_.now();
     const std::chrono::nanoseconds others = share_.begin_rest(now);
     // If others were busy for long, what has become due meanwhile may be the victim of a stall.
@@ -113,7 +113,6 @@ void core::guarded::count_turn(void* first, bool counts) noexcept {
 // queued behind them. The turn never runs the rest, which would run the next rest inside itself,
 // and so on.
 void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) noexcept {
-    rest_ = rest::running;
     void* first = nullptr;
     std::size_t looked_at = 0;
     bool more = true;
@@ -139,9 +138,8 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
         // them.
         alarm_.disarm();
     }
-    const bool wanted = std::exchange(rest_, rest::nothing) == rest::wanted;
-    if (more || wanted || rest_counts_) {
-        queue_rest();
+    if (next_turn_.end() || more) {
+        queue_turn();
     } else {
         if (handlers_ && !book_.entries().holds()) {
             handlers_->tags.end_wake_up();
@@ -180,7 +178,7 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
     ASIO_WHEEL_PROBE2(expire, &s, late.count());
     std::size_t due = 0;
     s.waits.for_each([&](wait_node& wait) {
-        if (rest_ == rest::running) {
+        if (next_turn_.is_under_way()) {
             share_.make_ready(&wait);
         }
         if (handlers_) {
@@ -200,21 +198,18 @@ bool core::guarded::must_end_turn() const noexcept {
 
 // Queues a turn, or lets the one under way queue its rest.
 void core::guarded::want_turn(time_count now) noexcept {
-    if (rest_ == rest::nothing) {
+    if (next_turn_.want()) {
         // The turn may come before the driver. What that one is overdue is the loop's lag; for what
         // was before, no wait is late.
         measured_.get().meter.woke_up(overdue(now), unit().nanoseconds_of(now));
         share_.begin_anew(now);
-        queue_rest();
-    } else if (rest_ == rest::running) {
-        rest_ = rest::wanted;
+        queue_turn();
     }
 }
 
-void core::guarded::queue_rest() noexcept {
-    BOOST_ASSERT(rest_ == rest::nothing);
-    rest_ = rest::queued;
-    if (each_counts() && !std::exchange(rest_counts_, true)) {
+void core::guarded::queue_turn() noexcept {
+    next_turn_.queue();
+    if (each_counts() && next_turn_.count()) {
         queue_.work_started();
     }
     out().push_turn();
@@ -299,7 +294,7 @@ bool core::guarded::follow_set_back(time_count now) noexcept {
 void core::guarded::keep_armed() noexcept {
     // Paused time does not pass by itself, so no wait needs the driver. At its end, a context
     // destroys all waits.
-    if (rest_ != rest::nothing || closing_ || book_.entries().empty() || become_idle() ||
+    if (!next_turn_.is_nothing() || closing_ || book_.entries().empty() || become_idle() ||
         paused()) {
         return;
     }

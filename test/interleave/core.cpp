@@ -384,7 +384,7 @@ BOOST_AUTO_TEST_CASE(each_cell_of_the_tables_of_states_is_reached,
     check_all(lives());
     check_all(locations());
     check_all(results());
-    check_all(rests());
+    check_all(next_turns());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

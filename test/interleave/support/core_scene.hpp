@@ -272,7 +272,7 @@ private:
             }
         }
         if (!core.has_ended()) {
-            compare(rests(), rest_seen_, detail::core_inspector::rest_of(*core));
+            compare(next_turns(), turn_seen_, detail::core_inspector::turn_of(*core));
         }
     }
 
@@ -298,7 +298,7 @@ private:
             check(core.driver.armed_for().value_or(end_of_time) >= end_of_time,
                   "the driver is disarmed");
             check(core.queue.work() == 0, "no work is left");
-            check(detail::core_inspector::rest_of(*core) == rest::nothing, "no turn is left");
+            check(detail::core_inspector::turn_of(*core) == next_turn::nothing, "no turn is left");
         }
         check_waits();
     }
@@ -345,7 +345,7 @@ private:
     std::deque<scene_wait> waits_;
     scene_timer* neighbour_ = nullptr;
     scene_wait* neighbours_wait_ = nullptr;
-    rest rest_seen_ = rest::nothing;
+    next_turn turn_seen_ = next_turn::nothing;
     // They are no yield points, and order nothing.
     std::atomic<std::size_t> counted_{0};
     std::atomic<bool> uncounted_{false}; // Waits are aborted by what does not count them.

@@ -5,7 +5,7 @@
 //
 // A cell is a state, the path that changes it, and the state after that. The paths are the rows of
 // the table in docs/design.md. The tables of states are at the heads of timer_entry.hpp (the life
-// of a timer), wait_node.hpp (where a wait is, and how it ended) and core_guarded.hpp (what follows
+// of a timer), wait_node.hpp (where a wait is, and how it ended) and next_turn.hpp (what follows
 // the last turn). The bookmark of a walk is a timer that no scenario sees.
 
 #ifndef ASIO_WHEEL_TEST_INTERLEAVE_SUPPORT_CORE_TABLES_HPP
@@ -13,6 +13,7 @@
 
 #include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/core_guarded.hpp>
+#include <asio_wheel/detail/core/next_turn.hpp>
 #include <asio_wheel/detail/core/timer_entry.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
 #include <asio_wheel/detail/core/wait_node.hpp>
@@ -33,9 +34,9 @@ namespace asio_wheel::detail {
 
 /// Reads what the core keeps to itself.
 struct core_inspector {
-    using rest = core::guarded::rest;
-
-    [[nodiscard]] static rest rest_of(const core& c) noexcept { return c.guarded_->rest_; }
+    [[nodiscard]] static next_turn::state turn_of(const core& c) noexcept {
+        return c.guarded_->next_turn_.now();
+    }
 };
 
 } // namespace asio_wheel::detail
@@ -45,7 +46,7 @@ namespace asio_wheel::test::interleave {
 using timer_life = detail::timer_life;
 using location = detail::wait_node::location;
 using result = detail::wait_node::result_state;
-using rest = detail::core_inspector::rest;
+using next_turn = detail::next_turn::state;
 
 [[nodiscard]] inline const char* name_of(path p) {
     constexpr std::array names{
@@ -65,9 +66,9 @@ using rest = detail::core_inspector::rest;
     constexpr std::array names{"waiting", "due", "aborted", "too_many", "stopped", "dropped"};
     return names.at(static_cast<std::size_t>(r));
 }
-[[nodiscard]] inline const char* name_of(rest r) {
+[[nodiscard]] inline const char* name_of(next_turn t) {
     constexpr std::array names{"nothing", "queued", "running", "wanted"};
-    return names.at(static_cast<std::size_t>(r));
+    return names.at(static_cast<std::size_t>(t));
 }
 
 /// A table of states, and which of its cells were reached.
@@ -206,21 +207,22 @@ private:
     return all;
 }
 
-/// core.hpp. While a turn begins, under the lock, nothing follows the last one. A turn may itself
-/// want the next one, for a wait that is on its way to another executor.
-[[nodiscard]] inline table<rest>& rests() {
-    using enum rest;
-    static table<rest> all("what follows the last turn",
-                           {{nothing, running, {path::expire}},
-                            {nothing,
-                             queued,
-                             {path::start, path::postpone, path::cancel, path::rearm, path::destroy,
-                              path::cancel_by_slot, path::withdraw, path::drain, path::arrive}},
-                            {queued, nothing, {path::expire}},
-                            {running, nothing, {path::expire}},
-                            {running, queued, {path::expire}},
-                            {running, wanted, {path::start, path::postpone, path::expire}},
-                            {wanted, queued, {path::expire}}});
+/// next_turn.hpp. A turn may itself want the next one, for a wait that is on its way to another
+/// executor.
+[[nodiscard]] inline table<next_turn>& next_turns() {
+    using enum next_turn;
+    static table<next_turn> all(
+        "what follows the last turn",
+        {{nothing, running, {path::expire}},
+         {nothing,
+          queued,
+          {path::start, path::postpone, path::cancel, path::rearm, path::destroy,
+           path::cancel_by_slot, path::withdraw, path::drain, path::arrive}},
+         {queued, running, {path::expire}},
+         {running, nothing, {path::expire}},
+         {running, queued, {path::expire}},
+         {running, wanted, {path::start, path::postpone, path::expire}},
+         {wanted, queued, {path::expire}}});
     return all;
 }
 

@@ -15,6 +15,7 @@
 #include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/delivery.hpp>
 #include <asio_wheel/detail/core/measured.hpp>
+#include <asio_wheel/detail/core/next_turn.hpp>
 #include <asio_wheel/detail/core/stall_guard.hpp>
 #include <asio_wheel/detail/core/tag_meter.hpp>
 #include <asio_wheel/detail/core/turn_share.hpp>
@@ -32,20 +33,6 @@
 namespace asio_wheel::detail {
 
 struct alignas(64) core::guarded {
-    // What follows the last turn.
-    //
-    //   from     to       when
-    //   nothing  running  the driver wakes the wheel up
-    //            queued   a wait is due when it starts, or is postponed into the past; a wait ends
-    //                     its work outside of the context; there is no memory for the driver;
-    //                     paused time begins, and something is overdue
-    //   queued   running  its turn in the context's queue comes
-    //   running  nothing  the turn ends, and nothing that is due is left: the driver is armed
-    //            queued   the turn ends, and something is left
-    //            wanted   the same happens meanwhile as in the second row
-    //   wanted   queued   the turn ends
-    enum class rest : std::uint8_t { nothing, queued, running, wanted };
-
     // What one slice has done.
     struct progress {
         std::size_t due; // Waits.
@@ -101,7 +88,7 @@ struct alignas(64) core::guarded {
     [[nodiscard]] bool must_end_turn() const noexcept;
     void count_turn(void* first, bool counts) noexcept;
     void want_turn(time_count now) noexcept;
-    void queue_rest() noexcept;
+    void queue_turn() noexcept;
     [[nodiscard]] bool is_stall(std::chrono::nanoseconds late) const noexcept;
     [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
     [[nodiscard]] std::chrono::nanoseconds busy_until(time_count now) const noexcept;
@@ -139,12 +126,11 @@ struct alignas(64) core::guarded {
     book book_;
     delivery delivery_;
     alarm alarm_;
-    rest rest_ = rest::nothing;
-    bool rest_counts_ = false; // It counts as work by itself. Without, it needs waits that do.
-    bool overtaken_ = false;   // A turn is queued, and behind it what advance() has made ready.
-    bool stopped_ = false;     // drain() was called.
-    bool closing_ = false;     // The context ends.
-    bool behind_ = false;      // The last turn has left out what became due while others were busy.
+    next_turn next_turn_;
+    bool overtaken_ = false; // A turn is queued, and behind it what advance() has made ready.
+    bool stopped_ = false;   // drain() was called.
+    bool closing_ = false;   // The context ends.
+    bool behind_ = false;    // The last turn has left out what became due while others were busy.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
     std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;
