@@ -49,11 +49,17 @@ void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
     } else if (core_.idle_.load(std::memory_order_relaxed)) {
         keep_armed();
     }
-    delivery_.attach(s, wait);
+    delivery_.attach(s, wait, awaits_turn(s) ? timer_life::guarded : timer_life::waiting);
     if (due) {
         make_ready(wait, wait_node::result_state::due);
     }
     note_peak(counts);
+}
+
+// Whether the turn that is queued is for this timer, too. If its wait is cancelled, the next one must
+// not overtake it: so the outbox must know.
+bool core::guarded::awaits_turn(const timer_state& s) const noexcept {
+    return next_turn_.is_queued() && s.filed() && s.deadline() <= book_.tick_read() + 1;
 }
 
 void core::arm_for_new_wait() noexcept {

@@ -64,9 +64,6 @@ std::size_t core::advance_to(time_count t) {
             guard->book_.release_held(); // It may be due now.
         }
         const guarded::progress found = guard->slice(now());
-        if (found.due != 0 && guard->next_turn_.is_queued()) {
-            guard->overtaken_ = true;
-        }
         due += found.due;
         more = found.more;
     }

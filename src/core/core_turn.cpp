@@ -59,7 +59,7 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
                 handlers_->tags.woke_up();
             }
             next_turn_.begin();
-            first = this->turn(guard, now, entries);
+            first = this->turn(guard, now, entries, true);
             if (first == nullptr && next_turn_.is_nothing() && counts && !stall_.giving_way()) {
                 ++spurious_wake_ups_;
             }
@@ -90,7 +90,7 @@ void* core::guarded::on_turn(locked& guard) noexcept {
     behind_ = behind_ || stall_.giving_way() || (is_stall(others) && !paused() && !closing_);
     const time_count until = behind_ ? judged : now;
     share_.begin_turn(now);
-    void* const first = turn(guard, until, share_.entries(others));
+    void* const first = turn(guard, until, share_.entries(others), !out().follows_turn());
     count_turn(first, counts);
     return first;
 }
@@ -108,11 +108,12 @@ void core::guarded::count_turn(void* first, bool counts) noexcept {
 
 // A turn looks at `entries` or some more, in slices. Between two slices it releases the lock, and
 // puts into the queue what the first one has made ready. Then it queues the rest if something is
-// left, or arms the driver. Returns the first operation, which the context completes when the turn
-// is over: so n waits are n handlers. But if waits that became due earlier are in the queue, it is
-// queued behind them. The turn never runs the rest, which would run the next rest inside itself,
-// and so on.
-void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) noexcept {
+// left, or arms the driver. If `completes_first`, returns the first operation, which the context
+// completes when the turn is over: so n waits are n handlers. But if waits that were ready earlier
+// are behind the turn in the queue, the first one is queued behind them. The turn never runs the
+// rest, which would run the next rest inside itself, and so on.
+void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
+                          bool completes_first) noexcept {
     void* first = nullptr;
     std::size_t looked_at = 0;
     bool more = true;
@@ -121,7 +122,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
         const progress found = slice(until);
         looked_at += found.looked_at;
         more = found.more;
-        if (first == nullptr && !out().empty() && !overtaken_) {
+        if (first == nullptr && !out().empty() && completes_first) {
             first = out().take_first();
         }
         if (!more || looked_at >= entries || must_end_turn()) {
@@ -129,7 +130,6 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries) 
         }
         guard.post();
     }
-    overtaken_ = false;
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
     if (alarm_.armed_for() <= book_.tick_read()) {

@@ -8,13 +8,13 @@
 
 namespace asio_wheel::detail {
 
-void delivery::attach(timer_state& s, wait_node& wait) noexcept {
+void delivery::attach(timer_state& s, wait_node& wait, timer_life alone) noexcept {
     const bool plain = wait.link() == nullptr;
     wait.owner = &s;
-    const bool alone = s.waits.empty();
+    const bool first = s.waits.empty();
     s.waits.push_back(wait);
     if (s.filed()) {
-        s.set_life(alone && plain ? timer_life::waiting : timer_life::guarded);
+        s.set_life(first && plain ? alone : timer_life::guarded);
     }
 }
 

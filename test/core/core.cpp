@@ -332,6 +332,18 @@ BOOST_FIXTURE_TEST_CASE(
     BOOST_TEST(core.queue.work() == 0);
 }
 
+BOOST_FIXTURE_TEST_CASE(what_was_aborted_is_not_overtaken_by_a_turn_that_was_queued_before, world) {
+    armed& first = start_at(900); // A turn is queued.
+    BOOST_TEST(core.cancel(first.timer) == 1U);
+    armed& later = start_at(900);
+    while (first.aborted == 0 && core.run_one()) {
+        BOOST_TEST(later.delivered == 0);
+    }
+    core.run_all();
+    BOOST_TEST(later.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_held_back_is_looked_at_again_when_time_is_paused_once_more) {
     for (int slices = 0; slices < 6; ++slices) {
         world w(wheel_options{.budget = 1});

@@ -154,6 +154,24 @@ BOOST_FIXTURE_TEST_CASE(the_first_element_can_be_taken_whatever_it_is, scene) {
     BOOST_TEST(out.empty());
 }
 
+BOOST_FIXTURE_TEST_CASE(waits_that_follow_a_turn_are_known_until_the_next_turn, scene) {
+    BOOST_TEST(!out.follows_turn());
+    out.push_turn();
+    BOOST_TEST(!out.follows_turn());
+    out.push(a, true);
+    BOOST_TEST(out.follows_turn());
+    out.post(nullptr);
+    BOOST_TEST(out.follows_turn()); // In the context's queue.
+    out.push_turn();
+    BOOST_TEST(!out.follows_turn());
+    queue.has_memory = false;
+    BOOST_TEST(!out.push_proxy(b, proxy::deliver, true));
+    BOOST_TEST(!out.follows_turn());
+    queue.has_memory = true;
+    BOOST_TEST(out.push_proxy(b, proxy::deliver, true));
+    BOOST_TEST(out.follows_turn());
+}
+
 BOOST_FIXTURE_TEST_CASE(posting_releases_the_lock_that_is_given, scene) {
     optional_mutex mutex(true);
     mutex.lock();

@@ -107,6 +107,19 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_timer_works_again_after_it_has_expired, World, w
     }
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(the_handler_of_an_aborted_wait_is_called_before_that_of_the_next,
+                              World, worlds) {
+    World world;
+    journal log;
+    typename World::timer t(world.ctx, -1ms);
+    t.async_wait(log.note(1));
+    BOOST_TEST(t.expires_after(-1ms) == 1U);
+    t.async_wait(log.note(2));
+    BOOST_TEST(t.expires_after(-2ms) == 1U);
+    t.async_wait(log.note(3));
+    BOOST_TEST(world.log_after(0ms, log) == "1! 2! 3");
+}
+
 BOOST_FIXTURE_TEST_CASE(of_several_moves_the_last_one_counts, virtual_world) {
     for (const auto& moves : std::initializer_list<std::vector<nanoseconds>>{{30ms, 20ms},
                                                                              {20ms, 30ms},

@@ -60,6 +60,7 @@ struct alignas(64) core::guarded {
 
     // Timers and waits.
     void start(timer_state& s, wait_node& wait) noexcept;
+    [[nodiscard]] bool awaits_turn(const timer_state& s) const noexcept;
     void file(timer_state& s) noexcept;
     void refile(timer_state& s) noexcept;
     std::size_t abort_some(timer_state& s, std::size_t most) noexcept;
@@ -82,7 +83,8 @@ struct alignas(64) core::guarded {
     [[nodiscard]] void* on_wake_up(locked& guard, std::uint64_t turn) noexcept;
     [[nodiscard]] void* on_turn(locked& guard) noexcept;
     [[nodiscard]] void* wake_up(locked& guard, time_count now) noexcept;
-    [[nodiscard]] void* turn(locked& guard, time_count until, std::size_t entries) noexcept;
+    [[nodiscard]] void* turn(locked& guard, time_count until, std::size_t entries,
+                             bool completes_first) noexcept;
     std::size_t expire(timer_state& s, time_count now) noexcept;
     progress slice(time_count now) noexcept;
     [[nodiscard]] bool must_end_turn() const noexcept;
@@ -127,10 +129,9 @@ struct alignas(64) core::guarded {
     delivery delivery_;
     alarm alarm_;
     next_turn next_turn_;
-    bool overtaken_ = false; // A turn is queued, and behind it what advance() has made ready.
-    bool stopped_ = false;   // drain() was called.
-    bool closing_ = false;   // The context ends.
-    bool behind_ = false;    // The last turn has left out what became due while others were busy.
+    bool stopped_ = false; // drain() was called.
+    bool closing_ = false; // The context ends.
+    bool behind_ = false;  // The last turn has left out what became due while others were busy.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
     std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;

@@ -31,6 +31,7 @@ public:
         }
         waits_[gathered_++] = &wait;
         visible_ = visible_ || visible;
+        follows_turn_ = true;
     }
 
     /// False without memory.
@@ -39,6 +40,7 @@ public:
         const bool made = queue_.push_proxy(wait, kind);
         pushed_ = pushed_ || made;
         visible_ = visible_ || (made && visible);
+        follows_turn_ = follows_turn_ || made;
         return made;
     }
 
@@ -46,7 +48,11 @@ public:
         flush();
         queue_.push_turn();
         pushed_ = visible_ = true;
+        follows_turn_ = false;
     }
+
+    /// Whether any wait was pushed after the last turn.
+    [[nodiscard]] bool follows_turn() const noexcept { return follows_turn_; }
 
     /// The first element, which the context completes. The outbox must not be empty; afterwards it
     /// may be, although empty() does not say so.
@@ -73,6 +79,7 @@ private:
     queue_port& queue_;
     bool pushed_ = false;  // Something is in the batch of the queue.
     bool visible_ = false; // Of what is here or there.
+    bool follows_turn_ = false;
     std::size_t gathered_ = 0;
     std::array<wait_node*, 32> waits_;
 };

@@ -8,16 +8,17 @@
 //   tombstone  yes       none                                  by the owner, most often without the
 //   waiting    yes       one, which only the owner can cancel      lock; by anybody with it
 //   guarded    yes       some: several, or with a              with the lock
-//                        cancellation slot, or postponed late
+//                        cancellation slot, or postponed late,
+//                        or due when it was started
 //   due        no        some, in the context's queue or on    with the lock
 //                        their way to other executors
 //
 //   from       to         when
 //   inactive   waiting    a wait starts, and the timer is filed
-//              guarded    the same, for a wait with a cancellation slot
+//              guarded    the same, for a wait with a cancellation slot, or one that is due already
 //              tombstone  it is filed as the bookmark of a walk
 //   tombstone  waiting    a wait starts, for the last expiry or a later one: without the lock
-//              guarded    a wait with a slot starts
+//              guarded    a wait with a slot starts, or one that is due already
 //              inactive   its tick comes; the timer ends, is moved, or gets an earlier expiry; the
 //                         wheel is drained, or ends; the walk ends whose bookmark it is
 //   waiting    tombstone  the wait is cancelled: without the lock
