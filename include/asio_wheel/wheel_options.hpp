@@ -41,10 +41,11 @@ struct wheel_options {
     /// the handler of an idle timeout closes unless its error is operation_aborted. 0 is no limit.
     std::size_t max_pending = 0;
 
-    /// False removes the lock, for a context that is used by one thread only. Where assertions are
-    /// on (see BOOST_ASSERT), a second thread that comes at the same time fails one. A wheel that
-    /// make_wheel() did not make has no lock if its context was made with
-    /// BOOST_ASIO_CONCURRENCY_HINT_UNSAFE.
+    /// False removes the lock, for a context that is used by one thread only. Then no handler may
+    /// have an executor that another thread runs: on its way there, the wait uses the wheel. Where
+    /// assertions are on (see BOOST_ASSERT), a second thread that comes at the same time fails one.
+    /// A context that was made with BOOST_ASIO_CONCURRENCY_HINT_UNSAFE has a wheel with a lock, as
+    /// any other, because its handlers may have such executors.
     bool locking = true;
 
     /// True makes wheel_stats::handler_delay and wheel_service::stats_by_tag() count. For this the

@@ -96,7 +96,7 @@ public:
     /// of its section "wheel": tick_us, slots, levels, max_pending, locking, measure_handlers,
     /// stall_us and budget.
     explicit wheel_service(boost::asio::execution_context& context)
-        : wheel_service(checked{}, context, detail::default_options(context)) {}
+        : wheel_service(checked{}, context, detail::configured_options(context, wheel_options())) {}
 
     /// For make_service(). Throws std::invalid_argument if an option is unusable, or contradicts
     /// asio::config's.

@@ -315,16 +315,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_wait_survives_a_fork_on_both_sides, World, real_
 }
 #endif
 
-#if ASIO_WHEEL_HAS_ASIO_CONFIG || ASIO_WHEEL_HAS_ASIO_SCHEDULER // Public functions do not tell.
-BOOST_AUTO_TEST_CASE(a_context_without_a_lock_has_a_wheel_without_one_unless_it_is_made) {
+BOOST_AUTO_TEST_CASE(a_context_without_a_lock_has_a_wheel_with_one_unless_it_is_made_without) {
     asio::io_context unsafe(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE);
-    BOOST_TEST(!use_wheel(unsafe).options().locking);
+    BOOST_TEST(use_wheel(unsafe).options().locking);
     asio::io_context made(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE);
-    BOOST_TEST(make_wheel(made, {.tick = 10ms}).options().locking);
-    asio::io_context without_locks_of_sockets(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO);
-    BOOST_TEST(use_wheel(without_locks_of_sockets).options().locking);
+    BOOST_TEST(!make_wheel(made, {.locking = false}).options().locking);
 }
-#endif
 
 #if ASIO_WHEEL_HAS_ASIO_CONFIG
 BOOST_AUTO_TEST_CASE(a_wheel_can_be_configured_with_its_context) {
@@ -348,15 +344,13 @@ BOOST_AUTO_TEST_CASE(a_wheel_can_be_configured_with_its_context) {
     BOOST_TEST(options.measure_handlers);
 }
 
-BOOST_AUTO_TEST_CASE(a_wheel_locks_if_its_context_does) {
+BOOST_AUTO_TEST_CASE(a_wheel_locks_unless_it_is_configured_not_to) {
     asio::io_context plain;
     BOOST_TEST(use_wheel(plain).options().locking);
     asio::io_context unlocked(asio::config_from_string("scheduler.locking=0"));
-    BOOST_TEST(!use_wheel(unlocked).options().locking);
-    asio::io_context unsafe(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE);
-    BOOST_TEST(!use_wheel(unsafe).options().locking);
-    asio::io_context both(asio::config_from_string("scheduler.locking=0\nwheel.locking=1"));
-    BOOST_TEST(use_wheel(both).options().locking);
+    BOOST_TEST(use_wheel(unlocked).options().locking);
+    asio::io_context both(asio::config_from_string("scheduler.locking=0\nwheel.locking=0"));
+    BOOST_TEST(!use_wheel(both).options().locking);
 }
 
 BOOST_AUTO_TEST_CASE(two_ways_to_configure_a_wheel_must_agree) {

@@ -11,6 +11,7 @@
 #include "support/names.hpp"
 #include "support/threads.hpp"
 
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -252,6 +253,31 @@ BOOST_AUTO_TEST_CASE(each_thread_may_have_a_context_and_a_wheel_of_its_own) {
         }
     }
     BOOST_TEST(called == 4 * 500);
+}
+
+// One thread uses the context and the timers. But on the way to its handler, each wait uses the wheel
+// on the thread of the handler's executor.
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_without_locks_may_have_handlers_on_another_thread, Timer,
+                              timers) { // real time
+    constexpr int rounds = 300;
+    std::atomic<int> called{0};
+    asio::thread_pool pool(1);
+    drained_context world(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE);
+    std::deque<Timer> elsewhere;
+    Timer here(world.ctx);
+    std::function<void(const error_code&)> next = [&](const error_code&) {
+        if (elsewhere.size() != rounds) {
+            elsewhere.emplace_back(world.ctx, 1ms);
+            elsewhere.back().async_wait(
+                asio::bind_executor(pool, [&](const error_code&) { ++called; }));
+            here.expires_after(1ms);
+            here.async_wait(next);
+        }
+    };
+    next({});
+    world.ctx.run();
+    pool.join();
+    BOOST_TEST(called == rounds);
 }
 
 BOOST_AUTO_TEST_CASE(a_stopped_pool_with_busy_timers_ends_cleanly) {

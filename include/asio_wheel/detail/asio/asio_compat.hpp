@@ -115,14 +115,6 @@ inline wheel_options checked_options(boost::asio::execution_context& context,
     return options;
 }
 
-/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither
-/// does its wheel, unless the configuration says that it does.
-inline wheel_options default_options(boost::asio::execution_context& context) {
-    wheel_options options;
-    options.locking = boost::asio::config(context).get("scheduler", "locking", true);
-    return configured_options(context, options);
-}
-
 /// Whether the context promises that only one thread runs it. Then Asio's scheduler keeps what a
 /// handler posts in a private list of that thread.
 template <class Scheduler>
@@ -132,20 +124,13 @@ template <class Scheduler>
 
 #else
 
-inline wheel_options checked_options(boost::asio::execution_context&,
-                                     const wheel_options& options) {
-    return options;
+inline wheel_options configured_options(boost::asio::execution_context&,
+                                        const wheel_options& defaults) {
+    return defaults;
 }
 
-/// The options of a wheel that was not made by make_wheel(). If the context does not lock, neither
-/// does its wheel. (Public functions of Asio do not say whether it does.)
-inline wheel_options default_options([[maybe_unused]] boost::asio::execution_context& context) {
-    wheel_options options;
-#if ASIO_WHEEL_HAS_ASIO_SCHEDULER
-    const int hint =
-        boost::asio::use_service<boost::asio::detail::io_context_impl>(context).concurrency_hint();
-    options.locking = BOOST_ASIO_CONCURRENCY_HINT_IS_LOCKING(SCHEDULER, hint);
-#endif
+inline wheel_options checked_options(boost::asio::execution_context&,
+                                     const wheel_options& options) {
     return options;
 }
 

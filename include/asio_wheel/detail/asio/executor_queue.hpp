@@ -13,7 +13,6 @@
 //    due in the handler's own turn, and may never return. A poll() there may stop the context. Asio
 //    does the same with functions that the handler has posted, but not with its timers, which come
 //    from the reactor.
-//  - A wheel cannot find out that its context does not lock, before Boost 1.88.
 
 #ifndef ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_QUEUE_HPP
 #define ASIO_WHEEL_DETAIL_ASIO_EXECUTOR_QUEUE_HPP
