@@ -66,7 +66,8 @@ struct wheel_options {
 
     /// How many entries the wheel looks at before other work of the context has its turn, if the
     /// context is idle; and how many while it holds the lock. On a busy context, it looks at as
-    /// many as fit, with their handlers, into a quarter of the time of others. 1 … 65536.
+    /// many as fit, with their handlers, into a quarter of the time of others, of which a second
+    /// counts at most. 1 … 65536.
     std::size_t budget = 256;
 };
 

@@ -194,7 +194,7 @@ public:
     /// Stops time, for tests: from now on only advance() and advance_to_next() move it. Pending
     /// waits still keep the context running. Does nothing if time is paused already.
     /// See virtual_time, which does this for all clocks of several contexts, and runs them.
-    void pause() { core_.pause(now()); }
+    void pause() { core_.pause(); }
 
     /// Lets time go on from where it stands. Deadlines stay as far away as they are, so from now on
     /// now() may differ from Clock::now(). Does nothing if time is not paused.
@@ -206,8 +206,8 @@ public:
     /// Moves paused time forward (a negative `d` counts as zero), and makes ready every wait that
     /// is due then, in order. Returns how many these are. Paused time is compared exactly, not by
     /// ticks: due are precisely the waits with expiry() <= now(). The context calls their handlers
-    /// when it runs; now() is the new time then, for all. Throws std::logic_error unless time is
-    /// paused.
+    /// when it runs; now() is the new time then, for all. If two threads advance time at once, the
+    /// steps may overlap. Throws std::logic_error unless time is paused.
     ///
     ///     wheel.pause();
     ///     timer.expires_after(30 * 24h);
@@ -228,7 +228,8 @@ public:
     /// Stops the wheel. Every wait that is not due yet completes with operation_aborted, and its
     /// expiry is among those returned, earliest first; waits that are due already complete as such.
     /// From now on each new wait completes with error::wheel_stopped. May be called again, and from
-    /// a handler; it never blocks for long, as it works in slices.
+    /// a handler; it never blocks for long, as it works in slices. Throws std::bad_alloc if there is
+    /// no memory for the result; then the wheel goes on as before.
     [[nodiscard("these waits were aborted")]] std::vector<time_point> drain() {
         return core_.drain();
     }

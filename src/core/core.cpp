@@ -32,7 +32,7 @@ void core::start(timer_state& s, wait_node& wait) noexcept {
 }
 
 void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
-    if (stopped_ || closing_) { // A context that ends destroys it in its queue.
+    if (stopped() || closing_) { // A context that ends destroys it in its queue.
         return refuse(s, wait, wait_node::result_state::stopped);
     }
     if (options_.max_pending != 0 && counts_.pending() >= options_.max_pending) {
@@ -269,7 +269,7 @@ std::size_t core::guarded::postpone(timer_state& s, time_count expiry, time_coun
     }
     note_saved(before);
     s.expiry.set(expiry);
-    if (stopped_) {
+    if (stopped()) {
         return 0; // After drain(), what is due cannot wait again.
     }
     const std::size_t moved = s.waits.size();

@@ -15,8 +15,12 @@ std::size_t core::stop() noexcept {
     const locked guard(*this, "drain()");
     guard->stall_.end();
     // No wait starts from now on: but one may on each tombstone, until its slice comes.
-    guard->stopped_ = true;
+    ++guard->stops_;
     return static_cast<std::size_t>(counts_.pending()) + guard->book_.entries().size();
+}
+
+void core::undo_stop() noexcept {
+    --locked(*this, "drain()")->stops_;
 }
 
 std::size_t core::drain(std::span<time_count> expiries, bool& more) noexcept {

@@ -103,7 +103,7 @@ recent_lateness core::lateness() {
 // Since when the driver should have called, or the rest of a turn is in the queue.
 std::chrono::nanoseconds core::guarded::overdue(time_count now) const noexcept {
     const bool queued = next_turn_.is_queued();
-    if (paused() || stopped_ || closing_ || !(queued || alarm_.armed())) {
+    if (paused() || stopped() || closing_ || !(queued || alarm_.armed())) {
         return std::chrono::nanoseconds(0);
     }
     const auto late = unit().between(queued ? share_.ended() : alarm_.due(), now);

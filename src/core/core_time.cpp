@@ -12,6 +12,11 @@
 
 namespace asio_wheel::detail {
 
+void core::pause() {
+    const locked guard(*this, "pause()");
+    guard->pause(now());
+}
+
 void core::pause(time_count at) noexcept {
     locked(*this, "pause()")->pause(at);
 }

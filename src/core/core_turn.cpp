@@ -193,7 +193,7 @@ std::size_t core::guarded::expire(timer_state& s, time_count now) noexcept {
 
 // Whether a turn ends after this slice, however much is left.
 bool core::guarded::must_end_turn() const noexcept {
-    return paused() || stopped_ || closing_ || core_.lock_->mutex.is_contended();
+    return paused() || stopped() || closing_ || core_.lock_->mutex.is_contended();
 }
 
 // Queues a turn, or lets the one under way queue its rest.
@@ -231,7 +231,7 @@ bool core::guarded::is_stall(std::chrono::nanoseconds late) const noexcept {
 
 // Whether the wheel, which wakes up late, gives way to what the context finds at its sockets.
 bool core::guarded::gives_way(std::chrono::nanoseconds late) noexcept {
-    if (paused() || stopped_ || closing_) {
+    if (paused() || stopped() || closing_) {
         stall_.end();
         return false;
     }
@@ -280,7 +280,7 @@ void core::guarded::end_stall() noexcept {
 
 // The driver is armed anew, because it must not sleep longer than what is filed from now on allows.
 bool core::guarded::follow_set_back(time_count now) noexcept {
-    const bool set_back = !stopped_ && book_.follow_set_back(now);
+    const bool set_back = !stopped() && book_.follow_set_back(now);
     if (set_back) {
         alarm_.disarm();
     }

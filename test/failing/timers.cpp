@@ -687,6 +687,9 @@ BOOST_AUTO_TEST_CASE(draining_without_memory) {
             } catch (const std::bad_alloc&) {
                 w.poll();
                 w.check(o.calls == 0, "drain() has thrown, and aborted a wait nevertheless");
+                w.check(!o.accepted || t.postpone(20ms) == 1,
+                        "drain() has thrown, and stopped the wheel");
+                wait(w, t, aborted);
                 w.prepare([&] { return wheel.drain(); });
             }
             w.poll();

@@ -60,7 +60,8 @@ BOOST_FIXTURE_TEST_CASE(a_turn_of_an_idle_context_is_one_slice, busy_loop) {
 BOOST_FIXTURE_TEST_CASE(a_turn_takes_a_quarter_of_the_time_of_others, busy_loop) {
     BOOST_TEST(share.entries(40ms) == 10'000U); // Of 1 µs each, as long as nothing else is known.
     BOOST_TEST(share.entries(400ms) == 100'000U);
-    BOOST_TEST(share.entries(1000000h) <= 1U << 30U);
+    BOOST_TEST(share.entries(1s) == 250'000U);
+    BOOST_TEST(share.entries(1000000h) == 250'000U);
 }
 
 BOOST_FIXTURE_TEST_CASE(the_cost_of_an_entry_and_its_handler_is_learned, busy_loop) {

@@ -63,6 +63,22 @@ struct throwing_executor {
     friend bool operator==(const throwing_executor&, const throwing_executor&) noexcept = default;
 };
 
+// Throws as soon as its work is no longer to be tracked.
+struct executor_that_stays_tracked : throwing_executor {
+    using tracked_t = asio::execution::outstanding_work_t::tracked_t;
+    using untracked_t = asio::execution::outstanding_work_t::untracked_t;
+
+    [[nodiscard]] executor_that_stays_tracked require(tracked_t) const { return *this; }
+    [[nodiscard]] executor_that_stays_tracked require(untracked_t) const {
+        throw std::runtime_error("no");
+    }
+    [[nodiscard]] static constexpr asio::execution::outstanding_work_t
+    query(asio::execution::outstanding_work_t) noexcept {
+        return asio::execution::outstanding_work.tracked;
+    }
+    using throwing_executor::query;
+};
+
 // Two contexts: that of the timers, where time stands still, and that of the handlers, which runs
 // only when the test says so.
 struct two_contexts : virtual_world {
@@ -345,9 +361,16 @@ BOOST_FIXTURE_TEST_CASE(what_an_executor_drops_is_counted, virtual_world) {
     t.async_wait(asio::bind_executor(throwing_executor{&ctx}, [](const error_code&) {}));
     BOOST_CHECK_THROW(pass(1s), std::runtime_error);
     check_sum(2);
+    t.expires_after(1s);
+    const auto alive = std::make_shared<int>();
+    t.async_wait(
+        asio::bind_executor(executor_that_stays_tracked{{&ctx}}, [alive](const error_code&) {}));
+    BOOST_CHECK_THROW(pass(1s), std::runtime_error);
+    BOOST_TEST(alive.use_count() == 1); // The handler was destroyed.
+    check_sum(3);
     distant.cancel();
     poll();
-    check_sum(2);
+    check_sum(3);
     BOOST_TEST(wheel.pending() == 0U);
 }
 

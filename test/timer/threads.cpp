@@ -313,6 +313,28 @@ BOOST_AUTO_TEST_CASE(a_stopped_pool_with_busy_timers_ends_cleanly) {
 }
 
 // Every function of the service may be called while others run, wait and cancel.
+BOOST_AUTO_TEST_CASE(paused_time_does_not_go_back_when_another_thread_pauses_it_again) {
+    asio::io_context ctx;
+    auto& wheel = use_wheel(ctx);
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        while (!done) {
+            wheel.pause();
+        }
+    });
+    int back = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        wheel.pause();
+        wheel.advance(1h);
+        const auto seen = wheel.now();
+        wheel.resume();
+        back += wheel.now() < seen ? 1 : 0;
+    }
+    done = true;
+    other.join();
+    BOOST_TEST(back == 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_service_may_be_used_by_any_thread) {
     thread_checks all;
     drained_context world;

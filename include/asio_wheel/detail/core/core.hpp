@@ -177,6 +177,7 @@ public:
     [[nodiscard]] const clock_port& unit() const noexcept { return clock_.unit(); }
     [[nodiscard]] time_count now() const { return clock_.now(); }
     [[nodiscard]] bool paused() const noexcept { return anchor_->time.paused(); }
+    void pause();                       // At the time that it shows.
     void pause(time_count at) noexcept; // At a time that it has shown, or at any if it is new.
     void resume() noexcept;
     std::size_t advance_to(time_count t);
@@ -189,6 +190,7 @@ public:
     void after_fork(); // In the child.
     /// No wait starts from now on. Returns how many there may be.
     std::size_t stop() noexcept;
+    void undo_stop() noexcept; // There is no memory for what follows.
     /// Then: one slice of the end of all waits. Puts their expiries into `expiries`, which has room
     /// for `budget`. Returns how many these are; `more` is set if there is another slice.
     [[nodiscard]] std::size_t drain(std::span<time_count> expiries, bool& more) noexcept;

@@ -56,6 +56,7 @@ struct alignas(64) core::guarded {
     [[nodiscard]] const clock_port& unit() const noexcept { return clock_.unit(); }
     [[nodiscard]] time_count now() const { return clock_.now(); }
     [[nodiscard]] bool paused() const noexcept { return clock_.paused(); }
+    [[nodiscard]] bool stopped() const noexcept { return stops_ != 0; }
     [[nodiscard]] outbox& out() noexcept { return delivery_.out(); }
 
     // Timers and waits.
@@ -129,10 +130,10 @@ struct alignas(64) core::guarded {
     delivery delivery_;
     alarm alarm_;
     next_turn next_turn_;
-    bool stopped_ = false; // drain() was called.
     bool closing_ = false; // The context ends.
     bool behind_ = false;  // The last turn has left out what became due while others were busy.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
+    unsigned stops_ = 0; // So many calls of drain() have begun, and none of them has failed.
     std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;
     stall_guard stall_;

@@ -8,7 +8,9 @@
 // looked at one slice there, too, the wheel would get less time the busier the context is, and what
 // is due would pile up. So a turn is a share of the time of the context: together with the handlers
 // that it makes ready, it may take a quarter of the time that others have taken since the turn
-// before. A quarter, because a context may have several wheels, and each counts the others.
+// before. A quarter, because a context may have several wheels, and each counts the others. No more
+// than a second of the others counts: they should not wait for longer than a quarter of that, and
+// if the clock was set forward, they were not busy at all.
 //
 // A turn begins with the driver's wake-up, or is the rest of the turn before. The order in the
 // context's queue then is
@@ -48,9 +50,9 @@ public:
 
     /// How many entries a turn may look at if others have taken so long.
     [[nodiscard]] std::size_t entries(nanoseconds others) const noexcept {
-        const auto share =
-            static_cast<std::uint64_t>((std::max)(others, nanoseconds(0)).count()) / one_part_of;
-        return (std::max)(budget_, static_cast<std::size_t>((std::min)(share / cost_, most)));
+        const nanoseconds counted = std::clamp(others, nanoseconds(0), longest);
+        const auto share = static_cast<std::uint64_t>(counted.count()) / one_part_of;
+        return (std::max)(budget_, static_cast<std::size_t>(share / cost_));
     }
 
     /// A turn begins.
@@ -143,7 +145,7 @@ private:
 
     static constexpr std::uint64_t one_part_of = 4;
     static constexpr nanoseconds long_delay = std::chrono::milliseconds(10);
-    static constexpr std::uint64_t most = std::uint64_t{1} << 30U;
+    static constexpr nanoseconds longest = std::chrono::seconds(1);
 
     const clock_port& unit_;
     std::size_t budget_;

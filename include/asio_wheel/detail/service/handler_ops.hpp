@@ -20,6 +20,7 @@
 #include <asio_wheel/detail/core/wait_node.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/op/dispatch.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/wait_description.hpp>
 #include <asio_wheel/detail/service/wait_op.hpp>
 
@@ -134,8 +135,12 @@ private:
     [[nodiscard]] bool dispatch_to_executor() {
         // Copies: the operation may be gone when dispatch_to() returns.
         std::optional<untracked> ex;
-        if (throws<std::bad_alloc>([&] { ex.emplace(untracked_executor<Executor>(executor_)); })) {
-            return false; // Executors that hide a large one allocate for that.
+        scope_exit undo([this] { this->destroy(); });
+        const bool no_memory = // Executors that hide a large one allocate for that.
+            throws<std::bad_alloc>([&] { ex.emplace(untracked_executor<Executor>(executor_)); });
+        undo.release();
+        if (no_memory) {
+            return false;
         }
         [[maybe_unused]] const Work work(std::move(work_));
         // NOLINTNEXTLINE(bugprone-unchecked-optional-access): it has one.

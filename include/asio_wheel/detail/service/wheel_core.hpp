@@ -10,6 +10,7 @@
 #include <asio_wheel/detail/core/core.hpp>
 #include <asio_wheel/detail/core/pending_walk.hpp>
 #include <asio_wheel/detail/core/timer_state.hpp>
+#include <asio_wheel/detail/scope_exit.hpp>
 #include <asio_wheel/detail/service/asio_driver.hpp>
 #include <asio_wheel/detail/service/asio_queue.hpp>
 #include <asio_wheel/detail/service/clock_counts.hpp>
@@ -117,14 +118,16 @@ public:
     }
 
     // For the service: see core.
-    void pause(time_point at) noexcept { core::pause(counts::reading(at)); }
     std::size_t advance_to(time_point t) { return core::advance_to(counts::up(t)); }
 
     std::vector<time_point> drain() {
         std::vector<time_point> all;
-        all.reserve(stop());
         std::vector<time_count> some(options().budget);
-        for (bool more = true; more;) { // Nothing throws from now on.
+        const std::size_t most = stop();
+        scope_exit undo([this] { undo_stop(); });
+        all.reserve(most);
+        undo.release(); // Nothing throws from now on.
+        for (bool more = true; more;) {
             const std::size_t ended = core::drain(some, more);
             for (std::size_t i = 0; i < ended; ++i) {
                 all.push_back(counts::at(some[i]));
