@@ -228,8 +228,8 @@ public:
     /// Stops the wheel. Every wait that is not due yet completes with operation_aborted, and its
     /// expiry is among those returned, earliest first; waits that are due already complete as such.
     /// From now on each new wait completes with error::wheel_stopped. May be called again, and from
-    /// a handler; it never blocks for long, as it works in slices. Throws std::bad_alloc if there is
-    /// no memory for the result; then the wheel goes on as before.
+    /// a handler; it never blocks for long, as it works in slices. Throws std::bad_alloc if there
+    /// is no memory for the result; then the wheel goes on as before.
     [[nodiscard("these waits were aborted")]] std::vector<time_point> drain() {
         return core_.drain();
     }

@@ -56,8 +56,8 @@ void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
     note_peak(counts);
 }
 
-// Whether the turn that is queued is for this timer, too. If its wait is cancelled, the next one must
-// not overtake it: so the outbox must know.
+// Whether the turn that is queued is for this timer, too. If its wait is cancelled, the next one
+// must not overtake it: so the outbox must know.
 bool core::guarded::awaits_turn(const timer_state& s) const noexcept {
     return next_turn_.is_queued() && s.filed() && s.deadline() <= book_.tick_read() + 1;
 }

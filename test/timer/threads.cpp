@@ -255,8 +255,8 @@ BOOST_AUTO_TEST_CASE(each_thread_may_have_a_context_and_a_wheel_of_its_own) {
     BOOST_TEST(called == 4 * 500);
 }
 
-// One thread uses the context and the timers. But on the way to its handler, each wait uses the wheel
-// on the thread of the handler's executor.
+// One thread uses the context and the timers. But on the way to its handler, each wait uses the
+// wheel on the thread of the handler's executor.
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_context_without_locks_may_have_handlers_on_another_thread, Timer,
                               timers) { // real time
     constexpr int rounds = 300;
