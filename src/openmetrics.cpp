@@ -55,9 +55,11 @@ std::string escaped(std::string_view value) {
     return text;
 }
 
-// A tag that is not UTF-8 is written as report() prints it, so that two tags do not come as one.
+// A tag that is not UTF-8 is written as report() prints it. So is one that might look like that, so
+// that two tags do not come as one.
 std::string escaped_tag(std::string_view tag) {
-    return escaped(detail::is_utf8(tag) ? std::string(tag) : detail::printable(tag));
+    const bool as_it_is = detail::is_utf8(tag) && tag.find('\\') == std::string_view::npos;
+    return escaped(as_it_is ? std::string(tag) : detail::printable(tag));
 }
 
 // Labels with one more.
@@ -86,6 +88,8 @@ void check_labels(const std::vector<labelled_stats>& wheels) {
                     std::invalid_argument("asio_wheel: the label \"" + name + "\" is there twice"));
             }
         }
+        // An empty label is as none.
+        std::erase_if(sorted, [](const auto& label) { return label.second.empty(); });
         if (std::find(seen.begin(), seen.end(), sorted) != seen.end()) {
             BOOST_THROW_EXCEPTION(
                 std::invalid_argument("asio_wheel: two wheels have the same labels"));

@@ -121,6 +121,9 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
                 return std::nullopt;
             }
             --budget;
+            if (query_ == nullptr && next_opened().deadline_ <= elapsed_) {
+                return elapsed_; // Nothing can be earlier. It keeps its place before its equals.
+            }
             wheel_entry& entry = take_opened();
             if (!refresh(entry)) {
                 continue;
@@ -359,17 +362,27 @@ void wheel::open(wheel_level& from, std::size_t index) noexcept {
     vacated(from, index);
 }
 
-// Takes out the next opened entry, of which there is at least one: the first one of the next list
+// The next opened entry, of which there is at least one, is the first one of this list: the next one
 // that is not empty.
+unsigned wheel::next_opened_list() const noexcept {
+    const slot::state& state = own_states_[opened];
+    const int turned = static_cast<int>(state.front % stripes);
+    const int ahead = std::countr_zero(std::rotr(state.filled, turned));
+    return (state.front + static_cast<unsigned>(ahead)) % stripes;
+}
+
+const wheel_entry& wheel::next_opened() const noexcept {
+    return entry_of(next_of(&own_slots_[opened].lists[next_opened_list()]));
+}
+
+// Takes out the next opened entry.
 //
 // All other lists have their turns before this one has its next turn. Meanwhile the memory loads
 // the entry that is now the first of this list. Its links are loaded when it becomes the first. The
 // rest of it may be in another cache line, so that line is prefetched.
 wheel_entry& wheel::take_opened() noexcept {
     slot::state& state = own_states_[opened];
-    const int turned = static_cast<int>(state.front % stripes);
-    const int ahead = std::countr_zero(std::rotr(state.filled, turned));
-    const unsigned i = (state.front + static_cast<unsigned>(ahead)) % stripes;
+    const unsigned i = next_opened_list();
     state.front = static_cast<std::uint8_t>(i + 1);
     node* const list = &own_slots_[opened].lists[i];
     node* const first = next_of(list);

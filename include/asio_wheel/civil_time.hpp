@@ -111,7 +111,7 @@ public:
 
     /// Whether this is one of them.
     [[nodiscard]] constexpr bool contains(std::chrono::weekday day) const noexcept {
-        return (days_ & bit_of(day)) != 0;
+        return day.ok() && (days_ & bit_of(day)) != 0;
     }
 
     /// Whether the date is on one of them.

@@ -163,6 +163,12 @@ BOOST_AUTO_TEST_CASE(weekly_is_on_one_day_of_the_week_or_on_several) {
     BOOST_TEST((first(3, weekly({Sunday, Thursday}, 9h, utc), at(2026y / May / 1)) ==
                 texts{"2026-05-03 09:00 +0", "2026-05-07 09:00 +0", "2026-05-10 09:00 +0"}));
     BOOST_TEST((weekly(std::chrono::weekday(7), 9h) == weekly(Sunday, 9h)));
+    const asio_wheel::days_of_week mondays(Monday);
+    BOOST_TEST(mondays.contains(Monday));
+    BOOST_TEST(!mondays.contains(Sunday));
+    for (const unsigned none : {8U, 9U, 33U, 255U}) {
+        BOOST_TEST(!mondays.contains(std::chrono::weekday(none)));
+    }
     BOOST_TEST((first(1, weekly({}, 9h, utc), at(2026y / May / 1)) == texts{"none"}));
 }
 

@@ -212,6 +212,10 @@ BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
     BOOST_TEST(refusal({{{{"a", "1"}, {"b", "2"}}, {}}, {{{"b", "2"}, {"a", "1"}}, {}}}) ==
                "asio_wheel: two wheels have the same labels");
     BOOST_TEST(refusal({{{{"a", "1"}}, {}}, {{{"a", "2"}}, {}}}) == "none");
+    // An empty label is as none.
+    BOOST_TEST(refusal({{{{"a", ""}}, {}}, {{}, {}}}) ==
+               "asio_wheel: two wheels have the same labels");
+    BOOST_TEST(refusal({{{{"a", ""}}, {}}, {{{"a", "1"}}, {}}}) == "none");
     BOOST_TEST(refusal({{{{"_azAZ09", "1"}, {"zone", "2"}, {"ABBA", "3"}, {"Z", "4"}}, {}}}) ==
                "none");
 }
@@ -261,6 +265,18 @@ BOOST_AUTO_TEST_CASE(tags_that_are_not_utf8_are_told_apart) {
         BOOST_TEST(has_line(text, line), line << " is not in " << text);
     }
     BOOST_TEST(asio_wheel::detail::is_utf8(text));
+}
+
+BOOST_AUTO_TEST_CASE(a_tag_that_looks_like_one_that_is_not_utf8_is_told_apart) {
+    std::vector<asio_wheel::tag_stats> tags(2);
+    tags[0].tag = "\xff";
+    tags[1].tag = "\\xff";
+    const std::string text = openmetrics(std::vector<labelled_stats>{{{}, sample(), tags}});
+    for (const std::string tag : {"\\\\xff", "\\\\\\\\xff"}) {
+        const std::string line =
+            "asio_wheel_tag_waits_fired_total{kind=\"timer\",tag=\"" + tag + "\"} 0";
+        BOOST_TEST(has_line(text, line), line << " is not in " << text);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(seconds_are_written_exactly) {
