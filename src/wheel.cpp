@@ -362,8 +362,8 @@ void wheel::open(wheel_level& from, std::size_t index) noexcept {
     vacated(from, index);
 }
 
-// The next opened entry, of which there is at least one, is the first one of this list: the next one
-// that is not empty.
+// The next opened entry, of which there is at least one, is the first one of this list, which is
+// the next one that is not empty.
 unsigned wheel::next_opened_list() const noexcept {
     const slot::state& state = own_states_[opened];
     const int turned = static_cast<int>(state.front % stripes);
