@@ -114,24 +114,27 @@ std::optional<tick_t> wheel::find_next_expiry(std::size_t budget) noexcept {
         return next_expiry();
     }
     for (;;) {
-        // Entries that are filed again at the same time either return to their slot, and tell it
-        // its earliest deadline, or go to the slot where they belong now.
+        // Entries that are filed again either return to their slot, and tell it its earliest
+        // deadline, or go to the slot where they belong now. One that is due stays before its
+        // equals.
         while (!opened_empty()) {
             if (budget == 0) {
                 return std::nullopt;
             }
             --budget;
-            if (query_ == nullptr && next_opened().deadline_ <= elapsed_) {
-                return elapsed_; // Nothing can be earlier. It keeps its place before its equals.
-            }
+            const unsigned list = next_opened_list();
             wheel_entry& entry = take_opened();
+            const std::uint32_t number = entry.slot_;
             if (!refresh(entry)) {
                 continue;
             }
-            file(entry, entry.deadline_);
-            if (entry.deadline_ == elapsed_) {
+            if (entry.deadline_ <= elapsed_) {
+                link_to(list, own_, opened, entry, true);
+                entry.slot_ = number; // No entry says that it was filed in the opened slot.
+                own_states_[opened].front = static_cast<std::uint8_t>(list);
                 return elapsed_; // Nothing can be earlier.
             }
+            file(entry, entry.deadline_);
         }
         const tick_t next = smallest_;
         if (next == no_tick) {
@@ -369,10 +372,6 @@ unsigned wheel::next_opened_list() const noexcept {
     const int turned = static_cast<int>(state.front % stripes);
     const int ahead = std::countr_zero(std::rotr(state.filled, turned));
     return (state.front + static_cast<unsigned>(ahead)) % stripes;
-}
-
-const wheel_entry& wheel::next_opened() const noexcept {
-    return entry_of(next_of(&own_slots_[opened].lists[next_opened_list()]));
 }
 
 // Takes out the next opened entry.

@@ -257,7 +257,6 @@ private:
     void vacated(wheel_level& l, std::size_t index) noexcept;
     void open(wheel_level& from, std::size_t index) noexcept;
     [[nodiscard]] unsigned next_opened_list() const noexcept;
-    [[nodiscard]] const wheel_entry& next_opened() const noexcept;
     [[nodiscard]] wheel_entry& take_opened() noexcept;
     [[nodiscard]] bool refresh(wheel_entry& entry) noexcept;
     [[nodiscard]] bool opened_empty() const noexcept { return own_states_[opened].filled == 0; }

@@ -225,16 +225,21 @@ TEST_CASE_FOR_EACH(entries_of_one_tick_expire_in_the_order_in_which_they_were_fi
 }
 
 BOOST_AUTO_TEST_CASE(a_question_for_the_next_expiry_between_two_slices_changes_no_order) {
-    wheel w(256, 4);
-    entry_set entries(20); // More than a slot has lists.
-    for (std::size_t i = 0; i < 20; ++i) {
-        w.insert(entries[i], 10);
-    }
-    std::vector<wheel_entry*> due(1);
-    for (std::size_t i = 0; i < 20; ++i) {
-        BOOST_TEST(w.advance(10, 64, due).expired == 1U);
-        BOOST_TEST(due.front() == &entries[i]);
-        BOOST_TEST((w.find_next_expiry(1) == (i == 19 ? asio_wheel::no_tick : 10U)));
+    const auto same = [](void*, wheel_entry& e) noexcept { return e.deadline(); };
+    for (const wheel::deadline_query query :
+         {wheel::deadline_query(nullptr), wheel::deadline_query(same)}) {
+        wheel w(256, 4, query, nullptr);
+        entry_set entries(20); // More than a slot has lists.
+        for (std::size_t i = 0; i < 20; ++i) {
+            w.insert(entries[i], 10);
+        }
+        std::vector<wheel_entry*> due(1);
+        for (std::size_t i = 0; i < 20; ++i) {
+            BOOST_TEST(w.advance(10, 64, due).expired == 1U);
+            BOOST_TEST(due.front() == &entries[i]);
+            BOOST_TEST((w.find_next_expiry(1) == (i == 19 ? asio_wheel::no_tick : 10U)));
+            check_invariants(w);
+        }
     }
 }
 
