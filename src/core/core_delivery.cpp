@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
-#include <utility>
 
 namespace asio_wheel::detail {
 

@@ -312,7 +312,6 @@ BOOST_AUTO_TEST_CASE(a_stopped_pool_with_busy_timers_ends_cleanly) {
     }
 }
 
-// Every function of the service may be called while others run, wait and cancel.
 BOOST_AUTO_TEST_CASE(paused_time_does_not_go_back_when_another_thread_pauses_it_again) {
     asio::io_context ctx;
     auto& wheel = use_wheel(ctx);
@@ -335,6 +334,7 @@ BOOST_AUTO_TEST_CASE(paused_time_does_not_go_back_when_another_thread_pauses_it_
     BOOST_TEST(back == 0);
 }
 
+// Every function of the service may be called while others run, wait and cancel.
 BOOST_AUTO_TEST_CASE(the_service_may_be_used_by_any_thread) {
     thread_checks all;
     drained_context world;

@@ -133,7 +133,7 @@ struct alignas(64) core::guarded {
     bool closing_ = false; // The context ends.
     bool behind_ = false;  // The last turn has left out what became due while others were busy.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
-    unsigned stops_ = 0; // So many calls of drain() have begun, and none of them has failed.
+    unsigned stops_ = 0; // How many calls of drain() have stopped the wheel: none that has failed.
     std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;
     stall_guard stall_;
