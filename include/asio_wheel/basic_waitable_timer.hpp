@@ -244,7 +244,7 @@ public:
         using nanoseconds = std::chrono::nanoseconds;
         while (now() < expiry()) {
             nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(remaining()));
-            if (!is_real() && wheel_->time.paused()) {
+            if (wheel_->time.paused() && !detail::is_real(*wheel_, executor_)) {
                 boost::asio::use_service<detail::wheel_list>(context()).before_blocking();
                 left = core().options().tick; // Check once a tick.
             }
@@ -373,14 +373,7 @@ private:
     [[nodiscard]] core_type& core() const noexcept {
         return static_cast<core_type&>(*wheel_->wheel);
     }
-    [[nodiscard]] time_point now() const {
-        const time_point real = Clock::now();
-        return is_real() ? real : counts::corrected(wheel_->time, real);
-    }
-    // After the context's end, another context may use the anchor, and move its own time.
-    [[nodiscard]] bool is_real() const noexcept {
-        return wheel_->time.is_real() || wheel_->context != &context();
-    }
+    [[nodiscard]] time_point now() const { return detail::now_of<Clock>(*wheel_, executor_); }
 
     [[nodiscard]] boost::asio::execution_context& context() const noexcept {
         return detail::context_of(executor_);

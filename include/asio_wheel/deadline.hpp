@@ -28,7 +28,6 @@
 #include <boost/asio/query.hpp>
 #include <boost/asio/require.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/wait_traits.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -223,20 +222,19 @@ struct deadline_executor_access {
         const boost::asio::any_io_executor any(ex);
         // One that carries a deadline already is not wrapped again.
         const auto* const outer = any.template target<deadline_executor>();
-        const wheel_anchor& wheel = anchor_of<clock, boost::asio::wait_traits<clock>>(any);
-        // Before the other reading of the clock: so this is never later than the outer deadline.
-        const clock::time_point start = now(wheel);
-        return {outer == nullptr ? any : outer->state_->inner, &wheel,
-                add_saturating(start, (std::min)(d, remaining_on(any)))};
+        const wheel_anchor& wheel = anchor_of<clock>(any);
+        const clock::time_point start = now_of<clock>(wheel, any);
+        if (outer != nullptr) {
+            return {outer->state_->inner, &wheel,
+                    (std::min)(add_saturating(start, d), outer->state_->expiry)};
+        }
+        // The clock is read again: so this is never later than a deadline further inside.
+        return {any, &wheel, add_saturating(start, (std::min)(d, remaining_on(any)))};
     }
 
     [[nodiscard]] static std::chrono::nanoseconds remaining(const deadline_executor& ex) noexcept {
-        return remaining_until(now(*ex.state_->wheel), ex.state_->expiry);
-    }
-
-private:
-    [[nodiscard]] static clock::time_point now(const wheel_anchor& wheel) noexcept {
-        return clock_counts<clock>::corrected(wheel.time, clock::now());
+        const auto& state = *ex.state_;
+        return remaining_until(now_of<clock>(*state.wheel, state.inner), state.expiry);
     }
 };
 

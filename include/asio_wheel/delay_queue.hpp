@@ -85,7 +85,8 @@ struct delay_queue_options {
 /// give the queue a strand, and use it there only.
 ///
 /// When the context ends, pops that wait are destroyed without being completed. The queue may
-/// outlive the context, if its executor may (a strand may not).
+/// outlive the context, if its executor may (a strand may not). Then everything but waiting is as
+/// before, by the time of the clock.
 template <class T, class Clock, class Executor = boost::asio::any_io_executor>
 class basic_delay_queue {
     using impl = detail::delay_queue_impl<T, Clock, Executor>;

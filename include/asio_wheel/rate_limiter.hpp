@@ -85,7 +85,8 @@ struct rate_limiter_options {
 /// give the limiter a strand, and use it there only.
 ///
 /// When the context ends, operations that wait are destroyed without being completed. The limiter
-/// may outlive the context, if its executor may (a strand may not).
+/// may outlive the context, if its executor may (a strand may not). Then everything but
+/// async_acquire() is as before, by the time of the clock.
 ///
 /// A rate or a burst that is out of range throws std::invalid_argument, which names it.
 template <class Clock, class Executor = boost::asio::any_io_executor>

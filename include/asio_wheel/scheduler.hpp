@@ -67,6 +67,7 @@ struct basic_scheduler_options {
 /// A task lives until it was called for the last time, or was cancelled, or its context ends. Then
 /// its function is destroyed, even if there are handles, and if it holds one itself. A scheduler's
 /// destructor cancels its tasks. It may outlive the context, if its executor may (no strand may).
+/// Then schedule nothing any more: only after stop() or close(), that is an error.
 ///
 /// Keys. Each function that schedules exists twice: without a key, and with a key as the first
 /// argument. With a key, the task is scheduled instead of what was scheduled under this key and was

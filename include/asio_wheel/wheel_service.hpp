@@ -341,10 +341,24 @@ struct core_access {
     }
 };
 
-/// For timers, which may be used after the context's end.
-template <class Clock, class WaitTraits, class Executor>
-[[nodiscard]] auto& anchor_of(const Executor& ex) {
+/// For what may be used after the end of its executor's context.
+template <class Clock, class WaitTraits = boost::asio::wait_traits<Clock>, class Executor>
+[[nodiscard]] wheel_anchor& anchor_of(const Executor& ex) {
     return core_access::of(wheel_of<Clock, WaitTraits>(ex)).anchor();
+}
+
+/// Whether it has the time of the clock. After the end of the executor's context, another wheel may
+/// use the anchor, and move its own time.
+template <class Executor>
+[[nodiscard]] bool is_real(const wheel_anchor& anchor, const Executor& ex) noexcept {
+    return anchor.time.is_real() || anchor.context != &context_of(ex);
+}
+
+/// The time of the wheel, or after its end that of the clock.
+template <class Clock, class Executor>
+[[nodiscard]] typename Clock::time_point now_of(const wheel_anchor& anchor, const Executor& ex) {
+    const typename Clock::time_point real = Clock::now();
+    return is_real(anchor, ex) ? real : clock_counts<Clock>::corrected(anchor.time, real);
 }
 
 } // namespace detail

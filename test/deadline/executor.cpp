@@ -86,6 +86,7 @@ BOOST_FIXTURE_TEST_CASE(of_two_deadlines_the_earlier_one_is_told, virtual_time) 
     BOOST_TEST((remaining_time(with_deadline(any, 1s)) == 1s));
     // It is not wrapped twice.
     BOOST_TEST((with_deadline(with_deadline(any, 10s), 1s) == with_deadline(ctx, 1s)));
+    BOOST_TEST((with_deadline(any, nanoseconds::max()) == two));
     // A handler's and its executor's.
     nanoseconds left{};
     const auto ask = [&](auto token) {
@@ -272,6 +273,29 @@ BOOST_AUTO_TEST_CASE(it_may_be_asked_after_the_end_of_its_context) {
     }
     BOOST_TEST((remaining_time(*ex) > 30min));
     BOOST_TEST((remaining_time(*ex) <= 1h));
+}
+
+// A deadline inside another one is no earlier than that, however much time passes meanwhile.
+BOOST_AUTO_TEST_CASE(a_deadline_that_is_not_earlier_is_the_outer_one) {
+    asio::io_context ctx;
+    const auto outer = with_deadline(ctx, 1h);
+    auto inner = outer;
+    for (int i = 0; i < 1000; ++i) {
+        inner = with_deadline(inner, 2h);
+    }
+    BOOST_TEST((inner == outer));
+}
+
+// The wheel of a new context uses what that of an earlier one has left behind.
+BOOST_AUTO_TEST_CASE(after_the_end_of_its_context_it_does_not_follow_the_time_of_another_one) {
+    auto ctx = std::make_unique<asio::io_context>();
+    auto other = std::make_unique<asio::io_context>(); // At another address.
+    const auto ex = with_deadline(*ctx, 1h);
+    ctx.reset();
+    auto& wheel = asio_wheel::use_wheel(*other);
+    wheel.pause();
+    wheel.advance(24h);
+    BOOST_TEST((remaining_time(ex) > 30min));
 }
 
 // Real time, on several threads: strands keep their promise, and nothing is lost.

@@ -602,6 +602,48 @@ BOOST_AUTO_TEST_CASE(pops_end_with_the_context_without_a_call) {
     BOOST_TEST(!called);
 }
 
+BOOST_AUTO_TEST_CASE(a_queue_may_be_used_after_the_end_of_its_context) {
+    std::optional<asio::io_context> ctx(std::in_place);
+    delay_queue<int> queue(*ctx);
+    queue.push(0s, 1);
+    const auto late = queue.push(1h, 2);
+    ctx.reset();
+    BOOST_TEST(queue.try_pop().value_or(0) == 1);
+    BOOST_TEST(!queue.try_pop().has_value());
+    queue.push(0s, 3);
+    BOOST_TEST_REQUIRE(queue.peek() != nullptr);
+    BOOST_TEST(*queue.peek() == 3);
+    BOOST_TEST(queue.try_pop().value_or(0) == 3);
+    BOOST_TEST(queue.postpone(late, 0s));
+    BOOST_TEST(queue.try_pop().value_or(0) == 2);
+    queue.close();
+    BOOST_CHECK_THROW(queue.push(0s, 4), boost::system::system_error);
+}
+
+// A session that ends emits a signal, as its destructor does; here, after it has ended its queue.
+BOOST_AUTO_TEST_CASE(when_the_context_ends_the_end_of_one_handler_may_cancel_another_pop) {
+    struct session {
+        ~session() {
+            queue.reset();
+            stop.emit(asio::cancellation_type::terminal);
+        }
+        std::unique_ptr<delay_queue<int>> queue;
+        asio::cancellation_signal stop;
+    };
+    const auto alive = std::make_shared<int>();
+    {
+        asio::io_context ctx;
+        auto owner = std::make_unique<session>();
+        session& s = *owner;
+        s.queue = std::make_unique<delay_queue<int>>(ctx);
+        s.queue->async_pop([owner = std::move(owner)](error_code, int) {});
+        s.queue->async_pop(asio::bind_cancellation_slot(
+            s.stop.slot(), [alive](error_code, int) { BOOST_ERROR("called"); }));
+        BOOST_TEST(alive.use_count() == 2);
+    }
+    BOOST_TEST(alive.use_count() == 1);
+}
+
 // The pop's handler holds the last reference to its objects.
 BOOST_AUTO_TEST_CASE(a_pop_that_owns_its_queue_ends_with_the_context) {
     struct session : std::enable_shared_from_this<session> {

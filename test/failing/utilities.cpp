@@ -36,6 +36,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -685,6 +686,22 @@ BOOST_AUTO_TEST_CASE(acquiring_on_a_strand) {
         for (int i = 0; i < 3; ++i) {
             w.start(w.expect(), [&](auto h) { l.async_acquire(2, std::move(h)); });
         }
+        w.run();
+    });
+}
+
+// What cannot be started is destroyed with its handler, and then nothing may use the limiter.
+BOOST_AUTO_TEST_CASE(acquiring_by_a_handler_that_owns_the_limiter) {
+    each_failure([](world& w) {
+        w.start(w.expect(), [&](auto h) {
+            auto l = std::make_unique<limiter>(
+                w.ctx(), asio_wheel::rate_limiter_options{.rate = {1, 3ms}, .burst = 1});
+            limiter& used = *l;
+            static_cast<void>(used.try_acquire());
+            used.async_acquire(1, [h = std::move(h), l = std::move(l)](error_code ec) mutable {
+                std::move(h)(ec);
+            });
+        });
         w.run();
     });
 }

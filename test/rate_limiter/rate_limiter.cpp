@@ -35,6 +35,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <ratio>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -63,6 +64,22 @@ struct passing_clock {
 
     static inline rep time = 1'000'000'000;
     static inline bool passing = false;
+};
+
+// Counts seconds in 32 bits.
+struct short_clock {
+    using rep = std::int32_t;
+    using period = std::ratio<1>;
+    using duration = std::chrono::duration<rep, period>;
+    using time_point = std::chrono::time_point<short_clock>;
+    static constexpr bool is_steady = true;
+
+    static time_point now() noexcept {
+        ++readings;
+        return time_point(duration(1000));
+    }
+
+    static inline int readings = 0;
 };
 
 struct limiter_world : virtual_world {
@@ -327,6 +344,65 @@ BOOST_AUTO_TEST_CASE(when_the_context_ends_those_who_wait_are_destroyed_uncalled
     BOOST_TEST(alive.use_count() == 1);
 }
 
+BOOST_AUTO_TEST_CASE(a_limiter_may_be_used_after_the_end_of_its_context) {
+    auto ctx = std::make_unique<asio::io_context>();
+    rate_limiter limiter(*ctx, {.rate = {1, 1h}, .burst = 2});
+    rate_limiter waited_for(*ctx, {.rate = {1, 1h}, .burst = 1});
+    for (int i = 0; i < 3; ++i) {
+        waited_for.async_acquire(1, [](error_code) {});
+    }
+    ctx.reset();
+    BOOST_TEST(limiter.try_acquire());
+    BOOST_TEST(limiter.available() == 1);
+    limiter.rate({2, 1h});
+    limiter.burst(5);
+    BOOST_TEST(limiter.try_acquire());
+    BOOST_TEST(!limiter.try_acquire());
+    BOOST_TEST(waited_for.pending() == 0U);
+    waited_for.burst(2);
+    BOOST_TEST(!waited_for.try_acquire());
+    BOOST_TEST(waited_for.cancel() == 0U);
+}
+
+// A session that ends emits a signal, as its destructor does.
+BOOST_AUTO_TEST_CASE(when_the_context_ends_the_end_of_one_handler_may_cancel_another_operation) {
+    struct session {
+        ~session() {
+            if (owns_limiter) {
+                limiter.reset();
+            }
+            stop.emit(asio::cancellation_type::terminal);
+            BOOST_TEST((owns_limiter || limiter->pending() == 0U));
+        }
+        std::shared_ptr<rate_limiter> limiter;
+        asio::cancellation_signal stop;
+        bool owns_limiter = false;
+    };
+    for (const bool owns_limiter : {true, false}) {
+        std::shared_ptr<rate_limiter> kept;
+        const auto alive = std::make_shared<int>();
+        {
+            asio::io_context ctx;
+            auto owner = std::make_unique<session>();
+            session& s = *owner;
+            s.owns_limiter = owns_limiter;
+            s.limiter = std::make_shared<rate_limiter>(
+                ctx, asio_wheel::rate_limiter_options{.rate = {0}, .burst = 1});
+            BOOST_TEST(s.limiter->try_acquire());
+            if (!owns_limiter) {
+                kept = s.limiter;
+            }
+            s.limiter->async_acquire(1, [owner = std::move(owner)](error_code) {});
+            s.limiter->async_acquire(
+                1, asio::bind_cancellation_slot(s.stop.slot(),
+                                                [alive](error_code) { BOOST_ERROR("called"); }));
+            BOOST_TEST(s.limiter->pending() == 2U);
+        }
+        BOOST_TEST(alive.use_count() == 1);
+        BOOST_TEST((kept == nullptr || kept->pending() == 0U));
+    }
+}
+
 BOOST_FIXTURE_TEST_CASE(a_handler_may_own_the_limiter, virtual_world) {
     auto limiter = std::make_shared<rate_limiter>(ctx, hundred);
     BOOST_TEST(limiter->try_acquire(5));
@@ -564,6 +640,23 @@ BOOST_AUTO_TEST_CASE(a_limiter_may_be_on_the_wall_clock) {
     limiter.async_acquire(1, log.note(1));
     world.pass(11ms);
     BOOST_TEST(log.take() == "1");
+}
+
+// Of tokens that the clock cannot count up to, none comes. The time for them is not in the past.
+BOOST_AUTO_TEST_CASE(a_clock_of_few_bits_is_not_looked_at_again_and_again) {
+    for (const token_rate rate :
+         {token_rate{0}, token_rate{1, std::chrono::hours(24 * 365 * 100)}}) {
+        short_clock::readings = 0;
+        asio::io_context ctx;
+        asio_wheel::basic_rate_limiter<short_clock> limiter(ctx, {.rate = rate, .burst = 1});
+        BOOST_TEST(limiter.try_acquire());
+        limiter.async_acquire(1, [](error_code) { BOOST_ERROR("there are no more"); });
+        for (int i = 0; i < 1000; ++i) {
+            ctx.poll_one();
+        }
+        BOOST_TEST(limiter.pending() == 1U);
+        BOOST_TEST(short_clock::readings < 100);
+    }
 }
 
 BOOST_FIXTURE_TEST_CASE(a_limiter_may_be_moved_while_somebody_waits, limiter_world) {

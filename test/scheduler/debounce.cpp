@@ -1,5 +1,6 @@
 // Copyright (c) 2026 The asio-wheel authors
 // SPDX-License-Identifier: BSL-1.0
+// labels: threads
 
 // Bursts of events: scheduler::debounce(). Also for_each() and completed().
 
@@ -12,10 +13,12 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/system_error.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -210,6 +213,22 @@ BOOST_FIXTURE_TEST_CASE(completed_counts_the_calls_that_have_ended, debouncing) 
     pass(1s);
     BOOST_TEST(all.completed() == 6U);
     BOOST_TEST(failures == "!");
+}
+
+BOOST_AUTO_TEST_CASE(threads_may_debounce_while_a_burst_ends) {
+    asio::thread_pool pool(1);
+    std::atomic<int> calls{0};
+    {
+        scheduler tasks(pool);
+        scheduler::group session(tasks);
+        for (int i = 0; i < 2000; ++i) {
+            session.debounce("save", {.quiet = 1ns}, [&] { ++calls; });
+        }
+        session.wait_idle();
+    }
+    pool.join();
+    BOOST_TEST(calls >= 1);
+    BOOST_TEST(calls <= 2000);
 }
 
 BOOST_FIXTURE_TEST_CASE(for_each_visits_the_tasks_that_pending_counts, debouncing) {

@@ -896,6 +896,12 @@ BOOST_AUTO_TEST_CASE(a_scheduler_may_outlive_its_context) {
     BOOST_TEST((h.remaining() == 0s));
     BOOST_TEST((h.cancel().result == cancel_result::already_cancelled));
     BOOST_TEST(tasks.stop().empty());
+    const auto stopped = [](const boost::system::system_error& e) {
+        return e.code() == asio_wheel::error::scheduler_stopped;
+    };
+    BOOST_CHECK_EXCEPTION(tasks.schedule_after(1h, [] {}), boost::system::system_error, stopped);
+    BOOST_CHECK_EXCEPTION(tasks.schedule_at_fixed_rate(1h, 1h, [] {}), boost::system::system_error,
+                          stopped);
 }
 
 BOOST_AUTO_TEST_CASE(handles_may_outlive_the_context_of_a_strand) {

@@ -91,7 +91,7 @@ public:
     template <class Rep, class Period>
     [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& delay) const {
         throw_if_nan("the delay of an element", delay);
-        return add_saturating(wheel_.now(), delay);
+        return add_saturating(now(), delay);
     }
 
     key push_at(const time_point& t, T&& value) {
@@ -198,8 +198,11 @@ private:
     }
 
     [[nodiscard]] element* first_due() {
-        return elements_.first_due([this] { return wheel_.now(); });
+        return elements_.first_due([this] { return now(); });
     }
+
+    // Also after the context's end. The wheel itself is used only while a pop waits.
+    [[nodiscard]] time_point now() const { return core_access::now_of(timer_); }
 
     // Completes pops with elements that are due: one slice. Then waits for the next element, or
     // asks for another turn. Throws only if a wait is needed and cannot be started.
@@ -253,7 +256,7 @@ private:
         if (pops_.empty() || driver_->turn_requested() || t >= timer_.expiry()) {
             return;
         }
-        if (t <= wheel_.now()) {
+        if (t <= now()) {
             driver_->request_turn();
         } else {
             static_cast<void>(timer_.postpone_until(t));

@@ -59,11 +59,15 @@ template <class Op>
 using waiting_list = boost::intrusive::list<Op, boost::intrusive::constant_time_size<false>>;
 
 /// Destroys all operations of a list, without calling their handlers. A handler's destructor may
-/// use, or destroy, the object that the list is a member of. So the list is emptied first.
+/// use, or destroy, the object that the list is a member of. So the list is emptied first. And it
+/// may emit a signal: so no slot leads to an operation any more that the object does not know.
 template <class List>
 void destroy_all(List& list) noexcept {
     List all;
     all.swap(list);
+    for (auto& op : all) {
+        op.disconnect_slot();
+    }
     while (!all.empty()) {
         auto& first = all.front();
         all.pop_front();

@@ -11,7 +11,8 @@
 //  - If somebody waits, there is a wait for when the first one can be served, or the driver has
 //    been asked for a turn. So nobody is forgotten.
 //  - If nobody waits, there is no queue, but while its driver has handlers to call: those of others
-//    must not overtake them. Such a limiter does not keep the context running.
+//    must not overtake them; or after an operation could not be started. Such a limiter does not
+//    keep the context running.
 //
 // The user may move a limiter. This part stays where it is, because the driver and the cancellation
 // slots of operations point to it. It is used by one thread at a time, so it has no lock.
@@ -85,7 +86,7 @@ public:
     static constexpr wait_kind kind_of_wait = wait_kind::queue;
 
     rate_limiter_impl(const executor_type& ex, const rate_limiter_options& options)
-        : executor_(ex), wheel_(wheel_of<Clock>(ex)), rate_(checked(options.rate)),
+        : executor_(ex), wheel_(anchor_of<Clock>(ex)), rate_(checked(options.rate)),
           bucket_(gain_of(rate_), per_of(rate_), checked_burst(options.burst), now()) {}
 
     rate_limiter_impl(const rate_limiter_impl&) = delete;
@@ -101,12 +102,12 @@ public:
     template <class Handler>
     void start(Handler&& handler, std::uint64_t number) {
         const count n = saturated(number);
-        const scope_exit at_end([this] { rest(); });
         if constexpr (!is_native_type<Executor>) {
             if (!is_native(executor_)) {
                 make_queue(); // Its driver is the way to the handler.
             }
         }
+        // If this throws, the handler is destroyed, and with it all that it owns: this limiter?
         waiter& w = make_waiter(std::forward<Handler>(handler), n);
         if (closed_) {
             finish(w, error::limiter_closed);
@@ -114,7 +115,9 @@ public:
             finish(w, {});
         } else {
             enqueue(w);
+            return;
         }
+        rest();
     }
 
     [[nodiscard]] count available() {
@@ -210,7 +213,10 @@ private:
 
     // ---- Tokens
 
-    [[nodiscard]] count now() const { return count{wheel_.now().time_since_epoch().count()}; }
+    // Also after the context's end. The wheel itself is used only while somebody waits.
+    [[nodiscard]] count now() const {
+        return count{now_of<Clock>(wheel_, executor_).time_since_epoch().count()};
+    }
 
     [[nodiscard]] bool take(count n) {
         bucket_.advance(now());
@@ -269,7 +275,10 @@ private:
     }
 
     void enqueue(waiter& w) {
-        scope_exit destroy([&w] { w.destroy(); });
+        scope_exit destroy([this, &w] {
+            rest();
+            w.destroy(); // Its handler may own the limiter.
+        });
         make_queue();
         auto& waiters = queue_->waiters;
         waiters.push_back(w);
@@ -292,12 +301,12 @@ private:
     // and the bucket is never full while somebody waits: nothing is lost.
     std::size_t serve_due() noexcept {
         const count t = now(); // Once: the bucket must not become fuller than it was at this time.
-        std::size_t left = wheel_.options().budget;
+        std::size_t left = somebody_waits() ? wheel_.wheel->options().budget : 1;
         for (; left != 0 && somebody_waits() && first_is_due(t); --left) {
             waiter& first = queue_->waiters.front();
             queue_->waiters.pop_front();
             bucket_.take_next(first.wanted());
-            core_access::of(wheel_).expired(kind_of_wait);
+            wheel_.wheel->expired(kind_of_wait);
             finish(first, {});
         }
         look(t);
@@ -345,7 +354,7 @@ private:
     // Starts a wait, or moves the one that is pending. The bucket is up to date.
     void wait_for_front() {
         const count units = bucket_.until(queue_->waiters.front().wanted());
-        const auto in = [](count n) { return duration(static_cast<typename duration::rep>(n)); };
+        const auto in = [](count n) { return duration(saturating<typename duration::rep>(n)); };
         const time_point t = add_saturating(time_point(in(bucket_.at())), in(units));
         auto& timer = queue_->timer;
         if (!queue_->wait_pending) {
@@ -418,7 +427,7 @@ private:
     }
 
     const Executor executor_;
-    wheel_service<Clock>& wheel_;
+    wheel_anchor& wheel_;
     token_rate rate_;
     token_bucket bucket_;
     std::unique_ptr<waiting_queue> queue_; // Null if nobody waits: see rest().

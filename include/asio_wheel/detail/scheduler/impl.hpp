@@ -65,7 +65,7 @@ public:
     using orphans = typename registry_type::orphans;
 
     scheduler_impl(const executor_type& ex, std::size_t max_pending, error_handler on_error)
-        : executor_(ex), wheel_(&wheel_of<Clock>(ex)),
+        : executor_(ex), wheel_(&anchor_of<Clock>(ex)),
           registry_(std::make_shared<registry_type>(max_pending, std::move(on_error))) {}
 
     /// Schedules tasks of a new group.
@@ -76,7 +76,10 @@ public:
         return copy;
     }
 
-    [[nodiscard]] const executor_type& get_executor() const noexcept { return executor_; }
+    [[nodiscard]] const executor_type& get_executor() const noexcept {
+        static_cast<void>(registry());
+        return executor_;
+    }
 
     /// Cancels all tasks of the group. Returns how many it has cancelled.
     std::size_t cancel_group() noexcept {
@@ -107,7 +110,7 @@ public:
     template <class Rep, class Period>
     [[nodiscard]] time_point expiry_after(const std::chrono::duration<Rep, Period>& d) const {
         throw_if_nan("the delay of a task", d);
-        return add_saturating(wheel_->now(), d);
+        return add_saturating(now(), d);
     }
 
     /// The burst that has the key waits until `quiet` from now; if there is none, a new one does.
@@ -119,9 +122,8 @@ public:
             throw_if_empty(f);
         }
         const handle pending = find(key);
-        const bool goes_on =
-            pending.task_ && pending.task_->is_burst_of(group_) && !registry()->closed();
-        if (goes_on && pending.postpone(quiet)) {
+        if (pending.task_ && !registry()->closed() &&
+            pending.task_->postpone_burst(group_, quiet)) {
             return pending;
         }
         const time_point latest = expiry_after(at_latest);
@@ -148,8 +150,8 @@ public:
         static_cast<void>(registry());
         throw_if_empty(next);
         std::decay_t<Next> repeat(std::forward<Next>(next));
-        const time_point now = wheel_->now();
-        const std::optional<time_point> first = next_of(repeat, now, now);
+        const time_point t = now();
+        const std::optional<time_point> first = next_of(repeat, t, t);
         if (!first) {
             return handle();
         }
@@ -205,6 +207,9 @@ public:
     }
 
 private:
+    // Also after the context's end.
+    [[nodiscard]] time_point now() const { return now_of<Clock>(*wheel_, executor_); }
+
     template <class Key, class F, class Repeat, class Tag>
     handle start_tagged(Key&& key, const first_call<time_point>& first, F&& f, Repeat repeat,
                         const Tag& tag) {
@@ -247,7 +252,7 @@ private:
     }
 
     executor_type executor_;
-    wheel_service<Clock>* wheel_;
+    const wheel_anchor* wheel_;
     std::shared_ptr<registry_type> registry_; // Shared with the tasks.
     group_ptr group_;                         // Null, unless this is a part of a group.
 };

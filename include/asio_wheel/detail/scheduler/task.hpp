@@ -18,7 +18,6 @@
 #ifndef ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
 #define ASIO_WHEEL_DETAIL_SCHEDULER_TASK_HPP
 
-#include <asio_wheel/detail/asio/executors.hpp>
 #include <asio_wheel/detail/exceptions.hpp>
 #include <asio_wheel/detail/op/idle_source.hpp>
 #include <asio_wheel/detail/scheduler/first_call.hpp>
@@ -39,7 +38,6 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -75,7 +73,6 @@ public:
     /// as before, and nothing else has changed.
     void schedule(const registry_ptr& registry, const boost::asio::any_io_executor& ex) {
         const std::shared_ptr<task> self = this->shared_from_this();
-        auto& wheel = wheel_of<Clock>(ex);
         wait_handler w(self);
         std::shared_ptr<task> previous;
         bool initiated = false;
@@ -84,7 +81,7 @@ public:
             if (state_ != state::unscheduled) {
                 return;
             }
-            previous = register_and_wait(*registry, wheel, ex, w, initiated);
+            previous = register_and_wait(*registry, ex, w, initiated);
             registry_ = registry;
             move_to(state::waiting);
         }
@@ -92,10 +89,6 @@ public:
         if (previous) {
             previous->cancel();
         }
-    }
-
-    [[nodiscard]] bool is_burst_of(const group_ptr& group) const noexcept {
-        return first_.is_burst && group_ == group; // Of the same group.
     }
 
     /// `tell`: calls the function's on_cancel.
@@ -145,6 +138,13 @@ public:
     [[nodiscard]] bool postpone_until(const time_point& t) {
         const std::lock_guard<mutex> guard(mutex_);
         return state_ == state::waiting && move_wait(t);
+    }
+
+    /// The same, if it is a burst of this group.
+    [[nodiscard]] bool postpone_burst(const group_ptr& group, const duration& d) {
+        const std::lock_guard<mutex> guard(mutex_);
+        return state_ == state::waiting && first_.is_burst && group_ == group &&
+               move_wait(add_saturating(wheel_->now(), d));
     }
 
     /// Called when the task's registry was stopped. Returns true if the task is an orphan now. It
@@ -299,7 +299,6 @@ private:
 
     // The part of schedule() that may fail. Returns the task that had the key before.
     [[nodiscard]] std::shared_ptr<task> register_and_wait(registry_type& registry,
-                                                          wheel_service<Clock>& wheel,
                                                           const boost::asio::any_io_executor& ex,
                                                           wait_handler& w, bool& initiated) {
         if (group_) {
@@ -311,8 +310,9 @@ private:
                 group_->rest();
             }
         });
-        registry.prepare_to_add(*this); // So that no wait begins for a task that is refused.
-        wheel_ = &wheel;
+        // So that no wait begins for a task that is refused, maybe after the context's end.
+        registry.prepare_to_add(*this);
+        wheel_ = &wheel_of<Clock>(ex);
         timer_.emplace(ex);
         initiated = timer_.initiate(expiry_, w, tag());
         std::shared_ptr<task> previous = registry.add(*this); // Last, since the key takes effect.
@@ -379,8 +379,8 @@ private:
             w.memory_.release(); // So that what the function starts can use it.
         }
         if (ec) {
-            using boost::system::system_error;
-            guarded(h, [&] { report(h, pointer_to(system_error(why_refused(ec)))); });
+            guarded(h,
+                    [&] { report(h, pointer_to(boost::system::system_error(why_refused(ec)))); });
             return continue_or_end(std::nullopt, h, w);
         }
         bool ended = true;
@@ -440,7 +440,7 @@ private:
     const first_call<time_point> first_;
     wheel_service<Clock>* wheel_ = nullptr;
     registry_ptr registry_;
-    // Set until the task is over. Constant until then; so it may be read without the mutex.
+    // Constant until the task is over. Read without the mutex by the thread that calls or ends it.
     group_ptr group_;
     task_timer<Clock> timer_;
 };
