@@ -39,7 +39,9 @@ namespace asio_wheel {
 /// handlers(token) is a completion token that behaves as `token`: its executor, allocator,
 /// cancellation slot and tag are as before. The handler belongs to the group from the start of the
 /// operation until it was called and destroyed, or was destroyed without being called. (For a
-/// coroutine, a call lasts until it is suspended again or has ended.)
+/// coroutine, a call lasts until it is suspended again or has ended.) If a move of the handler is a
+/// copy, because it has a const member, the group does not know of what was moved from, which
+/// another thread may destroy a little later.
 ///
 /// A group neither cancels nor refuses anything: it counts. It costs a lock at the start and at the
 /// end of each operation, and no memory but that of a pointer in the handler.

@@ -273,6 +273,26 @@ BOOST_FIXTURE_TEST_CASE(a_copy_is_the_same_group_and_handlers_may_outlive_it, gr
     BOOST_TEST(log.take() == "timer other");
 }
 
+// A member that is const is copied when the handler is moved. So the copy that was called does not
+// own it alone.
+BOOST_FIXTURE_TEST_CASE(a_handler_with_a_const_member_belongs_to_the_group_until_it_is_destroyed,
+                        grouped) {
+    struct session {
+        ~session() { left = handlers.pending(); }
+        handler_group& handlers;
+        std::size_t& left;
+    };
+    std::size_t left = 0;
+    steady_timer t(ctx, 1s);
+    {
+        const auto self = std::make_shared<session>(handlers, left);
+        t.async_wait(handlers([self](error_code) {}));
+    }
+    pass(1s);
+    BOOST_TEST(left == 1U);
+    BOOST_TEST(handlers.pending() == 0U);
+}
+
 // The reason to have it: what handlers on other threads use can be destroyed.
 BOOST_AUTO_TEST_CASE(after_cancel_and_wait_idle_no_thread_runs_the_handler) {
     asio::thread_pool pool(3);

@@ -77,7 +77,7 @@ public:
         : place_(std::move(other.place_)), handler_(std::move(other.handler_)) {}
     grouped_handler& operator=(grouped_handler&&) = delete;
     ~grouped_handler() {
-        if (place_) { // It was not called. What it destroys cannot wait for the group, either.
+        if (place_) { // It was not moved from. What it destroys cannot wait for the group, either.
             const idle_source::idle_call in_call(place_.group());
             handler_.~Handler();
         } else {
@@ -89,10 +89,9 @@ public:
 
     template <class... Args>
     void operator()(Args&&... args) {
-        const place_in_group place(std::move(place_)); // Ends after the handler.
-        const idle_source::idle_call in_call(place.group());
-        Handler handler(std::move(handler_));
-        std::move(handler)(std::forward<Args>(args)...);
+        const idle_source::idle_call in_call(place_.group());
+        std::move(handler_)(
+            std::forward<Args>(args)...); // Not a copy of it, which would end first.
     }
 
 private:
