@@ -83,10 +83,16 @@ using partial_cancel_after =
 ///  - The handler's own slot must not be signalled concurrently with the operation's steps: that is
 ///    so with any operation. That the deadline passes at the same time does not matter.
 ///
+/// Exceptions. If the operation's cancellation throws, or its handler, because the operation ends
+/// inside the cancellation, then the exception leaves run(), or the emit() that has cancelled. Of
+/// what Asio has, only a coroutine's cancellation can throw: std::bad_alloc, if it is on another
+/// executor. The operation goes on then.
+///
 /// Lifetimes: nothing but the operation's. If the operation is destroyed without having completed,
-/// so is the wait. If the operation's object and the handler's executor have different contexts,
-/// neither may be destroyed while the operation completes on a thread of the other, as with Asio's
-/// cancel_after.
+/// so is the wait. What is left in the handler's slot is of no more use; but do not destroy the
+/// signal at the same time, on another thread, as the context. If the operation's object and the
+/// handler's executor have different contexts, neither may be destroyed while the operation
+/// completes on a thread of the other, as with Asio's cancel_after.
 ///
 /// A timer of the user's. `timer` is a basic_waitable_timer of any clock, executor and context. The
 /// operation's start sets its expiry, which aborts the timer's pending waits; and starts a wait on

@@ -178,7 +178,7 @@ inline constexpr fixed_offset utc;
 /// - what std::chrono::locate_zone("Europe/Berlin") returns, if the standard library has it (that
 ///   of g++ 14 has);
 /// - what date::locate_zone("Europe/Berlin") returns, of Howard Hinnant's library date;
-/// - local_zone, fixed_offset, or a type of your own.
+/// - local_zone, fixed_offset, or a type of your own, whose clock jumps back by a day at most.
 template <class Zone>
 concept civil_zone =
     std::copyable<Zone> && (detail::has_zone_periods<Zone> || detail::points_to_zone_periods<Zone>);

@@ -136,7 +136,7 @@ struct retry_options {
 ///
 /// Thread safety: may be called from any thread. If several threads run the context, give handlers
 /// of operations that need a strand one, as without async_retry(). A coroutine needs a strand, too,
-/// and runs on `where`: so let `where` be the strand.
+/// and runs on `where`: so let `where` be the strand, and the handler's executor, too.
 template <class Executor, class Operation, class Options = retry_options<>,
           class Token = typename boost::asio::default_completion_token<Executor>::type>
     requires detail::is_executor<Executor>

@@ -133,8 +133,8 @@ inline constexpr map_result each_error{detail::map_each_error()};
 /// that can be; it goes on until then. It may do something about it (it sees operation_aborted),
 /// and its result stands if it does. (A coroutine that Asio spawns is only cancelled by the type
 /// terminal, unless it resets its cancellation state.) A coroutine and what waits for it should be
-/// on the same strand, or executor. (If several threads run them on different strands, co_spawn()
-/// of some versions of Boost may look at a coroutine's cancellation after its end.)
+/// on the same strand, or executor. With Boost 1.81 they must be: its co_spawn() may look at a
+/// coroutine's cancellation after its end otherwise, even if one thread runs both.
 inline constexpr detail::timed_token_function<detail::relative_time, detail::timed_out_result>
     timeout("a timeout");
 

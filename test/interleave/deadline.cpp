@@ -339,6 +339,25 @@ BOOST_AUTO_TEST_CASE(an_operation_may_end_inside_its_cancellation) {
     });
 }
 
+// The cancellation of the inner one is the outer one's. The operation ends first for the outer one.
+BOOST_AUTO_TEST_CASE(two_deadlines_of_one_operation_may_pass_at_once) {
+    explore_both("nested_deadlines", 2, {.schedules = 10}, [] {
+        stage outer;
+        stage inner;
+        outer.arm();
+        inner.arm();
+        outer.on_cancel = [&] {
+            outer.end();
+            inner.end();
+        };
+        inner.on_cancel = [&] { outer.cancel(); };
+        together([&] { outer.fire(); }, [&] { inner.fire(); });
+        check(outer.cancellations() == 1, "there is nothing left to cancel for the other one");
+        outer.finish();
+        inner.finish();
+    });
+}
+
 BOOST_AUTO_TEST_CASE(an_operation_may_be_cancelled_inside_its_cancellation) {
     explore_both("nested_cancel_end", 2, {.schedules = 10}, [] {
         stage s;

@@ -12,6 +12,7 @@
 #include "support/choices.hpp"
 #include "support/context.hpp"
 #include "support/counting_allocator.hpp"
+#include "support/manual_operation.hpp"
 #include "support/names.hpp"
 #include "support/refusals.hpp"
 #include "support/seed.hpp"
@@ -916,6 +917,34 @@ BOOST_FIXTURE_TEST_CASE(a_try_may_complete_inside_its_cancellation, retry_world)
     BOOST_TEST(take() == aborted);
     BOOST_TEST(answer == "inside");
     BOOST_TEST(alive.use_count() == 1);
+}
+
+BOOST_FIXTURE_TEST_CASE(what_a_handler_throws_inside_a_cancellation_leaves_emit, retry_world) {
+    const auto alive = std::make_shared<int>(1);
+    manual_operation<error_code> op(ctx.get_executor());
+    op.on_cancel = [&] { op.complete_inline(aborted); };
+    asio::cancellation_signal signal;
+    async_retry(
+        ctx, [&](auto token) { return op.start(std::move(token)); }, {},
+        asio::bind_cancellation_slot(signal.slot(),
+                                     [alive](error_code) { throw std::runtime_error("no"); }));
+    BOOST_CHECK_THROW(signal.emit(asio::cancellation_type::terminal), std::runtime_error);
+    BOOST_TEST(alive.use_count() == 1);
+    BOOST_TEST(wheel.pending() == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(a_try_goes_on_if_its_cancellation_throws, retry_world) {
+    manual_operation<error_code> op(ctx.get_executor());
+    op.on_cancel = [] { throw std::bad_alloc(); };
+    asio::cancellation_signal signal;
+    async_retry(
+        ctx, [&](auto token) { return op.start(std::move(token)); }, {},
+        asio::bind_cancellation_slot(signal.slot(), log.note(1)));
+    BOOST_CHECK_THROW(signal.emit(asio::cancellation_type::terminal), std::bad_alloc);
+    op.complete(refused);
+    poll();
+    BOOST_TEST(log.take() ==
+               "1(Connection refused)"); // It was cancelled, so there is no other one.
 }
 
 // ---- Random retries, beside a model

@@ -51,6 +51,7 @@
 #include <future>
 #include <limits>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -287,6 +288,33 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_operation_may_end_inside_its_cancellation, Scen
     s.op.start(s.after(1s, asio::bind_cancellation_slot(signal.slot(), s.log.note(3))));
     signal.emit(cancellation_type::terminal);
     BOOST_TEST(s.log.take() == "3!");
+    BOOST_TEST(s.wheel.pending() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_a_handler_throws_inside_a_cancellation_leaves_run, Scene,
+                              scenes) {
+    Scene s;
+    s.op.on_cancel = [&] { s.op.complete_inline(aborted); };
+    const auto throwing = [](error_code) { throw std::runtime_error("no"); };
+    s.op.start(s.after(1s, throwing));
+    BOOST_CHECK_THROW(s.pass(1s), std::runtime_error);
+    asio::cancellation_signal signal;
+    s.op.start(s.after(1s, asio::bind_cancellation_slot(signal.slot(), throwing)));
+    BOOST_CHECK_THROW(signal.emit(cancellation_type::terminal), std::runtime_error);
+    s.op.start(s.after(1s, s.log.note(1)));
+    BOOST_TEST(s.log_after(1s) == "1!");
+    BOOST_TEST(s.wheel.pending() == 0U);
+}
+
+// As a coroutine does, if it is on another executor.
+BOOST_AUTO_TEST_CASE_TEMPLATE(an_operation_goes_on_if_its_cancellation_throws, Scene, scenes) {
+    Scene s;
+    s.op.on_cancel = [] { throw std::bad_alloc(); };
+    s.op.start(s.after(1s, s.log.note(1)));
+    BOOST_CHECK_THROW(s.pass(1s), std::bad_alloc);
+    BOOST_TEST(s.op.pending());
+    s.op.complete({});
+    BOOST_TEST(s.log_now() == "1");
     BOOST_TEST(s.wheel.pending() == 0U);
 }
 

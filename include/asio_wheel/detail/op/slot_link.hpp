@@ -75,7 +75,7 @@ class slot_function : public slot_link {
 public:
     slot_function(Op& op, Abort abort) noexcept : slot_link(op), abort_(abort) {}
 
-    void operator()(boost::asio::cancellation_type type) noexcept {
+    void operator()(boost::asio::cancellation_type type) {
         if (target() == nullptr || !aborts(type)) {
             return;
         }

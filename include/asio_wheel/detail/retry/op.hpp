@@ -329,7 +329,7 @@ private:
         return false;
     }
 
-    // The user's operation has thrown, and the exception goes on.
+    // The user's operation, or its cancellation, has thrown, and the exception goes on.
     void settle_thrown() noexcept {
         states seen = busy;
         if (!state_.compare_exchange_strong(seen, open, std::memory_order_acq_rel)) {
@@ -341,7 +341,9 @@ private:
         cancelled_ = true;
         states seen = open;
         if (state_.compare_exchange_strong(seen, busy, std::memory_order_acquire)) {
+            scope_exit undo([this] { settle_thrown(); });
             signal_.emit(type);
+            undo.release();
             settle();
         } else if (seen == busy) {
             signal_.emit(type);

@@ -11,8 +11,8 @@
 //     memory, because the last two may keep it longer than the handler's allocator may be used.
 //  2. A cancellation and the end of the operation exclude each other. On different threads, the
 //     second one waits for the first: for no longer than one call of the operation's cancellation
-//     slot. After the end no cancellation reaches the slot. (If an operation ends inside its
-//     cancellation, nobody waits.)
+//     slot. After the end no cancellation reaches the slot. If an operation ends inside its
+//     cancellation, nobody waits: those who did go on.
 //  3. The wait starts after the operation has started. So no operation is cancelled before it has
 //     begun. If the operation has ended meanwhile, on another thread, arm() or close() withdraws
 //     the wait.
@@ -20,7 +20,9 @@
 //     operation, then to the last owner. The last owner keeps the deadline for the next operation
 //     of its thread. Then the timer is filed already, and starting a wait needs no lock.
 //     (timer_deadline.hpp has the deadline whose timer is the user's.)
-//  5. The first cause of a cancellation is remembered: the expiry, or a cancellation from outside
+//  5. A cancellation may throw: what the operation's slot throws, or its handler, if the operation
+//     ends inside. That leaves the function that cancels, as it leaves Asio's emit().
+//  6. The first cause of a cancellation is remembered: the expiry, or a cancellation from outside
 //     that asks for no less. It decides what the operation reports. Only an emission writes it, and
 //     emissions exclude each other and the end of the operation.
 //
@@ -64,6 +66,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <thread>
 #include <utility>
 
@@ -116,7 +119,7 @@ public:
 
     /// Cancels the operation, because the time has come; or because there can be no wait, for the
     /// reason `why`.
-    void expire(const boost::system::error_code& why) noexcept {
+    void expire(const boost::system::error_code& why) {
         const emission scope(*this);
         if (scope) {
             if (first_cause_ == none) {
@@ -127,8 +130,15 @@ public:
         }
     }
 
+    /// The same, if there is no memory for the wait. If there is none for the cancellation, either,
+    /// the operation goes on.
+    void expire_for_lack_of_memory() noexcept {
+        static_cast<void>(throws<std::bad_alloc>(
+            [this] { expire(make_error_code(boost::system::errc::not_enough_memory)); }));
+    }
+
     /// Cancels the operation, because its outer cancellation slot was signalled.
-    void cancel(boost::asio::cancellation_type type) noexcept {
+    void cancel(boost::asio::cancellation_type type) {
         const emission scope(*this);
         if (scope) {
             if (first_cause_ == none && (type & type_) == type_) {
@@ -152,8 +162,10 @@ public:
                 }
             } else if (emitter_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
                 // This thread is cancelling the operation. The emission clears the slot when the
-                // cancellation returns.
+                // cancellation returns. Until then, nobody may wait for it: the end of another
+                // deadline round the same operation might wait for this one.
                 seen = state_.fetch_or(closed, std::memory_order_acq_rel);
+                state_.notify_all();
                 break;
             } else {
                 state_.wait(seen, std::memory_order_relaxed);
@@ -290,14 +302,15 @@ public:
     }
 
     /// Starts the wait by calling start(timer), unless the operation has ended. If start() throws,
-    /// the deadline expires now: an operation that might otherwise wait for ever is cancelled.
+    /// the deadline expires now: an operation that might otherwise wait for ever is cancelled. The
+    /// operation has started, so nothing leaves this function.
     template <class Start>
     void arm(Start start) noexcept {
         if ((this->state().load(std::memory_order_acquire) & base::closed) != 0) {
             return;
         }
         if (throws([&] { start(timer_); })) {
-            this->expire(make_error_code(boost::system::errc::not_enough_memory));
+            this->expire_for_lack_of_memory();
             return;
         }
         // Either this finds that the operation has ended, or close() finds that there is a wait.

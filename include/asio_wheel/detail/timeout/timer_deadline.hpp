@@ -25,7 +25,6 @@
 
 #include <boost/asio/cancellation_type.hpp>
 #include <boost/asio/error.hpp>
-#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
 #include <atomic>
@@ -57,7 +56,7 @@ public:
             return;
         }
         if (throws([&] { start(); })) {
-            expire(make_error_code(boost::system::errc::not_enough_memory));
+            expire_for_lack_of_memory();
             return;
         }
         // close() waits until ~emission, which releases the slot of the wait to it.
@@ -73,7 +72,7 @@ public:
     }
 
     /// The wait has ended with `ec`. Has no effect if the operation has ended before.
-    void end_wait(const boost::system::error_code& ec) noexcept {
+    void end_wait(const boost::system::error_code& ec) {
         if (ec == boost::asio::error::operation_aborted) {
             cancel(type());
         } else {
