@@ -150,8 +150,8 @@ public:
         static_cast<void>(registry());
         throw_if_empty(next);
         std::decay_t<Next> repeat(std::forward<Next>(next));
-        const time_point t = now();
-        const std::optional<time_point> first = next_of(repeat, t, t);
+        const time_point start = now();
+        const std::optional<time_point> first = next_of(repeat, start, start);
         if (!first) {
             return handle();
         }
