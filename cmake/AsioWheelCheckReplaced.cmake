@@ -6,7 +6,9 @@
 # objects, and the libraries that are linked. (Not those that it opens when it runs.)
 #
 # How: Asio has a service for each clock and traits. A wheel's own timer has traits of its own. So
-# if all of Asio's timers are replaced, there is no symbol of the service for Asio's traits.
+# if all of Asio's timers are replaced, there is no symbol of the service for Asio's traits. Asio
+# without Boost has names of its own, and is another library: it does no harm to a program with
+# Boost.Asio.
 #
 # It needs nm, and symbols that were not stripped: not with Microsoft's compiler, nor for objects of
 # link-time optimisation. There, the check passes.
@@ -21,6 +23,11 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
             message(STATUS "asio_wheel_check_replaced: ${target} is not checked, there is no nm")
             return()
         endif()
+        get_target_property(type ${target} TYPE)
+        if(type MATCHES "STATIC|OBJECT|INTERFACE")
+            message(FATAL_ERROR "asio_wheel_check_replaced: ${target} is linked by others, whose "
+                "parts have to agree, too. Check the programs that link it")
+        endif()
         get_property(script GLOBAL PROPERTY asio_wheel_check_replaced_script)
         # In a file: an argument of a command has 128 kB at most.
         set(objects "${CMAKE_CURRENT_BINARY_DIR}/${target}.objects$<CONFIG>")
@@ -29,11 +36,22 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
         add_custom_command(TARGET ${target} POST_BUILD
             COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DPROGRAM=$<TARGET_FILE:${target}>"
                 "-DOBJECTS_FILE=${objects}" -DREMOVE=ON "-DCROSS=${CMAKE_CROSSCOMPILING}"
+                "-DSTANDALONE=$<IN_LIST:ASIO_STANDALONE,$<TARGET_PROPERTY:${target},COMPILE_DEFINITIONS>>"
                 -P "${script}"
             VERBATIM)
     endfunction()
     return()
 endif()
+
+# The service for a clock and Asio's traits. The clock may have arguments, which may have some.
+if(STANDALONE)
+    set(asio asio)
+else()
+    set(asio boost::asio)
+endif()
+set(clock "[^<>,\n]*(<[^<>\n]*(<[^<>\n]*>[^<>\n]*)*>)?[^<>,\n]*")
+string(CONCAT service_of_asio "deadline_timer_service<${asio}::detail::chrono_time_traits<${clock}, "
+    "${asio}::wait_traits<")
 
 # Sets <result> to those of the files that have symbols of Asio's own timers.
 function(those_with_asio_timers result)
@@ -47,8 +65,7 @@ function(those_with_asio_timers result)
         endforeach()
         # Timers with clocks of Boost.Chrono are not replaced.
         string(REPLACE "chrono_time_traits<boost::chrono::" "" symbols "${symbols}")
-        if(symbols MATCHES
-            "deadline_timer_service<[a-z:]*chrono_time_traits<[^,]*, (boost::)?asio::wait_traits<")
+        if(symbols MATCHES "${service_of_asio}")
             list(APPEND found "${file}")
         endif()
     endforeach()
