@@ -12,9 +12,11 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <iostream>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 using namespace std::chrono_literals;
 namespace asio = boost::asio;
@@ -22,13 +24,14 @@ using asio_wheel::rate_limiter;
 
 class server {
 public:
-    explicit server(asio::io_context& ctx) : ctx_(ctx), all_(ctx, {.rate = {200}, .burst = 1}) {}
+    explicit server(asio::io_context& ctx)
+        : ctx_(ctx), all_(ctx, {.rate = {200}, .burst = 1}), sweeps_(ctx, {.rate = {1}}) {}
 
     // Each client may ask five times at once, and then ten times a second. If it asks more often,
     // it is refused at once, which costs no timer. All together wait for their turn.
     asio::awaitable<void> request(std::string address) {
-        if (all_.pending() >= longest_queue) { // First, because it needs no entry for the client.
-            ++refused;
+        if (all_.pending() >= longest_queue || !knows_or_has_room_for(address)) {
+            ++refused; // First, because it needs no entry for the client.
             co_return;
         }
         auto& client = clients_.try_emplace(address, ctx_, each).first->second;
@@ -44,11 +47,24 @@ public:
     int refused = 0;
 
 private:
+    // A client that has not asked for a while has a full bucket, as a new one has. So it can be
+    // forgotten. To look for these takes a while, so it is done once a second at most.
+    bool knows_or_has_room_for(const std::string& address) {
+        if (clients_.size() >= most_clients && sweeps_.try_acquire()) {
+            std::erase_if(clients_, [](const auto& client) {
+                return std::cmp_equal(client.second.available(), each.burst);
+            });
+        }
+        return clients_.size() < most_clients || clients_.contains(address);
+    }
+
     static constexpr asio_wheel::rate_limiter_options each{.rate = {10}, .burst = 5};
     static constexpr std::size_t longest_queue = 100; // Half a second of answers.
+    static constexpr std::size_t most_clients = 100'000;
 
     asio::io_context& ctx_;
     rate_limiter all_;
+    rate_limiter sweeps_;
     std::unordered_map<std::string, rate_limiter> clients_;
 };
 

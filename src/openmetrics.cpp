@@ -32,8 +32,8 @@ bool is_label_name(std::string_view name) {
     const auto is_letter = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
     };
-    return !name.empty() && is_letter(name.front()) && name != "le" && name != "kind" &&
-           name != "tag" && std::all_of(name.begin(), name.end(), [&](char c) {
+    return !name.empty() && is_letter(name.front()) && !name.starts_with("__") && name != "le" &&
+           name != "kind" && name != "tag" && std::all_of(name.begin(), name.end(), [&](char c) {
                return is_letter(c) || (c >= '0' && c <= '9');
            });
 }

@@ -16,6 +16,7 @@
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <utility>
 
 namespace websocket_server {
@@ -28,6 +29,7 @@ using stream = asio_wheel::timeout_stream<tcp::socket>;
 
 inline constexpr auto ping_after = 40ms;
 inline constexpr auto dead_after = 300ms;
+inline constexpr std::size_t longest_message = 65'536;
 
 struct outcome { // What became of a connection.
     int pings = 0;

@@ -61,10 +61,11 @@ inline asio::awaitable<outcome> serve(tcp::socket socket) {
         below.expires_never();
         below.idle_after(dead_after); // For peers that send requests but never read the answers.
         asio::co_spawn(below.get_executor(), ping(c), asio::detached);
+        c->ws.read_message_max(longest_message);
         boost::beast::flat_buffer in;
         for (;;) {
-            // All parts of a message have to arrive within this time, too. So nobody holds a
-            // connection by sending a byte now and then.
+            // The next message, or a pong, has to come within this time. So a peer that answers
+            // pings may take its time for a message, which is limited.
             c->heard();
             co_await c->ws.async_read(in, asio::use_awaitable);
             in.clear();

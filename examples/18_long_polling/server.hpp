@@ -14,12 +14,15 @@
 #include "../support/accept.hpp"
 #include "broker.hpp"
 
-#include <boost/asio/as_tuple.hpp>
+#include <asio_wheel/timeout_stream.hpp>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read_until.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/system/system_error.hpp>
 
 #include <algorithm>
 #include <sstream>
@@ -37,10 +40,12 @@ public:
     /// Returns when the acceptor is closed.
     asio::awaitable<void> accept() {
         return demo::accept_until_closed(acceptor, [this](tcp::socket socket) {
-            const auto ex = socket.get_executor();
-            asio::co_spawn(ex, serve(std::move(socket)), asio::detached);
+            asio_wheel::timeout_stream peer(std::move(socket));
+            asio::co_spawn(acceptor.get_executor(), serve(std::move(peer)), asio::detached);
         });
     }
+
+    static constexpr auto longest_silence = std::chrono::seconds(30); ///< Of a peer, either way.
 
     tcp::acceptor acceptor;
     broker topics;
@@ -50,24 +55,21 @@ private:
     // A peer that goes while it waits is noticed when its answer is sent, and not before.
     static constexpr std::chrono::milliseconds longest_wait = std::chrono::minutes(1);
 
-    asio::awaitable<void> serve(tcp::socket socket) {
-        constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
+    asio::awaitable<void> serve(asio_wheel::timeout_stream<tcp::socket> peer) {
         std::string input;
         offsets read; // By this consumer.
-        for (;;) {
-            const auto [error, size] = co_await asio::async_read_until(
-                socket, asio::dynamic_buffer(input, longest_line), '\n', as_result);
-            if (error) {
-                co_return; // The peer has left, or its line is too long.
+        try {         // Until the peer leaves or is silent, or a line is too long.
+            for (;;) {
+                peer.expires_after(longest_silence); // For the whole line, so also byte by byte.
+                const std::size_t size = co_await asio::async_read_until(
+                    peer, asio::dynamic_buffer(input, longest_line), '\n', asio::use_awaitable);
+                std::istringstream line(input.substr(0, size - 1));
+                input.erase(0, size);
+                const std::string answer = co_await respond(line, read);
+                peer.expires_after(longest_silence);
+                co_await asio::async_write(peer, asio::buffer(answer), asio::use_awaitable);
             }
-            std::istringstream line(input.substr(0, size - 1));
-            input.erase(0, size);
-            const std::string answer = co_await respond(line, read);
-            const auto [failed, sent] =
-                co_await asio::async_write(socket, asio::buffer(answer), as_result);
-            if (failed) {
-                co_return;
-            }
+        } catch (const boost::system::system_error&) {
         }
     }
 
@@ -75,8 +77,7 @@ private:
         std::string verb;
         line >> verb;
         if (verb == "PUT") {
-            std::string topic;
-            std::string text;
+            std::string topic, text;
             std::getline(line >> topic >> std::ws, text);
             topics.append(topic, text);
             co_return "0\n";

@@ -76,8 +76,8 @@ enum class heartbeat_event {
 /// loop would never see `dead`. Moreover, a connection has one writer. docs/guide/heartbeat.md
 /// shows a whole connection.
 ///
-/// sent() and received() may be called from any thread until the execution context ends, but not
-/// while this same object is moved. Everything else is as with an idle timer.
+/// sent() and received() may be called from any thread, but not while the execution context ends,
+/// nor while this same object is moved. Everything else is as with an idle timer.
 template <class Clock, class Executor = boost::asio::any_io_executor>
 class basic_heartbeat {
     using impl = detail::heartbeat_impl<Clock, Executor>;

@@ -82,8 +82,8 @@ struct idle_timer_options {
 /// program if it is noexcept. (A touch may do nothing instead.) Constructing one takes one
 /// allocation; the first one on a context makes the list of all of them, too.
 ///
-/// Thread safety: touch() and idle_for() may be called from any thread, until the execution context
-/// ends, whose wheel tells the time, but not while this same object is moved or assigned to;
+/// Thread safety: touch() and idle_for() may be called from any thread, but not while the execution
+/// context ends, whose wheel tells the time, nor while this same object is moved or assigned to;
 /// everything else as with a timer.
 ///
 /// A period of zero or less, one that is not a number, and unusable options throw

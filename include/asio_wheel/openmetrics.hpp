@@ -46,9 +46,9 @@ void to_openmetrics(std::ostream& out, const wheel_stats& stats);
 
 /// As above, for several wheels. Throws std::invalid_argument, and writes nothing, if two wheels
 /// have the same labels, or if the name of a label is there twice, is `le`, `kind` or `tag`, or is
-/// none: a letter or `_`, and then letters, digits and `_`. The values are any text. A byte that is
-/// not UTF-8 is written as U+FFFD, since a reader refuses the whole document for it; in a tag, as
-/// `\xff`.
+/// none: a letter or `_`, and then letters, digits and `_`, but not `__` first. The values are any
+/// text. A byte that is not UTF-8 is written as U+FFFD, since a reader refuses the whole document
+/// for it; in a tag, as `\xff`.
 ///
 ///     asio_wheel::to_openmetrics(out, {{{{"context", "front"}}, use_wheel(front).stats()},
 ///                                      {{{"context", "back"}}, use_wheel(back).stats()}});

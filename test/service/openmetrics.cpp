@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(label_values_are_always_utf8) {
 
 BOOST_AUTO_TEST_CASE(labels_that_are_none_are_refused) {
     for (const std::string name :
-         {"", "1x", "a-b", "a b", "a:b", "a~b", "ü", "le", "kind", "tag"}) {
+         {"", "1x", "a-b", "a b", "a:b", "a~b", "ü", "le", "kind", "tag", "__name__"}) {
         BOOST_TEST(refusal({{{{name, "v"}}, {}}}) ==
                    "asio_wheel: \"" + name + "\" is not a name for a label of a metric");
     }
