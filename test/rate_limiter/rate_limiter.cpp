@@ -74,12 +74,7 @@ struct short_clock {
     using time_point = std::chrono::time_point<short_clock>;
     static constexpr bool is_steady = true;
 
-    static time_point now() noexcept {
-        ++readings;
-        return time_point(duration(1000));
-    }
-
-    static inline int readings = 0;
+    static time_point now() noexcept { return time_point(duration(1000)); }
 };
 
 struct limiter_world : virtual_world {
@@ -643,10 +638,9 @@ BOOST_AUTO_TEST_CASE(a_limiter_may_be_on_the_wall_clock) {
 }
 
 // Of tokens that the clock cannot count up to, none comes. The time for them is not in the past.
-BOOST_AUTO_TEST_CASE(a_clock_of_few_bits_is_not_looked_at_again_and_again) {
+BOOST_AUTO_TEST_CASE(on_a_clock_of_few_bits_what_never_comes_is_waited_for_once) {
     for (const token_rate rate :
          {token_rate{0}, token_rate{1, std::chrono::hours(24 * 365 * 100)}}) {
-        short_clock::readings = 0;
         asio::io_context ctx;
         asio_wheel::basic_rate_limiter<short_clock> limiter(ctx, {.rate = rate, .burst = 1});
         BOOST_TEST(limiter.try_acquire());
@@ -655,7 +649,7 @@ BOOST_AUTO_TEST_CASE(a_clock_of_few_bits_is_not_looked_at_again_and_again) {
             ctx.poll_one();
         }
         BOOST_TEST(limiter.pending() == 1U);
-        BOOST_TEST(short_clock::readings < 100);
+        BOOST_TEST(asio_wheel::use_wheel<short_clock>(ctx).stats().scheduled == 1U);
     }
 }
 
