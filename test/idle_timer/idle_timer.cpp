@@ -217,6 +217,23 @@ BOOST_AUTO_TEST_CASE(a_wait_ends_with_its_context_without_a_call) {
     BOOST_TEST(alive.use_count() == 1);
 }
 
+// The wheel of a new context uses what that of an earlier one has left behind.
+BOOST_AUTO_TEST_CASE(a_touch_after_the_end_of_the_context_is_not_in_the_time_of_another_one) {
+    auto ctx = std::make_unique<asio::io_context>();
+    auto other = std::make_unique<asio::io_context>(); // At another address.
+    asio_wheel::idle_timer idle(*ctx, 1h);
+    ctx.reset();
+    auto& wheel = asio_wheel::use_wheel(*other);
+    wheel.pause();
+    wheel.advance(24h);
+    idle.touch();
+    const auto deadline = std::chrono::steady_clock::now() + 20s;
+    while (idle.idle_for() == 0ns && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::yield();
+    }
+    BOOST_TEST((idle.idle_for() > 0ns));
+}
+
 BOOST_AUTO_TEST_CASE(a_period_can_be_changed_after_the_end_of_the_context) {
     std::optional<asio::io_context> ctx(std::in_place);
     idle_timer idle(*ctx, 1h);

@@ -79,6 +79,15 @@ struct executor_that_stays_tracked : throwing_executor {
     using throwing_executor::query;
 };
 
+// Throws when it is to use other memory.
+struct executor_with_its_own_memory : throwing_executor {
+    template <class Allocator>
+    [[nodiscard]] executor_with_its_own_memory
+    prefer(asio::execution::allocator_t<Allocator>) const {
+        throw std::runtime_error("no");
+    }
+};
+
 // Two contexts: that of the timers, where time stands still, and that of the handlers, which runs
 // only when the test says so.
 struct two_contexts : virtual_world {
@@ -368,9 +377,15 @@ BOOST_FIXTURE_TEST_CASE(what_an_executor_drops_is_counted, virtual_world) {
     BOOST_CHECK_THROW(pass(1s), std::runtime_error);
     BOOST_TEST(alive.use_count() == 1); // The handler was destroyed.
     check_sum(3);
+    t.expires_after(1s);
+    t.async_wait(
+        asio::bind_executor(executor_with_its_own_memory{{&ctx}}, [alive](const error_code&) {}));
+    BOOST_CHECK_THROW(pass(1s), std::runtime_error);
+    BOOST_TEST(alive.use_count() == 1);
+    check_sum(4);
     distant.cancel();
     poll();
-    check_sum(3);
+    check_sum(4);
     BOOST_TEST(wheel.pending() == 0U);
 }
 

@@ -129,8 +129,13 @@ public:
     };
 
     wheel_time time;
-    core* wheel = nullptr;         ///< For timers of its context; not after the context's end.
-    const void* context = nullptr; ///< That of the wheel; of the last one, if there is no wheel.
+    core* wheel = nullptr; ///< For timers of its context; not after the context's end.
+
+    /// The context of the wheel; of the last one, if there is no wheel.
+    [[nodiscard]] const void* context() const noexcept {
+        return context_.load(std::memory_order_relaxed);
+    }
+    void context(const void* c) noexcept { context_.store(c, std::memory_order_relaxed); }
 
 private:
     // A thread that takes one takes all, and gives back the rest. So there is no lock, which
@@ -161,6 +166,7 @@ private:
         }
     }
 
+    std::atomic<const void*> context_{nullptr}; // What it leads to is not read through it.
     wheel_anchor* next_ = nullptr;
 };
 

@@ -38,12 +38,15 @@ class activity {
 public:
     using time_point = typename Core::time_point;
 
-    explicit activity(const Core& core) : time_(&core.anchor().time), last_(count_of(core.now())) {}
+    explicit activity(const Core& core)
+        : wheel_(&core.anchor()), context_(wheel_->context()), last_(count_of(core.now())) {}
 
-    activity(const activity& other) noexcept : time_(other.time_), last_(other.load()) {}
+    activity(const activity& other) noexcept
+        : wheel_(other.wheel_), context_(other.context_), last_(other.load()) {}
     activity& operator=(const activity& other) noexcept {
         if (this != &other) {
-            time_ = other.time_;
+            wheel_ = other.wheel_;
+            context_ = other.context_;
             last_.store(other.load(), std::memory_order_relaxed);
         }
         return *this;
@@ -77,7 +80,7 @@ public:
 
     /// Whether the wheel wants to know of each touch. After a stall it gives way to handlers that
     /// touch what is due: see core::touched().
-    [[nodiscard]] bool is_watched() const noexcept { return time_->wants_touches(); }
+    [[nodiscard]] bool is_watched() const noexcept { return wheel_->time.wants_touches(); }
 
     [[nodiscard]] time_point last() const noexcept {
         return time_point(typename time_point::duration(load()));
@@ -88,7 +91,9 @@ private:
     using rep = typename time_point::rep;
 
     [[nodiscard]] rep read() const {
-        return count_of(clock_counts<clock>::corrected(*time_, coarse_now<clock>()));
+        const time_point real = coarse_now<clock>();
+        const bool is_real = wheel_->time.is_real() || wheel_->context() != context_;
+        return count_of(is_real ? real : clock_counts<clock>::corrected(wheel_->time, real));
     }
 
     [[nodiscard]] static rep count_of(time_point t) noexcept {
@@ -98,8 +103,9 @@ private:
     // Relaxed: only touch() needs an order.
     [[nodiscard]] rep load() const noexcept { return last_.load(std::memory_order_relaxed); }
 
-    const wheel_time* time_; // Also after the context's end.
-    atomic<rep> last_;       // Pairs with itself in touch().
+    const wheel_anchor* wheel_; // Also after the context's end: then another wheel may have it.
+    const void* context_;
+    atomic<rep> last_; // Pairs with itself in touch().
 };
 
 /// The end of the pending wait, published for threads that touch. Empty for a steady clock, on

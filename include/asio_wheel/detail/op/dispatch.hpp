@@ -114,12 +114,13 @@ template <class Executor>
 [[nodiscard]] bool dispatch_by_function(const Executor& ex, operation& op) {
     dispatch_attempt attempt(op);
     const auto dispatch = [&] {
+        dispatched_function f(op); // First: whatever throws, the operation returns.
         if constexpr (is_ts_executor<Executor>) {
-            ex.dispatch(dispatched_function(op), block_allocator<void>());
+            ex.dispatch(std::move(f), block_allocator<void>());
         } else {
             namespace execution = boost::asio::execution;
             boost::asio::prefer(ex, execution::allocator(block_allocator<void>()))
-                .execute(dispatched_function(op));
+                .execute(std::move(f));
         }
     };
     return !throws<std::bad_alloc>(dispatch, [&] { return attempt.keep(); });

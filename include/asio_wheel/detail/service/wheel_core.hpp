@@ -50,7 +50,7 @@ public:
         : ports(context, *this),
           core(with_real_tick(options), counts::port(options.tick), anchors_, this->queue,
                this->driver, optional_mutex::complain_by_assertion()) {
-        anchor().context = &context;
+        anchor().context(&context);
     }
 
     ~wheel_core() {
