@@ -142,6 +142,7 @@ bool book::make_due_or_refile(timer_state& s, time_count now, bool hold) noexcep
     }
     // The waits may be read, because a visit is under way.
     if (hold && guards_io(s.waits.front().kind)) {
+        note_moved(s);
         wheel_.hold(s);
         return false;
     }

@@ -566,4 +566,25 @@ BOOST_AUTO_TEST_CASE(occupancy_in_cells_has_the_fullest_of_their_slots) {
     }
 }
 
+// In real time, because of a stall. The wheel gives way to sockets, and a slice holds back what the
+// walk has yet to visit.
+BOOST_AUTO_TEST_CASE(what_is_held_back_during_a_walk_is_visited) {
+    asio::io_context ctx;
+    auto& wheel = asio_wheel::make_wheel(ctx, {.tick = 100ms, .stall = 10ms, .budget = 4});
+    std::deque<asio_wheel::steady_timer> timers;
+    int called = 0;
+    for (int i = 0; i < 20; ++i) {
+        timers.emplace_back(ctx, 50ms + i * 1ms).async_wait([&](error_code) { ++called; });
+    }
+    std::this_thread::sleep_for(150ms);
+    ctx.poll_one();
+    int visited = 0;
+    wheel.for_each_pending([&](const pending_wait&) {
+        if (visited++ % 4 == 0) {
+            ctx.poll_one();
+        }
+    });
+    BOOST_TEST(visited + called >= 20);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
