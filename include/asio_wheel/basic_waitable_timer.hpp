@@ -211,7 +211,9 @@ public:
     /// Moves the expiry. Pending waits go on waiting, now for the new one, also those whose old
     /// expiry has passed but whose handlers were not called yet. Returns how many these are. 0
     /// means that nothing waits, or not any more, so that nothing will happen at the new expiry:
-    /// call async_wait(), or rely on the handler that was called.
+    /// call async_wait(), or rely on the handler that was called. (A wait that is on its way to
+    /// another context can be moved, too. If the timer's context has run out of work meanwhile, run
+    /// it again.)
     ///
     /// This is what an idle timeout does on each message. Moving to a later time is a few stores,
     /// and takes no lock if one wait is pending that has no cancellation slot.
@@ -273,7 +275,8 @@ public:
     /// after wheel_service::drain().
     ///
     /// Executor: the handler is called through its associated executor, by default the timer's.
-    /// Until then both have outstanding work.
+    /// Until then that has outstanding work; and so has the timer's, until the wait has ended and
+    /// is on its way.
     ///
     /// Per-operation cancellation: terminal, partial and total, all with the same effect; safe at
     /// any time, also when the timer has been moved or destroyed, or the wait is over. Not

@@ -83,7 +83,8 @@ private:
 /// wheel_service::drain().
 ///
 /// Executor: the handler is called through its associated executor, by default the given one.
-/// Until then both have outstanding work.
+/// Until then that has outstanding work; and so has the given one, until the wait has ended and is
+/// on its way.
 ///
 /// Per-operation cancellation: terminal, partial and total, all with the same effect; safe at any
 /// time, also when the wait is over. Not concurrently with the handler's being called. There is no

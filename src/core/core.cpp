@@ -49,17 +49,11 @@ void core::guarded::start(timer_state& s, wait_node& wait) noexcept {
     } else if (core_.idle_.load(std::memory_order_relaxed)) {
         keep_armed();
     }
-    delivery_.attach(s, wait, awaits_turn(s) ? timer_life::guarded : timer_life::waiting);
+    delivery_.attach(s, wait);
     if (due) {
         make_ready(wait, wait_node::result_state::due);
     }
     note_peak(counts);
-}
-
-// Whether the turn that is queued is for this timer, too. If its wait is cancelled, the next one
-// must not overtake it: so the outbox must know.
-bool core::guarded::awaits_turn(const timer_state& s) const noexcept {
-    return next_turn_.is_queued() && s.filed() && s.deadline() <= book_.tick_read() + 1;
 }
 
 void core::arm_for_new_wait() noexcept {
@@ -175,7 +169,7 @@ std::size_t core::guarded::abort_some(timer_state& s, std::size_t most) noexcept
     if (most != 0 && s.life() == timer_life::waiting) {
         wait_node& wait = s.waits.front();
         s.waits.clear();
-        if (!core_.is_crowded() || !out().push_proxy(wait, queue_port::proxy::abort, false)) {
+        if (!core_.is_crowded() || !out().push_proxy(wait, queue_port::proxy::abort)) {
             wait.owner = nullptr;
             delivery_.finish(wait, wait_node::result_state::aborted);
         }

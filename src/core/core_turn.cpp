@@ -48,7 +48,9 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
             measured_.get().woke_up(late, time);
             ASIO_WHEEL_PROBE1(wake_up, late.count());
         }
-        const std::size_t entries = share_.entries(busy_until(now));
+        const std::chrono::nanoseconds others = busy_until(now);
+        // Then this wake-up may have been in the queue while waits were aborted.
+        const bool overtakes = others > std::chrono::nanoseconds(0) && aborted_since();
         behind_ = false;
         if (gives_way(late) && !counts && book_.tick_at(now) <= book_.entries().now() &&
             now >= book_.pass_time()) {
@@ -59,7 +61,7 @@ void* core::guarded::wake_up(locked& guard, time_count now) noexcept {
                 handlers_->tags.woke_up();
             }
             next_turn_.begin();
-            first = this->turn(guard, now, entries, true);
+            first = this->turn(guard, now, share_.entries(others), !overtakes);
             if (first == nullptr && next_turn_.is_nothing() && counts && !stall_.giving_way()) {
                 ++spurious_wake_ups_;
             }
@@ -90,7 +92,8 @@ void* core::guarded::on_turn(locked& guard) noexcept {
     behind_ = behind_ || stall_.giving_way() || (is_stall(others) && !paused() && !closing_);
     const time_count until = behind_ ? judged : now;
     share_.begin_turn(now);
-    void* const first = turn(guard, until, share_.entries(others), !out().follows_turn());
+    const bool overtakes = out().follows_turn() || aborted_since();
+    void* const first = turn(guard, until, share_.entries(others), !overtakes);
     count_turn(first, counts);
     return first;
 }
@@ -132,6 +135,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
     }
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
+    aborted_before_ = counts_.cancelled();
     if (alarm_.armed_for() <= book_.tick_read()) {
         // This turn has done what the driver would wake up for. The driver's handler may already be
         // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
@@ -196,6 +200,12 @@ bool core::guarded::must_end_turn() const noexcept {
     return paused() || stopped() || closing_ || core_.lock_->mutex.is_contended();
 }
 
+// Whether waits may be in the queue behind the turn: those that were aborted, also without the
+// lock.
+bool core::guarded::aborted_since() const noexcept {
+    return counts_.cancelled() != aborted_before_;
+}
+
 // Queues a turn, or lets the one under way queue its rest.
 void core::guarded::want_turn(time_count now) noexcept {
     if (next_turn_.want()) {
@@ -209,6 +219,7 @@ void core::guarded::want_turn(time_count now) noexcept {
 
 void core::guarded::queue_turn() noexcept {
     next_turn_.queue();
+    aborted_before_ = counts_.cancelled();
     if (each_counts() && next_turn_.count()) {
         queue_.work_started();
     }

@@ -8,13 +8,13 @@
 
 namespace asio_wheel::detail {
 
-void delivery::attach(timer_state& s, wait_node& wait, timer_life alone) noexcept {
+void delivery::attach(timer_state& s, wait_node& wait) noexcept {
     const bool plain = wait.link() == nullptr;
     wait.owner = &s;
     const bool first = s.waits.empty();
     s.waits.push_back(wait);
     if (s.filed()) {
-        s.set_life(first && plain ? alone : timer_life::guarded);
+        s.set_life(first && plain ? timer_life::waiting : timer_life::guarded);
     }
 }
 
@@ -61,7 +61,7 @@ bool delivery::make_ready(wait_node& wait, result how) noexcept {
         if (due) {
             wait.move_to(wait_node::location::queue);
             wait.queue_refs = 1;
-            outbox_.push(wait, true);
+            outbox_.push(wait);
         } else {
             finish(wait, how);
         }
@@ -70,7 +70,7 @@ bool delivery::make_ready(wait_node& wait, result how) noexcept {
         if (waited) {
             // Without memory for a proxy it keeps its old place, which is earlier.
             if (due && wait.queue_refs < max_queue_refs &&
-                outbox_.push_proxy(wait, queue_port::proxy::deliver, true)) {
+                outbox_.push_proxy(wait, queue_port::proxy::deliver)) {
                 ++wait.queue_refs;
             } else {
                 queue_.work_finished(); // Not the last work: its old place counts, too.
@@ -93,7 +93,7 @@ void delivery::finish(wait_node& wait, result why) noexcept {
     wait.result = why;
     wait.move_to(wait_node::location::queue_final);
     wait.queue_refs = 1;
-    outbox_.push(wait, false);
+    outbox_.push(wait);
 }
 
 void delivery::take_back(wait_node& wait) noexcept {
@@ -133,7 +133,7 @@ void delivery::come_back(wait_node& wait) noexcept {
         wait.queue_refs = 1;
         --due_elsewhere_;
         queue_.work_started();
-        outbox_.push(wait, true);
+        outbox_.push(wait);
         break;
     default:
         queue_.work_started();

@@ -73,6 +73,12 @@ void thread_counts::forget_ended() noexcept {
     any_left_.store(!left_.empty(), std::memory_order_relaxed);
 }
 
+std::uint64_t thread_counts::cancelled() const noexcept {
+    std::uint64_t total = 0;
+    for_each([&total](const thread_block& b) { total += b.cancelled_.value(); });
+    return total;
+}
+
 wait_counts thread_counts::sum() const noexcept {
     wait_counts total;
     for_each([&total](const thread_block& b) { total.scheduled += b.scheduled_.value(); });

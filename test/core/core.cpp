@@ -344,6 +344,34 @@ BOOST_FIXTURE_TEST_CASE(what_was_aborted_is_not_overtaken_by_a_turn_that_was_que
     BOOST_TEST(core.queue.work() == 0);
 }
 
+BOOST_FIXTURE_TEST_CASE(what_was_aborted_without_the_lock_is_not_overtaken_by_a_turn, world) {
+    armed& first = start_at(5'000);
+    armed& due = start_at(900); // A turn is queued.
+    BOOST_TEST(core.cancel(first.timer) == 1U);
+    while (first.aborted == 0 && core.run_one()) {
+        BOOST_TEST(due.delivered == 0);
+    }
+    core.run_all();
+    BOOST_TEST(due.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
+}
+
+// The wake-up is behind what others do, who abort a wait meanwhile.
+BOOST_FIXTURE_TEST_CASE(what_was_aborted_is_not_overtaken_by_a_wake_up_of_a_busy_context, world) {
+    armed& due = start_at(1'010);
+    armed& first = start_at(5'000'000);
+    core.time = 3'000'000;
+    BOOST_TEST(core.cancel(first.timer) == 1U);
+    BOOST_TEST(core.wake_up());
+    BOOST_TEST(due.delivered == 0);
+    while (first.aborted == 0 && core.run_one()) {
+        BOOST_TEST(due.delivered == 0);
+    }
+    core.run_all();
+    BOOST_TEST(due.delivered == 1);
+    BOOST_TEST(core.queue.work() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_was_held_back_is_looked_at_again_when_time_is_paused_once_more) {
     for (int slices = 0; slices < 6; ++slices) {
         world w(wheel_options{.budget = 1});

@@ -195,7 +195,6 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_due_is_queued_and_can_be_found_there, sce
     BOOST_TEST(is(wait, location::queue, result::due, 1));
     BOOST_TEST(wait.owner == &timer);
     BOOST_TEST((posted() == elements{{kind::wait, &wait}}));
-    BOOST_TEST(queue.was_visible);
     BOOST_TEST(queue.work == 0); // It counts already.
 }
 
@@ -205,7 +204,6 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_aborted_at_its_timer_is_queued_for_good, 
     BOOST_TEST(d.make_ready(wait, result::aborted));
     BOOST_TEST(is(wait, location::queue_final, result::aborted, 1));
     BOOST_TEST((posted() == elements{{kind::wait, &wait}}));
-    BOOST_TEST(!queue.was_visible);
     BOOST_TEST(queue.work == 0);
     d.settle(timer);
 }
@@ -214,7 +212,6 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_refused_is_queued_for_good, scene) {
     d.finish(wait, result::too_many);
     BOOST_TEST(is(wait, location::queue_final, result::too_many, 1));
     BOOST_TEST((posted() == elements{{kind::wait, &wait}}));
-    BOOST_TEST(!queue.was_visible);
     BOOST_TEST(queue.work == 0);
 }
 
@@ -254,7 +251,6 @@ BOOST_FIXTURE_TEST_CASE(a_wait_that_is_due_again_gets_another_place_in_the_queue
     BOOST_TEST(d.make_ready(wait, result::due));
     BOOST_TEST(is(wait, location::queue, result::due, 2));
     BOOST_TEST((posted() == elements{{kind::proxy, &wait}}));
-    BOOST_TEST(queue.was_visible);
     BOOST_TEST(queue.work == 1); // Two places.
     BOOST_TEST(d.due_elsewhere() == 0U);
     BOOST_TEST(d.first_listed() == nullptr);
@@ -399,7 +395,6 @@ BOOST_FIXTURE_TEST_CASE(a_due_wait_that_found_no_memory_elsewhere_is_queued_agai
     BOOST_TEST(d.due_elsewhere() == 0U);
     BOOST_TEST(queue.work == 1);
     BOOST_TEST((posted() == elements{{kind::wait, &wait}}));
-    BOOST_TEST(queue.was_visible);
     BOOST_TEST(d.leave(wait)); // Now there is some.
     BOOST_TEST(d.due_elsewhere() == 1U);
     BOOST_TEST(d.first_listed() == &timer);

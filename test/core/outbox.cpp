@@ -43,11 +43,11 @@ struct scene {
 BOOST_AUTO_TEST_SUITE(outbox_)
 
 BOOST_FIXTURE_TEST_CASE(what_comes_first_is_queued_first, scene) {
-    out.push(a, true);
-    BOOST_TEST(out.push_proxy(b, proxy::deliver, true));
-    out.push(c, true);
+    out.push(a);
+    BOOST_TEST(out.push_proxy(b, proxy::deliver));
+    out.push(c);
     out.push_turn();
-    BOOST_TEST(out.push_proxy(a, proxy::abort, false));
+    BOOST_TEST(out.push_proxy(a, proxy::abort));
     BOOST_TEST(queue.posts == 0);
     out.post(nullptr);
     BOOST_TEST(queue.posts == 1);
@@ -61,7 +61,7 @@ BOOST_FIXTURE_TEST_CASE(what_comes_first_is_queued_first, scene) {
 BOOST_FIXTURE_TEST_CASE(many_waits_cost_few_calls_of_the_queue_and_none_is_lost, scene) {
     std::deque<some_wait> waits(100);
     for (some_wait& wait : waits) {
-        out.push(wait, true);
+        out.push(wait);
     }
     out.post(nullptr);
     BOOST_TEST(queue.pushed == (std::vector<std::size_t>{32, 32, 32, 4}),
@@ -74,7 +74,7 @@ BOOST_FIXTURE_TEST_CASE(many_waits_cost_few_calls_of_the_queue_and_none_is_lost,
 
 BOOST_FIXTURE_TEST_CASE(it_is_empty_until_something_comes_and_when_that_was_posted, scene) {
     BOOST_TEST(out.empty());
-    out.push(a, false);
+    out.push(a);
     BOOST_TEST(!out.empty());
     out.post(nullptr);
     BOOST_TEST(out.empty());
@@ -82,10 +82,10 @@ BOOST_FIXTURE_TEST_CASE(it_is_empty_until_something_comes_and_when_that_was_post
     BOOST_TEST(!out.empty());
     out.post(nullptr);
     BOOST_TEST(out.empty());
-    BOOST_TEST(out.push_proxy(a, proxy::abort, false));
+    BOOST_TEST(out.push_proxy(a, proxy::abort));
     BOOST_TEST(!out.empty());
     out.push_turn();
-    BOOST_TEST(out.push_proxy(a, proxy::abort, false));
+    BOOST_TEST(out.push_proxy(a, proxy::abort));
     BOOST_TEST(!out.empty());
     out.post(nullptr);
     BOOST_TEST(out.empty());
@@ -96,57 +96,30 @@ BOOST_FIXTURE_TEST_CASE(an_empty_outbox_asks_the_queue_for_nothing_but_the_post,
     BOOST_TEST(queue.posts == 1);
     BOOST_TEST(queue.posted.empty());
     BOOST_TEST(queue.pushed.empty());
-    BOOST_TEST(!queue.was_visible);
 }
 
 BOOST_FIXTURE_TEST_CASE(a_proxy_without_memory_leaves_all_as_it_was, scene) {
     queue.has_memory = false;
-    BOOST_TEST(!out.push_proxy(a, proxy::deliver, true));
+    BOOST_TEST(!out.push_proxy(a, proxy::deliver));
     BOOST_TEST(out.empty());
-    out.push(b, false);
-    BOOST_TEST(!out.push_proxy(a, proxy::deliver, true));
+    out.push(b);
+    BOOST_TEST(!out.push_proxy(a, proxy::deliver));
     BOOST_TEST(!out.empty());
     out.post(nullptr);
     BOOST_TEST((queue.posted == elements{{kind::wait, &b}}));
-    BOOST_TEST(!queue.was_visible);
-}
-
-BOOST_FIXTURE_TEST_CASE(a_batch_is_visible_if_anything_in_it_has_to_be, scene) {
-    const auto is_visible = [this] {
-        out.post(nullptr);
-        return queue.was_visible;
-    };
-    out.push(a, false);
-    BOOST_TEST(!is_visible());
-    out.push(a, false);
-    out.push(b, true);
-    out.push(c, false);
-    BOOST_TEST(is_visible());
-    out.push(a, false); // The next batch by itself.
-    BOOST_TEST(!is_visible());
-    BOOST_TEST(out.push_proxy(a, proxy::abort, false));
-    BOOST_TEST(!is_visible());
-    BOOST_TEST(out.push_proxy(a, proxy::deliver, true));
-    BOOST_TEST(out.push_proxy(b, proxy::abort, false));
-    BOOST_TEST(is_visible());
-    out.push(a, true);
-    BOOST_TEST(out.push_proxy(b, proxy::abort, false));
-    BOOST_TEST(is_visible());
-    out.push_turn();
-    BOOST_TEST(is_visible());
 }
 
 BOOST_FIXTURE_TEST_CASE(the_first_element_can_be_taken_whatever_it_is, scene) {
-    out.push(a, true);
-    out.push(b, true);
+    out.push(a);
+    out.push(b);
     BOOST_TEST(out.take_first() == &queue.first);
     BOOST_TEST((queue.first == recorded_queue::element{kind::wait, &a}));
     BOOST_TEST(!out.empty()); // Otherwise nobody would post the other.
-    out.push(c, true);
+    out.push(c);
     out.post(nullptr);
     BOOST_TEST((queue.posted == elements{{kind::wait, &b}, {kind::wait, &c}}));
 
-    BOOST_TEST(out.push_proxy(c, proxy::deliver, true));
+    BOOST_TEST(out.push_proxy(c, proxy::deliver));
     BOOST_TEST(out.take_first() == &queue.first);
     BOOST_TEST((queue.first == recorded_queue::element{kind::proxy, &c}));
     out.post(nullptr);
@@ -158,17 +131,17 @@ BOOST_FIXTURE_TEST_CASE(waits_that_follow_a_turn_are_known_until_the_next_turn, 
     BOOST_TEST(!out.follows_turn());
     out.push_turn();
     BOOST_TEST(!out.follows_turn());
-    out.push(a, true);
+    out.push(a);
     BOOST_TEST(out.follows_turn());
     out.post(nullptr);
     BOOST_TEST(out.follows_turn()); // In the context's queue.
     out.push_turn();
     BOOST_TEST(!out.follows_turn());
     queue.has_memory = false;
-    BOOST_TEST(!out.push_proxy(b, proxy::deliver, true));
+    BOOST_TEST(!out.push_proxy(b, proxy::deliver));
     BOOST_TEST(!out.follows_turn());
     queue.has_memory = true;
-    BOOST_TEST(out.push_proxy(b, proxy::deliver, true));
+    BOOST_TEST(out.push_proxy(b, proxy::deliver));
     BOOST_TEST(out.follows_turn());
 }
 
@@ -176,7 +149,7 @@ BOOST_FIXTURE_TEST_CASE(posting_releases_the_lock_that_is_given, scene) {
     optional_mutex mutex(true);
     mutex.lock();
     std::unique_lock lock(mutex, std::adopt_lock);
-    out.push(a, true);
+    out.push(a);
     out.post(&lock);
     BOOST_TEST(!lock.owns_lock());
     BOOST_TEST((queue.posted == elements{{kind::wait, &a}}));

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(operations_run_in_the_order_of_their_posts, Way, w
         w.queue.work_started();
         batch.push(w.op(i));
     }
-    w.queue.post(batch, false);
+    w.queue.post(batch);
     BOOST_TEST(batch.empty());
     executor_queue::post_to(w.ctx, w.op(5));
     BOOST_TEST(w.seen.ran.empty());

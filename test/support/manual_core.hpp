@@ -138,7 +138,7 @@ public:
         return &first_;
     }
 
-    void post(std::unique_lock<detail::optional_mutex>* lock, bool) noexcept override {
+    void post(std::unique_lock<detail::optional_mutex>* lock) noexcept override {
         const batch ready(std::move(batch_));
         batch_.clear();
         if (lock != nullptr) {

@@ -52,10 +52,9 @@ public:
         return &first;
     }
 
-    void post(std::unique_lock<detail::optional_mutex>* lock, bool visible) noexcept override {
+    void post(std::unique_lock<detail::optional_mutex>* lock) noexcept override {
         posted.swap(batch);
         batch.clear();
-        was_visible = visible;
         ++posts;
         if (lock != nullptr) {
             lock->unlock();
@@ -68,7 +67,6 @@ public:
 
     elements batch;
     elements posted;                 ///< By the last call of post().
-    bool was_visible = false;        ///< The same.
     int posts = 0;                   ///< Calls of post().
     std::vector<std::size_t> pushed; ///< The lengths of the spans that were pushed.
     element first{};                 ///< The last one that was taken.

@@ -305,6 +305,40 @@ BOOST_AUTO_TEST_CASE(what_an_advance_in_a_handler_makes_due_is_found_by_a_nested
     }
 }
 
+// A timer that is re-armed into the past: its old wait is aborted, and its new one is due.
+BOOST_AUTO_TEST_CASE_TEMPLATE(an_aborted_wait_comes_before_the_next_one_of_its_timer, Timer,
+                              timers) {
+    for (const int hint :
+         {BOOST_ASIO_CONCURRENCY_HINT_DEFAULT, 1, BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO,
+          BOOST_ASIO_CONCURRENCY_HINT_UNSAFE}) {
+        for (const bool in_a_handler : {true, false}) {
+            for (const bool another_is_due : {true, false}) {
+                BOOST_TEST_CONTEXT("hint " << hint << ", in a handler: " << in_a_handler
+                                           << ", another one is due: " << another_is_due) {
+                    boost::asio::io_context ctx(hint);
+                    journal seen;
+                    Timer t(ctx, 1h), other(ctx, -1s);
+                    t.async_wait(seen.note("a"));
+                    const auto re_arm = [&] {
+                        if (another_is_due) {
+                            other.async_wait(ignore);
+                        }
+                        BOOST_TEST(t.expires_after(-2s) == 1U);
+                        t.async_wait(seen.note("b"));
+                    };
+                    if (in_a_handler) {
+                        boost::asio::post(ctx, re_arm);
+                    } else {
+                        re_arm();
+                    }
+                    ctx.run_for(20s);
+                    BOOST_TEST(seen.take() == "a! b");
+                }
+            }
+        }
+    }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_nested_call_delivers_waits_that_a_handler_cancelled, World,
                               worlds) {
     fresh<World> world;

@@ -43,12 +43,12 @@ namespace asio_wheel::detail {
 ///                                   is running counts as work. So call this inside a handler of
 ///                                   the context, or while there is other work.
 ///   static post_to(context, op)     Queues an operation on any context, and counts it as work.
-///   post(op)                        Queues an operation that is counted as work already. It may
-///                                   stay hidden until the handler that is running has returned.
-///   post(batch, visible)            Queues all operations of a batch, which must not be empty.
-///                                   None is hidden if they must be visible: a run_one() inside the
-///                                   handler that is running must find them. (executor_queue cannot
-///                                   do this where one thread runs the context.)
+///   post(op)                        Queues an operation that is counted as work already. A
+///                                   run_one() inside the handler that is running finds it.
+///                                   (executor_queue cannot do this where one thread runs the
+///                                   context.)
+///   post(batch)                     Queues all operations of a batch in the same way. It must not
+///                                   be empty.
 ///   running_in_this_thread()        Whether the calling thread is known to run this queue. Then it
 ///   static running_in_this_thread(context)
 ///                                   is inside a handler, which counts as work.

@@ -118,7 +118,7 @@ public:
         port.work_finished(); // Not the last work: the operation counts.
     }
 
-    void post(public_batch& ops, bool) noexcept {
+    void post(public_batch& ops) noexcept {
         while (!ops.empty()) {
             post(ops.pop());
         }

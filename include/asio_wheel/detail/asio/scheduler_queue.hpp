@@ -133,13 +133,20 @@ public:
         boost::asio::use_service<Scheduler>(context).post_immediate_completion(&op, false);
     }
 
-    void post(Operation& op) noexcept { scheduler_.post_deferred_completion(&op); }
-
-    void post(batch& ops, bool visible) noexcept {
-        if (visible && one_thread_) {
-            post_visible(ops.ops_);
+    void post(Operation& op) noexcept {
+        if (one_thread_) {
+            post_visibly(op);
         } else {
+            scheduler_.post_deferred_completion(&op);
+        }
+    }
+
+    void post(batch& ops) noexcept {
+        if (!one_thread_) {
             scheduler_.post_deferred_completions(ops.ops_);
+        }
+        while (!ops.empty()) {
+            post_visibly(ops.pop());
         }
     }
 
@@ -153,12 +160,9 @@ private:
     // until the handler returns. A run_one() inside the handler does not see that list. Asio's
     // do_dispatch() does not use the list. It counts the operation as work once more, so that is
     // subtracted again.
-    ASIO_WHEEL_NOINLINE void post_visible(List<Operation>& ops) noexcept {
-        while (Operation* const op = ops.front()) {
-            ops.pop();
-            scheduler_.do_dispatch(op);
-            scheduler_.work_finished();
-        }
+    ASIO_WHEEL_NOINLINE void post_visibly(Operation& op) noexcept {
+        scheduler_.do_dispatch(&op);
+        scheduler_.work_finished();
     }
 
     Scheduler& scheduler_;

@@ -61,7 +61,6 @@ struct alignas(64) core::guarded {
 
     // Timers and waits.
     void start(timer_state& s, wait_node& wait) noexcept;
-    [[nodiscard]] bool awaits_turn(const timer_state& s) const noexcept;
     void file(timer_state& s) noexcept;
     void refile(timer_state& s) noexcept;
     std::size_t abort_some(timer_state& s, std::size_t most) noexcept;
@@ -92,6 +91,7 @@ struct alignas(64) core::guarded {
     void count_turn(void* first, bool counts) noexcept;
     void want_turn(time_count now) noexcept;
     void queue_turn() noexcept;
+    [[nodiscard]] bool aborted_since() const noexcept;
     [[nodiscard]] bool is_stall(std::chrono::nanoseconds late) const noexcept;
     [[nodiscard]] bool gives_way(std::chrono::nanoseconds late) noexcept;
     [[nodiscard]] std::chrono::nanoseconds busy_until(time_count now) const noexcept;
@@ -133,6 +133,8 @@ struct alignas(64) core::guarded {
     bool closing_ = false; // The context ends.
     bool behind_ = false;  // The last turn has left out what became due while others were busy.
     std::uint8_t last_walk_ = 0; // The number of the last walk. Read by walks without the lock.
+    // How many waits all threads had aborted when the last turn ended, or the next one was queued.
+    std::uint64_t aborted_before_ = 0;
     unsigned stops_ = 0; // How many calls of drain() have stopped the wheel: none that has failed.
     std::size_t starts_since_peak_ = 0; // Since the peak was compared with what is pending.
     turn_share share_;

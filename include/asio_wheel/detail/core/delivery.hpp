@@ -33,8 +33,7 @@ public:
     /// How many due waits are on their way to other executors. They do not count as work here.
     [[nodiscard]] std::size_t due_elsewhere() const noexcept { return due_elsewhere_; }
 
-    /// `alone` is the life of a timer that is filed, with this wait alone and without a slot.
-    void attach(timer_state& s, wait_node& wait, timer_life alone = timer_life::waiting) noexcept;
+    void attach(timer_state& s, wait_node& wait) noexcept;
 
     /// Detaches a wait from its timer. The caller calls settle().
     void detach(wait_node& wait) noexcept;

@@ -24,22 +24,19 @@ public:
 
     [[nodiscard]] bool empty() const noexcept { return gathered_ == 0 && !pushed_; }
 
-    /// `visible`: see queue_port::post().
-    void push(wait_node& wait, bool visible) noexcept {
+    void push(wait_node& wait) noexcept {
         if (gathered_ == waits_.size()) {
             flush();
         }
         waits_[gathered_++] = &wait;
-        visible_ = visible_ || visible;
         follows_turn_ = true;
     }
 
     /// False without memory.
-    [[nodiscard]] bool push_proxy(wait_node& wait, queue_port::proxy kind, bool visible) noexcept {
+    [[nodiscard]] bool push_proxy(wait_node& wait, queue_port::proxy kind) noexcept {
         flush();
         const bool made = queue_.push_proxy(wait, kind);
         pushed_ = pushed_ || made;
-        visible_ = visible_ || (made && visible);
         follows_turn_ = follows_turn_ || made;
         return made;
     }
@@ -47,7 +44,7 @@ public:
     void push_turn() noexcept {
         flush();
         queue_.push_turn();
-        pushed_ = visible_ = true;
+        pushed_ = true;
         follows_turn_ = false;
     }
 
@@ -65,7 +62,7 @@ public:
     void post(std::unique_lock<optional_mutex>* lock) noexcept {
         flush();
         pushed_ = false;
-        queue_.post(lock, std::exchange(visible_, false));
+        queue_.post(lock);
     }
 
 private:
@@ -77,8 +74,7 @@ private:
     }
 
     queue_port& queue_;
-    bool pushed_ = false;  // Something is in the batch of the queue.
-    bool visible_ = false; // Of what is here or there.
+    bool pushed_ = false; // Something is in the batch of the queue.
     bool follows_turn_ = false;
     std::size_t gathered_ = 0;
     std::array<wait_node*, 32> waits_;

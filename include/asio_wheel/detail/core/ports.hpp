@@ -47,8 +47,8 @@ public:
     [[nodiscard]] virtual void* take_first() noexcept = 0;
 
     /// Takes the batch, which may be empty; releases the lock, unless that is null; and queues the
-    /// batch. `visible`: a run_one() inside the handler that is running must find it.
-    virtual void post(std::unique_lock<optional_mutex>* lock, bool visible) noexcept = 0;
+    /// batch. A run_one() inside the handler that is running finds it.
+    virtual void post(std::unique_lock<optional_mutex>* lock) noexcept = 0;
 
     virtual void work_started() noexcept = 0;
     virtual void work_finished() noexcept = 0;

@@ -107,13 +107,13 @@ public:
     void push_turn() noexcept override { batch_.push(turn_); }
     [[nodiscard]] void* take_first() noexcept override { return &batch_.pop(); }
 
-    void post(std::unique_lock<optional_mutex>* lock, bool visible) noexcept override {
+    void post(std::unique_lock<optional_mutex>* lock) noexcept override {
         operation_batch ready(std::move(batch_));
         if (lock != nullptr) {
             lock->unlock();
         }
         if (!ready.empty()) {
-            queue_.post(ready, visible);
+            queue_.post(ready);
         }
     }
 

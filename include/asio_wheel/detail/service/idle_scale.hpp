@@ -94,15 +94,16 @@ public:
 
     void scale(double factor) noexcept {
         std::unique_lock<optional_mutex> lock(mutex_);
-        scale_.store(factor, std::memory_order_relaxed);
+        scale_.store(factor, std::memory_order_seq_cst);
         start_walk(lock);
     }
 
     /// Called by an idle timer after it has started a wait. `factor` is the value of scale() that
     /// it used. If the walk has passed the timer before the wait started, this reads the new
-    /// factor: both have taken the wheel's lock in between, which orders them.
+    /// factor: the start of a wait and the walk's look at its timer are sequentially consistent,
+    /// and so are this and the store in scale().
     void on_wait_started(double factor) noexcept {
-        if (scale() < factor) {
+        if (scale_.load(std::memory_order_seq_cst) < factor) {
             std::unique_lock<optional_mutex> lock(mutex_);
             start_walk(lock);
         }
@@ -196,7 +197,7 @@ private:
             batch.push(walk_op_ ? *walk_op_ : walk_op_.emplace(*this));
             queue_.work_started();
             lock.unlock();
-            queue_.post(batch, true);
+            queue_.post(batch);
         }
     }
 
