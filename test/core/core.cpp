@@ -50,6 +50,15 @@ struct world {
         core.start(a.timer, a);
         return a;
     }
+    // The first one was aborted, and the second one is due.
+    void run_in_order(const armed& first, const armed& second) {
+        while (first.aborted == 0 && core.run_one()) {
+            BOOST_TEST(second.delivered == 0);
+        }
+        core.run_all();
+        BOOST_TEST(second.delivered == 1);
+        BOOST_TEST(core.queue.work() == 0);
+    }
     ~world() {
         for (armed& a : waits) {
             if (a.timer.life() != timer_life::inactive) {
@@ -336,24 +345,14 @@ BOOST_FIXTURE_TEST_CASE(what_was_aborted_is_not_overtaken_by_a_turn_that_was_que
     armed& first = start_at(900); // A turn is queued.
     BOOST_TEST(core.cancel(first.timer) == 1U);
     armed& later = start_at(900);
-    while (first.aborted == 0 && core.run_one()) {
-        BOOST_TEST(later.delivered == 0);
-    }
-    core.run_all();
-    BOOST_TEST(later.delivered == 1);
-    BOOST_TEST(core.queue.work() == 0);
+    run_in_order(first, later);
 }
 
 BOOST_FIXTURE_TEST_CASE(what_was_aborted_without_the_lock_is_not_overtaken_by_a_turn, world) {
     armed& first = start_at(5'000);
     armed& due = start_at(900); // A turn is queued.
     BOOST_TEST(core.cancel(first.timer) == 1U);
-    while (first.aborted == 0 && core.run_one()) {
-        BOOST_TEST(due.delivered == 0);
-    }
-    core.run_all();
-    BOOST_TEST(due.delivered == 1);
-    BOOST_TEST(core.queue.work() == 0);
+    run_in_order(first, due);
 }
 
 // The wake-up is behind what others do, who abort a wait meanwhile.
@@ -364,12 +363,7 @@ BOOST_FIXTURE_TEST_CASE(what_was_aborted_is_not_overtaken_by_a_wake_up_of_a_busy
     BOOST_TEST(core.cancel(first.timer) == 1U);
     BOOST_TEST(core.wake_up());
     BOOST_TEST(due.delivered == 0);
-    while (first.aborted == 0 && core.run_one()) {
-        BOOST_TEST(due.delivered == 0);
-    }
-    core.run_all();
-    BOOST_TEST(due.delivered == 1);
-    BOOST_TEST(core.queue.work() == 0);
+    run_in_order(first, due);
 }
 
 BOOST_AUTO_TEST_CASE(what_was_held_back_is_looked_at_again_when_time_is_paused_once_more) {
