@@ -621,7 +621,9 @@ BOOST_AUTO_TEST_CASE(a_new_rate_does_not_hold_for_the_past_whatever_the_time_is)
         passing_clock::passing = true;
         limiter.rate({1'000'000, 1s});
         passing_clock::passing = false;
-        ctx.poll();
+        for (int i = 0; i < 100; ++i) { // With io_uring, poll() returns only when time passes.
+            ctx.poll_one();
+        }
         BOOST_TEST(limiter.pending() >= 99U, before);
         limiter.cancel();
     }
