@@ -162,11 +162,11 @@ public:
     /// Frees the blocks of threads that have ended. Costs next to nothing if none has.
     void forget_ended() noexcept;
 
-    // A wait may start on one thread and end on another while these read the blocks. So they read
-    // all starts before all ends, or after them.
-
     /// How many waits all threads have aborted.
     [[nodiscard]] std::uint64_t cancelled() const noexcept;
+
+    // A wait may start on one thread and end on another while these read the blocks. So they read
+    // all starts before all ends, or after them.
 
     /// The sum of all blocks. What other threads count meanwhile may be missing.
     [[nodiscard]] wait_counts sum() const noexcept;

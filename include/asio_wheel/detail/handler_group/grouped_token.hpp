@@ -90,8 +90,8 @@ public:
     template <class... Args>
     void operator()(Args&&... args) {
         const idle_source::idle_call in_call(place_.group());
-        std::move(handler_)(
-            std::forward<Args>(args)...); // Not a copy of it, which would end first.
+        // Where it is. If it were moved, and that were a copy, the copy would end first.
+        std::move(handler_)(std::forward<Args>(args)...);
     }
 
 private:

@@ -107,7 +107,7 @@ public:
                 make_queue(); // Its driver is the way to the handler.
             }
         }
-        // If this throws, the handler is destroyed, and with it all that it owns: this limiter?
+        // If this throws, the handler is destroyed, which may own the limiter.
         waiter& w = make_waiter(std::forward<Handler>(handler), n);
         if (closed_) {
             finish(w, error::limiter_closed);
