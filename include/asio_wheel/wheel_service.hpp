@@ -347,12 +347,9 @@ template <class Clock, class WaitTraits = boost::asio::wait_traits<Clock>, class
     return core_access::of(wheel_of<Clock, WaitTraits>(ex)).anchor();
 }
 
-/// Whether it has the time of the clock. After the end of the executor's context, another wheel may
-/// use the anchor, and move its own time. (If that has a context at the same address, it is taken
-/// for the old one. Only a test moves time.)
 template <class Executor>
 [[nodiscard]] bool is_real(const wheel_anchor& anchor, const Executor& ex) noexcept {
-    return anchor.time.is_real() || anchor.context() != &context_of(ex);
+    return anchor.is_real([&ex]() -> const void* { return &context_of(ex); });
 }
 
 /// The time of the wheel, or after its end that of the clock.

@@ -135,7 +135,6 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
     }
     // One slice takes no time, compared with what counts as long.
     share_.end_turn(several ? now() : share_.began(), looked_at);
-    aborted_before_ = counts_.cancelled();
     if (alarm_.armed_for() <= book_.tick_read()) {
         // This turn has done what the driver would wake up for. The driver's handler may already be
         // in the queue, ahead of the waits that became due. It must not run a turn that overtakes
@@ -145,6 +144,7 @@ void* core::guarded::turn(locked& guard, time_count until, std::size_t entries,
     if (next_turn_.end() || more) {
         queue_turn();
     } else {
+        aborted_before_ = counts_.cancelled();
         if (handlers_ && !book_.entries().holds()) {
             handlers_->tags.end_wake_up();
         }

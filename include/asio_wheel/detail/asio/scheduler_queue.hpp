@@ -142,11 +142,12 @@ public:
     }
 
     void post(batch& ops) noexcept {
-        if (!one_thread_) {
+        if (one_thread_) {
+            while (!ops.empty()) {
+                post_visibly(ops.pop());
+            }
+        } else {
             scheduler_.post_deferred_completions(ops.ops_);
-        }
-        while (!ops.empty()) {
-            post_visibly(ops.pop());
         }
     }
 

@@ -131,6 +131,14 @@ public:
     wheel_time time;
     core* wheel = nullptr; ///< For timers of its context; not after the context's end.
 
+    /// Whether it has the time of the clock, for what belongs to the context that context_of()
+    /// returns. After the end of that, another wheel may use the anchor, and move its own time. (If
+    /// that has a context at the same address, it is taken for the old one.)
+    template <class ContextOf>
+    [[nodiscard]] bool is_real(ContextOf context_of) const noexcept {
+        return time.is_real() || context() != context_of(); // Only tests need to ask.
+    }
+
     /// The context of the wheel; of the last one, if there is no wheel.
     [[nodiscard]] const void* context() const noexcept {
         return context_.load(std::memory_order_relaxed);

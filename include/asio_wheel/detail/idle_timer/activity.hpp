@@ -92,7 +92,7 @@ private:
 
     [[nodiscard]] rep read() const {
         const time_point real = coarse_now<clock>();
-        const bool is_real = wheel_->time.is_real() || wheel_->context() != context_;
+        const bool is_real = wheel_->is_real([this] { return context_; });
         return count_of(is_real ? real : clock_counts<clock>::corrected(wheel_->time, real));
     }
 
