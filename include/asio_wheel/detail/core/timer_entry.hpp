@@ -88,7 +88,7 @@ enum class timer_life : std::uint8_t { inactive, tombstone, waiting, guarded, du
 /// says `tombstone` or `waiting`, the list of waits, which is the owner's.
 class timer_entry : public wheel_entry {
     // First: an entry's last word has room for it. What each order is for is in litmus tests:
-    // cancel_visit, start_visit, start_drop, drop_then_end and settle_then_end.
+    // cancel_visit, start_visit, start_scale, start_drop, drop_then_end and settle_then_end.
     atomic<timer_life> life_{timer_life::inactive};
 
 public:

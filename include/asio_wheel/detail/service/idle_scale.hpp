@@ -100,8 +100,7 @@ public:
 
     /// Called by an idle timer after it has started a wait. `factor` is the value of scale() that
     /// it used. If the walk has passed the timer before the wait started, this reads the new
-    /// factor: the start of a wait and the walk's look at its timer are sequentially consistent,
-    /// and so are this and the store in scale().
+    /// factor.
     void on_wait_started(double factor) noexcept {
         if (scale_.load(std::memory_order_seq_cst) < factor) {
             std::unique_lock<optional_mutex> lock(mutex_);
@@ -207,7 +206,8 @@ private:
     typename list::iterator walk_position_ = entries_.end(); // The next entry of the walk.
     bool closed_ = false;      // The context ends: the list takes no entries any more.
     bool walk_queued_ = false; // The next slice is in the context's queue.
-    // Written under the lock. on_wait_started() says what orders a reading without the lock.
+    // Written under the lock. What orders a reading without the lock is in the litmus test
+    // start_scale.
     atomic<double> scale_{1};
     context_queue queue_;
     std::optional<walk_op>
