@@ -234,7 +234,7 @@ BOOST_FIXTURE_TEST_CASE(first_server_4_answers_all_lines_of_a_client_that_ends, 
         asio::async_read(client, asio::dynamic_buffer(heard), end);
         while (!over && ctx.run_one_for(10s) != 0) { // Time stands still: small windows are slow.
         }
-        BOOST_TEST((heard == lines), n << " lines");
+        BOOST_CHECK_MESSAGE(heard == lines, n << " lines");
     }
 }
 
