@@ -91,10 +91,12 @@ endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${asio_wheel_doc_dir}")
 if(ASIO_WHEEL_INSTALL_DOCS)
-    # Keep the layout of the source tree, so that the links between these files work.
+    # Keep the layout of the source tree, so that the links between these files work. Those to tests
+    # and sources lead nowhere.
     install(FILES
         "${PROJECT_SOURCE_DIR}/README.md"
         "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+        "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md"
         DESTINATION "${asio_wheel_doc_dir}")
     install(DIRECTORY
         "${PROJECT_SOURCE_DIR}/docs"

@@ -16,7 +16,8 @@ namespace asio_wheel {
 enum class missed : std::uint8_t {
     coalesce, ///< One tick or call for all that were missed. It counts as the last one of them.
     catch_up, ///< All of them, one after the other.
-    skip      ///< None of them. The next one is at the next time of the rate.
+    skip      ///< None of them. The next one is at the next time of the rate. If the period is
+              ///< shorter than the wheel's tick, all may be missed.
 };
 
 } // namespace asio_wheel
