@@ -123,7 +123,11 @@ public:
         const duration end = after(d);
         const running contexts(*this);
         std::size_t handlers = contexts.poll();
-        while (!contexts.stopped() && move_to_next(end)) {
+        while (!contexts.stopped()) {
+            if (!move_to_next(end)) {
+                move_to_end(end);
+                break;
+            }
             handlers += contexts.poll();
         }
         return handlers;
@@ -156,7 +160,7 @@ public:
                    const std::chrono::duration<Rep, Period>& within = (duration::max)()) {
         detail::throw_if_nan("the time to run", within);
         const duration end = after(within);
-        const running contexts(*this);
+        running contexts(*this);
         while (!contexts.run_until_silent(predicate, options_.io_grace)) {
             if (contexts.stopped()) {
                 fail("a context was stopped");
@@ -164,14 +168,14 @@ public:
             if (move_to_next(end)) {
                 continue;
             }
-            if (end != never) {
+            if (next_step() != never) {
+                move_to_end(end);
                 fail("the time to run is over");
             }
-            if (contexts.run_until_silent(predicate, options_.io_timeout)) {
-                return;
+            if (contexts.silence() >= options_.io_timeout) {
+                fail("nothing waits for time, and no socket has had news for " +
+                     detail::in_ns(options_.io_timeout));
             }
-            fail("nothing waits for time, and no socket has had news for " +
-                 detail::in_ns(options_.io_timeout));
         }
     }
 
@@ -189,6 +193,8 @@ private:
     // The contexts while they are run. They do not run out of work, so if one is stopped, somebody
     // has stopped it.
     class running {
+        using clock = std::chrono::steady_clock;
+
     public:
         explicit running(virtual_time& time) : time_(time) {
             if (time_.running_) {
@@ -230,8 +236,7 @@ private:
 
         // False if nothing was ready for `silence`, or a context was stopped.
         template <class Predicate>
-        [[nodiscard]] bool run_until_silent(Predicate& predicate, duration silence) const {
-            using clock = std::chrono::steady_clock;
+        [[nodiscard]] bool run_until_silent(Predicate& predicate, duration silence) {
             if (predicate()) {
                 return true;
             }
@@ -248,7 +253,7 @@ private:
                     }
                 }
                 if (!silent) {
-                    last = clock::now();
+                    last = news_ = clock::now();
                 } else if (long_enough) {
                     return false;
                 } else {
@@ -258,8 +263,12 @@ private:
             return false;
         }
 
+        // For how long run_until_silent() has found nothing ready.
+        [[nodiscard]] duration silence() const { return clock::now() - news_; }
+
     private:
         virtual_time& time_;
+        clock::time_point news_ = clock::now();
         std::vector<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
     };
 
@@ -288,17 +297,21 @@ private:
                                       (std::max)(detail::to_nanoseconds(d), duration::zero()));
     }
 
-    // Moves time to the next deadline; to `end` if that comes first. True if anything is due then.
+    // Moves time to the next deadline, if that is not after `end`. True if anything is due then.
     [[nodiscard]] bool move_to_next(duration end) {
         for (duration t = next_step(); t <= end && t != never; t = next_step()) {
             if (move_to(t) != 0) {
                 return true;
             }
         }
+        return false;
+    }
+
+    // Nothing is due before.
+    void move_to_end(duration end) {
         if (end != never) {
             move_to(end);
         }
-        return false;
     }
 
     // Up to where time can be moved at once: nothing is due before.

@@ -522,6 +522,30 @@ BOOST_FIXTURE_TEST_CASE(run_until_returns_right_after_the_handler_that_made_it_t
     BOOST_TEST((time.elapsed() == 2s));
 }
 
+// Nothing waits for time, so there is none to move.
+BOOST_FIXTURE_TEST_CASE(run_until_waits_for_peers_also_if_it_may_move_time_by_little, world) {
+    bool answered = false;
+    std::thread peer([this, &answered] {
+        std::this_thread::sleep_for(5ms); // Longer than io_grace.
+        asio::post(ctx, [&answered] { answered = true; });
+    });
+    BOOST_TEST(why([&] { time.run_until([&] { return answered; }, 1s); }) == "");
+    BOOST_TEST(answered);
+    BOOST_TEST((time.elapsed() == 0s));
+    peer.join();
+}
+
+BOOST_FIXTURE_TEST_CASE(run_until_moves_time_for_what_an_answer_has_started, world) {
+    steady_timer t(ctx, 1h);
+    std::thread peer([this, &t] {
+        std::this_thread::sleep_for(5ms);
+        asio::post(ctx, [this, &t] { t.async_wait(note()); });
+    });
+    BOOST_TEST(why([&] { time.run_until([&] { return !called.empty(); }); }) == "");
+    BOOST_TEST((called == times{1h}));
+    peer.join();
+}
+
 BOOST_FIXTURE_TEST_CASE(run_until_says_why_it_gives_up, world) {
     const auto never = [] { return false; };
     {
