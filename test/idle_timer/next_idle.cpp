@@ -114,6 +114,34 @@ BOOST_FIXTURE_TEST_CASE(shorter_periods_are_told_more_often, told_again_and_agai
     BOOST_TEST(take_log() == "1@14 2@16");
 }
 
+BOOST_FIXTURE_TEST_CASE(longer_periods_are_told_when_they_end, told_again_and_again) {
+    seconds(31);
+    BOOST_TEST(take_log() == "1@10 2@20 3@30");
+    idle.period(40s);
+    seconds(60);
+    BOOST_TEST(take_log() == "1@40 2@80");
+    asio_wheel::scale_idle_timers(ctx, 0.125); // 5 s
+    BOOST_TEST(log_now() == "18@91");
+    seconds(5);
+    BOOST_TEST(take_log() == "19@95");
+    asio_wheel::scale_idle_timers(ctx, 1);
+    seconds(65);
+    BOOST_TEST(take_log() == "3@120 4@160");
+}
+
+BOOST_FIXTURE_TEST_CASE(shorter_periods_that_have_ended_are_told_at_once, told_again_and_again) {
+    seconds(14);
+    BOOST_TEST(take_log() == "1@10");
+    idle.period(3s);
+    BOOST_TEST(log_now() == "4@14");
+    seconds(4);
+    BOOST_TEST(take_log() == "5@15 6@18");
+    idle.period(10s);
+    BOOST_TEST(log_now() == "");
+    seconds(12);
+    BOOST_TEST(take_log() == "2@20 3@30");
+}
+
 BOOST_FIXTURE_TEST_CASE(the_longest_period_never_comes, virtual_world) {
     idle_timer idle(ctx, std::chrono::steady_clock::duration::max());
     bool called = false;

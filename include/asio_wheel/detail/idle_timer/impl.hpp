@@ -38,6 +38,7 @@
 #include <boost/asio/wait_traits.hpp>
 #include <boost/system/error_code.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <utility>
@@ -188,23 +189,25 @@ private:
         });
     }
 
-    // Waits for the end of the period after those that were reported.
+    // Waits for the end of the first period that was not reported.
     template <class Operation>
     void wait_for_next(Operation&& op) {
         wait(std::forward<Operation>(op), [this](double scale) {
             begin_period_if_touched();
-            return entry_.expiry(scale, reported_ + 1);
+            return entry_.expiry(scale, entry_.periods(scale, reported_, duration::zero()) + 1);
         });
     }
 
-    // How many periods it has been idle, if that is more than was reported before; otherwise zero.
+    // How many periods it has been idle, if the last of them was not reported; otherwise zero.
     [[nodiscard]] std::size_t new_periods() {
         begin_period_if_touched();
         const double scale = scale_.scale();
         const std::size_t periods = entry_.periods(scale, wheel_.now(), lateness(scale));
-        const bool more = periods > reported_;
-        reported_ = more ? periods : reported_;
-        return more ? periods : 0;
+        if (periods == 0) {
+            return 0;
+        }
+        const time_point end = entry_.expiry(scale, periods);
+        return std::exchange(reported_, (std::max)(end, reported_)) < end ? periods : 0;
     }
 
     // Nothing was reported since a new touch, and its period has a jitter of its own.
@@ -212,7 +215,7 @@ private:
         const time_point last = entry_.last_activity->last();
         if (begun_ != last) {
             begun_ = last;
-            reported_ = 0;
+            reported_ = last;
             draw_jitter();
         }
     }
@@ -262,10 +265,11 @@ private:
     idle_scale<Clock>& scale_;
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     idle_entry<core_type> entry_;
-    const double jitter_;      // The most,
-    double late_;              // and that of the present period: shares of it.
-    time_point begun_;         // The touch with which that has begun.
-    std::size_t reported_ = 0; // By async_next_idle(): periods since then.
+    const double jitter_; // The most,
+    double late_;         // and that of the present period: shares of it.
+    time_point begun_;    // The touch with which that has begun.
+    time_point reported_; // Until when async_next_idle() has told of periods. A number of them
+                          // would mean another time when the period has changed.
     ASIO_WHEEL_NO_UNIQUE_ADDRESS published_wait_end<core_type> wait_end_;
 };
 
