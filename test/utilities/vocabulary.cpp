@@ -252,6 +252,7 @@ BOOST_AUTO_TEST_CASE(what_was_moved_from_refuses_everything_else) {
     refuses(scheduler(ctx), [](auto& tasks) { tasks.schedule_after(1s, [] {}); });
     refuses(scheduler(ctx), [](auto& tasks) { static_cast<void>(tasks.find(1)); });
     refuses(scheduler(ctx), [](auto& tasks) { tasks.wait_idle(); });
+    refuses(scheduler(ctx), [&](auto& tasks) { tasks.async_wait_idle(ignore); });
     refuses(scheduler(ctx), [](auto& tasks) { tasks.adopt({}); });
     refuses(scheduler(ctx), [](auto& tasks) { const scheduler::group none(tasks); });
     refuses(scheduler(ctx), [](auto& tasks) {

@@ -175,8 +175,9 @@ public:
         requires wait_token<Token>
     auto async_wait_idle(
         Token&& token = typename boost::asio::default_completion_token<executor_type>::type()) {
+        auto idle = impl_.idle(); // Throws if *this was moved from, unlike get_executor().
         return boost::asio::async_initiate<Token, void(boost::system::error_code)>(
-            initiate_idle_wait(get_executor(), impl_.idle(), [] { return nullptr; }), token);
+            initiate_idle_wait(get_executor(), std::move(idle), [] { return nullptr; }), token);
     }
 
     // For any other handler. The name of the return type is a part of the compiler's message.
