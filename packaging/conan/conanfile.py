@@ -3,7 +3,7 @@
 
 """A recipe for Conan 2, of the tree that contains it:
 
-    conan create asio-wheel/packaging/conan --build=missing
+    conan create asio-wheel/packaging/conan --build=missing -s compiler.cppstd=20
 
 Not tried with Conan itself. CI runs this file with stand-ins for Conan's classes, which do what
 their documentation says: see packaging/test/conan.
@@ -12,6 +12,7 @@ their documentation says: see packaging/test/conan.
 import os
 
 from conan import ConanFile
+from conan.errors import ConanInvalidConfiguration
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, rmdir
@@ -40,6 +41,8 @@ class AsioWheel(ConanFile):
 
     def validate(self):
         check_min_cppstd(self, 20)
+        if self.settings.os == "Windows" and self.options.shared:
+            raise ConanInvalidConfiguration("on Windows, asio-wheel is a static library")
 
     def layout(self):
         cmake_layout(self)
