@@ -59,6 +59,7 @@ function(asio_wheel_install_pc name)
     list(REMOVE_DUPLICATES arg_FOLDERS)
     foreach(folder IN LISTS arg_FOLDERS)
         if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+            string(REPLACE " " "\\ " folder "${folder}")
             string(APPEND arg_CFLAGS " -isystem ${folder}")
         endif()
     endforeach()
@@ -97,6 +98,7 @@ if(ASIO_WHEEL_INSTALL_DOCS)
         "${PROJECT_SOURCE_DIR}/README.md"
         "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
         "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md"
+        "${PROJECT_SOURCE_DIR}/SECURITY.md"
         DESTINATION "${asio_wheel_doc_dir}")
     install(DIRECTORY
         "${PROJECT_SOURCE_DIR}/docs"

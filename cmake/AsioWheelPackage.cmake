@@ -27,9 +27,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libboost-dev (>= 1.81) | libboost1.81-dev")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_PROVIDES "libasio-wheel-dev (= ${PROJECT_VERSION})")
-set(CPACK_DEBIAN_PACKAGE_CONFLICTS libasio-wheel-dev)
+set(CPACK_DEBIAN_PACKAGE_CONFLICTS "libasio-wheel-dev, libasio-wheel-doc")
 if(BUILD_SHARED_LIBS)
-    # The same file as that of Debian's package of the shared library.
+    # The same library as in Debian's package.
     set(library "libasio-wheel${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
     string(APPEND CPACK_DEBIAN_PACKAGE_PROVIDES ", ${library} (= ${PROJECT_VERSION})")
     string(APPEND CPACK_DEBIAN_PACKAGE_CONFLICTS ", ${library}")
@@ -41,6 +41,10 @@ set(CPACK_SOURCE_PACKAGE_FILE_NAME "asio-wheel-${PROJECT_VERSION}")
 string(REGEX REPLACE "([][+.*?^$()|])" "[\\1]" asio_wheel_tree "${PROJECT_SOURCE_DIR}")
 string(REPLACE "[^]" "\\^" asio_wheel_tree "${asio_wheel_tree}")
 set(CPACK_SOURCE_IGNORE_FILES
-    "^${asio_wheel_tree}/build/" "/[.]git/" "/[.]git$" "/[.]cache/" "~$" "[.]swp$")
+    # What .gitignore has.
+    "^${asio_wheel_tree}/build/" "/[.]git/" "/[.]git$" "/[.]cache/" "~$" "[.]swp$"
+    "/compile_commands[.]json$" "/CMakeUserPresets[.]json$"
+    "/debian/([.]debhelper|build|tmp|libasio-wheel[^/]*)/" "/debian/(files|debhelper-build-stamp)$"
+    "/debian/[^/]*[.](debhelper[^/]*|substvars)$")
 
 include(CPack)
