@@ -61,7 +61,9 @@ namespace asio_wheel {
 /// Cost. Starting, moving and cancelling a wait take constant time. A pending wait is one
 /// allocation with the handler's associated allocator. A timer keeps its place on the wheel when
 /// its wait is cancelled or its expiry moved: to wait again for the same time, or a later one,
-/// takes no lock of the wheel. With postpone() nothing is allocated, freed or delivered at all.
+/// takes no lock of the wheel, unless the handler has a cancellation slot. With postpone() nothing
+/// is delivered, and no handler moves. (A wheel with wheel_options::max_pending takes its lock for
+/// each start and each end of a wait, and to move one.)
 ///
 ///     asio_wheel::steady_timer timer(co_await boost::asio::this_coro::executor);
 ///     timer.expires_after(30s);
@@ -216,7 +218,8 @@ public:
     /// it again.)
     ///
     /// This is what an idle timeout does on each message. Moving to a later time is a few stores,
-    /// and takes no lock if one wait is pending that has no cancellation slot.
+    /// and takes no lock if one wait is pending that has no cancellation slot, and the wheel has no
+    /// wheel_options::max_pending.
     [[nodiscard("0: nothing waits")]] std::size_t postpone_until(const time_point& expiry) {
         const time_point t = checked(expiry);
         return linked() ? core().postpone(state_, state_.keep(t)) : (state_.set(t), 0);
@@ -266,9 +269,10 @@ public:
     /// Completion signature: void(boost::system::error_code)
     ///
     /// Completes, once, when the timer has expired; when the wait is aborted by cancel(),
-    /// cancel_one(), expires_at(), expires_after(), destruction, move assignment, or the handler's
-    /// cancellation slot; or when it is refused. Never from inside this function. Any number of
-    /// waits may be pending on one timer; those that end together do so in the order they started.
+    /// cancel_one(), expires_at(), expires_after(), destruction, move assignment, the handler's
+    /// cancellation slot, or wheel_service::drain(); or when it is refused. Never from inside this
+    /// function. Any number of waits may be pending on one timer; those that end together do so in
+    /// the order they started.
     ///
     /// Errors: success; boost::asio::error::operation_aborted; error::too_many_pending if
     /// wheel_options::max_pending waits are pending on the wheel already; error::wheel_stopped
@@ -286,10 +290,10 @@ public:
     /// library), freed before the handler is called. It is no larger than that of Asio's timers
     /// (but by four bytes, with pointers of 32 bits; and by eight, if the handler has a slot, and
     /// an executor that is not a context's own). If it throws, the timer is as it was.
-    /// Completion allocates nothing of ours. An executor that is not a context's own, such as a
-    /// strand, allocates for each handler: if it has no memory, the wait is sent to it again later.
-    /// (A strand of another context that finds no memory for its turn stays locked, as with any
-    /// handler. Its waits are lost with it.)
+    /// Completion needs no further memory of ours. An executor that is not a context's own, such as
+    /// a strand, allocates for each handler: if it has no memory, the wait is sent to it again
+    /// later. (A strand of another context that finds no memory for its turn stays locked, as with
+    /// any handler. Its waits are lost with it.)
     ///
     /// Lifetimes: the timer may be moved or destroyed while the wait is pending, also from a
     /// handler. When the context ends, handlers of pending waits are destroyed without being

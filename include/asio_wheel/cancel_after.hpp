@@ -49,7 +49,9 @@ using partial_cancel_after =
 /// Completion: the operation's own result is delivered as soon as it is there. The wrapped token's
 /// handler is called in the operation's handler, without a turn in between. The timer's wait is
 /// removed, and delays nothing. An operation that has completed is not cancelled any more, also if
-/// its handler was not called yet and the deadline passes meanwhile.
+/// its handler was not called yet and the deadline passes meanwhile. (But a wait on a wheel can be
+/// aborted until its handler's turn: if several threads run the context, by a deadline in the same
+/// tick, too.)
 ///
 /// Errors: the operation's. If the wheel refuses the wait (error::too_many_pending,
 /// error::wheel_stopped, or no memory), or is drained, the operation is cancelled at once, because

@@ -296,7 +296,7 @@ template <class Zone = local_zone>
 }
 
 /// On one day of each month, if it has that: a std::chrono::day, std::chrono::last, weekday_indexed
-/// or weekday_last.
+/// or weekday_last. Throws std::invalid_argument for a day that no month has.
 ///
 ///     tasks.schedule(monthly(1d, 4h), f);
 ///     tasks.schedule(monthly(last, 18h, zone), f);
@@ -309,7 +309,7 @@ template <class Spec, class Zone = local_zone>
 }
 
 /// On one day of each year, if it has that: a std::chrono::month_day, month_day_last, month_weekday
-/// or month_weekday_last.
+/// or month_weekday_last. Throws std::invalid_argument for a day that no year has.
 ///
 ///     tasks.schedule(yearly(January / 1, 0h, utc), f);
 ///     tasks.schedule(yearly(February / last, 18h), f);

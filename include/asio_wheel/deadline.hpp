@@ -274,7 +274,7 @@ std::chrono::nanoseconds remaining_on(const Executor& ex) noexcept {
 ///     asio::co_spawn(limited, session(), timeout(asio_wheel::remaining_time(limited), token));
 ///
 /// `ex` is an executor that converts to boost::asio::any_io_executor, or an execution context,
-/// which stands for its get_executor().
+/// which stands for its get_executor(). The wheel of its context is made if there is none.
 ///
 /// Exceptions: std::bad_alloc; std::invalid_argument for a duration that is not a number (NaN). If
 /// `d` is infinite, the deadline is that of `ex`; if `d` is not positive, it has passed.

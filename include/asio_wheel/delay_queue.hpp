@@ -81,8 +81,8 @@ struct delay_queue_options {
 /// it is noexcept.
 ///
 /// Thread safety. Distinct queues: safe. One queue: unsafe; and the queue is also used on its
-/// executor, when the time has come for a pop that waits. So if several threads run the context,
-/// give the queue a strand, and use it there only.
+/// executor, when the time has come for a pop that waits, and by the pops' cancellation slots. So
+/// if several threads run the context, give the queue a strand, and use it there only.
 ///
 /// When the context ends, pops that wait are destroyed without being completed. The queue may
 /// outlive the context, if its executor may (a strand may not). Then everything but waiting is as
@@ -205,7 +205,7 @@ public:
     void reserve(std::size_t n) { impl_->contents().reserve(n); }
 
     /// Frees memory that no element needs. (Elements do not move. So the places before the last one
-    /// that is in use remain.)
+    /// that is in use remain.) Needs memory first: throws `std::bad_alloc` without.
     void shrink_to_fit() { impl_->contents().shrink_to_fit(); }
 
     /// What try_pop() would take: null if no time has come. Valid until the queue is changed.

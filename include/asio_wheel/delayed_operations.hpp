@@ -159,8 +159,9 @@ public:
     /// if the function gives nothing at the start and the wheel refuses to wait, or if the wheel is
     /// drained.
     ///
-    /// Executor: the handler's associated executor, by default this object's. Both have outstanding
-    /// work until the handler is called.
+    /// Executor: the handler's associated executor, by default this object's. It has outstanding
+    /// work until the handler is called, and this object's until the wait has ended and is on its
+    /// way.
     ///
     /// Per-operation cancellation: terminal, partial and total, all with the same effect, until the
     /// operation completes.

@@ -44,7 +44,7 @@ namespace asio_wheel {
 /// another thread may destroy a little later.
 ///
 /// A group neither cancels nor refuses anything: it counts. It costs a lock at the start and at the
-/// end of each operation, and no memory but that of a pointer in the handler.
+/// end of each operation, and no memory but that of two pointers in the handler.
 ///
 /// Copyable: copies are the same group, and a move is a copy. Handlers may outlive the group.
 /// Constructing one allocates; nothing else does, but async_wait_idle().

@@ -263,7 +263,8 @@ void scale_idle_timers(Context& context, double factor) {
     scale_idle_timers(use_wheel(context), factor);
 }
 
-/// The last factor that was given to scale_idle_timers(); 1 if there was none.
+/// The last factor that was given to scale_idle_timers(); 1 if there was none. With a context, both
+/// functions make its wheel if there is none.
 template <class Clock>
 [[nodiscard]] double idle_timer_scale(wheel_service<Clock>& wheel) {
     return boost::asio::use_service<detail::idle_scale<Clock>>(wheel.context()).scale();

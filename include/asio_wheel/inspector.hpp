@@ -107,8 +107,8 @@ struct inspector_options {
 /// that is 0, there is no timer, no wake-up and no other cost. While a page is open, the wheels are
 /// read once in each period, which takes 20 to 50 µs for each wheel, however many slots it has; so
 /// does each `/wheel.json` and each `/metrics`. At most every two seconds, and for at most 2 % of
-/// the time, all waits are visited, as by wheel_service::for_each_pending(); unless there are more
-/// than two million.
+/// the time, all waits of a wheel are visited, as by wheel_service::for_each_pending(); unless
+/// there are more than two million.
 ///
 /// Thread safety. watch(), close() and the destructor may be called from any thread, if no two
 /// calls are made at the same time, except for two calls of watch(). All else is constant.

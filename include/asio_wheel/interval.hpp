@@ -132,13 +132,16 @@ public:
     /// error.
     ///
     /// Completes, once, when the tick is due, or was missed; or when it is aborted by cancel(), by
-    /// destruction, by move assignment, by another async_tick(), or by the handler's cancellation
-    /// slot. A tick that was aborted was not taken. Never from inside this function.
+    /// destruction, by move assignment, by another async_tick(), by the handler's cancellation
+    /// slot, or by wheel_service::drain(). A tick that was aborted was not taken. Never from inside
+    /// this function.
     ///
-    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(). If
-    /// it throws, it has no effect: a tick that is waited for goes on being waited for. The tick is
-    /// taken on the handler's executor, just before the handler is called; so the interval is used
-    /// there, and must live until then, unless that is with an error. It may be moved meanwhile.
+    /// Errors, executor, cancellation, allocation: as with basic_waitable_timer::async_wait(); with
+    /// missed::skip, an executor of an unknown kind may need memory for each tick that is skipped,
+    /// and without it the wait ends with errc::not_enough_memory. If it throws, it has no effect: a
+    /// tick that is waited for goes on being waited for. The tick is taken on the handler's
+    /// executor, just before the handler is called; so the interval is used there, and must live
+    /// until then, unless that is with an error. It may be moved meanwhile.
     template <BOOST_ASIO_COMPLETION_TOKEN_FOR(void(boost::system::error_code, std::size_t))
                   Token = typename boost::asio::default_completion_token<executor_type>::type>
     auto async_tick(

@@ -78,8 +78,8 @@ struct recent_lateness {
     std::chrono::nanoseconds overdue{0};
 
     // Of the thread that was last late with calling the wheel, and since it was last looked at more
-    // than half a minute ago, or else since it began. All are zero where the system does not tell,
-    // which only Linux does.
+    // than half a minute ago, or else since it began. `ran` and `waited` are zero where the system
+    // does not tell, which only Linux does.
     std::chrono::nanoseconds lag{0};    ///< How late the context called the wheel, all together.
     std::chrono::nanoseconds ran{0};    ///< How long the thread has used a processor.
     std::chrono::nanoseconds waited{0}; ///< How long it was ready to run, and had none.

@@ -33,8 +33,9 @@ class rate_limiter_impl;
 } // namespace detail
 
 /// So many tokens in a time. `{100, 1s}` is one each 10 ms; `{0}` is none at all. Take the time in
-/// units of the clock, and the fraction of both in lowest terms: the product of its two numbers
-/// must be below 2⁶³. So each number up to nine billion in a second is possible.
+/// units of the clock, and the fraction of both in lowest terms: the product of its two numbers,
+/// one added to the first, must be below 2⁶³, and the second below 2⁶². So each number up to nine
+/// billion in a second is possible.
 struct token_rate {
     std::uint64_t tokens = 0;                              ///< How many.
     std::chrono::nanoseconds per{std::chrono::seconds(1)}; ///< In which time; greater than zero.
@@ -48,7 +49,7 @@ struct rate_limiter_options {
     token_rate rate{};
 
     /// How many tokens there are at most, and at first; at least 1. This many may be taken at once.
-    /// Numbers above 2⁶¹ count as that.
+    /// Numbers of 2⁶¹ and above count as 2⁶¹ - 1.
     std::uint64_t burst = 1;
 };
 
@@ -81,8 +82,8 @@ struct rate_limiter_options {
 /// it is noexcept.
 ///
 /// Thread safety. Distinct limiters: safe. One limiter: unsafe; and it is also used on its
-/// executor, when tokens have come for somebody who waits. So if several threads run the context,
-/// give the limiter a strand, and use it there only.
+/// executor, when tokens have come for somebody who waits, and by the operations' cancellation
+/// slots. So if several threads run the context, give the limiter a strand, and use it there only.
 ///
 /// When the context ends, operations that wait are destroyed without being completed. The limiter
 /// may outlive the context, if its executor may (a strand may not). Then everything but
@@ -187,7 +188,7 @@ public:
     /// Changes the rate, from now on. What has come stays. Those who wait wait less or longer.
     void rate(const token_rate& r) { impl_->rate(r); }
 
-    /// As it was given.
+    /// As it was given, but less than 2⁶¹.
     [[nodiscard]] std::uint64_t burst() const noexcept { return impl_->burst(); }
     /// Changes the burst. Tokens that do not fit any more are lost.
     void burst(std::uint64_t b) { impl_->burst(b); }

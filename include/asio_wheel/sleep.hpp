@@ -75,8 +75,8 @@ private:
 /// Completion signature: void(boost::system::error_code)
 ///
 /// Completes once: at the first tick at or after `t`, never early and at most one tick late; or
-/// when the handler's cancellation slot aborts it; or when it is refused. Never completes from
-/// inside this function, even if `t` has passed.
+/// when the handler's cancellation slot or drain() aborts it; or when it is refused. Never
+/// completes from inside this function, even if `t` has passed.
 ///
 /// Errors: success; boost::asio::error::operation_aborted; error::too_many_pending if
 /// wheel_options::max_pending waits are pending on the wheel already; error::wheel_stopped after
@@ -87,8 +87,8 @@ private:
 /// on its way.
 ///
 /// Per-operation cancellation: terminal, partial and total, all with the same effect; safe at any
-/// time, also when the wait is over. Not concurrently with the handler's being called. There is no
-/// other way to end a sleep: if there has to be one, use a timer.
+/// time, also when the wait is over. Not concurrently with the handler's being called. The only
+/// other end of a sleep is wheel_service::drain(): if there has to be one more, use a timer.
 ///
 /// Allocation: one, by the handler's associated allocator, freed before the handler is called. The
 /// wheel's entry lives in it.

@@ -124,17 +124,21 @@ struct wheel_stats {
     /// The most there ever were at once. The wheel compares when it files a timer. If n threads use
     /// the wheel, it compares at each n-th timer that it files.
     std::uint64_t peak_pending = 0;
-    std::uint64_t scheduled = 0;         ///< Waits accepted.
-    std::uint64_t fired = 0;             ///< Waits delivered because their deadline had passed.
-    counts_by_kind expired;              ///< What has expired for users, by kind.
-    std::uint64_t cancelled = 0;         ///< Waits delivered with operation_aborted.
-    std::uint64_t dropped = 0;           ///< Waits whose handlers were destroyed by their executor.
-    std::uint64_t postponed = 0;         ///< Waits moved to another deadline without completing.
-    std::uint64_t rejected = 0;          ///< Waits refused because of max_pending or after drain().
-    std::uint64_t cascaded = 0;          ///< Entries filed again while time advanced.
-    std::uint64_t wake_ups = 0;          ///< Times the one Asio timer expired.
+    std::uint64_t scheduled = 0; ///< Waits accepted.
+    std::uint64_t fired = 0;     ///< Waits delivered because their deadline had passed.
+    counts_by_kind expired;      ///< What has expired for users, by kind.
+    std::uint64_t cancelled = 0; ///< Waits delivered with operation_aborted.
+    std::uint64_t dropped = 0;   ///< Waits whose handlers were destroyed by their executor.
+    std::uint64_t postponed = 0; ///< Waits moved to another deadline without completing.
+    std::uint64_t rejected = 0;  ///< Waits refused because of max_pending or after drain().
+    std::uint64_t cascaded = 0;  ///< Entries filed again while time advanced.
+    /// Times the one Asio timer expired. While the wheel gives way after a stall, they do not
+    /// count.
+    std::uint64_t wake_ups = 0;
     std::uint64_t spurious_wake_ups = 0; ///< Those of them that found nothing due.
-    std::uint64_t stalls = 0; ///< Times the wheel came later than wheel_options::stall allows.
+    /// Times the wheel came later than wheel_options::stall allows. On a loaded context, only what
+    /// is much later than usual counts.
+    std::uint64_t stalls = 0;
     std::chrono::nanoseconds stalled{0}; ///< How late it was, all these times together.
     /// From a wait's deadline to the tick that found it due. If a wait begins after its deadline,
     /// the time before counts, too; wheel_service::lateness() leaves that out.

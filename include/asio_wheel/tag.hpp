@@ -196,7 +196,7 @@ public:
 /// Operations of several waits have it in each: those of intervals, heartbeats and idle timers, and
 /// async_retry(). A scheduler takes `tag(name, f)` in place of a function. The deadline of a stream
 /// has the tag of the operation that made the stream wait. All elements of a delay_queue share one
-/// wait, without a tag, and so do all who wait for a rate_limiter.
+/// wait, without a tag, and so do all who wait for a rate_limiter. Delayed operations have none.
 ///
 ///     timer.async_wait(asio_wheel::tag("session idle", [](auto ec) { … }));
 template <class Token>

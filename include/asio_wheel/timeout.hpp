@@ -106,7 +106,9 @@ inline constexpr map_result each_error{detail::map_each_error()};
 /// such as the bytes that were transferred until then, are the operation's. In all other cases so
 /// is the error:
 ///  - The operation completed before the deadline had passed, even if its handler has yet to be
-///    called: what it reports stands, also in the same tick.
+///    called: what it reports stands, also in the same tick. (A wait on a wheel completes at its
+///    handler's turn. If several threads run the context, that of a deadline in the same tick may
+///    come first.)
 ///  - It was cancelled by somebody else before: operation_aborted, as without a deadline.
 ///    (By a cancellation that includes the type that the deadline sends; what is less may come to
 ///    nothing.) To end the wait on a timer of the user's is such a cancellation, too.

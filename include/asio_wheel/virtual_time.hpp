@@ -81,6 +81,9 @@ struct virtual_time_options {
 /// virtual_time_options::spin_limit waits, the function that runs it throws std::runtime_error,
 /// whose message names the wait: what it is part of, its tag, and its place if it is known.
 ///
+/// The functions that run the contexts throw std::logic_error if a handler that they run calls one
+/// of them, and std::invalid_argument for a time that is not a number (NaN).
+///
 /// Handlers that throw: the exception leaves the function that runs them, and that function may be
 /// called again. After io_context::stop(), the functions return when the present handler has; the
 /// next call restarts the context.

@@ -207,7 +207,8 @@ public:
     /// is due then, in order. Returns how many these are. Paused time is compared exactly, not by
     /// ticks: due are precisely the waits with expiry() <= now(). The context calls their handlers
     /// when it runs; now() is the new time then, for all. If two threads advance time at once, the
-    /// steps may overlap. Throws std::logic_error unless time is paused.
+    /// steps may overlap. Throws std::logic_error unless time is paused, and std::invalid_argument
+    /// for a `d` that is not a number (NaN).
     ///
     ///     wheel.pause();
     ///     timer.expires_after(30 * 24h);
@@ -293,7 +294,7 @@ public:
 /// value and what is allowed, if an option is unusable, or contradicts asio::config's; and
 /// wheel_already_exists, which is a boost::asio::service_already_exists, if there is a wheel
 /// already: one that was made, or that the first timer needed. So call it before the first timer is
-/// constructed.
+/// constructed, and before any other function that needs the wheel, as now() does.
 // The options are a copy: where an argument is a temporary object, g++ warns of a reference that is
 // returned (-Wdangling-reference).
 template <class Clock = std::chrono::steady_clock,
@@ -363,7 +364,7 @@ template <class Clock, class Executor>
 
 /// The time of the timers of an executor or a context: Clock::now(), unless a test has moved it.
 /// Code that computes a time point begins with this, and not with Clock::now(). Then it is right in
-/// virtual time, too.
+/// virtual time, too. It makes the wheel if there is none.
 ///
 ///     asio_wheel::async_sleep_until(ctx, asio_wheel::now(ctx) + 1min, token);
 template <class Clock = std::chrono::steady_clock,
