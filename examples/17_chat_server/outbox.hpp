@@ -7,6 +7,8 @@
 #ifndef CHAT_OUTBOX_HPP
 #define CHAT_OUTBOX_HPP
 
+#include "message.hpp"
+
 #include <asio_wheel.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -18,21 +20,11 @@
 
 #include <cstddef>
 #include <deque>
-#include <memory>
-#include <string>
 #include <utility>
 
 namespace chat {
 
 namespace asio = boost::asio;
-
-/// A message to several peers shares its text.
-using message = std::shared_ptr<const std::string>;
-
-inline message line(std::string text) {
-    text += '\n';
-    return std::make_shared<const std::string>(std::move(text));
-}
 
 class outbox {
 public:
@@ -41,15 +33,12 @@ public:
 
     /// Returns false if the outbox is full. After finish(), messages are dropped.
     [[nodiscard]] bool push(message m) {
-        if (finished_) {
-            return true;
+        const bool fits = finished_ || messages_.size() < limit_;
+        if (fits && !finished_) {
+            messages_.push_back(std::move(m));
+            changed_.cancel();
         }
-        if (messages_.size() == limit_) {
-            return false;
-        }
-        messages_.push_back(std::move(m));
-        changed_.cancel();
-        return true;
+        return fits;
     }
 
     /// `last` is the last message. There is always room for it.
@@ -68,27 +57,38 @@ public:
         changed_.cancel();
     }
 
+    /// Waits until it is at most half full.
+    asio::awaitable<void> room() {
+        co_await until([this] { return messages_.size() <= limit_ / 2; });
+    }
+
     /// Waits for the next message. A null pointer is the end.
     asio::awaitable<message> next() {
-        while (messages_.empty() && !finished_) {
-            // The timer never expires. push(), finish() and close() cancel the wait.
-            const auto token = asio::as_tuple(asio::use_awaitable);
-            const auto [ec] = co_await changed_.async_wait(token);
-            if (ec != asio::error::operation_aborted) { // The wheel is full, or drained.
-                throw boost::system::system_error(ec);
-            }
+        co_await until([this] { return !messages_.empty(); });
+        if (messages_.empty()) {
+            co_return nullptr;
         }
-        message m;
-        if (!messages_.empty()) {
-            m = std::move(messages_.front());
-            messages_.pop_front();
-        }
+        message m = std::move(messages_.front());
+        messages_.pop_front();
+        changed_.cancel();
         co_return m;
     }
 
     [[nodiscard]] bool empty() const { return messages_.empty(); }
 
 private:
+    // Or until no messages come any more.
+    template <class Condition>
+    asio::awaitable<void> until(Condition holds) {
+        while (!holds() && !finished_) {
+            // The timer never expires. Whatever changes the messages cancels the wait.
+            const auto [ec] = co_await changed_.async_wait(asio::as_tuple(asio::use_awaitable));
+            if (ec != asio::error::operation_aborted) { // The wheel is full, or drained.
+                throw boost::system::system_error(ec);
+            }
+        }
+    }
+
     asio_wheel::steady_timer changed_;
     std::deque<message> messages_;
     std::size_t limit_;

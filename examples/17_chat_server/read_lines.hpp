@@ -52,8 +52,10 @@ asio::awaitable<void> read_lines(connection& c, Said said) {
             c.quiet.touch();
             if (!text.empty()) {
                 said(text);
-                // A block may have hundreds of lines. After each one, the writers have a turn.
+                // A block may have hundreds of lines. The writers have a turn after each one. Who
+                // hears his own lines late says the next one later.
                 co_await asio::post(c.stream.get_executor(), asio::use_awaitable);
+                co_await c.out.room();
             }
         }
     }
