@@ -182,6 +182,26 @@ BOOST_FIXTURE_TEST_CASE(an_event_of_a_pending_burst_is_refused_as_a_task_is, deb
     BOOST_CHECK_THROW(tasks.debounce(1, options, [] {}), boost::system::system_error);
 }
 
+BOOST_FIXTURE_TEST_CASE(an_event_of_a_stopped_group_is_refused_too, debouncing) {
+    const debounce_options options{.quiet = 1s};
+    bool refused = false;
+    {
+        scheduler::group session(tasks);
+        const auto save_at_the_end = [&] {
+            try {
+                session.debounce("save", options, [] {});
+            } catch (const boost::system::system_error& e) {
+                refused = e.code() == asio_wheel::error::scheduler_stopped;
+            }
+        };
+        session.schedule_after(1h, asio_wheel::on_cancel([] {}, save_at_the_end));
+        session.debounce("save", options, [&] { ++saved; });
+    }
+    BOOST_TEST(refused);
+    pass(1h);
+    BOOST_TEST(saved == 0);
+}
+
 BOOST_FIXTURE_TEST_CASE(unusable_times_of_a_debounce_are_named, debouncing) {
     BOOST_TEST(message_of([&] { event({.quiet = 0s}); }) ==
                "asio_wheel: debounce_options::quiet is 0 ns, but must be greater than 0 ns");

@@ -122,8 +122,8 @@ public:
             throw_if_empty(f);
         }
         const handle pending = find(key);
-        if (pending.task_ && !registry()->closed() &&
-            pending.task_->postpone_burst(group_, quiet)) {
+        const bool stopped = registry()->closed() || (group_ && group_->stopped());
+        if (pending.task_ && !stopped && pending.task_->postpone_burst(group_, quiet)) {
             return pending;
         }
         const time_point latest = expiry_after(at_latest);

@@ -88,6 +88,10 @@ public:
         const std::lock_guard<mutex> guard(mutex_);
         stopped_ = true;
     }
+    [[nodiscard]] bool stopped() const noexcept {
+        const std::lock_guard<mutex> guard(mutex_);
+        return stopped_;
+    }
 
     /// Cancels all tasks that are in the group when this begins. Returns how many it has cancelled.
     /// If two threads do this at once, each cancels some of them.
