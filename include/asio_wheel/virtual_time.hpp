@@ -150,8 +150,8 @@ public:
     }
 
     /// For programs with sockets: runs handlers until predicate() is true, which is asked first,
-    /// and after each handler. Time is moved to the next deadline only when all sockets have been
-    /// silent for options::io_grace.
+    /// after each handler, and when `within` is over. Time is moved to the next deadline only when
+    /// all sockets have been silent for options::io_grace.
     ///
     ///     time.run_until([&] { return client.connected(); });
     ///
@@ -173,6 +173,9 @@ public:
             }
             if (next_step() != never) {
                 move_to_end(end);
+                if (predicate()) {
+                    return;
+                }
                 fail("the time to run is over");
             }
             if (contexts.silence() >= options_.io_timeout) {

@@ -546,6 +546,13 @@ BOOST_FIXTURE_TEST_CASE(run_until_moves_time_for_what_an_answer_has_started, wor
     peer.join();
 }
 
+BOOST_FIXTURE_TEST_CASE(run_until_asks_once_more_when_its_time_is_over, world) {
+    steady_timer later(ctx, 2h);
+    later.async_wait(note());
+    BOOST_TEST(why([&] { time.run_until([&] { return time.elapsed() >= 1h; }, 1h); }) == "");
+    BOOST_TEST((time.elapsed() == 1h));
+}
+
 BOOST_FIXTURE_TEST_CASE(run_until_says_why_it_gives_up, world) {
     const auto never = [] { return false; };
     {
