@@ -87,8 +87,9 @@ struct retry_options {
 /// `operation` is called with a completion token for each try: a function such as
 /// `[&](auto token) { return socket.async_connect(peer, token); }`, or an operation with the token
 /// boost::asio::deferred. Or it is a function without arguments that returns an awaitable; for each
-/// try, that is spawned on `where`. It is never called by two tries at once. It is kept until the
-/// handler is called; what it refers to is the user's.
+/// try, that is spawned on `where`. It is kept until the handler is called; what it refers to is
+/// the user's. Two tries do not call it at once. (But the first call is made by the thread that
+/// starts. If that is not on the executor, the call should return before a pause can be over.)
 ///
 /// Algorithm: exponential backoff with jitter, see backoff. A try succeeds if it reports no error.
 /// One that fails is followed by another one after a pause, unless

@@ -223,6 +223,21 @@ BOOST_FIXTURE_TEST_CASE(nobody_waits_for_a_try_that_would_begin_after_the_limit,
     BOOST_TEST((took == 2100ms));
 }
 
+// A handler has blocked, or the machine was suspended.
+BOOST_FIXTURE_TEST_CASE(no_try_begins_after_the_limit_if_the_pause_ends_late, retry_world) {
+    flaky op{*this, {{refused, "first"}, {{}, "late"}}};
+    async_retry(ctx, op.operation(), {.timeout = 150ms, .pauses = doubling, .tries = &tries},
+                keep());
+    poll();
+    pass(0ms); // The first try has failed, and the pause of 100 ms has begun.
+    wheel.advance(200ms);
+    live();
+    BOOST_TEST(take() == refused);
+    BOOST_TEST(answer == "first");
+    BOOST_TEST(tries == 1U);
+    BOOST_TEST(op.calls == 1U);
+}
+
 BOOST_FIXTURE_TEST_CASE(by_default_what_was_cancelled_is_not_tried_again, retry_world) {
     flaky op{*this, {{aborted}}};
     async_retry(ctx, op.operation(), {}, keep());
@@ -882,6 +897,44 @@ BOOST_FIXTURE_TEST_CASE(a_later_try_may_complete_inside_its_start, retry_world) 
     BOOST_TEST(take() == success);
     BOOST_TEST(answer == "inside");
     BOOST_TEST(calls == 4U);
+}
+
+/// Its copies need memory that is not there.
+struct not_copied {
+    bool lacks_memory = false;
+
+    not_copied() = default;
+    explicit not_copied(bool lacks) : lacks_memory(lacks) {}
+    not_copied(const not_copied& other) : lacks_memory(other.lacks_memory) {
+        if (lacks_memory) {
+            throw std::bad_alloc();
+        }
+    }
+    not_copied(not_copied&&) noexcept = default;
+    not_copied& operator=(const not_copied&) = delete;
+    not_copied& operator=(not_copied&&) noexcept = default;
+    ~not_copied() = default;
+};
+
+BOOST_FIXTURE_TEST_CASE(a_later_try_without_memory_for_its_result_has_failed, retry_world) {
+    std::size_t calls = 0;
+    const auto hasty = [&](auto token) {
+        return asio::async_initiate<decltype(token), void(error_code, not_copied)>(
+            [&](auto handler) {
+                if (++calls == 1) {
+                    asio::post(ctx, asio::append(std::move(handler), refused, not_copied()));
+                } else {
+                    const not_copied value(true);
+                    std::move(handler)(error_code(), value);
+                }
+            },
+            token);
+    };
+    async_retry(ctx, hasty, {.max_tries = 2, .pauses = doubling},
+                [&](error_code ec, const not_copied&) { result = ec; });
+    live();
+    BOOST_TEST((take() == boost::system::errc::not_enough_memory));
+    BOOST_TEST(calls == 2U);
 }
 
 // Keeps its handler, and completes inside its cancellation.

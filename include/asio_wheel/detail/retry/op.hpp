@@ -185,7 +185,8 @@ public:
     template <class... Results>
     void end_try(Results&&... values) {
         scope_exit undo([this] { drop(); });
-        results_.emplace(std::forward<Results>(values)...);
+        results fresh(std::forward<Results>(values)...); // If it throws, those before stay.
+        results_.emplace(std::move(fresh));
         undo.release();
         arrive();
     }
@@ -246,8 +247,10 @@ private:
     }
 
     void on_pause_end() {
-        if (!pause_error_) {
+        if (!pause_error_ && wheel_.now() < end_) {
             start_try();
+        } else if (!pause_error_) { // The pause has ended late.
+            finish();
         } else {
             finish_early(cancelled_ ? pause_error_ : why_refused(pause_error_));
         }
