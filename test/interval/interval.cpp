@@ -458,6 +458,30 @@ BOOST_FIXTURE_TEST_CASE(a_first_tick_at_its_own_time_stays_there_when_the_period
     BOOST_TEST(log_of_run(100ms) == "30 80");
 }
 
+// Its jitter is a share of the new period.
+BOOST_FIXTURE_TEST_CASE(such_a_tick_is_not_missed_if_it_has_jitter, virtual_world) {
+    for (int i = 0; i < 20; ++i) {
+        interval ticks(ctx, 10s, {.missed = missed::skip, .first = 0s, .jitter = 1});
+        const auto begin = now();
+        std::vector<std::size_t> periods;
+        ticks.async_tick([&](error_code, std::size_t n) { periods.push_back(n); });
+        ticks.period(100ms);
+        while (periods.empty() && now() - begin < 20s) {
+            pass(1ms);
+        }
+        BOOST_TEST(periods == std::vector<std::size_t>{1});
+        BOOST_TEST((now() - begin <= 101ms));
+    }
+}
+
+BOOST_FIXTURE_TEST_CASE(missed_periods_are_counted_up_to_the_largest_size, virtual_world) {
+    interval ticks(ctx, 1us);
+    std::size_t periods = 0;
+    ticks.async_tick([&](error_code, std::size_t n) { periods = n; });
+    pass(3h);
+    BOOST_TEST(periods == std::min<std::uint64_t>(3h / 1us, SIZE_MAX));
+}
+
 BOOST_FIXTURE_TEST_CASE(the_longest_period_has_a_first_tick_only, ticking) {
     begin(nanoseconds::max(), {.first = 10ms});
     BOOST_TEST(log_of_run(20ms) == "10");

@@ -11,7 +11,7 @@
 #include <asio_wheel/detail/threads/relaxed_atomic.hpp>
 #include <asio_wheel/detail/time/saturating.hpp>
 
-#include <cstddef>
+#include <cstdint>
 
 namespace asio_wheel::detail {
 
@@ -28,7 +28,7 @@ struct idle_entry : scaled_wait<Core> {
     [[nodiscard]] time_point expiry(double scale) const noexcept { return expiry(scale, 1); }
 
     /// When so many periods are over.
-    [[nodiscard]] time_point expiry(double scale, std::size_t periods) const noexcept {
+    [[nodiscard]] time_point expiry(double scale, std::uint64_t periods) const noexcept {
         const duration one = period_at(scale);
         using rep = typename duration::rep;
         const bool endless = one > (duration::max)() / static_cast<rep>(periods);
@@ -37,9 +37,10 @@ struct idle_entry : scaled_wait<Core> {
     }
 
     /// How many periods are over, if each ends `late`.
-    [[nodiscard]] std::size_t periods(double scale, time_point now, duration late) const noexcept {
+    [[nodiscard]] std::uint64_t periods(double scale, time_point now,
+                                        duration late) const noexcept {
         const duration idle = until_or_zero(last_activity->last(), now);
-        return idle < late ? 0 : static_cast<std::size_t>((idle - late) / period_at(scale));
+        return idle < late ? 0 : static_cast<std::uint64_t>((idle - late) / period_at(scale));
     }
 
     [[nodiscard]] duration period_at(double scale) const noexcept {

@@ -41,6 +41,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 namespace asio_wheel::detail {
@@ -202,12 +203,13 @@ private:
     [[nodiscard]] std::size_t new_periods() {
         begin_period_if_touched();
         const double scale = scale_.scale();
-        const std::size_t periods = entry_.periods(scale, wheel_.now(), lateness(scale));
+        const std::uint64_t periods = entry_.periods(scale, wheel_.now(), lateness(scale));
         if (periods == 0) {
             return 0;
         }
         const time_point end = entry_.expiry(scale, periods);
-        return std::exchange(reported_, (std::max)(end, reported_)) < end ? periods : 0;
+        const bool more = std::exchange(reported_, (std::max)(end, reported_)) < end;
+        return more ? saturating<std::size_t>(periods) : 0;
     }
 
     // Nothing was reported since a new touch, and its period has a jitter of its own.

@@ -37,6 +37,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -81,9 +82,7 @@ public:
     template <class Rep, class Period>
     void period(const std::chrono::duration<Rep, Period>& period) {
         period_ = positive_period(period);
-        if (!next_is_explicit_) {
-            set_next(period_end());
-        }
+        set_next(next_is_explicit_ ? next_ : period_end()); // Also because of the jitter.
     }
 
     void reset() {
@@ -150,7 +149,7 @@ private:
 
     // Computes the next tick. Returns the number of periods that have ended.
     std::size_t end_tick() {
-        const std::size_t periods = missed_ + 1;
+        const auto periods = saturating<std::size_t>(missed_ + 1);
         if (!options_.fixed_delay) {
             period_start_ = next_;
             next_ = period_end();
@@ -198,11 +197,11 @@ private:
     basic_waitable_timer<Clock, boost::asio::wait_traits<Clock>, Executor> timer_;
     duration period_;
     interval_options options_;
-    time_point period_start_; // When the present period started.
-    time_point next_;         // The next tick, without jitter.
-    bool next_is_explicit_;   // The user has given next_; it is not the end of the period.
-    double jitter_;           // Of the next tick, as a share of the period.
-    std::size_t missed_ = 0;  // Ticks since the one that was taken last.
+    time_point period_start_;  // When the present period started.
+    time_point next_;          // The next tick, without jitter.
+    bool next_is_explicit_;    // The user has given next_; it is not the end of the period.
+    double jitter_;            // Of the next tick, as a share of the period.
+    std::uint64_t missed_ = 0; // Ticks since the one that was taken last.
 };
 
 } // namespace asio_wheel::detail

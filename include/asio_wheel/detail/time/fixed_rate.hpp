@@ -14,7 +14,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <type_traits>
 
@@ -32,13 +32,13 @@ template <class Duration>
 
 /// How many periods there are between two times of a rate, `b` not before `a`.
 template <class TimePoint>
-[[nodiscard]] std::size_t periods_between(const TimePoint& a, const TimePoint& b,
-                                          typename TimePoint::duration period) noexcept {
+[[nodiscard]] std::uint64_t periods_between(const TimePoint& a, const TimePoint& b,
+                                            typename TimePoint::duration period) noexcept {
     const auto n = until_or_zero(a, b) / period;
     if constexpr (std::is_floating_point_v<decltype(n)>) {
-        return static_cast<std::size_t>(std::round(n));
+        return saturating<std::uint64_t>(std::round(n));
     } else {
-        return static_cast<std::size_t>(n);
+        return static_cast<std::uint64_t>(n);
     }
 }
 

@@ -38,7 +38,9 @@ namespace asio_wheel::detail {
 /// deadline is set. For TLS, put the deadlines below: ssl::stream<timeout_stream<tcp::socket>>.
 ///
 /// While the wheel's time is paused, only another thread can move it. So an operation takes no
-/// longer in real time, either, than the time that was left when it began.
+/// longer in real time, either, than the time that was left when it began. If another thread
+/// shortens the idle period by scale_idle_timers(), or pauses the wheel, while an operation blocks,
+/// that has no effect until the socket is ready, or the time is over that was left before.
 ///
 /// Allocation: none beyond the next layer's.
 ///
