@@ -195,8 +195,14 @@ private:
     void wait_for_next(Operation&& op) {
         wait(std::forward<Operation>(op), [this](double scale) {
             begin_period_if_touched();
-            return entry_.expiry(scale, entry_.periods(scale, reported_, duration::zero()) + 1);
+            return next_end(scale);
         });
+    }
+
+    [[nodiscard]] time_point next_end(double scale) const noexcept {
+        const std::uint64_t n = entry_.periods(scale, reported_, duration::zero()) + 1;
+        const time_point end = entry_.expiry(scale, n);
+        return end > reported_ ? end : entry_.expiry(scale, n + 1); // Fractions were rounded.
     }
 
     // How many periods it has been idle, if the last of them was not reported; otherwise zero.
