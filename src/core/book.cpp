@@ -9,7 +9,8 @@ namespace asio_wheel::detail {
 
 book::book(const wheel_options& options, wheel_clock& clock)
     : clock_(clock), wheel_(options.slots, options.levels, &book::query_deadline, this),
-      budget_(options.budget), found_(new wheel_entry*[options.budget]) {}
+      budget_(options.budget), found_(new wheel_entry*[options.budget]),
+      order_(new due_timer[options.budget]) {}
 
 tick_t book::next() const noexcept {
     if (wheel_.empty()) {
@@ -55,35 +56,26 @@ void book::set_idle_expiry(timer_state& s, time_count expiry, tick_t armed_for) 
     s.expiry.set(expiry);
 }
 
-// Both are due, and keep their places.
-bool book::completes_before(const wheel_entry* a, const wheel_entry* b) noexcept {
-    const time_count first = static_cast<const timer_state*>(a)->expiry.get();
-    const time_count second = static_cast<const timer_state*>(b)->expiry.get();
-    return first < second || (first == second && a->spare_word() < b->spare_word());
-}
-
 book::slice book::collect(time_count now, bool hold) noexcept {
     begin_pass();
     tick_read_ = tick_at(now);
     pass_time_ = now;
     const auto [expired, more] = wheel_.advance(tick_read_, budget_, found());
     in_pass_ = more;
-    // Those that are due stay. They are in the cache now, their waits are not: fetch them for who
-    // makes them ready. A timer that is due is not filed, so it can keep its place among equals.
-    wheel_entry** const begin = found_.get();
-    wheel_entry** end = begin;
+    // The timers are in the cache now, their waits are not: fetch them for who makes them ready.
+    due_timer* const begin = order_.get();
+    due_timer* end = begin;
     for (std::size_t i = 0; i < expired; ++i) {
         auto& s = static_cast<timer_state&>(*found_[i]);
         if (make_due_or_refile(s, now, hold)) {
             s.waits.prefetch();
-            s.spare_word(i);
-            *end++ = &s;
+            *end++ = {s.expiry.get(), i, &s};
         }
     }
-    if (!std::is_sorted(begin, end, &completes_before)) {
-        std::sort(begin, end, &completes_before);
+    if (!std::is_sorted(begin, end)) {
+        std::sort(begin, end);
     }
-    return {std::span<wheel_entry* const>(begin, end), more ? budget_ : expired, more};
+    return {std::span<const due_timer>(begin, end), more ? budget_ : expired, more};
 }
 
 bool book::find_first(tick_t tick, std::optional<time_count>& first) noexcept {

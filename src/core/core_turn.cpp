@@ -166,8 +166,8 @@ core::guarded::progress core::guarded::slice(time_count now) noexcept {
     const book::slice found = book_.collect(now, stall_.giving_way());
     note_crowd();
     std::size_t due = 0;
-    for (wheel_entry* const timer : found.due) {
-        due += expire(static_cast<timer_state&>(*timer), now);
+    for (const book::due_timer& d : found.due) {
+        due += expire(*d.timer, now);
     }
     return {due, found.looked_at, found.more};
 }

@@ -116,6 +116,30 @@ BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_while_another_executor_drops_its_w
     explore_owner(others::drop, neighbours::none, &condition::is_elsewhere);
 }
 
+// A slice is put in order while owners go on: each has read the life of its timer before the visit
+// began, and writes another expiry.
+BOOST_AUTO_TEST_CASE(an_owner_may_postpone_while_a_slice_of_several_timers_is_sorted) {
+    const std::vector<step> steps{
+        {"first", [](core_scene& s, prepared& p) { s.postpone(p.timer, 5'000); }},
+        {"a_little", [](core_scene& s, prepared& p) { s.postpone(p.timer, 1'055); }}};
+    for (const step& mine : steps) {
+        explore_all(std::string("core_sorted_") + mine.name, most, {}, [&] {
+            core_scene s;
+            scene_wait& last = s.wait();
+            scene_wait& w = s.wait();
+            scene_wait& middle = s.wait();
+            static_cast<void>(s.armed(1'054, last));
+            prepared p{s.armed(1'051, w), w};
+            static_cast<void>(s.armed(1'052, middle));
+            s.core.time = 1'060;
+            s.together([&] { mine.take(s, p); }, [&] { s.run(); });
+            check(middle.delivered == 1 && last.delivered == 1, "others are due");
+            s.core.run_until(5'000);
+            check(w.delivered == 1, "it is not forgotten");
+        });
+    }
+}
+
 // A wait that starts on a tombstone takes no lock, and neither does most of what follows.
 BOOST_AUTO_TEST_CASE(an_owner_may_do_anything_with_a_wait_that_it_has_just_started) {
     const std::vector<step> steps{

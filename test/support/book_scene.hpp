@@ -71,12 +71,12 @@ struct book_scene {
     found_timers slice(detail::time_count now, bool hold = false) {
         last = b.collect(now, hold);
         found_timers due;
-        for (const wheel_entry* const entry : last.due) {
-            const auto& timer = static_cast<const detail::timer_state&>(*entry);
-            BOOST_TEST((due.empty() || due.back()->expiry.get() <= timer.expiry.get()));
-            BOOST_TEST((timer.life() == detail::timer_life::due));
-            BOOST_TEST(!timer.filed());
-            due.push_back(&timer);
+        for (const detail::book::due_timer& d : last.due) {
+            BOOST_TEST((due.empty() || !(d < last.due[due.size() - 1])));
+            BOOST_TEST((d.timer->life() == detail::timer_life::due));
+            BOOST_TEST(!d.timer->filed());
+            BOOST_TEST(d.expiry == d.timer->expiry.get());
+            due.push_back(d.timer);
         }
         return due;
     }

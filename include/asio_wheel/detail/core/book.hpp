@@ -39,11 +39,23 @@ namespace asio_wheel::detail {
 /// Guarded by the wheel's lock.
 class book {
 public:
+    /// A timer that is due. Ordered by expiry; equals as the wheel has handed them out. The expiry
+    /// is a copy: an owner may write another one at any time, and looks for the visit after that.
+    struct due_timer {
+        time_count expiry;
+        std::size_t place;
+        timer_state* timer;
+
+        friend bool operator<(const due_timer& a, const due_timer& b) noexcept {
+            return a.expiry < b.expiry || (a.expiry == b.expiry && a.place < b.place);
+        }
+    };
+
     /// What one slice has found.
     struct slice {
-        std::span<wheel_entry* const> due; ///< Timers, by expiry; equals as the wheel has them.
-        std::size_t looked_at;             ///< Entries.
-        bool more;                         ///< Whether the budget ended before the work did.
+        std::span<const due_timer> due;
+        std::size_t looked_at; ///< Entries.
+        bool more;             ///< Whether the budget ended before the work did.
     };
 
     book(const wheel_options& options, wheel_clock& clock);
@@ -130,7 +142,6 @@ public:
 private:
     [[nodiscard]] static tick_t query_deadline(void* self, wheel_entry& entry) noexcept;
 
-    [[nodiscard]] static bool completes_before(const wheel_entry* a, const wheel_entry* b) noexcept;
     [[nodiscard]] bool make_due_or_refile(timer_state& s, time_count now, bool hold) noexcept;
     bool file_again(timer_state& s) noexcept;
     [[nodiscard]] static bool take_over(timer_state& s) noexcept;
@@ -142,10 +153,11 @@ private:
 
     wheel_clock& clock_;
     wheel wheel_;
-    // Where a slice's expired entries are put. Not a vector: with the library's debug mode, that of
-    // headers and that of the compiled core would differ.
+    // Where a slice's expired entries are put, and in which order they complete. Not vectors: with
+    // the library's debug mode, those of headers and of the compiled core would differ.
     const std::size_t budget_;
     const std::unique_ptr<wheel_entry*[]> found_;
+    const std::unique_ptr<due_timer[]> order_;
     bool in_pass_ = false; // The last slice did not finish its pass.
     bool walk_missed_ = false;
     std::uint8_t walk_ = 0; // The number of the walk that is under way, or 0.
