@@ -329,6 +329,12 @@ void core::guarded::keep_armed() noexcept {
     const time_count due =
         (std::max)(clock_.begin_of(next), behind_ ? (std::min)(book_.pass_time(), now) : now);
     if (!arm(next, time, real, due)) {
+        // No wake-up will judge what is late, or end a stall.
+        behind_ = false;
+        if (stall_.giving_way()) {
+            stall_.end();
+            end_stall();
+        }
         want_turn(now);
     }
 }

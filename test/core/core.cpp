@@ -266,6 +266,26 @@ BOOST_AUTO_TEST_CASE(what_a_stall_holds_back_is_not_late_if_the_clock_is_set_bac
     BOOST_TEST(a.delivered == 1);
 }
 
+// Without a driver, no wake-up judges a stall.
+BOOST_AUTO_TEST_CASE(without_memory_for_the_driver_a_stall_holds_nothing_back_for_ever) {
+    for (const bool gives_way : {false, true}) {
+        stalling_core core;
+        core.driver.has_memory = gives_way;
+        armed a; // Guards I/O.
+        a.timer.expiry.set(1'100);
+        core.start(a.timer, a);
+        core.time = 1'200;
+        if (gives_way) {
+            BOOST_TEST(core.wake_up());
+            BOOST_TEST(a.ended() == 0);
+            core.driver.has_memory = false;
+        }
+        for (int i = 0; i < 10 && (core.run_one() || core.wake_up()); ++i) {
+        }
+        BOOST_TEST(a.delivered == 1);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_wait_on_what_a_stall_has_held_back_is_not_late_if_the_clock_is_set_back) {
     stalling_core core;
     armed a;
