@@ -305,8 +305,11 @@ bool core::guarded::follow_set_back(time_count now) noexcept {
 void core::guarded::keep_armed() noexcept {
     // Paused time does not pass by itself, so no wait needs the driver. At its end, a context
     // destroys all waits.
-    if (!next_turn_.is_nothing() || closing_ || book_.entries().empty() || become_idle() ||
-        paused()) {
+    if (!next_turn_.is_nothing() || closing_ || book_.entries().empty() || become_idle()) {
+        return;
+    }
+    note_busy();
+    if (paused()) {
         return;
     }
     const tick_t next = book_.next();
@@ -366,10 +369,19 @@ bool core::guarded::become_idle() noexcept {
             return true;
         }
     }
+    // If the driver is not armed, another call has disarmed it. Then the flag stays: the thread
+    // that has started a wait since reads it, and arms the driver.
+    if (alarm_.armed()) {
+        note_busy();
+    }
+    return false;
+}
+
+// The driver is armed, or is about to be.
+void core::guarded::note_busy() noexcept {
     if (core_.idle_.load(std::memory_order_relaxed)) {
         core_.idle_.store(false, std::memory_order_relaxed);
     }
-    return false;
 }
 
 void core::disarm_if_idle() noexcept {

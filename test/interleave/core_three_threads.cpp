@@ -161,6 +161,25 @@ BOOST_AUTO_TEST_CASE(a_core_that_two_threads_use_becomes_idle_only_if_nothing_wa
     });
 }
 
+// Each of the two has called the handler of a wait that was cancelled, and finds that nothing
+// waits. The second one looks again when the first has disarmed the driver.
+BOOST_AUTO_TEST_CASE(a_context_of_two_threads_becomes_idle_only_if_nothing_waits) {
+    explore_all("core_3_idle_in_two_threads", most, {.schedules = 100}, [] {
+        core_scene s;
+        scene_wait& w = s.wait();
+        scene_timer& next = s.tombstone(1'200);
+        scene_timer& a = s.armed(1'300, s.wait());
+        scene_timer& b = s.armed(1'400, s.wait());
+        s.cancel(a);
+        s.cancel(b);
+        s.together([&] { s.core.run_one(); }, [&] { s.core.run_one(); }, [&] { s.start(next, w); });
+        s.run();
+        check(s.core.driver.armed_for().has_value(), "a wait is pending");
+        s.core.run_until(1'200);
+        check(w.delivered == 1, "it is not forgotten");
+    });
+}
+
 BOOST_AUTO_TEST_CASE(a_handler_destroys_its_timer_while_two_threads_have_to_do_with_it) {
     for (const step& other : {others::drain, others::start_neighbour}) {
         explore_all(std::string("core_3_own_") + other.name, most, {.schedules = 100}, [&] {

@@ -239,7 +239,8 @@ private:
     // True if the driver is not armed because no wait is pending. A thread that starts a wait
     // without the lock must then take it. Either this thread sees the flag, or the thread that sets
     // the flag sees the new wait counted: see thread_count; litmus tests: start_idle,
-    // start_idle_shared, start_idle_new_thread.
+    // start_idle_shared, start_idle_new_thread. Only who arms the driver, or finds it armed, clears
+    // the flag.
     atomic<bool> idle_{true};
     // True if there are more timers than caches are likely to hold.
     atomic<bool> crowded_{false};

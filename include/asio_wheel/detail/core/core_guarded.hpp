@@ -106,6 +106,7 @@ struct alignas(64) core::guarded {
     void keep_armed() noexcept;
     [[nodiscard]] bool arm(tick_t tick, time_count time, time_count real, time_count due) noexcept;
     bool become_idle() noexcept;
+    void note_busy() noexcept;
     [[nodiscard]] bool any_wait_pending() const noexcept {
         return counts_.pending() != delivery_.due_elsewhere();
     }
