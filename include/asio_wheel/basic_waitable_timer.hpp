@@ -242,16 +242,16 @@ public:
         return postpone_until(point_of(from_now));
     }
 
-    /// Blocks the calling thread until the timer has expired. It does not affect pending waits, and
-    /// they do not affect it. In paused time, another thread must move the time: on the thread that
-    /// moves a virtual_time, it throws std::logic_error instead of waiting for ever.
+    /// Blocks the thread until the timer has expired. Pending waits are not affected. In paused
+    /// time, another thread must move it: on the thread that moves a virtual_time, this throws
+    /// std::logic_error. Time that is paused during the call may be noticed late.
     void wait() {
         using nanoseconds = std::chrono::nanoseconds;
         while (now() < expiry()) {
             nanoseconds left = detail::to_nanoseconds(WaitTraits::to_wait_duration(remaining()));
             if (wheel_->time.paused() && !detail::is_real(*wheel_, executor_)) {
                 boost::asio::use_service<detail::wheel_list>(context()).before_blocking();
-                left = core().options().tick; // Check once a tick.
+                left = std::chrono::milliseconds(10);
             }
             std::this_thread::sleep_for( // One sleep is a day at most.
                 std::clamp(left, nanoseconds(1), nanoseconds(std::chrono::hours(24))));

@@ -165,6 +165,24 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(run_returns_while_handlers_wait_in_another_context
     BOOST_TEST(seen.take() == "there!");
 }
 
+// The timer that was cancelled may still be filed.
+BOOST_AUTO_TEST_CASE_TEMPLATE(run_returns_while_an_expired_handler_waits_in_another_context, World,
+                              worlds) {
+    World world;
+    drained_context other;
+    journal seen;
+    typename World::timer cancelled(world.ctx, 1h);
+    cancelled.async_wait(seen.note("here"));
+    BOOST_TEST(cancelled.cancel() == 1U);
+    typename World::timer t(world.ctx, 1ms);
+    t.async_wait(asio::bind_executor(other.ctx, seen.note("there")));
+    world.elapse(2ms);
+    world.run();
+    BOOST_TEST(seen.take() == "here!");
+    other.run();
+    BOOST_TEST(seen.take() == "there");
+}
+
 // For the executor of the timer and for that of the handler.
 BOOST_AUTO_TEST_CASE_TEMPLATE(executors_have_work_while_a_wait_is_pending, World, worlds) {
     World world;

@@ -67,9 +67,9 @@ inline std::chrono::nanoseconds configured_time(const boost::asio::config& confi
     const auto us = config.get("wheel", key, fallback_us);
     constexpr std::int64_t max_us =
         std::chrono::duration_cast<microseconds>((std::chrono::nanoseconds::max)()).count();
-    if (us > max_us) {
+    if (us > max_us || us < 0) {
         bad_argument(std::string("wheel.") + key, std::to_string(us),
-                     "at most " + std::to_string(max_us));
+                     "from 0 to " + std::to_string(max_us));
     }
     return us == fallback_us ? fallback : microseconds(us);
 }
