@@ -289,6 +289,14 @@ void core::guarded::end_stall() noexcept {
     const visit none(core_); // Its end says that owners need not take the lock any more.
 }
 
+// Ends a stall that the guard has not ended, outside of a visit.
+void core::guarded::stop_giving_way() noexcept {
+    if (stall_.giving_way()) {
+        stall_.end();
+        end_stall();
+    }
+}
+
 // The driver is armed anew, because it must not sleep longer than what is filed from now on allows.
 bool core::guarded::follow_set_back(time_count now) noexcept {
     const bool set_back = !stopped() && book_.follow_set_back(now);
@@ -334,10 +342,7 @@ void core::guarded::keep_armed() noexcept {
     if (!arm(next, time, real, due)) {
         // No wake-up will judge what is late, or end a stall.
         behind_ = false;
-        if (stall_.giving_way()) {
-            stall_.end();
-            end_stall();
-        }
+        stop_giving_way();
         want_turn(now);
     }
 }
@@ -362,10 +367,7 @@ bool core::guarded::become_idle() noexcept {
         core_.idle_.store(true, std::memory_order_seq_cst);
         if (!any_wait_pending()) {
             alarm_.disarm();
-            if (stall_.giving_way()) { // There is nothing to deliver.
-                stall_.end();
-                end_stall();
-            }
+            stop_giving_way(); // There is nothing to deliver.
             return true;
         }
     }

@@ -247,12 +247,12 @@ private:
     }
 
     void on_pause_end() {
-        if (!pause_error_ && wheel_.now() < end_) {
-            start_try();
-        } else if (!pause_error_) { // The pause has ended late.
-            finish();
-        } else {
+        if (pause_error_) {
             finish_early(cancelled_ ? pause_error_ : why_refused(pause_error_));
+        } else if (wheel_.now() < end_) {
+            start_try();
+        } else { // The pause has ended late.
+            finish();
         }
     }
 
