@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <functional>
+#include <utility>
 
 namespace {
 
@@ -36,6 +38,18 @@ struct stalling_core : manual_core {
                        .slots = 8,
                        .stall = std::chrono::nanoseconds(8 * tick)},
                       {.is_steady = false}) {}
+};
+
+/// Does something once, in the place of a handler.
+struct on_call : wait_listener {
+    std::function<void()> then;
+
+    void called(asio_wheel::detail::wait_node&) override {
+        if (then) {
+            std::exchange(then, nullptr)();
+        }
+    }
+    void destroyed(asio_wheel::detail::wait_node&) override {}
 };
 
 struct world {
@@ -249,6 +263,50 @@ BOOST_AUTO_TEST_CASE(a_context_stops_when_its_last_wait_has_ended_on_another_exe
         BOOST_TEST(a.ended() == 1);
         BOOST_TEST(core.queue.work() == 0);
         BOOST_TEST(!core.driver.armed_for().has_value()); // It would be work.
+    }
+}
+
+// What is on its way to another executor has not ended, but is nothing that the driver is armed
+// for. So the context stops when its own last handler has run.
+BOOST_AUTO_TEST_CASE(a_context_does_not_run_on_for_a_wait_that_another_executor_has) {
+    enum class last { due, withdraws, cancels };
+    for (const last how : {last::due, last::withdraws, last::cancels}) {
+        on_call act;
+        dispatched_wait elsewhere;
+        armed far; // The driver stays armed for its tombstone.
+        armed other;
+        manual_core core({.tick = std::chrono::nanoseconds(manual_core::tick)},
+                         {.driver_is_work = true});
+        core.listener = &act;
+        const auto start_at = [&](auto& wait, asio_wheel::detail::time_count t) {
+            wait.timer.expiry.set(t);
+            core.start(wait.timer, wait);
+        };
+        start_at(far, 50'000);
+        start_at(elsewhere, 1'050);
+        if (how != last::withdraws) {
+            BOOST_TEST(core.cancel(far.timer) == 1U);
+        }
+        core.run_until(1'055);
+        if (how != last::due) {
+            start_at(other, 1'070);
+            act.then = [&] {
+                if (how == last::withdraws) {
+                    core.queue.runs_here = true;
+                    BOOST_TEST(core->withdraw(far.timer) == nullptr); // It comes by the queue.
+                } else {
+                    BOOST_TEST(core.cancel(elsewhere.timer) == 1U);
+                }
+            };
+            core.run_until(1'070);
+            BOOST_TEST(other.delivered == 1);
+        }
+        BOOST_TEST(far.aborted == 1);
+        BOOST_TEST(core.queue.work() == 0);
+        BOOST_TEST(!core.driver.armed_for().has_value()); // It would be work.
+        BOOST_TEST(core.run_elsewhere());
+        BOOST_TEST(elsewhere.ended() == 1);
+        core->remove(far.timer);
     }
 }
 
